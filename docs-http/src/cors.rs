@@ -16,6 +16,7 @@ use url::{Origin as UrlOrigin, Url};
 
 use crate::{
     idempotency::REPLAYED,
+    ignored,
     middleware::REQUEST_ID,
     rate::{LIMIT, REMAINING, RESET},
     wire::error::answer,
@@ -49,6 +50,8 @@ const RESPONSE_HEADERS: [HeaderName; 11] = [
     header::CONTENT_DISPOSITION,
     REQUEST_ID,
     REPLAYED,
+    ignored::PARAMETERS,
+    ignored::FIELDS,
     LIMIT,
     REMAINING,
     RESET,

@@ -74,6 +74,7 @@ mod endpoints;
 mod explorer;
 mod files;
 mod idempotency;
+mod ignored;
 pub mod metrics;
 pub mod middleware;
 mod mount;
@@ -122,13 +123,16 @@ pub struct About {
     pub version: String,
     /// What it is, in Markdown.
     pub description: Option<String>,
+    /// Examples for its operations, as a JSON object: by the id of an operation the `body` of a request, where it takes
+    /// one, and the `answer`, where it has one. Operations that are not named have none.
+    pub examples: Option<&'static str>,
 }
 
 impl About {
     /// A name and a version.
     #[must_use]
     pub fn new(title: impl Into<String>, version: impl Into<String>) -> Self {
-        Self { title: title.into(), version: version.into(), description: None }
+        Self { title: title.into(), version: version.into(), description: None, examples: None }
     }
 }
 
@@ -287,11 +291,11 @@ where
     let challenge = Challenge(config.sign_in.as_ref().map(HostSignIn::challenge));
     let metrics = Arc::new(config.registry.map_or_else(Metrics::default, Metrics::beside));
     let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
-    let origin = Origin::new::<T>(&about, &server);
+    let (origin, examples) = (Origin::new::<T>(&about, &server), about.examples);
     let service = unchecked(api, about, Arc::clone(&metrics)).server(server);
     let document = openapi::made::document(origin, || {
         openapi::problems::<T>()?;
-        Ok(service.spec())
+        openapi::finished(&service.spec(), examples)
     })?;
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
     let guard = Guard::new(config.rate_limit, config.trusted_proxies);

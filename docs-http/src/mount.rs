@@ -103,6 +103,7 @@ pub fn open_api_service(platform: &Platform) -> Result<OpenApiService<OperationL
 
 fn about() -> About {
     let mut about = About::new("Documentation platform", env!("CARGO_PKG_VERSION"));
+    about.examples = Some(include_str!("examples.json"));
     about.description = Some(
         "Organizations, spaces with pages and files, change requests, sites. Every request carries a bearer token; \
          every failure is `{\"error\":{\"code\":…,\"message\":…}}` with the status as its code."

@@ -26,6 +26,8 @@ mod edits;
 mod encoding;
 #[path = "http/errors.rs"]
 mod errors;
+#[path = "http/examples.rs"]
+mod examples;
 #[path = "http/files.rs"]
 mod files;
 #[path = "http/flags.rs"]
@@ -36,6 +38,8 @@ mod history;
 mod hosts;
 #[path = "http/idempotency.rs"]
 mod idempotency;
+#[path = "http/ignored.rs"]
+mod ignored;
 #[path = "http/imports.rs"]
 mod imports;
 #[path = "http/jobs.rs"]
@@ -44,6 +48,8 @@ mod jobs;
 mod limits;
 #[path = "http/links.rs"]
 mod links;
+#[path = "http/lint.rs"]
+mod lint;
 #[path = "http/lists.rs"]
 mod lists;
 #[path = "http/matrix.rs"]
@@ -52,6 +58,8 @@ mod matrix;
 mod meta;
 #[path = "http/metrics.rs"]
 mod metrics;
+#[path = "http/nulls.rs"]
+mod nulls;
 #[path = "http/pdf.rs"]
 mod pdf;
 #[path = "http/people.rs"]

@@ -85,6 +85,8 @@ impl ChangeRequests {
     }
 
     /// Change subject or status of a change request
+    ///
+    /// What the request leaves out stays. The status of a merged request stays what it is.
     #[oai(path = "/:changeRequestId", method = "patch", operation_id = "updateChangeRequestById")]
     async fn update(
         &self,
@@ -125,6 +127,9 @@ impl ChangeRequests {
     }
 
     /// Bring a change request up to date with its space
+    ///
+    /// What changed in the space meanwhile is merged into it. Conflicts do not stop it: they are kept in the content,
+    /// and the result says so.
     #[oai(path = "/:changeRequestId/update", method = "post", operation_id = "updateChangeRequest")]
     async fn pull(
         &self,

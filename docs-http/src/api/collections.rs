@@ -47,6 +47,8 @@ impl Collections {
     }
 
     /// Create a collection
+    ///
+    /// Behind everything that is where it is created. It needs the role `create` there.
     #[oai(path = "/orgs/:organizationId/collections", method = "post", operation_id = "createCollection")]
     async fn create(
         &self,
@@ -66,6 +68,8 @@ impl Collections {
     }
 
     /// Get a collection
+    ///
+    /// One that the user may not see is not found.
     #[oai(path = "/collections/:collectionId", method = "get", operation_id = "getCollectionById")]
     async fn get(
         &self,

@@ -113,6 +113,8 @@ macro_rules! mount {
             }
 
             #[doc = $get_title]
+            ///
+            /// With its text in the form that is asked for. Its replies are listed beside it.
             #[oai(path = "/comments/:commentId", method = "get", operation_id = $get)]
             async fn get(
                 &self,
@@ -175,6 +177,8 @@ macro_rules! mount {
             }
 
             #[doc = $reply_title]
+            ///
+            /// Replies have no replies of their own: they stand behind each other.
             #[oai(path = "/comments/:commentId/replies", method = "post", operation_id = $reply)]
             async fn reply(
                 &self,
@@ -194,6 +198,8 @@ macro_rules! mount {
             }
 
             #[doc = $get_reply_title]
+            ///
+            /// With its text in the form that is asked for.
             #[oai(path = "/comments/:commentId/replies/:commentReplyId", method = "get", operation_id = $get_reply)]
             async fn get_reply(
                 &self,

@@ -120,6 +120,8 @@ macro_rules! mount {
         #[OpenApi(prefix_path = $prefix, tag = "Tag::Content")]
         impl $Mount {
             #[doc = $revision_title]
+            ///
+            /// With the tree of its pages, its files, its reusable contents and its variables.
             #[oai(path = "/", method = "get", operation_id = $revision)]
             async fn revision(
                 &self,
@@ -157,6 +159,8 @@ macro_rules! mount {
             }
 
             #[doc = $files_title]
+            ///
+            /// Each with the address that its bytes are read at.
             #[oai(path = "/files", method = "get", operation_id = $files)]
             async fn files(
                 &self,
@@ -177,6 +181,8 @@ macro_rules! mount {
             }
 
             #[doc = $file_title]
+            ///
+            /// With the address that its bytes are read at.
             #[oai(path = "/files/:fileId", method = "get", operation_id = $file)]
             async fn file(
                 &self,
@@ -246,6 +252,8 @@ macro_rules! mount {
             }
 
             #[doc = $reusable_title]
+            ///
+            /// Its title and the id of its document.
             #[oai(path = "/reusable-contents/:reusableContentId", method = "get", operation_id = $reusable)]
             async fn reusable_content(
                 &self,
@@ -381,6 +389,8 @@ impl Documents {
     }
 
     /// Get the document of a page of a revision
+    ///
+    /// As a tree of blocks. A page without content, such as a link, has none.
     #[oai(
         path = "/spaces/:spaceId/revisions/:revisionId/page/:pageId/document",
         method = "get",
@@ -402,6 +412,8 @@ impl Documents {
     }
 
     /// Get the document of a reusable content of a revision
+    ///
+    /// As a tree of blocks.
     #[oai(
         path = "/spaces/:spaceId/revisions/:revisionId/reusable-contents/:reusableContentId/document",
         method = "get",

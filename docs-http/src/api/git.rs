@@ -41,6 +41,8 @@ impl Git {
     }
 
     /// Get what is known of the repository of a space
+    ///
+    /// What the last import told. A space that nothing was imported into has none.
     #[oai(path = "/spaces/:spaceId/git/info", method = "get", operation_id = "getSpaceGitInfo")]
     async fn info(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<Reply<GitSync>> {
         Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).git_info().await?))

@@ -94,6 +94,8 @@ impl Invites {
     }
 
     /// Get an invite link
+    ///
+    /// For those who could have created it. A link whose content is gone is not found.
     #[oai(path = "/link-invites/:inviteId", method = "get", operation_id = "getOrganizationInviteLink")]
     async fn get(
         &self,
@@ -106,6 +108,8 @@ impl Invites {
     }
 
     /// Change what an invite link gives
+    ///
+    /// Whoever has joined by it stays what they are. From now on it depends on the rights of whoever changed it.
     #[oai(path = "/link-invites/:inviteId", method = "patch", operation_id = "updateOrganizationInviteById")]
     async fn update(
         &self,

@@ -54,6 +54,8 @@ impl Members {
     }
 
     /// Get a member of an organization
+    ///
+    /// Guests see nobody but themselves.
     #[oai(path = "/:userId", method = "get", operation_id = "getMemberInOrganizationById")]
     async fn get(
         &self,
@@ -99,6 +101,8 @@ impl Members {
     }
 
     /// Let a member sign in through the organization's single sign-on
+    ///
+    /// For administrators. A user who is no member is not found.
     #[oai(path = "/:userId/sso", method = "post", operation_id = "setUserAsSSOMemberForOrganization")]
     async fn set_sso(
         &self,

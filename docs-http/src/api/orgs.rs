@@ -19,12 +19,16 @@ pub struct Orgs(pub(super) Platform);
 #[OpenApi(tag = "Tag::Organizations")]
 impl Orgs {
     /// List the organizations of the user
+    ///
+    /// In the order of joining; those where the user is a guest as well.
     #[oai(path = "/orgs", method = "get", operation_id = "listOrganizationsForAuthenticatedUser")]
     async fn list(&self, auth: Auth, page: PageQuery) -> Answer<Reply<List<Organization>>> {
         Ok(Reply(auth.caller(&self.0).orgs().list(&page.0).await?.into()))
     }
 
     /// Get an organization
+    ///
+    /// For its members and guests. What it pays is for those who may view the billing.
     #[oai(path = "/orgs/:organizationId", method = "get", operation_id = "getOrganizationById")]
     async fn get(
         &self,
@@ -54,6 +58,8 @@ impl Orgs {
     }
 
     /// Tell that the member who asks is there
+    ///
+    /// The answer vouches for the member on the sites of the organization; guests get no such token.
     #[oai(
         path = "/orgs/:organizationId/ping",
         method = "post",

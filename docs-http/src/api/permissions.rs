@@ -126,6 +126,8 @@ macro_rules! mount {
             }
 
             #[doc = $teams_title]
+            ///
+            /// Only those to which it was given by name.
             #[oai(path = "/teams", method = "get", operation_id = $teams)]
             async fn teams(
                 &self,

@@ -25,6 +25,8 @@ pub struct Saml(pub(super) Platform);
 #[OpenApi(prefix_path = "/orgs/:organizationId", tag = "Tag::SingleSignOn")]
 impl Saml {
     /// List the SAML providers of an organization
+    ///
+    /// The oldest first, those that are pending as well. For administrators.
     #[oai(path = "/saml", method = "get", operation_id = "listSAMLProvidersInOrganizationById")]
     async fn list(
         &self,
@@ -58,6 +60,8 @@ impl Saml {
     }
 
     /// Get a SAML provider
+    ///
+    /// With the addresses that it has to know of the platform. For administrators.
     #[oai(path = "/saml/:samlProviderId", method = "get", operation_id = "getOrganizationSAMLProviderById")]
     async fn get(
         &self,
@@ -109,6 +113,8 @@ impl Saml {
     }
 
     /// List the ways to sign in to an organization
+    ///
+    /// Its active providers, the oldest first.
     #[oai(path = "/sso", method = "get", operation_id = "listSSOProviderLoginsInOrganization")]
     async fn logins(
         &self,

@@ -29,6 +29,8 @@ pub struct SiteSettings(pub(super) Platform);
 #[OpenApi(prefix_path = "/orgs/:organizationId/sites/:siteId", tag = "Tag::Sites")]
 impl SiteSettings {
     /// Get how a site looks
+    ///
+    /// Complete: what was never set is as it is by default.
     #[oai(path = "/customization", method = "get", operation_id = "getSiteCustomizationById")]
     async fn customization(
         &self,
@@ -44,6 +46,8 @@ impl SiteSettings {
     }
 
     /// Set how a site looks
+    ///
+    /// As a whole: it takes the place of all that was set before.
     #[oai(path = "/customization", method = "put", operation_id = "updateSiteCustomizationById")]
     async fn set_customization(
         &self,
@@ -107,6 +111,8 @@ impl SiteSettings {
     }
 
     /// Make a space on a site look as the site
+    ///
+    /// What was set on the space is gone. One that has nothing of its own is no error.
     #[oai(
         path = "/site-spaces/:siteSpaceId/customization",
         method = "delete",
@@ -132,6 +138,8 @@ impl SiteSettings {
     }
 
     /// List the share links of a site
+    ///
+    /// The oldest first, each with the address that it opens.
     #[oai(path = "/share-links", method = "get", operation_id = "listSiteShareLinks")]
     async fn share_links(
         &self,
@@ -264,6 +272,8 @@ impl SiteSettings {
     }
 
     /// List the redirects of a site
+    ///
+    /// The newest first.
     #[oai(path = "/redirects", method = "get", operation_id = "listSiteRedirects")]
     async fn redirects(
         &self,
@@ -277,6 +287,8 @@ impl SiteSettings {
     }
 
     /// Create a redirect
+    ///
+    /// From a path of the site, which no other redirect begins at, to what the site shows.
     #[oai(path = "/redirects", method = "post", operation_id = "createSiteRedirect")]
     async fn create_redirect(
         &self,
@@ -332,6 +344,8 @@ impl SiteSettings {
     }
 
     /// Find the redirect of a path, and where it leads
+    ///
+    /// A path that no redirect begins at is not found, nor one that leads to what is gone.
     #[oai(path = "/redirect", method = "get", operation_id = "getSiteRedirectBySource")]
     async fn redirect(
         &self,
@@ -364,6 +378,8 @@ impl SiteSettings {
     }
 
     /// Set the adaptive schema of a site
+    ///
+    /// It says which claims about visitors count, and of which type they are.
     #[oai(path = "/adaptive-schema", method = "put", operation_id = "updateSiteAdaptiveSchema")]
     async fn set_adaptive_schema(
         &self,
@@ -384,6 +400,8 @@ impl SiteSettings {
     }
 
     /// List conditions that follow from the adaptive schema
+    ///
+    /// Ready to use, one for each value that the schema knows of a claim.
     #[oai(
         path = "/adaptive-schema/template-conditions",
         method = "get",

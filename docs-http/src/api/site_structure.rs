@@ -70,6 +70,8 @@ impl Structure {
     }
 
     /// List the spaces of a site
+    ///
+    /// Those that the user may see, in the order of the site.
     #[oai(path = "/site-spaces", method = "get", operation_id = "listSiteSpaces")]
     async fn places(
         &self,
@@ -97,6 +99,8 @@ impl Structure {
     }
 
     /// Add a space to a site
+    ///
+    /// Last in its section; without `sectionId` in the default one. The first space of a section is its default.
     #[oai(path = "/site-spaces", method = "post", operation_id = "addSpaceToSite")]
     async fn add_place(
         &self,
@@ -272,6 +276,8 @@ impl Structure {
     }
 
     /// List the groups of sections of a site
+    ///
+    /// In the order of the site, each before those that lie in it.
     #[oai(path = "/section-groups", method = "get", operation_id = "listSiteSectionGroups")]
     async fn groups(
         &self,
@@ -285,6 +291,8 @@ impl Structure {
     }
 
     /// Add a group of sections to a site
+    ///
+    /// Last in order, with the sections that are named moved into it.
     #[oai(path = "/section-groups", method = "post", operation_id = "addSectionGroupToSite")]
     async fn add_group(
         &self,
@@ -371,6 +379,8 @@ impl Structure {
     }
 
     /// Move a section into a group
+    ///
+    /// Last in order there.
     #[oai(
         path = "/section-groups/:siteSectionGroupId/sections",
         method = "post",

@@ -26,6 +26,8 @@ pub struct Sites(pub(super) Platform);
 #[OpenApi(prefix_path = "/orgs/:organizationId/sites", tag = "Tag::Sites")]
 impl Sites {
     /// List the sites of an organization
+    ///
+    /// The oldest first.
     #[oai(path = "/", method = "get", operation_id = "listSites")]
     async fn list(
         &self,
@@ -74,6 +76,8 @@ impl Sites {
     }
 
     /// Get a site
+    ///
+    /// With its audience, and where it is published.
     #[oai(path = "/:siteId", method = "get", operation_id = "getSiteById")]
     async fn get(
         &self,
@@ -119,6 +123,8 @@ impl Sites {
     }
 
     /// Publish a site
+    ///
+    /// Its audience can read it from here on. A site that is published stays so.
     #[oai(path = "/:siteId/publish", method = "post", operation_id = "publishSite")]
     async fn publish(
         &self,
@@ -131,6 +137,8 @@ impl Sites {
     }
 
     /// Unpublish a site
+    ///
+    /// Nobody reads it any more. Its settings stay, for when it is published again.
     #[oai(path = "/:siteId/unpublish", method = "post", operation_id = "unpublishSite")]
     async fn unpublish(
         &self,
@@ -143,6 +151,8 @@ impl Sites {
     }
 
     /// Get everything that a reader of a published site needs
+    ///
+    /// The site, its structure, how it looks and the scripts of its pages. A site that is not published is not found.
     #[oai(path = "/:siteId/published", method = "get", operation_id = "getPublishedContentSite")]
     async fn published(
         &self,

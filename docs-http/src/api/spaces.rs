@@ -62,6 +62,8 @@ impl Spaces {
     }
 
     /// Create a space
+    ///
+    /// With an empty content, behind everything that is where it is created. It needs the role `create` there.
     #[oai(path = "/orgs/:organizationId/spaces", method = "post", operation_id = "createSpace")]
     async fn create(
         &self,

@@ -47,6 +47,8 @@ impl Teams {
     }
 
     /// Create a team
+    ///
+    /// Nobody owns it at first: administrators manage every team.
     #[oai(path = "/teams", method = "put", operation_id = "createOrganizationTeam")]
     async fn create(
         &self,
@@ -65,6 +67,8 @@ impl Teams {
     }
 
     /// Get a team
+    ///
+    /// Guests of the organization do not see its teams.
     #[oai(path = "/teams/:teamId", method = "get", operation_id = "getTeamInOrganizationById")]
     async fn get(
         &self,
@@ -77,6 +81,8 @@ impl Teams {
     }
 
     /// Change a team
+    ///
+    /// Its title is all that can change: members are changed on their own.
     #[oai(path = "/teams/:teamId", method = "patch", operation_id = "updateTeamInOrganizationById")]
     async fn update(
         &self,
@@ -143,6 +149,8 @@ impl Teams {
     }
 
     /// Add a member to a team, or change the member's role in it
+    ///
+    /// For owners of the team and for administrators. A user who is no member of the organization is not found.
     #[oai(
         path = "/teams/:teamId/members/:userId",
         method = "put",

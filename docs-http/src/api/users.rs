@@ -13,6 +13,8 @@ pub struct Users(pub(super) Platform);
 #[OpenApi(tag = "Tag::Users")]
 impl Users {
     /// Get the user whose token it is
+    ///
+    /// Every token is one user's. Tokens of visitors of a site are nobody's.
     #[oai(path = "/user", method = "get", operation_id = "getAuthenticatedUser")]
     async fn me(&self, auth: Auth) -> Answer<Reply<User>> {
         Ok(Reply(auth.caller(&self.0).current_user().await?))

@@ -15,7 +15,7 @@ use poem_openapi::{
 
 use super::operation_layer::OperationLayer;
 use crate::{
-    conditions, idempotency,
+    conditions, idempotency, ignored,
     wire::{
         error::ErrorBody,
         params::PageQuery,
@@ -72,6 +72,7 @@ pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
         path.path = template(&path.path);
         path.operations.iter_mut().for_each(|operation| PageQuery::document(&mut operation.params));
         path.operations.iter_mut().for_each(describe_headers);
+        path.operations.iter_mut().for_each(describe_path);
         path.operations.iter_mut().for_each(add_failures);
         match places.get(&shape(&path.path)).and_then(|place| paths.get_mut(*place)) {
             Some(known) => {
@@ -196,6 +197,17 @@ fn is_key(parameter: &MetaOperationParam) -> bool {
     parameter.in_type == MetaParamIn::Header && parameter.name.eq_ignore_ascii_case(idempotency::KEY)
 }
 
+/// Says of the parameters of a path that they are text without NUL: everything else is answered with 404.
+fn describe_path(operation: &mut MetaOperation) {
+    for parameter in operation.params.iter_mut().filter(|parameter| parameter.in_type == MetaParamIn::Path) {
+        if let MetaSchemaRef::Inline(schema) = &mut parameter.schema
+            && schema.ty == "string"
+        {
+            schema.pattern.get_or_insert_with(|| r"^[^\u0000]+$".to_owned());
+        }
+    }
+}
+
 /// Adds the failures that any operation of its kind can have.
 fn add_failures(operation: &mut MetaOperation) {
     let signed_in = !operation.security.is_empty();
@@ -230,6 +242,10 @@ fn add_failures(operation: &mut MetaOperation) {
         let mut response = bare(status, description);
         response.content = content::<ErrorBody>();
         response.headers = match status {
+            400 => vec![
+                text_header(ignored::PARAMETERS.as_str(), "Parameters that were ignored; on every answer"),
+                text_header(ignored::FIELDS.as_str(), "Fields that were ignored; on every answer"),
+            ],
             401 => vec![text_header("WWW-Authenticate", "How to sign in")],
             429 => vec![
                 text_header("Retry-After", "Seconds after which to try again"),

@@ -1,10 +1,12 @@
 //! The decorator around the API, and the document that describes it.
 
 mod document;
+mod finish;
 pub(crate) mod made;
 mod operation;
 mod operation_layer;
 
 pub use document::{Problems, problems};
+pub use finish::finished;
 pub(crate) use operation::{known_methods, panicked};
 pub use operation_layer::OperationLayer;

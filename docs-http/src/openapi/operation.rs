@@ -16,6 +16,7 @@ use crate::{
     auth::Challenge,
     conditions,
     idempotency::{KEY, REPLAYED, Served},
+    ignored::{self, IgnoredFields},
     metrics::{Metrics, Series},
     representation::{Asked, Tagging},
     wire::error::{ApiError, BEARER, answer},
@@ -40,6 +41,8 @@ pub(crate) fn known_methods() -> [Method; 9] {
 pub(super) struct Operation {
     inner: Arc<BoxEndpoint<'static>>,
     id: &'static str,
+    /// The parameters of the query that it knows.
+    parameters: Vec<String>,
     task: Task,
     conditions: Conditions,
     tagging: Tagging,
@@ -64,10 +67,18 @@ enum Task {
     Own,
 }
 
+/// What the document says of an operation.
+pub(super) struct KnownOperation {
+    pub(super) id: &'static str,
+    /// The parameters of the query.
+    pub(super) parameters: Vec<String>,
+    pub(super) conditions: Conditions,
+}
+
 impl Operation {
     pub(super) fn new(
         inner: BoxEndpoint<'static>,
-        (id, conditions): (&'static str, Conditions),
+        KnownOperation { id, parameters, conditions }: KnownOperation,
         method: &Method,
         metrics: &Metrics,
     ) -> Self {
@@ -75,7 +86,7 @@ impl Operation {
         // A patch that takes the state of something as a condition answers its new state.
         let is_patch = *method == Method::PATCH && conditions == Conditions::Taken;
         let tagging = if method.is_safe() || is_patch { Tagging::All } else { Tagging::Given };
-        Self { inner: Arc::new(inner), id, task, conditions, tagging, series: metrics.series(id) }
+        Self { inner: Arc::new(inner), id, parameters, task, conditions, tagging, series: metrics.series(id) }
     }
 
     async fn run(&self, mut request: Request) -> poem::Result<Response> {
@@ -120,10 +131,15 @@ impl Operation {
 impl Endpoint for Operation {
     type Output = Response;
 
-    async fn call(&self, request: Request) -> poem::Result<Response> {
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let running = self.series.begin();
         let challenge = Challenge::of(&request);
         let asked = Asked::of(&request);
+        let parameters = ignored::parameters(request.uri().query(), &self.parameters);
+        let fields = matches!(self.task, Task::Own).then(IgnoredFields::default);
+        if let Some(fields) = &fields {
+            request.set_data(fields.clone());
+        }
         let response = answer(self.run(request).await);
         let mut response = asked.represent(response, self.tagging).await;
         if let (StatusCode::UNAUTHORIZED, Some(challenge)) = (response.status(), challenge) {
@@ -134,6 +150,13 @@ impl Endpoint for Operation {
             }
         }
         running.end(response.status().as_u16());
+        let headers = response.headers_mut();
+        if let Some(parameters) = parameters {
+            headers.insert(ignored::PARAMETERS, parameters);
+        }
+        if let Some(fields) = fields {
+            fields.tell(headers);
+        }
         response.set_data(OperationId(self.id));
         Ok(response)
     }

@@ -12,17 +12,18 @@ use poem::{
 };
 use poem_openapi::{
     OpenApi,
-    registry::{MetaApi, Registry},
+    registry::{MetaApi, MetaParamIn, Registry},
 };
 
 use super::{
     document::{complete, is_condition, open_ended, positional, shape},
-    operation::{Conditions, Operation, known_methods},
+    operation::{Conditions, KnownOperation, Operation, known_methods},
 };
 use crate::{
     metrics::Metrics,
     wire::{
         error::{ApiError, ErrorBody},
+        params::PageQuery,
         schema::{self, Direction},
     },
 };
@@ -36,6 +37,8 @@ use crate::{
 /// - a method that a path does not know is answered with 405 and `Allow`, `OPTIONS` with 204 and `Allow`;
 /// - a path that nobody knows is answered with a JSON 404;
 /// - each operation is counted and timed under its id;
+/// - parameters and fields that an operation does not know are ignored, and named in the headers `Ignored-Parameters` and
+///   `Ignored-Fields` of its answer;
 /// - an operation that writes runs as a task of its own. A host may drop the future of a request at any time, when
 ///   the client goes away or a timeout strikes. The platform survives that, as an operation commits once or not at
 ///   all; but a client that goes away should not decide which of the two it was, and what follows a commit, such as
@@ -71,7 +74,7 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
     }
 
     fn add_routes(self, table: &mut HashMap<String, Methods>) {
-        let known = known_operations::<T>();
+        let mut known = known_operations::<T>();
         let mut inner: HashMap<String, Methods> = HashMap::new();
         self.api.add_routes(&mut inner);
         // One path may be written in two ways: poem-openapi names a parameter by its position, but not in a prefix.
@@ -83,8 +86,11 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
         for (path, methods) in paths {
             let shape = shape(&path);
             let methods = methods.into_iter().map(|(method, endpoint)| {
-                let known = known.get(&(shape.clone(), method.clone())).copied();
-                let known = known.unwrap_or(("unnamed", Conditions::Refused));
+                let known = known.remove(&(shape.clone(), method.clone())).unwrap_or(KnownOperation {
+                    id: "unnamed",
+                    parameters: Vec::new(),
+                    conditions: Conditions::Refused,
+                });
                 let operation = Operation::new(endpoint, known, &method, &self.metrics);
                 (method, operation.boxed())
             });
@@ -99,16 +105,20 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
     }
 }
 
-/// Operation ids, and whether the operations take conditions, by shape of the path and method.
-fn known_operations<T: OpenApi>() -> HashMap<(String, Method), (&'static str, Conditions)> {
+/// What is known of each operation, by shape of the path and method.
+fn known_operations<T: OpenApi>() -> HashMap<(String, Method), KnownOperation> {
     let paths = T::meta().into_iter().flat_map(|api| api.paths);
     paths
         .flat_map(|path| {
             let shape = shape(&path.path);
-            path.operations.into_iter().filter_map(move |operation| {
+            path.operations.into_iter().filter_map(move |mut operation| {
                 let takes = operation.params.iter().any(is_condition);
                 let conditions = if takes { Conditions::Taken } else { Conditions::Refused };
-                operation.operation_id.map(|id| ((shape.clone(), operation.method), (id, conditions)))
+                PageQuery::document(&mut operation.params);
+                let queries = operation.params.into_iter().filter(|it| it.in_type == MetaParamIn::Query);
+                let parameters = queries.map(|parameter| parameter.name).collect();
+                let known = |id| KnownOperation { id, parameters, conditions };
+                operation.operation_id.map(|id| ((shape.clone(), operation.method), known(id)))
             })
         })
         .collect()

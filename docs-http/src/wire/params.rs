@@ -126,6 +126,15 @@ pub(crate) struct PageQuery(pub(crate) PageRequest);
 #[schemars(inline)]
 pub(crate) struct Limit(#[schemars(range(max = MAX_LIMIT))] pub(crate) u32);
 
+/// Where a page begins, as the page before told it.
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(inline)]
+struct Cursor(
+    #[expect(dead_code, reason = "only its schema is asked for")]
+    #[schemars(regex(pattern = "^[A-Za-z0-9_-]+$"))]
+    String,
+);
+
 impl PageQuery {
     /// What tells its parameter from others until it is documented.
     const FORMAT: &'static str = "page";
@@ -138,7 +147,7 @@ impl PageQuery {
         };
         let Some(at) = parameters.iter().position(is_page) else { return };
         let page = &mut parameters[at];
-        page.schema = schema::reference::<String>(Direction::Request);
+        page.schema = schema::reference::<Cursor>(Direction::Request);
         page.description = Some("The `next.page` of the page before.".to_owned());
         let limit = MetaOperationParam {
             name: "limit".to_owned(),

@@ -17,6 +17,7 @@ use super::{
     reply::JSON,
     schema::{self, Direction},
 };
+use crate::ignored::IgnoredFields;
 
 /// Most bytes of a request body. Attach it as request data; [`BodyLimit::DEFAULT`] holds where none is attached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +36,7 @@ impl BodyLimit {
 
 /// A JSON body that has to be there, parsed by serde.
 ///
-/// Fields that the type does not know are ignored. What is refused, and how:
+/// Fields that the type does not know are ignored; the answer names them in the header `Ignored-Fields`. What is refused, and how:
 ///
 /// | what | status | message |
 /// |---|---|---|
@@ -55,7 +56,7 @@ pub struct Strict<T>(pub T);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Optional<T>(pub T);
 
-impl<'a, T: DeserializeOwned + JsonSchema + Send> ApiExtractor<'a> for Strict<T> {
+impl<'a, T: DeserializeOwned + JsonSchema + Send + 'static> ApiExtractor<'a> for Strict<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
     type ParamType = ();
     type ParamRawType = ();
@@ -80,7 +81,7 @@ impl<'a, T: DeserializeOwned + JsonSchema + Send> ApiExtractor<'a> for Strict<T>
     }
 }
 
-impl<'a, T: DeserializeOwned + Default + JsonSchema + Send> ApiExtractor<'a> for Optional<T> {
+impl<'a, T: DeserializeOwned + Default + JsonSchema + Send + 'static> ApiExtractor<'a> for Optional<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
     type ParamType = ();
     type ParamRawType = ();
@@ -136,7 +137,7 @@ fn described<T: JsonSchema>(need: Need) -> MetaRequest {
 }
 
 /// Reads and parses a body; `None` when there is none.
-async fn read<T: DeserializeOwned + JsonSchema>(
+async fn read<T: DeserializeOwned + JsonSchema + 'static>(
     request: &Request,
     body: &mut RequestBody,
 ) -> Result<Option<T>, ApiError> {
@@ -145,6 +146,7 @@ async fn read<T: DeserializeOwned + JsonSchema>(
     if bytes.trim_ascii_start().starts_with(b"[") && !schema::is_list::<T>() {
         return Err(ApiError::invalid("the body: must be a JSON object, is a list"));
     }
+    IgnoredFields::note::<T>(request, &bytes);
     parse(&bytes).map(Some)
 }
 

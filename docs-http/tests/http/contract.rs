@@ -2,7 +2,7 @@
 //!
 //! With `DOCS_TEST_CONTRACT` naming the file of another OpenAPI document, such as the one that a client was made from,
 //! every answer is held against that one as well: its operations and statuses have to be declared there when the path
-//! is, and the bodies have to fit; they may hold more than it knows.
+//! is, and the bodies have to fit; they may hold more than it knows. What it demands by mistake is in [`MISTAKES`].
 
 use std::{
     collections::BTreeMap,
@@ -15,11 +15,23 @@ use serde_json::{Map, Value, json};
 /// Where the schemas of the document are, to those that refer to them.
 const DOCUMENT: &str = "urn:document";
 
+/// What the documents of published clients demand of answers though they do not describe it, by operation: no client reads
+/// it, and the specification does not know it.
+const MISTAKES: [(&str, &str); 3] = [
+    // A misspelt `organizations`.
+    ("getOrganizationsForEmailDomain", "organizaitons"),
+    // Lists have a `count`.
+    ("listCommentersInSpace", "total"),
+    ("listCommentersInChangeRequest", "total"),
+];
+
 /// The document, with the schemas that were asked for so far.
 pub(crate) struct Contract {
     operations: Vec<Operation>,
     /// Its schemas, as JSON Schema: read once, for all that refer to them.
     components: Registry<'static>,
+    /// The same, as requests are read.
+    requests: Registry<'static>,
 }
 
 /// What an answer is held against: answers that are declared in the same words share it.
@@ -34,6 +46,8 @@ struct Declared {
 enum Fields {
     /// Those that are declared.
     Declared,
+    /// Others as well, which are ignored: in requests.
+    Ignored,
     /// Others as well, as clients have to bear.
     Any,
 }
@@ -67,17 +81,26 @@ impl Contract {
     }
 
     fn new(document: &Value, fields: Fields) -> Self {
-        let components = Registry::new().add(DOCUMENT, components(document, fields)).expect("an address");
+        let registry = |fields| {
+            let components = Registry::new().add(DOCUMENT, components(document, fields)).expect("an address");
+            components.prepare().expect("references that lead somewhere")
+        };
         Self {
             operations: operations(document, fields),
-            components: components.prepare().expect("references that lead somewhere"),
+            components: registry(fields),
+            requests: registry(Fields::Ignored),
         }
     }
 
     /// How an answer differs from what the document declares; an error need not be declared.
     pub(crate) fn differences(&self, operation: &Operation, status: u16, body: &Value) -> Vec<String> {
         let declared = operation.responses.contains_key(&status);
-        if status >= 400 && !declared { Vec::new() } else { self.faults(operation, status, body) }
+        let mut faults =
+            if status >= 400 && !declared { Vec::new() } else { self.faults(operation, status, body) };
+        for (_, field) in MISTAKES.iter().filter(|(id, _)| *id == operation.id) {
+            faults.retain(|fault| *fault != format!(": \"{field}\" is a required property"));
+        }
+        faults
     }
 
     pub(crate) fn operations(&self) -> &[Operation] {
@@ -119,6 +142,19 @@ impl Contract {
         validator.iter_errors(body).map(|error| format!("{}: {error}", error.instance_path())).collect()
     }
 
+    /// How a value differs from a schema of the document.
+    pub(crate) fn faults_of(&self, schema: &Value, value: &Value) -> Vec<String> {
+        let validator = self.validator(&whole(schema, Fields::Declared));
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+    }
+
+    /// Tells whether a schema of the document takes a value that may hold more fields than it knows.
+    pub(crate) fn takes(&self, schema: &Value, value: &Value) -> bool {
+        let options = jsonschema::draft202012::options();
+        let schema = whole(schema, Fields::Ignored);
+        options.with_registry(&self.requests).build(&schema).expect("a schema").is_valid(value)
+    }
+
     fn validator(&self, schema: &Value) -> Validator {
         let options = jsonschema::draft202012::options();
         options.with_registry(&self.components).build(schema).expect("a schema")
@@ -137,6 +173,7 @@ fn operations(document: &Value, fields: Fields) -> Vec<Operation> {
     let mut responses = |operation: &Value| {
         let responses = operation["responses"].as_object().expect("responses");
         let one = |(status, response): (&String, &Value)| {
+            let response = resolved(document, response);
             // `default` and `4XX` are no status.
             Some((status.parse().ok()?, declared(response, fields, &mut known)))
         };
@@ -156,6 +193,12 @@ fn operations(document: &Value, fields: Fields) -> Vec<Operation> {
     all
 }
 
+/// A response, where it is told once for many operations.
+fn resolved<'d>(document: &'d Value, response: &'d Value) -> &'d Value {
+    let place = response["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+    place.map_or(response, |place| document.pointer(place).expect("a response"))
+}
+
 /// The body of a response, which is the same one for all that are declared in the same words.
 fn declared(
     response: &Value,
@@ -172,8 +215,13 @@ fn declared(
 /// Where only declared fields are allowed it is also made strict.
 fn json_schema(schema: &Value, allowed: Fields) -> Value {
     let Value::Object(fields) = schema else { return schema.clone() };
+    let word = |key: &String| match key.as_str() {
+        // Fields that it does not know may make a value fit several forms.
+        "oneOf" if allowed == Fields::Any => "anyOf".to_owned(),
+        _ => key.clone(),
+    };
     let mut converted: Map<String, Value> =
-        fields.iter().map(|(key, value)| (key.clone(), part(key, value, allowed))).collect();
+        fields.iter().map(|(key, value)| (word(key), part(key, value, allowed))).collect();
     match converted.remove("nullable") {
         Some(Value::Bool(true)) => json!({ "anyOf": [converted, { "type": "null" }] }),
         _ => converted.into(),
@@ -186,6 +234,8 @@ fn part(key: &str, value: &Value, allowed: Fields) -> Value {
         ("properties", Value::Object(fields)) => {
             fields.iter().map(|(name, schema)| (name.clone(), whole(schema, allowed))).collect()
         }
+        // Of a page in a list, that it has no text: `allOf` with an object that may have no fields is never met.
+        ("additionalProperties", Value::Bool(false)) if allowed == Fields::Any => true.into(),
         ("items" | "additionalProperties", schema) => whole(schema, allowed),
         ("allOf" | "oneOf" | "anyOf", Value::Array(schemas)) => {
             schemas.iter().map(|schema| json_schema(schema, allowed)).collect()

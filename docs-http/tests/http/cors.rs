@@ -79,7 +79,15 @@ async fn a_page_of_an_allowed_origin_reads_answers_and_failures_and_their_header
         assert_eq!(response.header("access-control-allow-origin"), Some(PAGE), "{path} {status}");
         assert_eq!(words(&response, "vary"), ["origin"], "{path} {status}");
         let exposed = words(&response, "access-control-expose-headers");
-        for header in ["location", "etag", "retry-after", "x-request-id", "idempotency-replayed"] {
+        for header in [
+            "location",
+            "etag",
+            "retry-after",
+            "x-request-id",
+            "idempotency-replayed",
+            "ignored-parameters",
+            "ignored-fields",
+        ] {
             assert!(exposed.iter().any(|it| it == header), "{header}: {exposed:?}");
         }
     }

@@ -239,6 +239,12 @@ impl World {
         })
     }
 
+    /// The authorization of somebody who may do the operation.
+    pub(crate) fn may(&self, op: &Op) -> String {
+        let goes_elsewhere = matches!(op.id.as_str(), "transferSpace" | "transferCollection");
+        bearer(if goes_elsewhere { &self.s.both } else { &self.s.admin })
+    }
+
     pub(crate) fn path(&self, op: &Op) -> String {
         self.path_with(op, |_| None)
     }

@@ -113,7 +113,14 @@ impl JsonSchema for AdaptiveJsonSchema {
                     "type": "object",
                     "description": "The claims by name. Below `unsigned` are those that nobody signs: of \
                                     any name and boolean, when its `additionalProperties` say so.",
-                    "additionalProperties": { "type": "object" },
+                    "additionalProperties": {
+                        "type": "object",
+                        "required": ["type"],
+                        "properties": {
+                            "type": { "type": "string", "enum": ["boolean", "string", "number", "array", "object"] },
+                        },
+                        "additionalProperties": true,
+                    },
                 },
                 "additionalProperties": { "type": "boolean", "enum": [false] },
             },

@@ -1,7 +1,7 @@
 //! Change requests.
 
 #[cfg(feature = "schema")]
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{DeserializeOwned, Error as SerdeError},
@@ -9,7 +9,7 @@ use serde::{
 use serde_json::Value;
 
 use super::{
-    BoundedText, ChangeRequestId, ContentRef, DeleteFilesChange, DeleteReusableContentChange, Document,
+    BoundedText, ChangeRequestId, ContentRef, DeleteFilesChange, DeleteReusableContentChange, DocumentInput,
     InsertFilesChange, InsertReusableContentChange, PageFields, PageId, PageType, Patch, ReusableContent,
     RevisionFile, RevisionId, Timestamp, UpdateReusableContentChange, UpdateVariablesChange, User,
     list::constants, patch::given,
@@ -121,9 +121,11 @@ pub struct CreateChangeRequest {
 pub struct UpdateChangeRequest {
     /// What it is about.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub subject: Option<Subject>,
     /// `draft`, `open` or `archived`; a request becomes `merged` only by merging it.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub status: Option<SettableStatus>,
 }
 
@@ -324,7 +326,7 @@ const fn kind(value: &Value) -> &'static str {
 }
 
 /// Parses a value whose type only its content tells, keeping the name of the wrong field in the message.
-fn part<T: DeserializeOwned, E: SerdeError>(value: Value) -> Result<T, E> {
+pub(crate) fn part<T: DeserializeOwned, E: SerdeError>(value: Value) -> Result<T, E> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         if path == "." {
@@ -335,78 +337,21 @@ fn part<T: DeserializeOwned, E: SerdeError>(value: Value) -> Result<T, E> {
     })
 }
 
-/// The content of a page in a change: Markdown, a document tree, or `{}` for an empty page.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum DocumentInput {
-    /// No content.
-    #[default]
-    Empty,
-    /// Markdown, with front matter if wanted; at most [`MAX_PAGE_BYTES`](crate::MAX_PAGE_BYTES) without it.
-    Markdown(String),
-    /// A document tree. Blocks that the page has keep the Markdown that they have.
-    Document(Document),
-}
-
-impl<'de> Deserialize<'de> for DocumentInput {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Forms {
-            markdown: Option<String>,
-            document: Option<Document>,
-        }
-        let value = Value::deserialize(deserializer)?;
-        // Nothing but the empty object empties a page: a misspelt name must not.
-        if value.as_object().is_some_and(serde_json::Map::is_empty) {
-            return Ok(Self::Empty);
-        }
-        let forms: Forms = part(value)?;
-        match (forms.markdown, forms.document) {
-            (Some(markdown), None) => Ok(Self::Markdown(markdown)),
-            (None, Some(document)) => Ok(Self::Document(document)),
-            (Some(_), Some(_)) => Err(D::Error::custom("must have `markdown` or `document`, not both")),
-            (None, None) => Err(D::Error::custom(
-                "must have `markdown`, a text, or `document`, a document tree; `{}` empties the page",
-            )),
-        }
-    }
-}
-
-#[cfg(feature = "schema")]
-impl JsonSchema for DocumentInput {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "DocumentInput".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let document = generator.subschema_for::<Document>();
-        json_schema!({
-            "description": "The content of a page: Markdown, a document tree, or `{}` for an empty page.",
-            "anyOf": [
-                {
-                    "type": "object",
-                    "properties": {
-                        "markdown": { "type": "string", "description": "Markdown, with front matter if wanted." },
-                    },
-                    "required": ["markdown"],
-                },
-                { "type": "object", "properties": { "document": document }, "required": ["document"] },
-                { "type": "object", "maxProperties": 0 },
-            ],
-        })
-    }
-}
-
 /// Changes a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::not_both("emoji", "icon"))))]
 pub struct UpdatePageChange {
     /// The page.
     pub page: String,
     /// The type that the page has: it keeps it.
-    #[cfg_attr(feature = "schema", schemars(rename = "type"))]
+    #[cfg_attr(feature = "schema", schemars(rename = "type", transform = crate::schema::not_null))]
     pub kind: Option<PageType>,
     /// Replaces the whole content of a document.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub document: Option<DocumentInput>,
     /// Where a link leads.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub target: Option<ContentRef>,
     /// Fields to set.
     #[cfg_attr(feature = "schema", schemars(flatten))]
@@ -415,6 +360,7 @@ pub struct UpdatePageChange {
     #[cfg_attr(feature = "schema", schemars(default))]
     pub into: Patch<String>,
     /// The position among the new siblings, from 0.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub at: Option<u32>,
 }
 
@@ -444,23 +390,35 @@ impl<'de> Deserialize<'de> for UpdatePageChange {
 /// Adds a page.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("allOf" = [
+    { "anyOf": crate::schema::not_both("emoji", "icon") },
+    { "anyOf": [
+        { "required": ["document"], "properties": { "type": { "type": "string", "enum": ["document"] } } },
+        { "required": ["type"], "properties": { "type": { "type": "string", "enum": ["group"] } } },
+        { "required": ["type", "target"], "properties": { "type": { "type": "string", "enum": ["link"] } } },
+    ] },
+])))]
 pub struct InsertPageChange {
     /// What it is; a document when absent. Computed pages cannot be added.
-    #[cfg_attr(feature = "schema", schemars(rename = "type"))]
+    #[cfg_attr(feature = "schema", schemars(rename = "type", transform = crate::schema::not_null))]
     pub kind: Option<PageType>,
     /// The content of a document, which is required; groups and links have none.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub document: Option<DocumentInput>,
     /// Where a link leads, which is required; documents and groups lead nowhere.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub target: Option<ContentRef>,
     /// Fields to set.
     #[cfg_attr(feature = "schema", schemars(flatten))]
     pub fields: PageFields,
     /// The parent; top level when absent.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub into: Option<String>,
     /// The position among its siblings, from 0; last when absent.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub at: Option<u32>,
     /// A name for the page within this request, so that others may link to it.
-    #[cfg_attr(feature = "schema", schemars(rename = "ref"))]
+    #[cfg_attr(feature = "schema", schemars(rename = "ref", transform = crate::schema::not_null))]
     pub reference: Option<BoundedText<1, 256>>,
 }
 
@@ -532,17 +490,23 @@ pub struct ContentUpdate {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "object", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub enum ContentUpdateChange {
+    /// A page was added.
     CreatedPage {
+        /// The name that the request gave it.
         #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
         reference: Option<String>,
+        /// The page.
         page: PageRef,
     },
+    /// A page was changed.
     UpdatedPage {
+        /// The page.
         page: PageRef,
     },
+    /// A page was removed.
     DeletedPage {
+        /// The page.
         page: PageId,
     },
 }

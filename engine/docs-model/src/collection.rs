@@ -73,9 +73,11 @@ pub struct CollectionPermissions {
 pub struct CreateCollection {
     /// The title; `Untitled` when absent.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<CollectionTitle>,
     /// The collection to create it in.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub parent: Option<String>,
 }
 
@@ -86,6 +88,7 @@ pub struct CreateCollection {
 pub struct UpdateCollection {
     /// The title.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<CollectionTitle>,
     /// What it is for, or `null` for nothing.
     #[serde(default)]
@@ -98,24 +101,29 @@ pub struct UpdateCollection {
 /// Where content is moved to; something has to be given.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{ "required": ["parent"] }, { "required": ["position"] }])))]
 pub struct MoveContent {
     /// The collection to move it to, or `null` for the top of the organization; left out, it stays where it is.
     #[serde(default)]
     pub parent: Patch<String>,
     /// Beside what it is put there; at the end when left out.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub position: Option<MovePosition>,
 }
 
 /// Beside what something is put: `before` or `after`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::given(&[("before", "object"), ("after", "object")]))))]
 pub struct MovePosition {
     /// What it is put before.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub before: Option<Neighbour>,
     /// What it is put after.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub after: Option<Neighbour>,
 }
 

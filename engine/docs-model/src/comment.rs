@@ -199,24 +199,31 @@ pub struct CommentPermissions {
 /// What a comment or a reply shall say: one of the two.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::given(&[("markdown", "string"), ("document", "object")]))))]
 pub struct CommentInput {
     /// Markdown.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")))]
     pub markdown: Option<CommentText>,
     /// A document tree.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub document: Option<Document>,
 }
 
 /// A comment to post.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{ "required": ["page"] }, crate::schema::absent("node")])))]
 pub struct PostComment {
     /// The key of a block of the page.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub node: Option<NodeKey>,
     /// The id of the page it is about; about the content as a whole when absent.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub page: Option<String>,
     /// What it says.
     pub body: CommentInput,
@@ -237,9 +244,11 @@ pub struct PostCommentReply {
 pub struct UpdateComment {
     /// `true` resolves it, `false` opens it again.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub resolved: Option<bool>,
     /// What it says from now on.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub body: Option<CommentInput>,
     /// Emoji to react with.
     #[serde(default)]
@@ -263,6 +272,7 @@ impl UpdateComment {
 pub struct UpdateCommentReply {
     /// What it says from now on.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub body: Option<CommentInput>,
     /// Emoji to react with.
     #[serde(default)]

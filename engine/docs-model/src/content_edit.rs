@@ -25,6 +25,11 @@ impl InsertFilesChange {
 /// A file to add: exactly one of `url` and `base64`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
+    { "required": ["url"], "properties": { "url": { "type": "string" } } },
+    { "required": ["base64", "contentType"],
+      "properties": { "base64": { "type": "string" }, "contentType": { "type": "string" } } },
+])))]
 #[serde(rename_all = "camelCase")]
 pub struct InsertFile {
     /// Its name.
@@ -32,8 +37,10 @@ pub struct InsertFile {
     /// Where to fetch it.
     pub url: Option<super::Url>,
     /// Its bytes; `contentType` is then needed.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Za-z0-9+/]*={0,2}$")))]
     pub base64: Option<String>,
     /// Its media type.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[^\s/;]+/[^\s/;]+(\s*;.*)?$")))]
     pub content_type: Option<BoundedText<1, 255>>,
     /// A name for the file within this request, so that pages may link to it.
     #[serde(rename = "ref")]
@@ -59,6 +66,7 @@ impl DeleteFilesChange {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateVariablesChange {
     /// The variables by name, each with its value, or `null` to remove it; others stay.
+    #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub variables: BTreeMap<String, Option<VariableValue>>,
 }
 
@@ -81,9 +89,11 @@ pub struct UpdateReusableContentChange {
     pub reusable_content: String,
     /// The title.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<BoundedText<1, 1000>>,
     /// Replaces all that it says.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub document: Option<DocumentInput>,
 }
 

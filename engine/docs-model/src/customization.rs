@@ -187,6 +187,7 @@ pub struct Internationalization {
 /// The icon of the site, a picture or an emoji: the reader's own where there is neither.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::not_both("icon", "emoji"))))]
 #[serde(deny_unknown_fields)]
 pub struct Favicon {
     /// A picture.

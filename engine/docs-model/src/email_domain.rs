@@ -4,7 +4,8 @@ use super::{BoundedText, formed_text::formed_text};
 
 formed_text! {
     /// An e-mail domain.
-    EmailDomain(3, 253, is_domain, "a domain name like example.com"),
+    EmailDomain(3, 253, is_domain, "a domain name like example.com",
+        { "pattern": r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$" }),
 }
 
 impl EmailDomain {

@@ -5,5 +5,5 @@ use super::formed_text::formed_text;
 formed_text! {
     /// The name of an icon.
     Icon(1, 50, |t| t.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_:.".contains(&b)),
-        "the name of an icon: letters, digits, `-`, `_`, `.` or `:`", { "format": "icon" }),
+        "the name of an icon: letters, digits, `-`, `_`, `.` or `:`", { "format": "icon", "pattern": "^[A-Za-z0-9_:.-]+$" }),
 }

@@ -18,6 +18,7 @@ constants! {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InviteUsers {
     /// Addresses, at least one.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 100)))]
     pub emails: Vec<InviteEmail>,
     /// The role of those whose address has none beside it: `null` for guest, the organization's default role when
     /// absent.
@@ -25,6 +26,7 @@ pub struct InviteUsers {
     pub role: Patch<Role>,
     /// They will sign in through the organization's single sign-on.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub sso: Option<bool>,
 }
 
@@ -34,7 +36,10 @@ pub struct InviteUsers {
 #[serde(untagged, expecting = "must be an e-mail address, or an object with `email` and `role`")]
 pub enum InviteEmail {
     /// An address.
-    Plain(BoundedText<3, 254>),
+    Plain(
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[^\s\u0000]+@[^\s\u0000]+$")))]
+        BoundedText<3, 254>,
+    ),
     /// An address with a role of its own.
     WithRole(InviteWithRole),
 }
@@ -44,6 +49,7 @@ pub enum InviteEmail {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InviteWithRole {
     /// The address.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[^\s\u0000]+@[^\s\u0000]+$")))]
     pub email: BoundedText<3, 254>,
     /// The role, or `null` for guest.
     #[serde(deserialize_with = "Option::deserialize")]
@@ -162,6 +168,11 @@ pub struct CollectionInvite {
 /// A new invite link: `role`, or `level` with `space` or `collection`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
+    { "allOf": [{ "required": ["role"] }, crate::schema::absent("level")] },
+    { "required": ["space", "level"], "properties": { "level": { "type": "string" } } },
+    { "required": ["collection", "level"], "properties": { "level": { "type": "string" } } },
+])))]
 pub struct CreateLinkInvite {
     /// The role in the organization, or `null` for guest.
     #[serde(default)]
@@ -171,9 +182,11 @@ pub struct CreateLinkInvite {
     pub level: Patch<Role>,
     /// The space.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub space: Option<String>,
     /// The collection.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub collection: Option<String>,
 }
 

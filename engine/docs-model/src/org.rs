@@ -212,12 +212,16 @@ pub struct OrganizationPermissions {
 pub struct UpdateOrganization {
     /// The title.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<OrganizationTitle>,
     /// Replaces the domains.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(length(max = 100)))]
     pub email_domains: Option<Vec<EmailDomain>>,
     /// The host name, unique among organizations.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub hostname: Option<Hostname>,
     /// A role, or `null` for guest.
     #[serde(default)]
@@ -230,11 +234,14 @@ pub struct UpdateOrganization {
     pub logo: Patch<Url>,
     /// Enforce single sign-on.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub sso: Option<bool>,
     /// Enable AI features.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub ai: Option<bool>,
     /// Enable invite links.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub invite_links: Option<bool>,
 }

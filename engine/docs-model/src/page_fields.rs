@@ -34,6 +34,7 @@ macro_rules! page_fields {
                 request {
                     /// The last part of the page's path.
                     #[serde(deserialize_with = "given")]
+                    #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<$crate::BoundedText<0, 100>>
                 };
             /// The emoji before the title; setting one removes the icon.
@@ -88,6 +89,7 @@ macro_rules! page_fields {
                 request {
                     /// Leave the page out of navigation.
                     #[serde(deserialize_with = "given")]
+                    #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<bool>
                 };
             /// Left out of the platform's search.
@@ -99,6 +101,7 @@ macro_rules! page_fields {
                 request {
                     /// Keep the page out of search.
                     #[serde(deserialize_with = "given")]
+                    #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<bool>
                 };
             /// Closed to web search engines.
@@ -110,6 +113,7 @@ macro_rules! page_fields {
                 request {
                     /// Keep the page out of search engines.
                     #[serde(deserialize_with = "given")]
+                    #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<bool>
                 };
             /// Variables of the page, all of them.
@@ -202,6 +206,7 @@ macro_rules! define {
         pub struct PageFields {
             /// The title, at least one character.
             #[serde(default, deserialize_with = "given")]
+            #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
             pub title: Option<BoundedText<1, 1000>>,
             $($(
                 $(#[$request])*

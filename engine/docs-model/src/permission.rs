@@ -70,6 +70,7 @@ pub struct MemberSpace {
 /// A role for users and teams on content. It names at least one of them.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::given(&[("users", "array"), ("teams", "array")]))))]
 pub struct Invite {
     /// The role; `null` takes the role away that they were given.
     #[serde(deserialize_with = "Option::deserialize")]
@@ -77,10 +78,12 @@ pub struct Invite {
     pub role: Option<Role>,
     /// Members of the organization, by the ids or e-mail addresses of their users.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub users: Option<Vec<String>>,
     /// Teams of the organization, by id.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub teams: Option<Vec<String>>,
 }

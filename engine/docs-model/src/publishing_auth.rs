@@ -52,6 +52,7 @@ pub struct PublishingAuth {
 pub struct UpdatePublishingAuth {
     /// Who signs.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub backend: Option<VisitorAuthBackend>,
     /// Where visitors without a valid token are sent; `null` for nowhere.
     #[serde(rename = "fallbackURL", default)]

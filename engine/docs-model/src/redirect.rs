@@ -87,9 +87,11 @@ pub struct CreateSiteRedirect {
 pub struct UpdateSiteRedirect {
     /// The path on the site that it begins at.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub source: Option<RedirectSource>,
     /// Where it leads.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub destination: Option<RedirectDestination>,
 }
 

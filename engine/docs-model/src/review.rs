@@ -65,6 +65,7 @@ pub struct SubmitReview {
     pub status: ReviewStatus,
     /// What the reviewer has to say: it becomes a comment of the change request.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub comment: Option<CommentInput>,
 }
 
@@ -96,6 +97,7 @@ pub struct RequestReviewers {
     pub users: Vec<String>,
     /// The subject of the change request from now on.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub subject: Option<Subject>,
 }
 

@@ -102,15 +102,19 @@ pub struct CreateSamlProvider {
     pub label: SamlLabel,
     /// The name that the provider has for itself; empty when it is not known yet.
     #[serde(default, rename = "entityID", deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub entity_id: Option<OrEmpty<SamlEntityId>>,
     /// The certificate that its answers are signed with; empty when it is not known yet.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub certificate: Option<OrEmpty<Certificate>>,
     /// Where members sign in; empty when it is not known yet.
     #[serde(default, rename = "ssoURL", deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub sso_url: Option<OrEmpty<Url>>,
     /// A team of the organization.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub default_team: Option<String>,
     /// A role, or `null` for guest, which is also what holds when absent.
     #[serde(default)]
@@ -124,6 +128,7 @@ pub struct CreateSamlProvider {
 pub struct UpdateSamlProvider {
     /// What it is called.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub label: Option<SamlLabel>,
     /// The name that the provider has for itself; empty or `null` to remove it.
     #[serde(default, rename = "entityID")]
@@ -190,6 +195,11 @@ impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
         let mut schema = T::json_schema(generator);
         if let Some(schema) = schema.as_object_mut() {
             schema.remove("minLength");
+            // Of what has a form, the pattern says the form, and that it may be missing.
+            if let Some(serde_json::Value::String(pattern)) = schema.get_mut("pattern") {
+                *pattern = format!("^$|{pattern}");
+                schema.remove("format");
+            }
         }
         schema
     }

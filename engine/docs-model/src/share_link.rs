@@ -57,8 +57,10 @@ pub struct CreateShareLink {
 pub struct UpdateShareLink {
     /// Whether it opens the site.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub active: Option<bool>,
     /// What it is called.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub name: Option<ShareLinkName>,
 }

@@ -285,6 +285,12 @@ pub struct PublishedSite {
 /// What a new site is made of; everything may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
+    { "properties": { "createSpace": { "type": ["boolean", "null"], "enum": [false, null] } } },
+    { "properties": { "spaces": { "anyOf": [
+        { "type": "string" }, { "type": "array", "items": { "type": "string" }, "maxItems": 0 }, { "type": "null" },
+    ] } } },
+])))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateSite {
     /// `basic` when absent.
@@ -306,7 +312,7 @@ pub struct CreateSite {
 #[serde(untagged, expecting = "must be a list of space ids, or `empty`, or `sample`")]
 pub enum SiteSpacesInput {
     /// These.
-    Existing(Vec<String>),
+    Existing(#[cfg_attr(feature = "schema", schemars(length(max = 100)))] Vec<String>),
     /// A new one.
     New(NewSpace),
 }
@@ -329,24 +335,31 @@ pub enum NewSpace {
 pub struct UpdateSite {
     /// The title.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<SiteTitle>,
     /// Who may see it.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub visibility: Option<SiteVisibility>,
     /// The base name, unique among sites.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub basename: Option<Basename>,
     /// Whether content adapts to its visitor.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub adaptive_content: Option<AdaptiveContent>,
     /// Whether agents may use it.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub agents_context: Option<AgentsContext>,
     /// The site space to show first: in the default section, where the site has sections.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub default_site_space: Option<String>,
     /// The section to show first.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub default_site_section: Option<String>,
     /// Host and path to mount it on; `null` removes it.
     #[serde(default)]

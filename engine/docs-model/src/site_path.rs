@@ -7,7 +7,9 @@ use super::formed_text::formed_text;
 formed_text! {
     /// The path of a section or a space on its site: one segment of an address.
     SitePath(1, 100, is_segment,
-        "one segment of a path: letters, digits, `-`, `_`, `.` or `+`, with a letter or a digit among them"),
+        "one segment of a path: letters, digits, `-`, `_`, `.` or `+`, with a letter or a digit among them",
+        // Of the letters beyond ASCII, each script has its own.
+        { "pattern": r"^[-_.+]*[^\u0000-/:-@\[-`{-\u007f][^\u0000-*,/:-@\[-^`{-\u007f]*$" }),
 }
 
 fn is_segment(text: &str) -> bool {

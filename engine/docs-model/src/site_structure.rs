@@ -217,12 +217,14 @@ pub enum SiteStructureItem {
 pub struct UpdateSiteSpace {
     /// One segment of a path, unique in the section, or on a site without sections.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub path: Option<SitePath>,
     /// An expression that decides who sees it, or `null` for everybody.
     #[serde(default)]
     pub condition: Patch<Condition>,
     /// The space to show there.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub space_id: Option<String>,
 }
 
@@ -246,12 +248,15 @@ pub struct AddSection {
 pub struct UpdateSection {
     /// The title.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<SiteTitle>,
     /// One segment of a path, unique on the site.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub path: Option<SitePath>,
     /// Which of its spaces to show first.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub default_site_space: Option<String>,
     /// An expression that decides who sees it, or `null` for everybody.
     #[serde(default)]
@@ -274,9 +279,11 @@ pub struct AddSectionGroup {
     pub icon: Option<Icon>,
     /// Sections to move into it, in this order.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub sections: Option<Vec<String>>,
     /// The group to add it to; the site itself when absent.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub parent: Option<String>,
 }
 
@@ -286,6 +293,7 @@ pub struct AddSectionGroup {
 pub struct UpdateSectionGroup {
     /// The title.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<SectionGroupTitle>,
     /// The name of an icon, or `null` for none.
     #[serde(default)]
@@ -313,14 +321,17 @@ pub struct MoveBeside<T> {
 /// Beside what something is put: `before` or `after`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::given(&[("before", "object"), ("after", "object")]))))]
 #[serde(bound(deserialize = "T: Deserialize<'de>"))]
 #[cfg_attr(feature = "schema", schemars(rename = "{T}Position"))]
 pub struct BesidePosition<T> {
     /// What it is put before.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub before: Option<T>,
     /// What it is put after.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub after: Option<T>,
 }
 

@@ -308,13 +308,16 @@ impl JsonSchema for Level {
 /// A change of a space; what is left out stays.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::not_both("emoji", "icon"))))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSpace {
     /// `live` or `locked`.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub edit_mode: Option<EditMode>,
     /// The title.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<SpaceTitle>,
     /// A role, `inherit`, or `null` to hide the space from all but administrators and its creator.
     #[serde(default)]
@@ -334,9 +337,14 @@ pub struct UpdateSpace {
 #[serde(rename_all = "camelCase")]
 pub struct ImportGitRepository {
     /// The repository: https, http, git, or file where the platform allows it; may hold credentials.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(regex(pattern = r"^([Hh][Tt][Tt][Pp][Ss]?|[Gg][Ii][Tt]|[Ff][Ii][Ll][Ee])://\S+$"))
+    )]
     pub url: BoundedText<1, 2048>,
     /// The ref in full, like `refs/heads/main`.
     #[serde(rename = "ref")]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^refs/[^\u0000]+$")))]
     pub reference: BoundedText<1, 1024>,
     /// A name under which the clone may be kept.
     #[serde(default, rename = "repoCacheID", skip_serializing_if = "Option::is_none")]

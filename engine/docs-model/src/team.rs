@@ -105,6 +105,7 @@ pub struct CreateTeam {
     pub title: TeamTitle,
     /// Members of the organization, by the ids of their users.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub members: Option<Vec<String>>,
 }
 
@@ -122,12 +123,15 @@ pub struct UpdateTeam {
 pub struct UpdateTeamMembers {
     /// Members to add, by the ids or e-mail addresses of their users; who is in the team keeps the role.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub add: Option<Vec<String>>,
     /// Members to add, or to give another role, by the ids of their users.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub memberships: Option<BTreeMap<String, TeamMembership>>,
     /// Members to remove, by the ids or e-mail addresses of their users; who is not in the team is no error.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub remove: Option<Vec<String>>,
 }
 
@@ -137,5 +141,6 @@ pub struct UpdateTeamMembers {
 pub struct PutTeamMember {
     /// The role; when absent, a new member is no owner, and who is in the team keeps the role.
     #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub role: Option<TeamRole>,
 }

@@ -4,7 +4,7 @@ use super::formed_text::formed_text;
 
 formed_text! {
     /// An absolute http or https URL.
-    Url(1, 2048, is_web_url, "an absolute http or https URL", { "format": "uri" }),
+    Url(1, 2048, is_web_url, "an absolute http or https URL", { "format": "uri", "pattern": r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#]\S*$" }),
 }
 
 fn is_web_url(text: &str) -> bool {

@@ -1,6 +1,8 @@
 //! One JSON Schema, written in the form of poem-openapi.
 
+use docs_core::model::schema::not_null;
 use poem_openapi::registry::{MetaDiscriminatorObject, MetaSchema, MetaSchemaRef};
+use schemars::Schema;
 use serde_json::{Map, Value};
 
 use super::{
@@ -9,7 +11,9 @@ use super::{
 };
 
 type Object = Map<String, Value>;
-type Test = fn(&Value) -> bool;
+
+/// What every text of a request is, unless it says more of itself: no request may hold NUL, as no store can keep it.
+pub(super) const WITHOUT_NUL: &str = r"^[^\u0000]*$";
 
 /// Writes schemas, and collects the variants that become components of their own.
 pub(super) struct Converter {
@@ -56,6 +60,10 @@ impl Converter {
         self.members(object, &mut out);
         self.items(object, &mut out);
         self.combinations(object, &mut out);
+        let is_text = out.ty == "string" && out.enum_items.is_empty();
+        if is_text && self.direction == Direction::Request && out.format != Some("date-time") {
+            out.pattern.get_or_insert_with(|| WITHOUT_NUL.to_owned());
+        }
         out
     }
 
@@ -83,8 +91,14 @@ impl Converter {
         let properties = object.get("properties").and_then(Value::as_object);
         for (name, schema) in properties.into_iter().flatten() {
             let optional_answer = self.direction == Direction::Response && !required.contains(&name.as_str());
-            let schema =
-                if optional_answer { self.reference(&without_null(schema)) } else { self.reference(schema) };
+            let schema = match Schema::try_from(schema.clone()) {
+                // It is left out instead of being null.
+                Ok(mut schema) if optional_answer => {
+                    not_null(&mut schema);
+                    self.reference(schema.as_value())
+                }
+                _ => self.reference(schema),
+            };
             out.properties.push((keep(name), schema));
         }
         // The form of poem-openapi cannot forbid further members, and we ignore them anyway.
@@ -170,6 +184,11 @@ fn kinds(object: &Object, out: &mut MetaSchema) {
         _ => vec![],
     };
     out.nullable = kinds.contains(&"null");
+    if kinds == ["null"] {
+        out.ty = "string";
+        out.enum_items = vec![Value::Null];
+        return;
+    }
     match kinds.iter().filter(|kind| **kind != "null").collect::<Vec<_>>().as_slice() {
         [] => {}
         [kind] => out.ty = keep(kind),
@@ -236,29 +255,6 @@ fn text_constants(branches: &[Value], out: &mut MetaSchema) {
         let whole = out.description.map_or(String::new(), |whole| format!("{whole}\n"));
         out.description = Some(keep((whole + &meanings).trim_start()));
     }
-}
-
-/// The schema of a member that is left out instead of being null.
-fn without_null(schema: &Value) -> Value {
-    let mut schema = schema.clone();
-    let Some(object) = schema.as_object_mut() else {
-        return schema;
-    };
-    let nulls: [(&str, Test); 3] =
-        [("type", |kind| kind == "null"), ("enum", Value::is_null), ("anyOf", is_null)];
-    for (key, is_null) in nulls {
-        if let Some(Value::Array(parts)) = object.get_mut(key) {
-            parts.retain(|part| !is_null(part));
-        }
-    }
-    // What is left of `T or null` is `T`, which may be a mere reference.
-    if object.len() == 1
-        && let Some(Value::Array(parts)) = object.get_mut("anyOf")
-        && parts.len() == 1
-    {
-        return parts.remove(0);
-    }
-    schema
 }
 
 fn text<'o>(object: &'o Object, key: &str) -> Option<&'o str> {

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 /// What holds for both schemas, or `None` when they speak of different things.
 ///
-/// They may differ in what is required, in defaults, and in whether `null` is taken.
+/// They may differ in what is required, in defaults, and in whether `null` is taken. A pattern that only one of them has
+/// holds for both: what is answered was asked for.
 pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> {
     if one == other {
         return Some(one.clone());
@@ -13,6 +14,7 @@ pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> 
     let mut united = one.clone();
     united.required.retain(|name| other.required.contains(name));
     united.nullable |= other.nullable;
+    united.pattern = pattern(one, other)?;
     united.default = one.default.clone().or_else(|| other.default.clone());
     united.properties = properties(one, other)?;
     united.items = part(one.items.as_deref(), other.items.as_deref())?;
@@ -28,6 +30,7 @@ pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> 
     let rest = MetaSchema {
         required: united.required.clone(),
         nullable: united.nullable,
+        pattern: united.pattern.clone(),
         default: united.default.clone(),
         properties: united.properties.clone(),
         items: united.items.clone(),
@@ -39,6 +42,18 @@ pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> 
         ..other.clone()
     };
     (same_values && rest == united).then_some(united)
+}
+
+/// The pattern of both; the outer `None` when there are two.
+#[expect(
+    clippy::option_option,
+    reason = "whether there is one, and whether they unite, are different questions"
+)]
+fn pattern(one: &MetaSchema, other: &MetaSchema) -> Option<Option<String>> {
+    match (&one.pattern, &other.pattern) {
+        (Some(one), Some(other)) => (one == other).then(|| Some(one.clone())),
+        (one, other) => Some(one.clone().or_else(|| other.clone())),
+    }
 }
 
 fn values(schema: &MetaSchema) -> impl Iterator<Item = &Value> {

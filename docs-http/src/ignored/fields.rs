@@ -1,0 +1,339 @@
+//! Which fields the body of a request may have, and which of those that it has it may not.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    fmt,
+};
+
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
+use schemars::JsonSchema;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+
+use super::{Names, escaped};
+use crate::wire::schema::{self, Direction};
+
+/// The fields that a type of requests knows, at every place.
+///
+/// Where several forms are allowed, a field is known when one of them has it.
+pub(super) struct KnownFields {
+    places: Vec<Place>,
+    root: PlaceId,
+}
+
+/// Which place of a body; [`ANYTHING`] is one where nothing is looked at.
+type PlaceId = usize;
+
+/// The place that takes any value.
+const ANYTHING: PlaceId = 0;
+
+/// What may be at one place of a body.
+#[derive(Default)]
+struct Place {
+    fields: HashMap<&'static str, PlaceId>,
+    /// What fields of any other name hold, where they are allowed.
+    others: Option<PlaceId>,
+    items: Option<PlaceId>,
+}
+
+impl KnownFields {
+    pub(super) fn of<T: JsonSchema>() -> Self {
+        let mut registry = Registry::new();
+        schema::register::<T>(&mut registry, Direction::Request);
+        let mut makes =
+            Makes { schemas: &registry.schemas, places: vec![Place::default()], made: BTreeMap::new() };
+        let root = makes.place([&schema::reference::<T>(Direction::Request)]);
+        Self { places: makes.places, root }
+    }
+
+    /// The names of the fields that are not known; those before the first mistake, when the body is no JSON.
+    pub(super) fn ignored(&self, json: &[u8]) -> Names {
+        let mut names = Names::default();
+        let mut json = serde_json::Deserializer::from_slice(json);
+        let walk = Walk { known: self, at: self.root, path: &Path::Root, names: &mut names };
+        // What is wrong with the body is for its parser to say.
+        let _: Result<(), serde_json::Error> = walk.deserialize(&mut json);
+        names
+    }
+}
+
+/// Makes places of schemas.
+struct Makes<'s> {
+    schemas: &'s BTreeMap<String, MetaSchema>,
+    places: Vec<Place>,
+    /// The places that were made, by the schemas that say what may be there.
+    made: BTreeMap<BTreeSet<*const MetaSchema>, PlaceId>,
+}
+
+impl<'s> Makes<'s> {
+    /// The place where one of these schemas holds, or all of them: for the names of fields that makes no difference.
+    fn place<'r>(&mut self, schemas: impl IntoIterator<Item = &'r MetaSchemaRef>) -> PlaceId
+    where
+        's: 'r,
+    {
+        let mut parts: Vec<&MetaSchema> = Vec::new();
+        schemas.into_iter().for_each(|schema| self.collect(schema, &mut parts));
+        if parts.iter().any(|part| takes_anything(part)) {
+            return ANYTHING;
+        }
+        let key: BTreeSet<*const MetaSchema> = parts.iter().map(|part| std::ptr::from_ref(*part)).collect();
+        if let Some(known) = self.made.get(&key) {
+            return *known;
+        }
+        // It may be found again within itself.
+        let id = self.places.len();
+        self.places.push(Place::default());
+        self.made.insert(key, id);
+        let mut fields: BTreeMap<&'static str, Vec<&MetaSchemaRef>> = BTreeMap::new();
+        for (name, schema) in parts.iter().flat_map(|part| &part.properties) {
+            fields.entry(name).or_default().push(schema);
+        }
+        let fields = fields.into_iter().map(|(name, schemas)| (name, self.place(schemas))).collect();
+        let others: Vec<_> = parts.iter().filter_map(|part| part.additional_properties.as_deref()).collect();
+        let items: Vec<_> = parts.iter().filter_map(|part| part.items.as_deref()).collect();
+        let others = (!others.is_empty()).then(|| self.place(others));
+        let items = (!items.is_empty()).then(|| self.place(items));
+        self.places[id] = Place { fields, others, items };
+        id
+    }
+
+    /// The parts that a schema is made of, itself among them.
+    fn collect<'r>(&self, schema: &'r MetaSchemaRef, parts: &mut Vec<&'r MetaSchema>)
+    where
+        's: 'r,
+    {
+        let schema: &'r MetaSchema = match schema {
+            MetaSchemaRef::Inline(schema) => schema,
+            MetaSchemaRef::Reference(name) => match self.schemas.get(name) {
+                Some(schema) => schema,
+                None => return,
+            },
+        };
+        // A form that refers to itself would be looked at for ever.
+        if parts.iter().any(|part| std::ptr::eq(*part, schema)) {
+            return;
+        }
+        parts.push(schema);
+        for part in schema.all_of.iter().chain(&schema.any_of).chain(&schema.one_of) {
+            self.collect(part, parts);
+        }
+    }
+}
+
+/// Tells whether a schema says nothing of its values.
+fn takes_anything(schema: &MetaSchema) -> bool {
+    let bare = MetaSchema {
+        description: None,
+        default: None,
+        example: None,
+        deprecated: false,
+        nullable: false,
+        ..schema.clone()
+    };
+    bare == MetaSchema::ANY
+}
+
+/// How a place of the body is called.
+enum Path<'p> {
+    Root,
+    Field(&'p Path<'p>, &'p str),
+    Item(&'p Path<'p>, usize),
+}
+
+impl Path<'_> {
+    /// The name of a field here.
+    fn field(&self, name: &str) -> String {
+        let mut path = String::new();
+        self.write(&mut path);
+        push_field(&mut path, name);
+        path
+    }
+
+    fn write(&self, path: &mut String) {
+        match self {
+            Self::Root => {}
+            Self::Field(outside, name) => {
+                outside.write(path);
+                push_field(path, name);
+            }
+            Self::Item(outside, at) => {
+                outside.write(path);
+                path.push_str(&format!("[{at}]"));
+            }
+        }
+    }
+}
+
+fn push_field(path: &mut String, name: &str) {
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(&escaped(name.as_bytes()));
+}
+
+/// Reads a value, and notes the names of fields that its place does not know.
+struct Walk<'w> {
+    known: &'w KnownFields,
+    at: PlaceId,
+    path: &'w Path<'w>,
+    names: &'w mut Names,
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
+        if self.at == ANYTHING {
+            return IgnoredAny::deserialize(value).map(|_| ());
+        }
+        value.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let place = &self.known.places[self.at];
+        while let Some(Name(name)) = map.next_key::<Name>()? {
+            match place.fields.get(name.as_str()).copied().or(place.others) {
+                Some(at) => {
+                    let path = Path::Field(self.path, &name);
+                    map.next_value_seed(Walk {
+                        known: self.known,
+                        at,
+                        path: &path,
+                        names: &mut *self.names,
+                    })?;
+                }
+                None => {
+                    self.names.add(self.path.field(&name));
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let at = self.known.places[self.at].items.unwrap_or(ANYTHING);
+        let mut index = 0;
+        let mut path = Path::Item(self.path, index);
+        while items
+            .next_element_seed(Walk { known: self.known, at, path: &path, names: &mut *self.names })?
+            .is_some()
+        {
+            index += 1;
+            path = Path::Item(self.path, index);
+        }
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// The name of a field, as much of it as may be told.
+struct Name(String);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(name: D) -> Result<Self, D::Error> {
+        struct Cut;
+        impl Visitor<'_> for Cut {
+            type Value = Name;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+            fn visit_str<E: Error>(self, name: &str) -> Result<Name, E> {
+                Ok(Name(name.chars().take(super::MOST_OF_NAME).collect()))
+            }
+        }
+        name.deserialize_str(Cut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docs_core::model::{CreateSpace, MoveContent, UpdateAdaptiveSchema, UpdateContent};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn ignored<T: JsonSchema>(body: &Value) -> Option<String> {
+        let names = KnownFields::of::<T>().ignored(body.to_string().as_bytes()).header()?;
+        Some(names.to_str().expect("is ASCII").to_owned())
+    }
+
+    #[test]
+    fn a_field_that_nobody_knows_is_named_with_its_path() {
+        assert_eq!(ignored::<CreateSpace>(&json!({ "title": "x", "emoji": null })), None);
+        let body = json!({ "titel": { "title": "secret" }, "title": "x", "a.b": 1, "ä\n": [] });
+        assert_eq!(ignored::<CreateSpace>(&body).as_deref(), Some("a%2Eb, titel, %C3%A4%0A"));
+        let body =
+            json!({ "position": { "after": { "type": "space", "space": "x", "spaces": 1 }, "by": 1 } });
+        assert_eq!(ignored::<MoveContent>(&body).as_deref(), Some("position.after.spaces, position.by"));
+    }
+
+    #[test]
+    fn fields_of_items_and_of_forms_that_refer_to_themselves_are_looked_at() {
+        let list = json!({ "object": "block", "type": "list-unordered", "nodes": [
+            { "object": "block", "type": "paragraph", "nodes": [{ "object": "text", "leafs": [], "leaves": [] }] },
+        ] });
+        let document = json!({ "object": "document", "data": {}, "nodes": [list] });
+        let body = json!({ "changes": [
+            { "operation": "delete_page", "page": "x" },
+            { "operation": "insert_page", "document": { "document": document }, "hiden": true },
+        ] });
+        let place = "changes[1].document.document.nodes[0].nodes[0].nodes[0].leafs, changes[1].hiden";
+        assert_eq!(ignored::<UpdateContent>(&body).as_deref(), Some(place));
+    }
+
+    #[test]
+    fn names_that_clients_choose_are_known() {
+        let change = json!({ "operation": "update_variables", "variables": { "anything": "x" } });
+        assert_eq!(ignored::<UpdateContent>(&json!({ "changes": [change] })), None);
+        let free = json!({ "jsonSchema": { "type": "object", "properties": { "mine": { "type": "string", "enum": ["x"] } } } });
+        assert_eq!(ignored::<UpdateAdaptiveSchema>(&free), None);
+    }
+
+    #[test]
+    fn what_is_no_json_is_left_to_the_parser() {
+        let known = KnownFields::of::<CreateSpace>();
+        for (body, told) in
+            [("", None), ("{", None), ("5", None), ("[{\"x\":1}]", None), ("{\"x\":1,}", Some("x"))]
+        {
+            let names = known.ignored(body.as_bytes()).header();
+            assert_eq!(names.as_ref().and_then(|names| names.to_str().ok()), told, "{body}");
+        }
+        let deep = "{\"parent\":".repeat(100_000);
+        let names = known.ignored(deep.as_bytes()).header();
+        assert_eq!(names.as_ref().and_then(|names| names.to_str().ok()), Some("parent.parent"));
+    }
+}

@@ -1,0 +1,108 @@
+//! What the document says of bodies is what the server takes: `null`, and fields that are left out.
+
+use serde_json::Value;
+
+use crate::{contract::Contract, matrix::ready, refusals::World};
+
+/// Fields that are refused because of what is there, which no schema can tell.
+const STATEFUL: [(&str, &str); 1] = [
+    // A link that gives a role in the organization has no level.
+    ("updateOrganizationInviteById", "level"),
+];
+
+/// The operation of this id.
+fn operation<'d>(document: &'d Value, id: &str) -> &'d Value {
+    let paths = document["paths"].as_object().expect("paths").values();
+    let mut operations = paths.flat_map(|operations| operations.as_object().expect("operations").values());
+    operations.find(|operation| operation["operationId"] == id).expect("the operation")
+}
+
+/// The schemas that these are made of, themselves among them.
+fn parts<'d>(document: &'d Value, schemas: &[&'d Value]) -> Vec<&'d Value> {
+    let mut found: Vec<&Value> = Vec::new();
+    let mut pending = schemas.to_vec();
+    while let Some(schema) = pending.pop() {
+        let place = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+        let schema = place.map_or(schema, |place| document.pointer(place).expect("a schema"));
+        if found.iter().any(|known| std::ptr::eq(*known, schema)) {
+            continue;
+        }
+        found.push(schema);
+        for key in ["allOf", "anyOf", "oneOf"] {
+            pending.extend(schema[key].as_array().into_iter().flatten());
+        }
+    }
+    found
+}
+
+/// Where fields may stand in a value: a pointer to each object, and the names that its schemas know.
+fn places(
+    document: &Value,
+    schemas: &[&Value],
+    (at, value): (String, &Value),
+    found: &mut Vec<(String, String)>,
+) {
+    let parts = parts(document, schemas);
+    if let Value::Object(fields) = value {
+        let mut names: Vec<&String> = parts
+            .iter()
+            .filter_map(|part| part["properties"].as_object())
+            .flat_map(|all| all.keys())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        found.extend(names.iter().map(|name| (at.clone(), (*name).clone())));
+        for (name, value) in fields {
+            let schemas: Vec<&Value> = parts.iter().filter_map(|part| part["properties"].get(name)).collect();
+            places(document, &schemas, (format!("{at}/{name}"), value), found);
+        }
+    }
+    if let Some(first) = value.get(0) {
+        let schemas: Vec<&Value> = parts.iter().filter_map(|part| part.get("items")).collect();
+        places(document, &schemas, (format!("{at}/0"), first), found);
+    }
+}
+
+#[tokio::test]
+async fn null_and_missing_fields_are_taken_exactly_where_the_document_says() {
+    let w = World::new().await;
+    let document = w.s.document;
+    let contract = Contract::of(document);
+    let saved = w.s.store.save();
+    let (mut asked, mut wrong) = (0, Vec::new());
+    for op in w.ops() {
+        let Some(body) = op.body.clone() else { continue };
+        let schema = &operation(document, &op.id)["requestBody"]["content"]["application/json"]["schema"];
+        let faults = contract.faults_of(schema, &body);
+        assert!(faults.is_empty(), "{} takes {body}: {faults:?}", op.id);
+        w.s.store.rewind(&saved);
+        ready(&w, &op).await;
+        let prepared = w.s.store.save();
+        let mut found = Vec::new();
+        places(document, &[schema], (String::new(), &body), &mut found);
+        for (at, name) in found {
+            for change in [Some(Value::Null), None] {
+                let mut other = op.clone();
+                let mut changed = body.clone();
+                let fields = changed.pointer_mut(&at).and_then(Value::as_object_mut).expect("an object");
+                match change {
+                    Some(null) => drop(fields.insert(name.clone(), null)),
+                    None => drop(fields.remove(&name)),
+                }
+                let takes = contract.takes(schema, &changed);
+                other.body = Some(changed);
+                let answer = w.send(&other, &w.path(&other), Some(&w.may(&op))).await;
+                if takes == (answer.status == 400) && !STATEFUL.contains(&(op.id.as_str(), name.as_str())) {
+                    let body = other.body.unwrap_or_default();
+                    wrong.push(format!("{} {at}/{name} {body}: {} {}", op.id, answer.status, answer.body));
+                }
+                if answer.status < 300 {
+                    w.s.store.rewind(&prepared);
+                }
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 500, "{asked}");
+    assert!(wrong.is_empty(), "{} of {asked}: {wrong:#?}", wrong.len());
+}

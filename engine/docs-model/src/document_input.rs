@@ -1,0 +1,68 @@
+//! The content of a page as changes give it: [`DocumentInput`].
+
+#[cfg(feature = "schema")]
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::Value;
+
+use super::{Document, change_request::part};
+
+/// The content of a page in a change: Markdown, a document tree, or `{}` for an empty page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum DocumentInput {
+    /// No content.
+    #[default]
+    Empty,
+    /// Markdown, with front matter if wanted; at most [`MAX_PAGE_BYTES`](crate::MAX_PAGE_BYTES) without it.
+    Markdown(String),
+    /// A document tree. Blocks that the page has keep the Markdown that they have.
+    Document(Document),
+}
+
+impl<'de> Deserialize<'de> for DocumentInput {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Forms {
+            markdown: Option<String>,
+            document: Option<Document>,
+        }
+        let value = Value::deserialize(deserializer)?;
+        // Nothing but the empty object empties a page: a misspelt name must not.
+        if value.as_object().is_some_and(serde_json::Map::is_empty) {
+            return Ok(Self::Empty);
+        }
+        let forms: Forms = part(value)?;
+        match (forms.markdown, forms.document) {
+            (Some(markdown), None) => Ok(Self::Markdown(markdown)),
+            (None, Some(document)) => Ok(Self::Document(document)),
+            (Some(_), Some(_)) => Err(D::Error::custom("must have `markdown` or `document`, not both")),
+            (None, None) => Err(D::Error::custom(
+                "must have `markdown`, a text, or `document`, a document tree; `{}` empties the page",
+            )),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+impl JsonSchema for DocumentInput {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "DocumentInput".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let document = generator.subschema_for::<Document>();
+        json_schema!({
+            "description": "The content of a page: Markdown, a document tree, or `{}` for an empty page.",
+            "oneOf": [
+                {
+                    "type": "object",
+                    "properties": {
+                        "markdown": { "type": "string", "description": "Markdown, with front matter if wanted." },
+                    },
+                    "required": ["markdown"],
+                },
+                { "type": "object", "properties": { "document": document }, "required": ["document"] },
+                { "type": "object", "maxProperties": 0 },
+            ],
+        })
+    }
+}

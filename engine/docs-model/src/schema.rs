@@ -1,0 +1,97 @@
+//! What the schemas of requests say of several fields at once, and of fields that refuse `null`.
+//!
+//! All of it can be said in OpenAPI 3.0 too, which knows no `if`, no type `null` and no list of types.
+
+use schemars::Schema;
+use serde_json::{Map, Value, json};
+
+/// Takes `null` out of the schema of a field that may be left out but not be `null`.
+///
+/// ```
+/// # use serde_json::json;
+/// let mut schema = schemars::json_schema!({ "type": ["string", "null"], "maxLength": 5 });
+/// docs_model::schema::not_null(&mut schema);
+/// assert_eq!(schema, schemars::json_schema!({ "type": "string", "maxLength": 5 }));
+/// ```
+pub fn not_null(schema: &mut Schema) {
+    let Some(object) = schema.as_object_mut() else { return };
+    retain(object, "type", |kind| kind != "null");
+    retain(object, "enum", |value| !value.is_null());
+    retain(object, "anyOf", |part| part.get("type").is_none_or(|kind| kind != "null"));
+    // What is left of `T or null` is `T`.
+    if let Some(kind) = only(object, "type") {
+        object.insert("type".to_owned(), kind);
+    }
+    if let Some(Value::Object(part)) = only(object, "anyOf") {
+        object.remove("anyOf");
+        for (key, value) in part {
+            object.entry(key).or_insert(value);
+        }
+    }
+}
+
+fn retain(object: &mut Map<String, Value>, key: &str, keep: fn(&Value) -> bool) {
+    if let Some(Value::Array(parts)) = object.get_mut(key) {
+        parts.retain(keep);
+    }
+}
+
+/// The one part of a list that has one.
+fn only(object: &Map<String, Value>, key: &str) -> Option<Value> {
+    match object.get(key)?.as_array()?.as_slice() {
+        [part] => Some(part.clone()),
+        _ => None,
+    }
+}
+
+/// Each of these fields, with its type: there, and not `null`. As `oneOf`, exactly one of them is; as `anyOf`, at least one.
+pub(crate) fn given(fields: &[(&str, &str)]) -> Value {
+    let given = |(name, kind): &(&str, &str)| {
+        let properties: Map<String, Value> =
+            [((*name).to_owned(), json!({ "type": kind }))].into_iter().collect();
+        json!({ "required": [name], "properties": properties })
+    };
+    fields.iter().map(given).collect()
+}
+
+/// This field is not there.
+pub(crate) fn absent(name: &str) -> Value {
+    // OpenAPI 3.0 has `not`, the registry that the document is made from has none: both forms fit where it is there.
+    json!({ "oneOf": [{ "type": "object" }, { "required": [name] }] })
+}
+
+/// For `anyOf`: of two fields that take `null`, at most one is there and not `null`.
+pub(crate) fn not_both(one: &str, other: &str) -> Value {
+    let without = |name: &str| json!({ "properties": { (name): { "type": "null" } } });
+    json!([without(one), without(other)])
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::{JsonSchema, generate::SchemaSettings, json_schema};
+
+    use super::*;
+
+    #[derive(JsonSchema)]
+    struct Named {
+        #[expect(dead_code, reason = "only its schema is asked for")]
+        name: String,
+    }
+
+    #[test]
+    fn what_is_left_of_a_type_or_null_is_the_type() {
+        let mut generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
+        let mut named = generator.subschema_for::<Option<Named>>();
+        assert!(named.as_value().to_string().contains("null"), "{named:?}");
+        not_null(&mut named);
+        assert_eq!(named, json_schema!({ "$ref": "#/$defs/Named" }));
+        let mut choice =
+            json_schema!({ "type": ["string", "null"], "enum": ["a", null], "description": "A." });
+        not_null(&mut choice);
+        assert_eq!(choice, json_schema!({ "type": "string", "enum": ["a"], "description": "A." }));
+        let mut forms =
+            json_schema!({ "anyOf": [{ "type": "string" }, { "type": "number" }, { "type": "null" }] });
+        not_null(&mut forms);
+        assert_eq!(forms, json_schema!({ "anyOf": [{ "type": "string" }, { "type": "number" }] }));
+    }
+}
