@@ -288,7 +288,7 @@ pub struct PublishedSite {
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
     { "properties": { "createSpace": { "type": ["boolean", "null"], "enum": [false, null] } } },
     { "properties": { "spaces": { "anyOf": [
-        { "type": "string" }, { "type": "array", "items": { "type": "string" }, "maxItems": 0 }, { "type": "null" },
+        { "type": "string" }, { "type": "array", "items": { "type": "string" }, "enum": [[]] }, { "type": "null" },
     ] } } },
 ])))]
 #[serde(rename_all = "camelCase")]
