@@ -69,7 +69,13 @@ struct Shared {
 impl Default for MemRepository {
     fn default() -> Self {
         let message = "A commit".to_owned();
-        Self { files: BTreeMap::new(), links: BTreeMap::new(), message, failure: None, failures: BTreeMap::new() }
+        Self {
+            files: BTreeMap::new(),
+            links: BTreeMap::new(),
+            message,
+            failure: None,
+            failures: BTreeMap::new(),
+        }
     }
 }
 

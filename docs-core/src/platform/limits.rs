@@ -5,8 +5,8 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::{
-    access::resolver, audit, collect, content_edit, idempotency, import, invites, jobs, orgs, pdf, permissions,
-    reviews, saml, site_settings, sites, sites::outline, spaces, teams, tree, visitors,
+    access::resolver, audit, collect, content_edit, idempotency, import, invites, jobs, orgs, pdf,
+    permissions, reviews, saml, site_settings, sites, sites::outline, spaces, teams, tree, visitors,
 };
 use crate::{
     content::{expression, gitsync},
@@ -135,7 +135,10 @@ pub const LIMITS: &[LimitGroup] = &[
             window("A job that has ended", jobs::JOBS_KEPT),
             window("A write, from the first object that it stores to its commit", collect::WRITE_WINDOW),
             window("Between two collections of objects", collect::COLLECT_EVERY),
-            window("A collection, from its first read to the last object that it removes", collect::COLLECT_WINDOW),
+            window(
+                "A collection, from its first read to the last object that it removes",
+                collect::COLLECT_WINDOW,
+            ),
             window("An object that nothing names, since it was last stored", collect::UNTOUCHED),
             window("The note that a space was copied", collect::COPY_NOTES_KEPT),
             window("The clocks of servers on one store, apart", collect::CLOCKS_APART),

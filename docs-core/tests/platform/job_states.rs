@@ -37,9 +37,7 @@ use docs_memstore::{MemStore, SeededIds};
 use proptest::prelude::*;
 use tokio::sync::Notify;
 
-use crate::{
-    support::{Refused, World},
-};
+use crate::support::{Refused, World};
 
 /// What a server does with jobs.
 #[derive(Clone, Debug)]

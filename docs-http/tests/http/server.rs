@@ -13,8 +13,8 @@ use docs_core::{
     model::{OrgId, Role, UserId},
     platform::{NewToken, NewUser},
     ports::{
-        Book, ConvertError, ConvertedPage, Converter, Document, FoundFile, GitError, Pdf, PdfError, UnpackedFile,
-        WebError,
+        Book, ConvertError, ConvertedPage, Converter, Document, FoundFile, GitError, Pdf, PdfError,
+        UnpackedFile, WebError,
     },
     store::{Key, MAX_SCAN, Mode, Scan, verify},
 };
