@@ -1,5 +1,7 @@
 use std::{fs, path::Path};
 
+use docs_model::MAX_FILE_BYTES;
+
 use super::*;
 use crate::gitsync::{Entry, EntryKind, references, variables};
 
