@@ -149,7 +149,7 @@ impl Platform {
     /// The same platform for the same request, of which more is known by now.
     pub(super) fn continued(&self, parts: &[&[u8]]) -> Self {
         let request = self.request.as_ref().map(|request| request.continued(parts));
-        Self { inner: Arc::clone(&self.inner), request }
+        Self { request, ..self.clone() }
     }
 
     /// Does an operation, unless the request was answered before: then answers the same.

@@ -85,7 +85,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Characters of a variable", model::MAX_VARIABLE_TEXT),
             count("Characters of an expression", expression::MAX_LENGTH),
             count("Reviewers of one change request", reviews::MAX_REVIEWERS as usize),
-            count("Jobs of one kind that a space keeps", crate::store::jobs::MAX_LISTED),
+            count("Jobs of one kind that a space keeps", crate::store::jobs::MAX_LISTED as usize),
             count("Pages of a book as PDF", pdf::MAX_PAGES),
         ],
     },

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use super::{Bearer, FileWriter, UNKNOWN_TYPE, is_media_type, media_type};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
-    content::{Edit, check_file_name, gitsync::MAX_FILE_BYTES},
-    model::{BoundedText, FileId, RevisionFile, UserId},
+    content::{Edit, check_file_name},
+    model::{BoundedText, FileId, MAX_FILE_BYTES, RevisionFile, UserId},
     platform::{
         Actor, ContentOf, Platform, Shown,
         import::append::{Append, Target},

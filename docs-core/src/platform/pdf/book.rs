@@ -20,10 +20,10 @@ use crate::{
         expression::{Budget, Context, MAX_STEPS},
     },
     model::{ContentRef, Document, OrgId, PageId, ReusableId, SpaceId, UserId, Variables},
-    platform::Platform,
+    platform::{Platform, files::FilePlace},
     ports::{Book, BookImage, BookLink, BookPage, ImageSource, PdfError},
     store::{
-        Key, Objects,
+        Hash, Key, Objects,
         records::{MemberRecord, UserRecord},
     },
 };
