@@ -1,8 +1,8 @@
 //! The API in an axum application that signs people in with sessions of its own: a cookie.
 //!
 //! `cargo run --example host_session`, then
-//! `curl -i -c cookies -H 'content-type: text/plain' -d 'ada@example.com open sesame' http://127.0.0.1:4030/sign-in` and
-//! `curl -i -b cookies http://127.0.0.1:4030/docs-api/v1/user`. A token of the platform works too.
+//! `curl -i -c cookies -H 'content-type: text/plain' -d 'ada@example.com open sesame' http://127.0.0.1:4030/sign-in`
+//! and `curl -i -b cookies http://127.0.0.1:4030/docs-api/v1/user`. A token of the platform works too.
 
 mod shared;
 

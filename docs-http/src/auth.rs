@@ -5,7 +5,7 @@ use std::{fmt, net::SocketAddr, sync::Arc};
 use async_trait::async_trait;
 use poem::{
     Addr, Request, RequestBody,
-    http::{HeaderMap, HeaderValue, Method, Uri, header},
+    http::{HeaderMap, Method, Uri, header},
 };
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
@@ -134,18 +134,6 @@ pub struct Signed<A>(pub A);
 /// 401 when there is a token and it is not valid: a client that meant to sign in should hear that it did not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaybeSigned<A>(pub Option<A>);
-
-/// How a host wants people to sign in, where that is not by tokens alone: what a 401 says to a request without one.
-#[derive(Clone)]
-pub(crate) struct Challenge(pub(crate) Option<HeaderValue>);
-
-impl Challenge {
-    /// What a 401 to this request says in place of what it says of tokens.
-    pub(crate) fn of(request: &Request) -> Option<HeaderValue> {
-        let is_asked = !request.headers().contains_key(header::AUTHORIZATION);
-        request.data::<Self>().filter(|_| is_asked)?.0.clone()
-    }
-}
 
 /// The name of the scheme in the OpenAPI document.
 const SCHEME: &str = "bearer";

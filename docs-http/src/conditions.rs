@@ -1,8 +1,8 @@
 //! Conditions of requests: `If-Match` and `If-None-Match`, as RFC 9110 says (8.8.3, 13.1).
 //!
 //! A handler that changes or deletes one thing takes a [`Condition`] behind who asks, and calls the operation on the
-//! platform that [`Condition::platform`] gives: the condition is decided in the transaction of the change. Conditions of
-//! reads are decided where answers are [represented](crate::representation).
+//! platform that [`Condition::platform`] gives: the condition is decided in the transaction of the change. Conditions
+//! of reads are decided where answers are [represented](crate::representation).
 
 use docs_core::{
     Platform,
@@ -203,7 +203,8 @@ impl Known {
 
 impl<'a> FromRequest<'a> for Known {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        let listed = Listed::read(request.headers(), &header::IF_NONE_MATCH)?;
+        // What is no tag names nothing that the client has.
+        let listed = Listed::read(request.headers(), &header::IF_NONE_MATCH).ok().flatten();
         Ok(Self { listed, encoded: encoding::Taken::by(request.headers()) })
     }
 }

@@ -41,7 +41,7 @@ const REQUEST_HEADERS: [HeaderName; 7] = [
 ];
 
 /// The headers of answers that a page may read, beside those it always may.
-const RESPONSE_HEADERS: [HeaderName; 11] = [
+const RESPONSE_HEADERS: [HeaderName; 13] = [
     header::LOCATION,
     header::LINK,
     header::ETAG,

@@ -1,8 +1,8 @@
 //! What a request says that nobody reads: parameters and fields that its operation does not know.
 //!
 //! They are ignored, because newer clients send them. But a misspelt `role` would be ignored as well, so the answer
-//! names them: [`PARAMETERS`] those of the query, [`FIELDS`] those of the body, each with its path. What is known is what
-//! the document declares. Names only are answered, never values, and of them a bounded number.
+//! names them: [`PARAMETERS`] those of the query, [`FIELDS`] those of the body, each with its path. What is known is
+//! what the document declares. Names only are answered, never values, and of them a bounded number.
 
 mod fields;
 

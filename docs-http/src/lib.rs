@@ -95,7 +95,7 @@ use poem::{Endpoint, EndpointExt, Request, Response, Route, endpoint::BoxEndpoin
 use poem_openapi::{OpenApi, OpenApiService};
 
 use crate::{
-    auth::{Authenticator, Challenge, SharedAuthenticator},
+    auth::{Authenticator, SharedAuthenticator},
     endpoints::{Checked, Counters, Fixed, ReadOnly},
     metrics::{Metrics, Registry},
     middleware::RequestLayer,
@@ -143,8 +143,8 @@ pub struct HttpConfig {
     pub body_limit: BodyLimit,
     /// Where the API is mounted within the application.
     pub api_path: String,
-    /// The address of the API as the document names it, such as `https://docs.example.com/v1`. When absent it is a path:
-    /// that of the API, and with [`routes`] below that of the platform's
+    /// The address of the API as the document names it, such as `https://docs.example.com/v1`. When absent it is a
+    /// path: that of the API, and with [`routes`] below that of the platform's
     /// [`base_url`](docs_core::platform::Builder::base_url).
     pub server_url: Option<String>,
     /// How many requests a client may make in a minute; as many as it likes when absent.
@@ -269,9 +269,6 @@ where
     T: OpenApi + 'static,
     A: Authenticator,
 {
-    if config.sign_in.is_some() {
-        return Err(Problems::one("`sign_in` is for `routes`: there is an authenticator already"));
-    }
     join(api, about, config, authenticator, Route::new())
 }
 
@@ -288,7 +285,9 @@ where
     A: Authenticator,
 {
     check_path(&config.api_path)?;
-    let challenge = Challenge(config.sign_in.as_ref().map(HostSignIn::challenge));
+    if config.sign_in.is_some() {
+        return Err(Problems::one("`sign_in` is for `routes`: there is an authenticator already"));
+    }
     let metrics = Arc::new(config.registry.map_or_else(Metrics::default, Metrics::beside));
     let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
     let (origin, examples) = (Origin::new::<T>(&about, &server), about.examples);
@@ -299,7 +298,7 @@ where
     })?;
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
     let guard = Guard::new(config.rate_limit, config.trusted_proxies);
-    let service = service.data(authenticator).data(config.body_limit).data(challenge).with(guard);
+    let service = service.data(authenticator).data(config.body_limit).with(guard);
     let route = further
         .nest(&config.api_path, service)
         .at("/healthz", ReadOnly(Checked(config.health.unwrap_or_default())))

@@ -65,7 +65,7 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
         .at("/files/:space/pdf/:sealed/:name", ReadOnly(PdfFiles(platform.clone())));
     #[cfg(feature = "explorer")]
     let files = files.at("/", crate::explorer::way_there());
-    let doors = Doors { platform: platform.clone(), host: config.sign_in.clone() };
+    let doors = Doors { platform: platform.clone(), host: config.sign_in.take() };
     join(api(platform), about(), config, Arc::new(doors), files)
 }
 

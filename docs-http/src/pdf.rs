@@ -139,7 +139,8 @@ impl Preference {
         self.wait.unwrap_or(unsaid).min(LONGEST_WAIT)
     }
 
-    /// The answer while there is no file. Only who said so takes 202 for what it is; everybody else would keep an empty file.
+    /// The answer while there is no file. Only who said so takes 202 for what it is; everybody else would keep an empty
+    /// file.
     fn pending(self, again: Duration) -> Response {
         let mut response = if self.responds_async {
             let applied = HeaderValue::from_static("respond-async");

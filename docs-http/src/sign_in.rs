@@ -14,8 +14,8 @@ use crate::{
 
 /// Knows who sends a request to the host that the API is a part of: by a session, a token of its own, a certificate.
 ///
-/// It is asked once a request and nothing of what it answers is kept, so that a session that ends stops working at once.
-/// What it says of a user is believed; that the user exists is looked up.
+/// It is asked once a request and nothing of what it answers is kept, so that a session that ends stops working at
+/// once. What it says of a user is believed; that the user exists is looked up.
 ///
 /// A browser sends cookies with requests that another site made it send. A host that signs in by cookies refuses
 /// requests that write and come from elsewhere: by `SameSite` on the cookie, and by `Origin` or `Sec-Fetch-Site` here.
@@ -143,11 +143,6 @@ impl HostSignIn {
         Self { host: Arc::new(host), tokens: Tokens::Taken }
     }
 
-    /// How the host wants people to sign in.
-    pub(crate) fn challenge(&self) -> HeaderValue {
-        self.host.challenge()
-    }
-
     /// Who the host says that it is.
     async fn ask(&self, request: RequestHead<'_>) -> Result<Identity, ApiError> {
         let asked = AssertUnwindSafe(self.host.authenticate(request)).catch_unwind().await;
@@ -163,7 +158,7 @@ impl HostSignIn {
     }
 
     fn refused(&self, message: impl Into<Cow<'static, str>>, challenge: Option<HeaderValue>) -> ApiError {
-        ApiError::unauthenticated(message).challenged(challenge.unwrap_or_else(|| self.challenge()))
+        ApiError::unauthenticated(message).challenged(challenge.unwrap_or_else(|| self.host.challenge()))
     }
 }
 

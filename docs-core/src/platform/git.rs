@@ -40,12 +40,12 @@ impl<'p> SpaceHandle<'p> {
     /// Starts importing a Git repository into a space: answers at once with the job that does it.
     ///
     /// The job makes the space's content equal to the repository's; a failure is recorded on the job, see
-    /// [`get_job`](Self::get_job), and leaves the space as it was. Imports of one space run one after the other, by their
-    /// `timestamp`.
+    /// [`get_job`](Self::get_job), and leaves the space as it was. Imports of one space run one after the other, by
+    /// their `timestamp`.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for a text that is no URL or no ref; `Conflict` when
-    /// too many imports of the space wait already; `Precondition` when this platform reads no repositories.
+    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for a text that is no URL or no ref; `Conflict`
+    /// when too many imports of the space wait already; `Precondition` when this platform reads no repositories.
     ///
     /// # Example
     /// ```

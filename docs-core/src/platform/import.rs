@@ -118,8 +118,8 @@ impl<'p> ContentHandle<'p> {
     }
 }
 
-/// An import of documents as a job keeps it. Whoever asked for it does it and waits for it, so that there is nothing left
-/// to do for a worker that finds it.
+/// An import of documents as a job keeps it. Whoever asked for it does it and waits for it, so that there is nothing
+/// left to do for a worker that finds it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ImportRun {
     /// What is imported, without credentials.

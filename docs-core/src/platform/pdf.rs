@@ -1,7 +1,7 @@
 //! Content as a PDF file: the same for a space and for a change request.
 //!
-//! An address seals what it shows, and for whom. Whoever asks it has a job make the file, unless a job made it lately; the
-//! file is kept in pieces among the objects of the space, so that none is ever in memory as a whole here.
+//! An address seals what it shows, and for whom. Whoever asks it has a job make the file, unless a job made it lately;
+//! the file is kept in pieces among the objects of the space, so that none is ever in memory as a whole here.
 
 mod book;
 mod job;
@@ -37,8 +37,8 @@ use crate::{
 
 /// How long the address of a PDF is good.
 pub const PDF_WINDOW: Duration = Duration::from_secs(60 * 60);
-/// How long a file that was made is given to those who ask for the same. Its pieces are objects that nothing names: they
-/// are removed some time later than this.
+/// How long a file that was made is given to those who ask for the same. Its pieces are objects that nothing names:
+/// they are removed some time later than this.
 pub(super) const PDF_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Most pages of a PDF.
 pub(super) const MAX_PAGES: usize = 5_000;
@@ -121,7 +121,8 @@ impl<'p> ContentHandle<'p> {
     /// Makes the address of a PDF of a space or of a change request, of all pages or some.
     ///
     /// The file shows the content as it is now. A job makes it when the address is asked for it, see
-    /// [`Platform::pdf_file`]; the address is good for [`PDF_WINDOW`]. Pages that are left out of the table of contents are left out here too, unless one is asked for.
+    /// [`Platform::pdf_file`]; the address is good for [`PDF_WINDOW`]. Pages that are left out of the table of contents
+    /// are left out here too, unless one is asked for.
     ///
     /// # Errors
     /// `NotFound`, also for a page that is none of the content; `Invalid` for `only` without a page, and for a page
@@ -178,14 +179,14 @@ impl<'p> ContentHandle<'p> {
 impl Platform {
     /// Answers what the address of a PDF leads to, by the sealed part of that address: the file, as soon as it is made.
     ///
-    /// A job makes it, unless one made the same lately: of all who ask for the same, one job makes it for all. Who waits
-    /// `wait` at most is then told to ask again; without a worker nothing is ever made.
+    /// A job makes it, unless one made the same lately: of all who ask for the same, one job makes it for all. Who
+    /// waits `wait` at most is then told to ask again; without a worker nothing is ever made.
     ///
     /// # Errors
     /// `NotFound`, also when [`PDF_WINDOW`] is over and when whom the address was made for may not read the content any
-    /// more; `TooLarge` when the pages are too much for a file, and whatever else the job failed with: an address that is
-    /// made after that tries again; `Unavailable` when too many files of the space wait to be made; `Precondition` when
-    /// this platform makes no PDF files.
+    /// more; `TooLarge` when the pages are too much for a file, and whatever else the job failed with: an address that
+    /// is made after that tries again; `Unavailable` when too many files of the space wait to be made; `Precondition`
+    /// when this platform makes no PDF files.
     ///
     /// # Cancel safety
     /// The job goes on.
@@ -238,8 +239,8 @@ impl Platform {
         })
     }
 
-    /// Reads a PDF file from an offset: the rest of the piece that it lies in, which is short enough to be kept in memory.
-    /// Behind the last byte there are none.
+    /// Reads a PDF file from an offset: the rest of the piece that it lies in, which is short enough to be kept in
+    /// memory. Behind the last byte there are none.
     ///
     /// # Errors
     /// `NotFound` when the file is not kept any more.

@@ -137,8 +137,8 @@ impl Platform {
     /// admits. The state is that of the answer to reading it, with default options and by the same caller: a tag of
     /// [`EntityTag::of`] that answer.
     ///
-    /// It holds for the operations that change or delete one thing and say that they take a condition; others ignore it.
-    /// Who may not make the change is refused for that, whatever the state is.
+    /// It holds for the operations that change or delete one thing and say that they take a condition; others ignore
+    /// it. Who may not make the change is refused for that, whatever the state is.
     ///
     /// # Example
     /// ```

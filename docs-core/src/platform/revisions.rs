@@ -59,8 +59,8 @@ impl<'p> Revisions<'p> {
         })
     }
 
-    /// Goes back to an earlier revision: makes a new one with its content. Nothing of the history is lost, so going back
-    /// can itself be taken back; open change requests stay, and are outdated.
+    /// Goes back to an earlier revision: makes a new one with its content. Nothing of the history is lost, so going
+    /// back can itself be taken back; open change requests stay, and are outdated.
     ///
     /// Costs the same whatever the size of the space.
     ///

@@ -34,8 +34,8 @@ pub struct RevisionRecord {
     pub id: RevisionId,
     /// The space.
     pub space: SpaceId,
-    /// Its place in the history of the space: 1, 2, 3 … without gaps. Revisions that were never live have none: those of
-    /// change requests, and imports that stand alone.
+    /// Its place in the history of the space: 1, 2, 3 … without gaps. Revisions that were never live have none: those
+    /// of change requests, and imports that stand alone.
     #[serde(default)]
     pub number: Option<u64>,
     /// The revisions it was made from.

@@ -1,4 +1,5 @@
-//! The states of a job: random histories against a model that knows the table alone, and servers that die at every step.
+//! The states of a job: random histories against a model that knows the table alone, and servers that die at every
+//! step.
 
 use std::{
     collections::BTreeMap,
@@ -33,7 +34,7 @@ use docs_core::{
         run,
     },
 };
-use docs_memstore::{MemStore, SeededIds};
+use docs_memstore::{MemGit, MemStore, SeededIds};
 use proptest::prelude::*;
 use tokio::sync::Notify;
 

@@ -17,8 +17,8 @@ pub struct Jobs(pub(super) Platform);
 impl Jobs {
     /// List the jobs of a space
     ///
-    /// The newest first: imports and PDF files that wait, are made, are done or failed. They are kept for a while, and of
-    /// each kind so many.
+    /// The newest first: imports and PDF files that wait, are made, are done or failed. They are kept for a while, and
+    /// of each kind so many.
     #[oai(path = "/", method = "get", operation_id = "listSpaceJobs")]
     async fn list(
         &self,

@@ -44,8 +44,8 @@ impl Spaces {
 
     /// List the deleted spaces of an organization
     ///
-    /// Those that the user may restore, deleted last first. `restorableUntil` says until when; then they are removed for
-    /// good.
+    /// Those that the user may restore, deleted last first. `restorableUntil` says until when; then they are removed
+    /// for good.
     #[oai(
         path = "/orgs/:organizationId/deleted-spaces",
         method = "get",

@@ -32,8 +32,8 @@ type FileName = BoundedText<1, 256>;
 impl Uploads {
     /// Upload a file into a space
     ///
-    /// As the body: with its media type, or in the field `file` of a form. It becomes a file of the live content, as one
-    /// revision; a name that another file has gets a number. Refused where live content is locked.
+    /// As the body: with its media type, or in the field `file` of a form. It becomes a file of the live content, as
+    /// one revision; a name that another file has gets a number. Refused where live content is locked.
     #[oai(path = "/content/files", method = "post", operation_id = "uploadFile")]
     async fn live(
         &self,

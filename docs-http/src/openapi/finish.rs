@@ -1,5 +1,5 @@
-//! The document as it is served: what poem-openapi writes, in the words of OpenAPI 3.0, with what repeats said once, and
-//! with examples.
+//! The document as it is served: what poem-openapi writes, in the words of OpenAPI 3.0, with what repeats said once,
+//! and with examples.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,8 @@ const FIRST: [&str; 6] = ["openapi", "info", "servers", "tags", "paths", "compon
 /// ```
 ///
 /// # Errors
-/// [`Problems`] when either of the two is no JSON object, and when there are examples for an operation that there is not.
+/// [`Problems`] when either of the two is no JSON object, and when there are examples for an operation that there is
+/// not.
 ///
 /// [`HttpApp::document`]: crate::HttpApp::document
 /// [`About::examples`]: crate::About::examples

@@ -6,20 +6,19 @@ use futures_util::FutureExt;
 use poem::{
     Endpoint, Request, Response,
     endpoint::BoxEndpoint,
-    http::{Method, StatusCode, header},
+    http::{Method, StatusCode},
 };
 use poem_openapi::OperationId;
 use tokio::runtime::Handle;
 use tracing::Instrument;
 
 use crate::{
-    auth::Challenge,
     conditions,
     idempotency::{KEY, REPLAYED, Served},
     ignored::{self, IgnoredFields},
     metrics::{Metrics, Series},
     representation::{Asked, Tagging},
-    wire::error::{ApiError, BEARER, answer},
+    wire::error::{ApiError, answer},
 };
 
 /// The methods of HTTP that servers are expected to recognise.
@@ -133,7 +132,6 @@ impl Endpoint for Operation {
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let running = self.series.begin();
-        let challenge = Challenge::of(&request);
         let asked = Asked::of(&request);
         let parameters = ignored::parameters(request.uri().query(), &self.parameters);
         let fields = matches!(self.task, Task::Own).then(IgnoredFields::default);
@@ -142,13 +140,6 @@ impl Endpoint for Operation {
         }
         let response = answer(self.run(request).await);
         let mut response = asked.represent(response, self.tagging).await;
-        if let (StatusCode::UNAUTHORIZED, Some(challenge)) = (response.status(), challenge) {
-            // What the authenticator itself said stands.
-            let headers = response.headers_mut();
-            if headers.get(header::WWW_AUTHENTICATE).is_some_and(|said| said == BEARER) {
-                headers.insert(header::WWW_AUTHENTICATE, challenge);
-            }
-        }
         running.end(response.status().as_u16());
         let headers = response.headers_mut();
         if let Some(parameters) = parameters {

@@ -37,8 +37,8 @@ use crate::{
 /// - a method that a path does not know is answered with 405 and `Allow`, `OPTIONS` with 204 and `Allow`;
 /// - a path that nobody knows is answered with a JSON 404;
 /// - each operation is counted and timed under its id;
-/// - parameters and fields that an operation does not know are ignored, and named in the headers `Ignored-Parameters` and
-///   `Ignored-Fields` of its answer;
+/// - parameters and fields that an operation does not know are ignored, and named in the headers `Ignored-Parameters`
+///   and `Ignored-Fields` of its answer;
 /// - an operation that writes runs as a task of its own. A host may drop the future of a request at any time, when
 ///   the client goes away or a timeout strikes. The platform survives that, as an operation commits once or not at
 ///   all; but a client that goes away should not decide which of the two it was, and what follows a commit, such as

@@ -64,9 +64,6 @@ struct Inner {
     cause: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// How to sign in with a token.
-pub(crate) const BEARER: &str = "Bearer";
-
 /// What a caller is told of a fault of ours.
 const INTERNAL: &str = "the platform failed to do this; it has been logged";
 
@@ -223,7 +220,7 @@ impl ResponseError for ApiError {
         let headers = response.headers_mut();
         if status == StatusCode::UNAUTHORIZED {
             let challenge = self.0.challenge.clone();
-            let challenge = challenge.unwrap_or(HeaderValue::from_static(BEARER));
+            let challenge = challenge.unwrap_or(HeaderValue::from_static("Bearer"));
             headers.insert(header::WWW_AUTHENTICATE, challenge);
         }
         if status == StatusCode::SERVICE_UNAVAILABLE || status == StatusCode::TOO_MANY_REQUESTS {

@@ -1,5 +1,5 @@
-//! Forms with files: `multipart/form-data` (RFC 7578), read as it comes in. At most [`STEP`] bytes and the head of a part
-//! are held, whatever is sent and however fast.
+//! Forms with files: `multipart/form-data` (RFC 7578), read as it comes in. At most [`STEP`] bytes and the head of a
+//! part are held, whatever is sent and however fast.
 
 use bytes::{Bytes, BytesMut};
 use percent_encoding::percent_decode_str;

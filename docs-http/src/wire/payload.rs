@@ -36,7 +36,8 @@ impl BodyLimit {
 
 /// A JSON body that has to be there, parsed by serde.
 ///
-/// Fields that the type does not know are ignored; the answer names them in the header `Ignored-Fields`. What is refused, and how:
+/// Fields that the type does not know are ignored; the answer names them in the header `Ignored-Fields`. What is
+/// refused, and how:
 ///
 /// | what | status | message |
 /// |---|---|---|

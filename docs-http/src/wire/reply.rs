@@ -66,8 +66,8 @@ pub type CreatedEmpty = Empty<201>;
 /// 204: done, and there is nothing to show.
 pub type NoContent = Empty<204>;
 
-/// 204: a job was started, and there is nothing to show yet. A `Link` header with the relation `status` says where the job
-/// is found.
+/// 204: a job was started, and there is nothing to show yet. A `Link` header with the relation `status` says where the
+/// job is found.
 ///
 /// ```
 /// use docs_http::wire::reply::Started;

@@ -23,8 +23,8 @@ const FIELD: &str = "file";
 const FORM_OVERHEAD: u64 = 64 * 1024;
 const FORM: &str = "multipart/form-data";
 
-/// A file that is sent: a body of any media type, which is that of the file, or `multipart/form-data` with the file in a
-/// field called `file`.
+/// A file that is sent: a body of any media type, which is that of the file, or `multipart/form-data` with the file in
+/// a field called `file`.
 ///
 /// # Errors
 /// 413 for a length that is more than a file has; 415 for another form, and for bytes that are compressed on the way;

@@ -2,9 +2,9 @@
 //!
 //! With `DOCS_TEST_CONTRACT` naming the file of another OpenAPI document, such as the one that a client was made from,
 //! every answer is held against that one as well: its operations and statuses have to be declared there when the path
-//! is, and the bodies have to fit; they may hold more than it knows. What it requires without describing it is a slip that no
-//! client reads: `organizaitons` of an e-mail domain, `total` of commenters, `target` of an invite link. Where the
-//! specification allows more is in [`NARROWER`].
+//! is, and the bodies have to fit; they may hold more than it knows. What it requires without describing it is a slip
+//! that no client reads: `organizaitons` of an e-mail domain, `total` of commenters, `target` of an invite link. Where
+//! the specification allows more is in [`NARROWER`].
 
 use std::{
     collections::BTreeMap,

@@ -63,7 +63,7 @@ async fn who_takes_gzip_gets_the_same_in_fewer_bytes() {
         let encoded = get(&s, Method::GET, &path, &[("accept-encoding", accepted)]).await;
         assert_eq!(encoded.decoded(), plain.bytes, "{accepted}");
         assert!(
-            encoded.bytes.len() * 4 < plain.bytes.len(),
+            encoded.bytes.len() * 2 < plain.bytes.len(),
             "{} of {}",
             encoded.bytes.len(),
             plain.bytes.len()
@@ -123,7 +123,7 @@ async fn what_is_small_or_compressed_already_is_sent_as_it_is() {
     assert_eq!((small.status, small.header("content-encoding"), small.header("vary")), (200, None, None));
     let space = content.split('/').nth(3).expect("an id");
     let request = s.request(space).await;
-    let text = "dGV4dCA=".repeat(1000);
+    let text = "QUFB".repeat(2000);
     let files = json!([
         { "name": "a.png", "base64": text, "contentType": "image/png" },
         { "name": "b.txt", "base64": text, "contentType": "text/plain" },

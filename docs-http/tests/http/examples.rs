@@ -1,5 +1,5 @@
-//! The document has an example for every operation: a request that is taken, and what it is answered. They are recorded:
-//! `DOCS_EXAMPLES=write` asks for each operation, and writes what was sent and answered.
+//! The document has an example for every operation: a request that is taken, and what it is answered. They are
+//! recorded: `DOCS_EXAMPLES=write` asks for each operation, and writes what was sent and answered.
 
 use std::collections::BTreeMap;
 

@@ -44,7 +44,8 @@ fn only(object: &Map<String, Value>, key: &str) -> Option<Value> {
     }
 }
 
-/// Each of these fields, with its type: there, and not `null`. As `oneOf`, exactly one of them is; as `anyOf`, at least one.
+/// Each of these fields, with its type: there, and not `null`. As `oneOf`, exactly one of them is; as `anyOf`, at least
+/// one.
 pub(crate) fn given(fields: &[(&str, &str)]) -> Value {
     let given = |(name, kind): &(&str, &str)| {
         let properties: Map<String, Value> =

@@ -27,7 +27,8 @@ const JOB_LANE_AHEAD: u32 = 100;
 /// Most starts of a job that keeps failing for reasons that may pass.
 pub const MAX_STARTS: u32 = 8;
 
-/// Most jobs of a kind that are listed of a subject: of those that have ended, the one that ended first goes for a new one.
+/// Most jobs of a kind that are listed of a subject: of those that have ended, the one that ended first goes for a new
+/// one.
 pub const MAX_LISTED: u32 = 100;
 /// Ended jobs that a new one removes at most, where there are more than [`MAX_LISTED`].
 const DROPPED_AT_ONCE: u32 = 10;

@@ -28,8 +28,8 @@ pub struct NewUpload {
 
 /// A file that is being uploaded: [`write`](Self::write) its bytes in their order, then [`finish`](Self::finish).
 ///
-/// Some megabytes of it are held at a time. Dropped before it is finished, it leaves nothing in the content, and what was
-/// stored of it is removed like everything that nothing names.
+/// Some megabytes of it are held at a time. Dropped before it is finished, it leaves nothing in the content, and what
+/// was stored of it is removed like everything that nothing names.
 pub struct FileUpload {
     platform: Platform,
     actor: Actor,

@@ -1,7 +1,8 @@
 //! Deleted spaces: their list, and what counts of spaces leave out.
 //!
-//! Roles by name on deleted spaces and their places on sites do not count. Each such record knows whether its space is deleted, so that counters follow from records alone. Deleting and
-//! restoring marks what fits into their own transaction; a job marks what is left.
+//! Roles by name on deleted spaces and their places on sites do not count. Each such record knows whether its space is
+//! deleted, so that counters follow from records alone. Deleting and restoring marks what fits into their own
+//! transaction; a job marks what is left.
 
 use std::sync::Arc;
 

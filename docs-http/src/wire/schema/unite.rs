@@ -5,8 +5,8 @@ use serde_json::Value;
 
 /// What holds for both schemas, or `None` when they speak of different things.
 ///
-/// They may differ in what is required, in defaults, and in whether `null` is taken. A pattern that only one of them has
-/// holds for both: what is answered was asked for.
+/// They may differ in what is required, in defaults, and in whether `null` is taken. A pattern that only one of them
+/// has holds for both: what is answered was asked for.
 pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> {
     if one == other {
         return Some(one.clone());

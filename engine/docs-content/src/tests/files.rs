@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use bytes::Bytes;
 use docs_model::FileId;
 use proptest::prelude::*;
 
