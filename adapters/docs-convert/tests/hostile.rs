@@ -1,8 +1,8 @@
 //! Every converter on inputs that repeat what it reads, in breadth and in depth: nothing ends the process, and memory
 //! follows the bytes.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-convert --test hostile` reads as many, and asks for time,
-//! too.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-convert --test hostile -- --nocapture` reads as many with
+//! each parser, and asks for time, too; with `DOCS_FUZZ_PARSER=HTML` it does so with one of them.
 
 #[path = "../../../engine/docs-markup/tests/hostile/harness.rs"]
 mod harness;

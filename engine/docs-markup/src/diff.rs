@@ -46,7 +46,10 @@ pub struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// The lines of a text, line breaks included, as numbers.
     pub fn number(&mut self, text: &'a str) -> Vec<LineId> {
-        text.split_inclusive('\n').map(|line| self.id(line)).collect()
+        // Room that grows as it is filled would be taken three times.
+        let mut lines = Vec::with_capacity(text.bytes().filter(|b| *b == b'\n').count() + 1);
+        lines.extend(text.split_inclusive('\n').map(|line| self.id(line)));
+        lines
     }
 
     fn id(&mut self, line: &'a str) -> LineId {
@@ -61,18 +64,26 @@ pub fn changes(old: &[LineId], new: &[LineId]) -> Vec<Change> {
     let [mut old, mut new] = marked(old, new);
     settle(&mut old, &mut new);
     settle(&mut new, &mut old);
-    let (mut a, mut b) = (0, 0);
-    let mut out = Vec::new();
-    while a < old.lines.len() || b < new.lines.len() {
-        let (from_a, from_b) = (a, b);
-        a += old.run(a);
-        b += new.run(b);
-        if a > from_a || b > from_b {
-            out.push(Change { old: from_a..a, new: from_b..b });
-        }
-        (a, b) = (a + 1, b + 1);
-    }
+    // Room that grows as it is filled would be taken three times.
+    let mut out = Vec::with_capacity(gaps(&old, &new).count());
+    out.extend(gaps(&old, &new));
     out
+}
+
+/// What stands between lines that match, where that is anything.
+fn gaps(old: &Marked<'_>, new: &Marked<'_>) -> impl Iterator<Item = Change> {
+    let (mut a, mut b) = (0, 0);
+    std::iter::from_fn(move || {
+        while a < old.lines.len() || b < new.lines.len() {
+            let (from_a, from_b) = (a, b);
+            let (end_a, end_b) = (a + old.run(a), b + new.run(b));
+            (a, b) = (end_a + 1, end_b + 1);
+            if end_a > from_a || end_b > from_b {
+                return Some(Change { old: from_a..end_a, new: from_b..end_b });
+            }
+        }
+        None
+    })
 }
 
 /// A text and which of its lines have no counterpart.
@@ -86,6 +97,14 @@ impl Marked<'_> {
     fn run(&self, from: usize) -> usize {
         self.changed.get(from..).unwrap_or_default().iter().take_while(|changed| **changed).count()
     }
+
+    /// The lines of a range that may have a counterpart.
+    fn open(&self, range: &Range<usize>) -> Vec<LineId> {
+        let places = || range.clone().filter(|at| !self.changed[*at]);
+        let mut lines = Vec::with_capacity(places().count());
+        lines.extend(places().map(|at| self.lines[at]));
+        lines
+    }
 }
 
 /// Marks the lines that have no counterpart.
@@ -94,13 +113,15 @@ fn marked<'a>(old: &'a [LineId], new: &'a [LineId]) -> [Marked<'a>; 2] {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
     let middles = [head..old.len() - tail, head..new.len() - tail];
-    let kept =
-        [worth_comparing(&mut sides[0], new, &middles[0]), worth_comparing(&mut sides[1], old, &middles[1])];
-    let ids =
-        [0, 1].map(|side: usize| kept[side].iter().map(|at| sides[side].lines[*at]).collect::<Vec<_>>());
-    for (side, places) in unmatched(&ids[0], &ids[1]).into_iter().enumerate() {
-        for at in places {
-            sides[side].changed[kept[side][at]] = true;
+    worth_comparing(&mut sides[0], new, &middles[0]);
+    worth_comparing(&mut sides[1], old, &middles[1]);
+    let ids = [0, 1].map(|side: usize| sides[side].open(&middles[side]));
+    for (side, unmatched) in unmatched(&ids[0], &ids[1]).into_iter().enumerate() {
+        let mut unmatched = unmatched.into_iter();
+        for at in middles[side].clone() {
+            if !sides[side].changed[at] {
+                sides[side].changed[at] = unmatched.next().unwrap_or_default();
+            }
         }
     }
     sides
@@ -120,16 +141,16 @@ enum Match {
 /// How far around a common line one looks to see whether it says anything.
 const WINDOW: usize = 100;
 /// How many equal lines are many, at most.
-const MANY: usize = 1024;
+const MANY: u32 = 1024;
 
-/// The lines to compare. The others are marked: they match nothing, or stand among lines that match nothing and are
-/// so common that a match would say nothing.
-fn worth_comparing(side: &mut Marked<'_>, other: &[LineId], middle: &Range<usize>) -> Vec<usize> {
-    let mut counts: HashMap<LineId, usize> = HashMap::new();
+/// Marks the lines that are not worth comparing: they match nothing, or stand among lines that match nothing and are so
+/// common that a match would say nothing.
+fn worth_comparing(side: &mut Marked<'_>, other: &[LineId], middle: &Range<usize>) {
+    let mut counts: HashMap<LineId, u32> = HashMap::new();
     for line in other {
         *counts.entry(*line).or_default() += 1;
     }
-    let many = rough_root(side.lines.len()).min(MANY);
+    let many = u32::try_from(rough_root(side.lines.len())).unwrap_or(MANY).min(MANY);
     let matches: Vec<Match> = side.lines[middle.clone()]
         .iter()
         .map(|line| match counts.get(line) {
@@ -138,20 +159,13 @@ fn worth_comparing(side: &mut Marked<'_>, other: &[LineId], middle: &Range<usize
             Some(_) => Match::Some,
         })
         .collect();
-    let mut kept = Vec::with_capacity(matches.len());
     for (at, line) in middle.clone().enumerate() {
-        let keep = match matches[at] {
-            Match::No => false,
-            Match::Some => true,
-            Match::Many => !says_nothing(&matches, at),
+        side.changed[line] = match matches[at] {
+            Match::No => true,
+            Match::Some => false,
+            Match::Many => says_nothing(&matches, at),
         };
-        if keep {
-            kept.push(line);
-        } else {
-            side.changed[line] = true;
-        }
     }
-    kept
 }
 
 /// Tells whether a common line stands among lines that match nothing: at least three of four around it.

@@ -250,13 +250,14 @@ impl<'a> FolderReader<'a> {
                 ..NewPage::new(id.clone(), kind, fields)
             }))
         };
-        let titled = PagePatch { slug: Some(page.slug.clone()), ..PagePatch::titled(&page.title) };
+        let titled = PagePatch { slug: Some(page.slug().to_owned()), ..PagePatch::titled(&page.title) };
         match &page.kind {
             PlannedKind::Document { file: Some(file), .. } => {
                 let text = texts.get(&file.path).map(String::as_str).unwrap_or_default();
                 let markdown = self.linked(text, &file.path);
                 // The README is called after the page, and the page has its slug from there.
-                let slug = Some(page.slug.clone()).filter(|_| !file.path.is_readme() || parent.is_some());
+                let slug =
+                    Some(page.slug().to_owned()).filter(|_| !file.path.is_readme() || parent.is_some());
                 Draft {
                     id: id.clone(),
                     parent: parent.clone(),

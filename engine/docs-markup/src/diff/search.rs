@@ -2,8 +2,8 @@
 
 use super::LineId;
 
-/// The places of both texts that have no counterpart in the other.
-pub(super) fn unmatched(old: &[LineId], new: &[LineId]) -> [Vec<usize>; 2] {
+/// Which places of either text have no counterpart in the other.
+pub(super) fn unmatched(old: &[LineId], new: &[LineId]) -> [Vec<bool>; 2] {
     let mut search = Search::new(old, new);
     search.compare((0, old.len()), (0, new.len()), Effort::Bounded);
     search.unmatched
@@ -36,19 +36,22 @@ struct Cut {
 }
 
 /// A run of equal lines that is long enough to be trusted.
-const LONG_RUN: isize = 20;
+const LONG_RUN: Place = 20;
 /// Steps from which a bounded search looks for a good place to stop.
-const FEW_STEPS: isize = 256;
+const FEW_STEPS: Place = 256;
+
+/// A place in a text, or a diagonal. There is one for each line and more, so they are as small as the numbers of lines.
+type Place = i32;
 
 /// Myers' search. Diagonals are numbered by `old - new`; each direction keeps how far it has come on every one.
 struct Search<'a> {
     texts: [&'a [LineId]; 2],
-    unmatched: [Vec<usize>; 2],
-    forward: Vec<isize>,
-    backward: Vec<isize>,
+    unmatched: [Vec<bool>; 2],
+    forward: Vec<Place>,
+    backward: Vec<Place>,
     /// Where diagonal 0 is kept.
-    zero: isize,
-    most_steps: isize,
+    zero: Place,
+    most_steps: Place,
 }
 
 impl<'a> Search<'a> {
@@ -56,7 +59,7 @@ impl<'a> Search<'a> {
         let diagonals = old.len() + new.len() + 3;
         Self {
             texts: [old, new],
-            unmatched: [Vec::new(), Vec::new()],
+            unmatched: [vec![false; old.len()], vec![false; new.len()]],
             forward: vec![0; diagonals + 2],
             backward: vec![0; diagonals + 2],
             zero: signed(new.len()) + 1,
@@ -76,8 +79,8 @@ impl<'a> Search<'a> {
                 (a_end, b_end) = (a_end - 1, b_end - 1);
             }
             if a == a_end || b == b_end {
-                self.unmatched[0].extend(a..a_end);
-                self.unmatched[1].extend(b..b_end);
+                self.unmatched[0][a..a_end].fill(true);
+                self.unmatched[1][b..b_end].fill(true);
                 continue;
             }
             let cut = self.cut((a, a_end), (b, b_end), effort);
@@ -127,7 +130,7 @@ impl<'a> Search<'a> {
         cut_at(area.a.0, first)
     }
 
-    fn at(&mut self, way: Way, diagonal: isize) -> &mut isize {
+    fn at(&mut self, way: Way, diagonal: Place) -> &mut Place {
         let at = usize::try_from(diagonal + self.zero).unwrap_or(0);
         match way {
             Way::Forward => &mut self.forward[at],
@@ -136,8 +139,8 @@ impl<'a> Search<'a> {
     }
 
     /// Takes one more diagonal on either side, or gives one up where there is none; beyond both nothing is reached.
-    fn widen(&mut self, front: &mut Front, way: Way, (lowest, highest): (isize, isize)) {
-        let nothing = if way == Way::Forward { -1 } else { isize::MAX };
+    fn widen(&mut self, front: &mut Front, way: Way, (lowest, highest): (Place, Place)) {
+        let nothing = if way == Way::Forward { -1 } else { Place::MAX };
         if front.low > lowest {
             front.low -= 1;
             *self.at(way, front.low - 1) = nothing;
@@ -153,7 +156,7 @@ impl<'a> Search<'a> {
     }
 
     /// One step from the front on a diagonal, and all equal lines behind it.
-    fn advance(&mut self, diagonal: isize, area: &Area, long: &mut bool) -> isize {
+    fn advance(&mut self, diagonal: Place, area: &Area, long: &mut bool) -> Place {
         let (below, above) = (*self.at(Way::Forward, diagonal - 1), *self.at(Way::Forward, diagonal + 1));
         let start = if below >= above { below + 1 } else { above };
         let mut a = start;
@@ -166,7 +169,7 @@ impl<'a> Search<'a> {
     }
 
     /// One step from the back on a diagonal, and all equal lines before it.
-    fn retreat(&mut self, diagonal: isize, area: &Area, long: &mut bool) -> isize {
+    fn retreat(&mut self, diagonal: Place, area: &Area, long: &mut bool) -> Place {
         let (below, above) = (*self.at(Way::Backward, diagonal - 1), *self.at(Way::Backward, diagonal + 1));
         let start = if below < above { below } else { above - 1 };
         let mut a = start;
@@ -178,8 +181,8 @@ impl<'a> Search<'a> {
         a
     }
 
-    fn equal(&self, a: isize, b: isize) -> bool {
-        let line = |side: usize, at: isize| usize::try_from(at).ok().and_then(|at| self.texts[side].get(at));
+    fn equal(&self, a: Place, b: Place) -> bool {
+        let line = |side: usize, at: Place| usize::try_from(at).ok().and_then(|at| self.texts[side].get(at));
         line(0, a) == line(1, b)
     }
 
@@ -187,11 +190,11 @@ impl<'a> Search<'a> {
     fn trusted(
         &mut self,
         (ahead, back): (Front, Front),
-        (first, last): (isize, isize),
+        (first, last): (Place, Place),
         area: &Area,
-        steps: isize,
+        steps: Place,
     ) -> Option<Cut> {
-        let mut best: Option<(isize, Cut)> = None;
+        let mut best: Option<(Place, Cut)> = None;
         for diagonal in ahead.diagonals() {
             let a = *self.at(Way::Forward, diagonal);
             let b = a - diagonal;
@@ -205,7 +208,7 @@ impl<'a> Search<'a> {
         if let Some((_, cut)) = best {
             return Some(cut);
         }
-        let mut best: Option<(isize, Cut)> = None;
+        let mut best: Option<(Place, Cut)> = None;
         for diagonal in back.diagonals() {
             let a = *self.at(Way::Backward, diagonal);
             let b = a - diagonal;
@@ -228,7 +231,7 @@ impl<'a> Search<'a> {
                 (far, far_a) = (a + (a - diagonal), a);
             }
         }
-        let (mut near, mut near_a) = (isize::MAX, isize::MAX);
+        let (mut near, mut near_a) = (Place::MAX, Place::MAX);
         for diagonal in back.diagonals() {
             let a = (*self.at(Way::Backward, diagonal)).max(area.a.0).max(area.b.0 + diagonal);
             if a + (a - diagonal) < near {
@@ -246,8 +249,8 @@ impl<'a> Search<'a> {
 
 /// The ranges of both texts that are compared.
 struct Area {
-    a: (isize, isize),
-    b: (isize, isize),
+    a: (Place, Place),
+    b: (Place, Place),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -259,27 +262,27 @@ enum Way {
 /// The diagonals that a direction has reached, every second one of them in the last step.
 #[derive(Clone, Copy)]
 struct Front {
-    low: isize,
-    high: isize,
+    low: Place,
+    high: Place,
 }
 
 impl Front {
     /// From the highest down.
-    fn diagonals(self) -> impl Iterator<Item = isize> {
+    fn diagonals(self) -> impl Iterator<Item = Place> {
         (self.low..=self.high).rev().step_by(2)
     }
 
-    const fn has(self, diagonal: isize) -> bool {
+    const fn has(self, diagonal: Place) -> bool {
         self.low <= diagonal && diagonal <= self.high
     }
 }
 
-fn cut_at(a: isize, diagonal: isize) -> Cut {
-    let at = |n: isize| usize::try_from(n).unwrap_or(0);
+fn cut_at(a: Place, diagonal: Place) -> Cut {
+    let at = |n: Place| usize::try_from(n).unwrap_or(0);
     Cut { old: at(a), new: at(a - diagonal), efforts: [Effort::Full, Effort::Full] }
 }
 
 /// Lines are counted in memory, so their number fits.
-fn signed(n: usize) -> isize {
-    isize::try_from(n).unwrap_or(isize::MAX)
+fn signed(n: usize) -> Place {
+    Place::try_from(n).unwrap_or(Place::MAX)
 }

@@ -11,13 +11,14 @@
 //!   second and later ones of the hash and a number. So editing a block changes the keys of it and of the blocks
 //!   around it, and of no other.
 //! - Reading is linear, and never fails. Blocks are read to a depth of 20 and to a number of 20,000; what goes beyond
-//!   is kept as it is, and so is a text whose bytes would have to be taken apart more than 40 times, and what would
-//!   take more than 50 times its bytes as a tree. A text may always have the room of one of 32 KiB, so that it takes
-//!   thousands of the smallest blocks to come to that.
-//! - What was read can be written, and reads the same again: blocks that would not, beside those around them, are kept
-//!   as they are.
+//!   is kept as it is, and so is a block whose bytes would have to be taken apart too often, and blocks that together
+//!   would take more than 50 times the bytes of the text as a tree. A text may always have the room of one of 128 KiB,
+//!   so that it takes thousands of the smallest blocks to come to that.
+//! - What was read can be written, and reads the same again. Blocks that do not, beside those around them, are kept as
+//!   they are, as one paragraph with what they are mistaken for; all others stay what they are.
 
 mod atoms;
+mod blocks;
 mod builder;
 mod chunks;
 mod emoji;
@@ -53,6 +54,8 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet};
 
 use docs_model::Document;
+
+use self::print::Raw;
 
 pub use self::{
     memory::memory,
@@ -91,7 +94,14 @@ pub fn parse(markdown: &str) -> Document {
 ///
 /// Names the first block that cannot stand where it stands, or whose data cannot be written.
 pub fn print(document: &Document) -> Result<String, Invalid> {
-    let written = print::document(&document.nodes)?;
+    let has_kept = document.nodes.iter().any(is_verbatim);
+    if has_kept
+        && let Ok(written) = print::document(&document.nodes, Raw::Kept)
+        && verified(&written, document).is_ok()
+    {
+        return Ok(written);
+    }
+    let written = print::document(&document.nodes, Raw::Checked)?;
     verified(&written, document)?;
     Ok(written)
 }

@@ -1,24 +1,20 @@
 //! From Markdown to blocks.
 
-use std::{
-    collections::{HashMap, HashSet},
-    ops::Range,
-};
+use std::collections::HashMap;
 
 use docs_model::{Block, BlockKind, Fragment, HeadingData, Inline, InlineKind, Leaf, Node, TextNode};
 
 use super::{
+    blocks::settled,
     chunks::{self, Chunk, ChunkKind, List},
     escape::{InlineContext, squash},
     figures, html,
     inlines::{self, Rules},
     lines::{self, Line, SPACE},
     marks::CODE,
-    normal,
     notes::{LabelLog, Notes},
-    print::{self, Labels, Mode, is_verbatim, write_inlines},
-    spelling, tables, tagged,
-    weight::{self, Room},
+    print::{self, Labels, Mode, write_inlines},
+    spelling, tables, tagged, weight,
 };
 
 /// How a paragraph is marked that is Markdown kept as it is.
@@ -27,226 +23,37 @@ pub(super) const VERBATIM: &str = "verbatim";
 /// Deepest nesting of blocks that is read; what is deeper is kept as it is.
 pub(super) const MAX_DEPTH: usize = 20;
 /// Most blocks that are read; what follows is kept as it is.
-const MAX_BLOCKS: usize = 20_000;
+pub(super) const MAX_BLOCKS: usize = 20_000;
 /// Most parts of a block (items of a list, lines of code, cells of a table), and how many bytes a further one needs.
 /// What has more, and smaller ones, is kept as it is: a tree of it would take memory out of all proportion.
 const MAX_PARTS: usize = 2_000;
 const BYTES_A_PART: usize = 8;
 
-/// A text as blocks.
-pub(super) struct Text {
-    /// Its blocks, without keys.
-    pub(super) blocks: Vec<Block>,
-    /// The lines of each block.
-    pub(super) lines: Vec<Range<usize>>,
-    /// The lines of each note that is part of an annotation.
-    pub(super) notes: Vec<Range<usize>>,
-    /// Whether its blocks, written one by one, are the text.
-    pub(super) is_usual: bool,
-}
-
-/// Reads a whole text, block by block, without looking whether the blocks read the same together.
-pub(super) fn text(lines: &[Line<'_>]) -> Text {
-    let mut survey = Survey::new(lines);
-    let marked = std::mem::take(&mut survey.marked);
-    let definitions = definitions(&marked);
-    let mut reader =
-        Reader { definitions: &definitions, notes: Notes::default(), depth: 0, left: MAX_BLOCKS };
-    reader.notes = Notes::new(bodies(&mut reader, &marked));
-    drop(marked);
-    let labels = Labels::known(definitions.clone(), reader.notes.labels());
-    // Room that grows as it is filled would be taken three times.
-    let (blocks, ranges) = (Vec::with_capacity(survey.count), Vec::with_capacity(survey.count));
-    let mut text = Text { blocks, lines: ranges, notes: Vec::new(), is_usual: survey.is_apart };
-    let mut kept = Vec::new();
-    let mut room = Room::new(lines);
-    for chunk in chunks::each(lines) {
-        if reader.left == 0 || !room.take(&chunk, lines) {
-            let is_last = chunk.lines.end == survey.end && reader.notes.count() == 0;
-            text.rest(chunk.lines.start..survey.end, is_last, lines);
-            break;
-        }
-        if let ChunkKind::Note(label, _) = chunk.kind {
-            text.is_usual = false;
-            kept.push(KeptNote { place: text.blocks.len(), lines: chunk.lines, label });
-            continue;
-        }
-        let before = labels.at(reader.notes.taken());
-        let taken = reader.notes.mark();
-        let mut blocks = reader.chunk(&chunk, lines);
-        text.is_usual &= blocks.len() == 1;
-        if let [block] = blocks.as_mut_slice() {
-            let own = std::mem::replace(block, paragraph(Vec::new()));
-            let (own, is_usual) = settled(own, &lines[chunk.lines.clone()], &before);
-            text.is_usual &= is_usual;
-            *block = own;
-            if is_verbatim(block) {
-                // What is kept as it is refers to notes by their labels.
-                reader.notes.reset(taken);
-            }
-        }
-        for block in blocks {
-            let follows_list = text.blocks.last().is_some_and(print::is_list);
-            text.is_usual &= !follows_list;
-            text.blocks.push(fenced(block, follows_list));
-            text.lines.push(chunk.lines.clone());
-        }
-    }
-    text.keep(kept, &reader.notes, lines);
-    text
-}
-
-/// A note, and before which block it stands.
-struct KeptNote {
-    place: usize,
-    lines: Range<usize>,
-    label: String,
-}
-
-/// What is known of a text before its blocks are read.
-#[derive(Default)]
-struct Survey<'a> {
-    /// Its notes and definitions.
-    marked: Vec<Chunk<'a>>,
-    count: usize,
-    end: usize,
-    /// Whether there is an empty line between all chunks.
-    is_apart: bool,
-}
-
-impl<'a> Survey<'a> {
-    fn new(lines: &[Line<'a>]) -> Self {
-        let mut survey = Self { is_apart: true, ..Self::default() };
-        for chunk in chunks::each(lines) {
-            survey.is_apart &= survey.count == 0 || survey.end < chunk.lines.start;
-            survey.count += 1;
-            survey.end = chunk.lines.end;
-            if matches!(chunk.kind, ChunkKind::Note(..) | ChunkKind::Definition(..)) {
-                survey.marked.push(chunk);
-            }
-        }
-        survey
-    }
-}
-
-impl Text {
-    /// Keeps the rest of a text as it is. A last block, which there would be room for on its own, is kept with the one
-    /// before it.
-    fn rest(&mut self, rest: Range<usize>, is_last: bool, lines: &[Line<'_>]) {
-        let mut start = rest.start;
-        if is_last && let Some(before) = self.lines.last().map(|before| before.start) {
-            start = before;
-            while self.lines.pop_if(|own| own.start == before).is_some() {
-                self.blocks.pop();
-            }
-        }
-        let rest = start..rest.end;
-        self.blocks.push(verbatim(&lines[rest.clone()]));
-        self.lines.push(rest);
-        self.is_usual = false;
-    }
-
-    /// Notes that nothing refers to stay where they are.
-    fn keep(&mut self, kept: Vec<KeptNote>, notes: &Notes, lines: &[Line<'_>]) {
-        let (used, unused): (Vec<_>, Vec<_>) = kept.into_iter().partition(|note| notes.is_taken(&note.label));
-        self.notes = used.into_iter().map(|note| note.lines).collect();
-        if unused.is_empty() {
-            return;
-        }
-        let mut unused = unused.into_iter().peekable();
-        let own = std::mem::take(&mut self.blocks).into_iter().zip(std::mem::take(&mut self.lines));
-        let mut own = own.enumerate();
-        loop {
-            let block = own.next();
-            let place = block.as_ref().map_or(usize::MAX, |(place, _)| *place);
-            while let Some(note) = unused.next_if(|note| note.place <= place) {
-                self.blocks.push(verbatim(&lines[note.lines.clone()]));
-                self.lines.push(note.lines);
-            }
-            let Some((_, (block, range))) = block else { return };
-            self.blocks.push(block);
-            self.lines.push(range);
-        }
-    }
-}
-
-/// The definitions of links. Of two with the same label the first counts.
-fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
-    let mut definitions = HashMap::new();
-    for chunk in chunks {
-        if let ChunkKind::Definition(label, destination, title) = &chunk.kind {
-            let definition = || (destination.clone(), title.clone());
-            definitions.entry(inlines::label(label)).or_insert_with(definition);
-        }
-    }
-    definitions
-}
-
-/// Most notes of a text; further ones are kept as they are.
-const MAX_NOTES: usize = 1000;
-
-/// The bodies of notes. A label that two notes have is that of none.
-fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<Block>> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    let notes = || {
-        chunks.iter().filter_map(|chunk| match &chunk.kind {
-            ChunkKind::Note(label, body) => Some((label, body)),
-            _ => None,
-        })
-    };
-    notes().for_each(|(label, _)| *counts.entry(label).or_default() += 1);
-    let single = notes().filter(|(label, _)| counts.get(label.as_str()) == Some(&1)).take(MAX_NOTES);
-    let labels = Labels::known(reader.definitions.clone(), HashSet::new());
-    single.map(|(label, body)| (label.clone(), reader.note(body, &labels))).collect()
-}
-
-/// A block that reads the same when it is written, with the spellings it has then, and whether it is written as its
-/// lines are. What does not is kept as it is.
-fn settled(block: Block, lines: &[Line<'_>], labels: &Labels) -> (Block, bool) {
-    let source = lines::join(lines);
-    if is_verbatim(&block) {
-        let is_usual = spelling::plain(&block.nodes) == source;
-        return (block, is_usual);
-    }
-    if print::unchecked(&block, labels).as_deref() == Some(source.trim_matches('\n')) {
-        return (block, true);
-    }
-    drop(source);
-    let mut own = block;
-    for _ in 0..SETTLING {
-        let again = print::checked(&own, labels).and_then(|written| print::alone(&written, labels, 0));
-        let Some([read]) = again.and_then(|read| <[Block; 1]>::try_from(read).ok()) else { break };
-        if print::is_alike(&read, &own) {
-            return (own, false);
-        }
-        if !normal::is_same(&read, &own) {
-            break;
-        }
-        // What it says is the same: only spellings differ, and the notes are those of the first reading.
-        own = spelling::renewed(own, read);
-    }
-    (verbatim(lines), false)
-}
-
 /// How often a block is written and read before it is kept as it is.
 pub(super) const SETTLING: usize = 3;
 
 /// Code behind a list has fences: indented it would be part of the list.
-fn fenced(block: Block, follows_list: bool) -> Block {
+pub(super) fn fenced(block: Block, follows_list: bool) -> Block {
     let is_code = matches!(block.kind, BlockKind::Code { .. }) && block.spelling.as_deref() == Some("    ");
     if follows_list && is_code { Block { spelling: None, ..block } } else { block }
 }
 
 /// Lines kept as they are.
 pub(super) fn verbatim(lines: &[Line<'_>]) -> Block {
+    verbatim_run(lines, &[])
+}
+
+/// The lines of a block, and those of others behind it, kept as they are.
+pub(super) fn verbatim_run(first: &[Line<'_>], rest: &[Line<'_>]) -> Block {
     // Behind a list, space at the beginning would make it part of the list. With more it would be code; what begins
     // nothing because it is as far in as code stays so.
-    let indent = lines.first().map(Line::indent).filter(|indent| *indent < CODE).unwrap_or(0);
+    let indent = first.first().map(Line::indent).filter(|indent| *indent < CODE).unwrap_or(0);
     let less = |line: &Line<'_>| match line.indent() {
         own if own >= CODE => indent.min(own - CODE),
         _ => indent,
     };
-    let lines: Vec<Line<'_>> = lines.iter().map(|line| line.without(less(line))).collect();
+    let mut lines: Vec<Line<'_>> = first.iter().map(|line| line.without(less(line))).collect();
+    lines.extend_from_slice(rest);
     let text = lines::join(&lines);
     let leaf = Leaf::new(text.trim_matches('\n'), Vec::new());
     let mut block = paragraph(vec![Node::Text(TextNode::new(vec![leaf]))]);
@@ -296,7 +103,7 @@ impl<'r> Reader<'r> {
     }
 
     /// The body of a note: blocks that read the same when they are written.
-    fn note(&mut self, lines: &[Line<'_>], labels: &Labels) -> Vec<Block> {
+    pub(super) fn note(&mut self, lines: &[Line<'_>], labels: &Labels) -> Vec<Block> {
         if !weight::fits_note(lines) {
             return vec![verbatim(lines)];
         }
@@ -334,7 +141,7 @@ impl<'r> Reader<'r> {
     }
 
     /// The blocks that a chunk is: one, unless it is a tag that is not known.
-    fn chunk(&mut self, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> Vec<Block> {
+    pub(super) fn chunk(&mut self, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> Vec<Block> {
         self.left = self.left.saturating_sub(1);
         let own = &lines[chunk.lines.clone()];
         if is_crowded(&chunk.kind, own) {

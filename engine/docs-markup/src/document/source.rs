@@ -78,7 +78,7 @@ impl<'a> Source<'a> {
             starts.get(range.start).copied().unwrap_or(markdown.len())..end
         };
         let ranges = text.lines.iter().map(bytes).collect();
-        let notes = text.notes.iter().map(bytes).collect();
+        let notes = text.notes.iter().map(|note| bytes(&note.lines)).collect();
         let mut document = Document::new(text.blocks);
         keys::assign(&mut document);
         Source { markdown: Cow::Borrowed(markdown), document, ranges, notes }

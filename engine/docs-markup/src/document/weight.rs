@@ -12,8 +12,9 @@ use super::{
 /// Most bytes of memory that are counted for each byte of a text. What is not counted here takes the rest of the 50
 /// that a text may take.
 const MOST: usize = 28;
-/// Texts below this may take as much as one of this length.
-const FLOOR: usize = 28 * 1024;
+/// Texts below this may take as much as one of this length. So a page of tables and lists is a tree, as long as it is
+/// no longer than pages are.
+const FLOOR: usize = 120 * 1024;
 
 /// What a line takes that is a block, or an item and the block in it.
 const LINE: usize = 800;

@@ -1,16 +1,25 @@
 //! A whole text, read so that its blocks read the same together when they are written.
+//!
+//! Each block was read so that it reads the same alone. Beside others it may not: then those that read as something
+//! else are kept as they are, as one paragraph with those beside them, and everything around them stays what it is.
+//! Which they are follows from what the text reads as by itself. What was written reads as that again, so that the same
+//! blocks are kept then.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 use docs_model::{Block, Leaf, Node, TextNode};
 
 use super::{
+    Invalid,
+    blocks::{self, TakenNote, Text},
     keys,
     lines::{self, Line},
-    print,
-    read::{self, SETTLING, Text, VERBATIM, paragraph, verbatim},
-    weight, work,
+    print::{self, Raw},
+    read::{self, SETTLING, VERBATIM, paragraph},
+    weight,
+    work::{self, Portion},
 };
+use crate::diff::{Change, LineId, changes};
 
 /// Reads a whole text. Blocks that do not read the same beside the others are kept as they are, and where that does not
 /// help the whole text is.
@@ -21,75 +30,276 @@ pub(super) fn text(lines: &[Line<'_>]) -> Text {
 /// Tells whether a block, alone in a text, does not read the same when it is written.
 pub(super) fn is_unsettled(block: &Block) -> bool {
     let blocks = std::slice::from_ref(block);
-    print::document(blocks).map_or(true, |written| read::text(&lines::split(&written)).blocks != blocks)
+    print::document(blocks, Raw::Checked)
+        .map_or(true, |written| blocks::of(&lines::split(&written)).blocks != blocks)
 }
 
+/// How often more blocks are kept as they are. Each time, twice as many as before come to those that were not enough.
+const MAX_ROUNDS: usize = 12;
+/// How often a text is written and read until it reads the same.
+const MAX_PASSES: usize = 2 * SETTLING;
+
 fn settled(lines: &[Line<'_>]) -> Option<Text> {
-    let mut kept: Vec<usize> = Vec::new();
-    for _ in 0..=MAX_KEPT {
-        let mut text = read::text(lines);
-        if work::is_used_up() {
-            return None;
-        }
+    let mut kept = Kept::default();
+    let bytes = lines.iter().map(|line| line.text.len() + 1).sum();
+    for _ in 0..MAX_ROUNDS {
+        let text = within_a_pass(bytes, || blocks::of(lines))?;
         if text.is_usual {
             return Some(text);
         }
-        // Notes that are referred to elsewhere cannot be given back.
-        if !kept.is_empty() && !text.notes.is_empty() {
-            return None;
-        }
-        for place in &kept {
-            keep(&mut text, *place, lines)?;
-        }
-        match settle(text)? {
+        match settle(text, &kept, lines)? {
             Ok(text) => return Some(text),
-            Err(place) => kept.push(place),
+            Err(conflicts) => kept.add(conflicts)?,
         }
     }
     None
 }
 
-/// Most blocks that are kept as they are because they do not read the same beside others.
-const MAX_KEPT: usize = 3;
+/// Does something that is part of reading a text of so many bytes. `None` when it takes too much.
+fn within_a_pass<T>(bytes: usize, act: impl FnOnce() -> T) -> Option<T> {
+    let portion = Portion::pass(bytes);
+    let done = act();
+    let is_done = !work::is_used_up();
+    drop(portion);
+    is_done.then_some(done)
+}
 
-/// Writes and reads blocks until they read the same, or tells the first block that does not. There is one tree at a
-/// time: of the one before, hashes are left.
-fn settle(mut text: Text) -> Option<Result<Text, usize>> {
-    for _ in 0..SETTLING {
-        let written = print::document(&text.blocks).ok()?;
-        if weight::is_all_lines(&written) {
-            return None;
+/// Places of blocks that do not read the same, and the lines of all blocks.
+struct Conflicts {
+    places: Vec<Range<usize>>,
+    ranges: Vec<Range<usize>>,
+}
+
+/// Writes and reads blocks until they read the same, some of them kept as they are, or tells those that do not. There
+/// is one tree at a time: of the one before, hashes are left.
+fn settle(mut text: Text, kept: &Kept, lines: &[Line<'_>]) -> Option<Result<Text, Conflicts>> {
+    let notes = text.notes.clone();
+    let bytes = lines.iter().map(|line| line.text.len() + 1).sum();
+    for _ in 0..MAX_PASSES {
+        let (own, ranges) = (Outline::of(&text.blocks), text.lines.clone());
+        let together = kept.together(text, lines);
+        let again = within_a_pass(bytes, || match print::document(&together.blocks, Raw::Kept) {
+            Ok(written) => {
+                drop(together);
+                let lines =
+                    (!weight::is_all_lines(&written)).then(|| lines::split(super::without_mark(&written)));
+                Ok(lines.map(|lines| blocks::of(&lines)))
+            }
+            Err(invalid) => Err(together.places_of(&invalid, &ranges)),
+        })?;
+        let again = match again {
+            Ok(again) => again?,
+            Err(places) => return Some(Err(Conflicts { places, ranges })),
+        };
+        let outline = Outline::of(&again.blocks);
+        let changes = own.changes(&outline);
+        let is_settled = own.digests == outline.digests;
+        let is_room = |change: &Change| own.is_of_room(&outline, change);
+        let is_same = kept.runs.is_empty() && again.notes.len() == notes.len() && changes.iter().all(is_room);
+        if !changes.is_empty() && !is_same {
+            let places = changes.into_iter().map(|change| change.old).collect();
+            return Some(Err(Conflicts { places, ranges }));
         }
-        let own: Vec<_> = text.blocks.iter().map(keys::digests).collect();
-        text.blocks = Vec::new();
-        text.blocks = read::text(&lines::split(super::without_mark(&written))).blocks;
-        if work::is_used_up() {
-            return None;
+        // What they say is the same: only spellings differ, or what there is room for as a tree.
+        let lines_of_all = moved(ranges, &changes);
+        text = Text { blocks: again.blocks, lines: lines_of_all, notes: notes.clone(), is_usual: false };
+        if is_settled {
+            return Some(Ok(kept.together(text, lines).into_text()));
         }
-        let again: Vec<_> = text.blocks.iter().map(keys::digests).collect();
-        if own == again {
-            return Some(Ok(text));
-        }
-        let same = own.iter().zip(&again).take_while(|(own, again)| own.0 == again.0).count();
-        if same < own.len() || same < again.len() {
-            return Some(Err(same.min(own.len().saturating_sub(1))));
-        }
-        // What they say is the same: only spellings differ.
     }
     None
 }
 
-/// Keeps a block, and all that were made from the same lines, as it is. `None` when it is already.
-fn keep(text: &mut Text, place: usize, lines: &[Line<'_>]) -> Option<()> {
-    let own: Range<usize> = text.lines.get(place)?.clone();
-    let start = text.lines.iter().position(|range| *range == own)?;
-    let end = text.lines.iter().rposition(|range| *range == own)? + 1;
-    if end - start == 1 && print::is_verbatim(text.blocks.get(start)?) {
-        return None;
+/// The lines of blocks that were read again: of those that are others now, the lines of all that they were.
+fn moved(ranges: Vec<Range<usize>>, changes: &[Change]) -> Vec<Range<usize>> {
+    let mut out = Vec::with_capacity(ranges.len());
+    let mut at = 0;
+    for change in changes {
+        out.extend_from_slice(&ranges[at..change.old.start]);
+        let all = ranges[change.old.start].start..ranges[change.old.end - 1].end;
+        out.extend(std::iter::repeat_n(all, change.new.len()));
+        at = change.old.end;
     }
-    text.blocks.splice(start..end, [verbatim(&lines[own.clone()])]);
-    text.lines.splice(start..end, [own]);
-    Some(())
+    out.extend_from_slice(&ranges[at..]);
+    out
+}
+
+/// What is left of a tree to compare it with another.
+struct Outline {
+    /// What each block says, and that and how it is written.
+    digests: Vec<(blake3::Hash, blake3::Hash)>,
+    /// Which blocks are kept as they are.
+    raw: Vec<bool>,
+}
+
+impl Outline {
+    fn of(blocks: &[Block]) -> Self {
+        Self {
+            digests: blocks.iter().map(keys::digests).collect(),
+            raw: blocks.iter().map(print::is_verbatim).collect(),
+        }
+    }
+
+    /// Tells whether blocks are the same but for what there is room for as a tree: what was kept as it is is a tree
+    /// now, or one that was a tree is kept as it is.
+    fn is_of_room(&self, again: &Self, change: &Change) -> bool {
+        let trees = |outline: &Self, blocks: &Range<usize>| {
+            outline.raw[blocks.clone()].iter().filter(|is_raw| !**is_raw).count()
+        };
+        let is_none = change.old.is_empty() || change.new.is_empty();
+        let (before, now) = (trees(self, &change.old), trees(again, &change.new));
+        !is_none && (before == 0 || (before == 1 && now == 0))
+    }
+
+    /// Where blocks say something else.
+    fn changes(&self, again: &Self) -> Vec<Change> {
+        let mut known: HashMap<blake3::Hash, LineId> = HashMap::new();
+        let [own, again] = [self, again].map(|all| {
+            let ids = all.digests.iter().map(|(says, _)| {
+                let next = LineId::try_from(known.len()).unwrap_or(LineId::MAX);
+                *known.entry(*says).or_insert(next)
+            });
+            ids.collect::<Vec<_>>()
+        });
+        changes(&own, &again)
+    }
+}
+
+/// Blocks that are kept as they are, in runs that do not touch.
+#[derive(Default)]
+struct Kept {
+    runs: Vec<Run>,
+}
+
+/// Blocks in a row that are kept as one paragraph.
+struct Run {
+    blocks: Range<usize>,
+    /// How many blocks on either side come to it when it is not enough.
+    reach: usize,
+    is_enough: bool,
+}
+
+impl Kept {
+    /// Keeps more blocks: those that do not read the same, and all that were made from the same lines. `None` when
+    /// there are no more.
+    fn add(&mut self, conflicts: Conflicts) -> Option<()> {
+        let Conflicts { places, ranges } = conflicts;
+        let all = 0..ranges.len();
+        let before: Vec<_> = self.runs.iter().map(|run| run.blocks.clone()).collect();
+        let beside = |blocks: Range<usize>| match blocks.is_empty() {
+            // Something stands there that was not there before: it is made of what stands around it.
+            true => blocks.start.saturating_sub(1)..(blocks.end + 1).min(all.end),
+            false => blocks,
+        };
+        let new = places.into_iter().map(beside).filter(|blocks| !blocks.is_empty());
+        self.runs.extend(new.map(|blocks| Run { blocks, reach: 0, is_enough: false }));
+        self.join();
+        for run in self.runs.iter_mut().filter(|run| !run.is_enough) {
+            let wider = run.blocks.start.saturating_sub(run.reach)..(run.blocks.end + run.reach).min(all.end);
+            run.blocks = of_whole_lines(wider, &ranges);
+            run.reach = (2 * run.reach).max(1);
+            run.is_enough = true;
+        }
+        self.join();
+        let is_more = !self.runs.iter().map(|run| &run.blocks).eq(&before);
+        is_more.then_some(())
+    }
+
+    /// Makes one run of those that touch.
+    fn join(&mut self) {
+        self.runs.sort_by_key(|run| run.blocks.start);
+        let mut joined: Vec<Run> = Vec::with_capacity(self.runs.len());
+        for run in self.runs.drain(..) {
+            match joined.last_mut().filter(|last| run.blocks.start <= last.blocks.end) {
+                Some(last) => {
+                    last.blocks.end = last.blocks.end.max(run.blocks.end);
+                    last.reach = last.reach.max(run.reach);
+                    last.is_enough &= run.is_enough;
+                }
+                None => joined.push(run),
+            }
+        }
+        self.runs = joined;
+    }
+
+    /// The blocks of a text, with one paragraph for each run. Behind it stand the notes that only the run refers to.
+    fn together(&self, text: Text, lines: &[Line<'_>]) -> Together {
+        let Text { blocks, lines: ranges, mut notes, .. } = text;
+        let mut out = Together { blocks: Vec::with_capacity(blocks.len()), ..Together::default() };
+        let mut blocks = blocks.into_iter().enumerate().peekable();
+        for Run { blocks: run, .. } in &self.runs {
+            while let Some((at, block)) = blocks.next_if(|(at, _)| *at < run.start) {
+                out.push(block, (ranges[at].clone(), at..at + 1));
+            }
+            while blocks.next_if(|(at, _)| *at < run.end).is_some() {}
+            let span = ranges[run.start].start..ranges[run.end - 1].end;
+            let (own, others): (Vec<_>, Vec<_>) = notes.into_iter().partition(|note| span.contains(&note.by));
+            // Notes are in the order of their lines.
+            let is_elsewhere = |at: &usize| {
+                let note = others.get(others.partition_point(|note| note.lines.end <= *at));
+                note.is_some_and(|note| note.lines.contains(at))
+            };
+            let first = ranges[run.start].clone();
+            let rest: Vec<Line<'_>> =
+                (first.end..span.end).filter(|at| !is_elsewhere(at)).map(|at| lines[at].clone()).collect();
+            out.push(read::verbatim_run(&lines[first], &rest), (span.clone(), run.clone()));
+            for note in own.into_iter().filter(|note| !span.contains(&note.lines.start)) {
+                out.push(read::verbatim(&lines[note.lines.clone()]), (note.lines, run.clone()));
+            }
+            notes = others;
+        }
+        for (at, block) in blocks {
+            out.push(block, (ranges[at].clone(), at..at + 1));
+        }
+        out.notes = notes;
+        out
+    }
+}
+
+/// The blocks of a text, some of them kept as they are.
+#[derive(Default)]
+struct Together {
+    blocks: Vec<Block>,
+    lines: Vec<Range<usize>>,
+    notes: Vec<TakenNote>,
+    /// Which blocks of the text each is made of.
+    places: Vec<Range<usize>>,
+}
+
+impl Together {
+    fn push(&mut self, block: Block, (lines, place): (Range<usize>, Range<usize>)) {
+        self.blocks.push(block);
+        self.lines.push(lines);
+        self.places.push(place);
+    }
+
+    fn into_text(self) -> Text {
+        Text { blocks: self.blocks, lines: self.lines, notes: self.notes, is_usual: false }
+    }
+
+    /// The blocks of the text that cannot be written: one, or all that refer to notes where a note cannot be.
+    fn places_of(&self, invalid: &Invalid, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+        let index =
+            invalid.place.strip_prefix("nodes[").and_then(|rest| rest.split(']').next()?.parse().ok());
+        match index.and_then(|index: usize| self.places.get(index)) {
+            Some(place) => vec![place.clone()],
+            None => {
+                let refers = |at: &usize| self.notes.iter().any(|note| note.by == ranges[*at].start);
+                (0..ranges.len()).filter(refers).map(|at| at..at + 1).collect()
+            }
+        }
+    }
+}
+
+/// Blocks in a row with all that were made from the same lines.
+fn of_whole_lines(mut blocks: Range<usize>, ranges: &[Range<usize>]) -> Range<usize> {
+    while blocks.start > 0 && ranges[blocks.start - 1] == ranges[blocks.start] {
+        blocks.start -= 1;
+    }
+    while blocks.end < ranges.len() && ranges[blocks.end] == ranges[blocks.end - 1] {
+        blocks.end += 1;
+    }
+    blocks
 }
 
 /// All lines as one paragraph that is kept as it is, without the empty lines around it.

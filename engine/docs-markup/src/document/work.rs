@@ -2,15 +2,19 @@
 //!
 //! A block is read, written, and read again to see that it says the same, and so are the blocks inside of it. For a
 //! text of blocks in blocks that do not read the same, that would be hundreds of readings of the same bytes. They are
-//! counted, and a text that takes too many is kept as it is. What is counted depends on the text alone, so that the
-//! same text is always the same document.
+//! counted, and a block that takes too many is kept as it is: it may take all that is left but what the blocks behind
+//! it need. What is counted depends on the text alone, so that the same text is always the same document.
 
 use std::cell::Cell;
 
 use super::lines::Line;
 
-/// How often the bytes of a text may be taken apart into blocks. Texts that people write take up to 15.
-const READINGS: u64 = 40;
+/// How often the bytes of a text may be taken apart into blocks.
+const READINGS: u64 = 60;
+/// How often they may be to read it once. Texts that people write take up to 10.
+const PASS: u64 = 24;
+/// How often the bytes of blocks are taken apart that read the same at once.
+const BEHIND: u64 = 4;
 /// Texts below this many bytes may take as much work as one of this length.
 const FLOOR: u64 = 16 * 1024;
 
@@ -32,6 +36,37 @@ impl Reading {
 impl Drop for Reading {
     fn drop(&mut self) {
         LEFT.set(self.0);
+    }
+}
+
+/// A part of the reading of a text, with a part of the work. What it leaves is there again when it ends.
+pub(super) struct Portion {
+    before: u64,
+    given: u64,
+}
+
+impl Portion {
+    /// Reading a whole text of so many bytes once, or writing it and reading what was written.
+    pub(super) fn pass(bytes: usize) -> Self {
+        Self::begin(PASS * FLOOR.max(bytes as u64))
+    }
+
+    /// Reading a block of a text that goes on for so many bytes behind it.
+    pub(super) fn block(bytes_behind: usize) -> Self {
+        Self::begin(LEFT.get().saturating_sub(BEHIND * bytes_behind as u64 + FLOOR))
+    }
+
+    fn begin(most: u64) -> Self {
+        let before = LEFT.get();
+        let given = before.min(most);
+        LEFT.set(given);
+        Self { before, given }
+    }
+}
+
+impl Drop for Portion {
+    fn drop(&mut self) {
+        LEFT.set(self.before - self.given.saturating_sub(LEFT.get()));
     }
 }
 

@@ -43,14 +43,20 @@ pub struct ImportPlan {
 pub struct PlannedPage {
     /// The title, never empty. A heading at the top of the page's file goes before.
     pub title: String,
-    /// Its segment of the path, unique among its siblings. Empty for links and generated pages.
-    pub slug: String,
-    /// Its path in the space. Empty for links and generated pages.
+    /// Its path in the space, unique. Empty for links and generated pages.
     pub path: String,
     /// What it is.
     pub kind: PlannedKind,
     /// The pages below it.
     pub pages: Vec<PlannedPage>,
+}
+
+impl PlannedPage {
+    /// Its segment of the path, unique among its siblings. Empty for links and generated pages.
+    #[must_use]
+    pub fn slug(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
 }
 
 /// What a page of the plan is.
@@ -355,9 +361,9 @@ impl PageBuilder<'_> {
             }
         };
         let slug = slugs.unique(slug);
-        let path = if parent.is_empty() { slug.clone() } else { format!("{parent}/{slug}") };
+        let path = if parent.is_empty() { slug } else { format!("{parent}/{slug}") };
         let pages = self.pages(items, &path);
-        PlannedPage { title, slug, path, kind, pages }
+        PlannedPage { title, path, kind, pages }
     }
 
     /// The name of the file; the name of the folder for its README. The landing page keeps the name of its file.
@@ -380,7 +386,7 @@ fn total<'a>(files: impl Iterator<Item = &'a PlannedFile>) -> u64 {
 }
 
 fn leaf(title: String, kind: PlannedKind) -> PlannedPage {
-    PlannedPage { title, slug: String::new(), path: String::new(), kind, pages: Vec::new() }
+    PlannedPage { title, path: String::new(), kind, pages: Vec::new() }
 }
 
 /// The slug of the first text that has one.

@@ -112,23 +112,15 @@ impl Summary {
         if raw.len() - usize::from(has_title) > MAX_ITEMS {
             return Err(FormatError::TooManyItems { file: config.summary.clone(), limit: MAX_ITEMS });
         }
-        let mut items = Vec::with_capacity(raw.len());
-        for (index, item) in raw.iter().enumerate() {
-            if item.text.len() > MAX_ITEM_BYTES {
-                let message = format!(
-                    "this item is longer than {MAX_ITEM_BYTES} bytes; what is behind them is left out"
-                );
-                warnings.push(&config.summary, Some(item.line), message);
-            }
-            let below = match raw.get(index + 1) {
-                Some(next) if is_below(next, item) => Below::Items,
+        let listed = listed(&raw, config, tree)?;
+        let mut outline = Outline::new(&config.summary, listed, warnings);
+        let mut raw = raw.into_iter().peekable();
+        while let Some(item) = raw.next() {
+            let below = match raw.peek() {
+                Some(next) if is_below(next, &item) => Below::Items,
                 _ => Below::Nothing,
             };
-            items.push(Resolved { below, ..resolve(item, config, tree)? });
-        }
-        let mut outline = Outline::new(&config.summary, &items, warnings);
-        for item in items {
-            outline.add(item);
+            outline.add(item, below, (config, tree))?;
         }
         let (items, warnings) = outline.finish();
         Ok(Self { items, warnings })
@@ -168,7 +160,31 @@ impl TreeBuilder {
 /// A bullet this much further to the right than another stands below it.
 const STEP: usize = 2;
 
-fn is_below(next: &RawItem, item: &RawItem) -> bool {
+/// The files that are listed without an anchor somewhere, where an item leads to a place on a page.
+fn listed(
+    items: &[RawItem<'_>],
+    config: &RepoConfig,
+    tree: &RepoTree,
+) -> Result<HashSet<RepoPath>, FormatError> {
+    let mut listed = HashSet::new();
+    if items.iter().any(|item| item.text.contains('#')) {
+        for item in items {
+            if let To::File { file, anchor: false, .. } = leads_to(item.kind, &item.inline(), config, tree)? {
+                listed.insert(file.path);
+            }
+        }
+    }
+    Ok(listed)
+}
+
+impl RawItem<'_> {
+    /// Its text, as far as it is read.
+    fn inline(&self) -> Inline {
+        inline::read(&self.text[..self.text.floor_char_boundary(MAX_ITEM_BYTES)])
+    }
+}
+
+fn is_below(next: &RawItem<'_>, item: &RawItem<'_>) -> bool {
     match (next.kind, item.kind) {
         (RawKind::Bullet(next), RawKind::Bullet(column)) => next >= column + STEP,
         (RawKind::Bullet(_), RawKind::Heading(_)) => true,
@@ -176,11 +192,12 @@ fn is_below(next: &RawItem, item: &RawItem) -> bool {
     }
 }
 
+/// An item, and what is known of it.
 struct Resolved {
     line: usize,
     kind: RawKind,
     inline: Inline,
-    block: Option<scanner::Block>,
+    block: Option<Box<scanner::Block>>,
     to: To,
     below: Below,
 }
@@ -200,23 +217,15 @@ enum To {
     Missing(String),
 }
 
-fn resolve(item: &RawItem, config: &RepoConfig, tree: &RepoTree) -> Result<Resolved, FormatError> {
-    let inline = inline::read(&item.text[..item.text.floor_char_boundary(MAX_ITEM_BYTES)]);
+/// Where an item leads that says so much.
+fn leads_to(kind: RawKind, inline: &Inline, config: &RepoConfig, tree: &RepoTree) -> Result<To, FormatError> {
     let destination = inline.link.as_ref().map(|link| link.destination.trim()).unwrap_or_default();
-    let to = match (item.kind, target::read(destination)) {
-        (RawKind::Heading(_), _) | (_, Target::Empty) => To::Nothing,
-        (_, Target::Url) => To::Web(destination.to_owned()),
-        (_, Target::Anchor) => To::Missing(destination.to_owned()),
-        (_, Target::Local(local)) => local_target(&local, destination, config, tree)?,
-    };
-    Ok(Resolved {
-        line: item.line,
-        kind: item.kind,
-        inline,
-        block: item.block.clone(),
-        to,
-        below: Below::Nothing,
-    })
+    match (kind, target::read(destination)) {
+        (RawKind::Heading(_), _) | (_, Target::Empty) => Ok(To::Nothing),
+        (_, Target::Url) => Ok(To::Web(destination.to_owned())),
+        (_, Target::Anchor) => Ok(To::Missing(destination.to_owned())),
+        (_, Target::Local(local)) => local_target(&local, destination, config, tree),
+    }
 }
 
 fn local_target(
@@ -268,16 +277,12 @@ struct Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
-    fn new(file: &'a RepoPath, items: &[Resolved], warnings: Warnings) -> Self {
-        let listed = items.iter().filter_map(|item| match &item.to {
-            To::File { file, anchor: false, .. } => Some(file.path.clone()),
-            _ => None,
-        });
+    fn new(file: &'a RepoPath, listed: HashSet<RepoPath>, warnings: Warnings) -> Self {
         Self {
             file,
             warnings,
             builder: TreeBuilder::default(),
-            listed: listed.collect(),
+            listed,
             taken: HashSet::new(),
             open: Vec::new(),
             base: 0,
@@ -288,12 +293,26 @@ impl<'a> Outline<'a> {
         }
     }
 
-    fn add(&mut self, item: Resolved) {
+    fn add(
+        &mut self,
+        item: RawItem<'_>,
+        below: Below,
+        (config, tree): (&RepoConfig, &RepoTree),
+    ) -> Result<(), FormatError> {
+        if item.text.len() > MAX_ITEM_BYTES {
+            let message =
+                format!("this item is longer than {MAX_ITEM_BYTES} bytes; what is behind them is left out");
+            self.warn(item.line, message);
+        }
+        let inline = item.inline();
+        let to = leads_to(item.kind, &inline, config, tree)?;
+        let item = Resolved { line: item.line, kind: item.kind, inline, block: item.block, to, below };
         match item.kind {
             RawKind::Heading(1) if !self.has_heading && !self.has_items => self.has_heading = true,
             RawKind::Heading(level) => self.group(item, level),
             RawKind::Bullet(column) => self.bullet(item, column),
         }
+        Ok(())
     }
 
     fn group(&mut self, item: Resolved, level: usize) {

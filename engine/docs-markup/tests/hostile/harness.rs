@@ -2,7 +2,8 @@
 //!
 //! Every input is read on a thread with as much stack as a runtime gives its threads, so that recursion that follows
 //! the input ends the test. Memory is the most bytes that were alive at once. Time is that of the processor, and asked
-//! for only where `DOCS_FUZZ_INPUTS` says how many inputs there are: what a machine takes is no matter of a test.
+//! for only where `DOCS_FUZZ_INPUTS` says how many inputs each parser gets: what a machine takes is no matter of a
+//! test. `DOCS_FUZZ_PARSER` names the only parser that is tried, `DOCS_FUZZ_SEED` is where chance begins.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -17,8 +18,8 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 /// As much stack as a runtime gives its threads.
 const STACK: usize = 2 * 1024 * 1024;
-/// Inputs in a run that does not say how many.
-const INPUTS: u64 = 400;
+/// Inputs of each parser in a run that does not say how many.
+const INPUTS: u64 = 40;
 /// Bytes of memory that any input may take.
 const MEMORY_FLOOR: usize = 8 << 20;
 /// The longest that an input may take, where time is asked for.
@@ -42,34 +43,37 @@ pub(crate) struct Parser {
 /// makes of them.
 pub(crate) fn run(parsers: &'static [Parser]) {
     let _alone = alone();
-    let inputs = std::env::var("DOCS_FUZZ_INPUTS").ok().map(|text| text.parse().expect("a number"));
-    let seed = std::env::var("DOCS_FUZZ_SEED").map_or(1, |text| text.parse().expect("a number"));
-    let work = move || {
-        let mut random = Random(seed);
-        let mut report = vec![Seen::default(); parsers.len()];
-        for (parser, seen) in parsers.iter().zip(&mut report) {
-            for input in whole(parser, inputs.is_some()) {
-                seen.read(parser, &input, inputs.is_some());
-            }
-        }
-        for _ in 0..inputs.unwrap_or(INPUTS) {
-            let at = random.below(parsers.len());
-            let input = parsers[at].input(&mut random);
-            report[at].read(&parsers[at], &input, inputs.is_some());
-        }
-        let mut failures = Vec::new();
-        for (parser, seen) in parsers.iter().zip(report) {
-            println!(
-                "{}: {} inputs, {} bytes, at most {:.1} bytes of memory a byte beyond {MEMORY_FLOOR}, slowest {:?}",
-                parser.name, seen.inputs, seen.bytes, seen.memory, seen.slowest
-            );
-            failures.extend(seen.failures);
-        }
-        failures
-    };
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse().expect("a number"));
+    let (inputs, seed) = (number("DOCS_FUZZ_INPUTS"), number("DOCS_FUZZ_SEED").unwrap_or(1));
+    let wanted = std::env::var("DOCS_FUZZ_PARSER").ok();
+    let is_wanted = |parser: &&Parser| wanted.as_deref().is_none_or(|name| name == parser.name);
+    let chosen: Vec<&'static Parser> = parsers.iter().filter(is_wanted).collect();
+    let names: Vec<&str> = parsers.iter().map(|parser| parser.name).collect();
+    assert!(!chosen.is_empty(), "DOCS_FUZZ_PARSER must be one of {names:?}");
+    let work = move || chosen.into_iter().flat_map(|parser| of_one(parser, inputs, seed)).collect::<Vec<_>>();
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(work).expect("a thread");
     let failures = thread.join().expect("nothing panics");
     assert!(failures.is_empty(), "{} inputs take too much:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Reads inputs of one parser; answers those that take too much. What they are depends on the parser and the seed
+/// alone.
+fn of_one(parser: &Parser, inputs: Option<u64>, seed: u64) -> Vec<String> {
+    let mut seen = Seen::default();
+    for input in whole(parser, inputs.is_some()) {
+        seen.read(parser, &input, inputs.is_some());
+    }
+    let mut random =
+        Random(parser.name.bytes().fold(seed, |seed, b| seed.wrapping_mul(31).wrapping_add(u64::from(b))));
+    for _ in 0..inputs.unwrap_or(INPUTS) {
+        let input = parser.input(&mut random);
+        seen.read(parser, &input, inputs.is_some());
+    }
+    println!(
+        "{}: {} inputs, {} bytes, at most {:.1} bytes of memory a byte beyond {MEMORY_FLOOR}, slowest {:?}",
+        parser.name, seen.inputs, seen.bytes, seen.memory, seen.slowest
+    );
+    seen.failures
 }
 
 /// Tests that count memory run one after the other.
@@ -131,25 +135,43 @@ impl Seen {
 /// Bytes of the first inputs of a run that does not say how many.
 const SHORT: usize = 40_000;
 
-/// Each piece and each frame with it, as long as anything that is read, and a little longer.
+/// Each piece and each frame with it, as long as anything that is read, and a little longer; then each as stairs: once
+/// on the first line, and once more on each line than on the one before.
 fn whole(parser: &Parser, is_long: bool) -> impl Iterator<Item = String> {
     let lengths = if is_long { vec![SHORT, 1_000_000, parser.most] } else { vec![SHORT] };
     lengths.into_iter().flat_map(move |length| {
-        parser.pieces.iter().enumerate().map(move |(at, piece)| {
+        parser.pieces.iter().enumerate().flat_map(move |(at, piece)| {
             let (before, behind) = parser.frames[at % parser.frames.len()];
-            let length = length.min(parser.most);
-            let count = length.saturating_sub(before.len() + behind.len()) / piece.len().max(1);
-            format!("{before}{}{behind}", piece.repeat(count))
+            let length = length.min(parser.most).saturating_sub(before.len() + behind.len());
+            let even = piece.repeat(length / piece.len().max(1));
+            [even, stairs(piece, length)].map(|inside| format!("{before}{inside}{behind}"))
         })
     })
 }
 
+/// Lines that repeat a piece once more each, up to a length.
+fn stairs(piece: &str, length: usize) -> String {
+    let mut out = String::with_capacity(length);
+    for count in 1.. {
+        if out.len() + count * piece.len() + 2 > length {
+            break;
+        }
+        out.push_str(&piece.repeat(count));
+        out.push_str("a\n");
+    }
+    out
+}
+
 impl Parser {
     fn input(&self, random: &mut Random) -> String {
-        let length = match random.below(64) {
+        // Most are as short as one likes to have them: a million of them can be read. Few are long.
+        let length = match random.below(2048) {
             0 => 400_000,
-            1..8 => 40_000,
-            _ => 4_000,
+            1..=32 => 40_000,
+            _ => {
+                let least = 200 << random.below(4);
+                least + random.below(3 * least / 2)
+            }
         };
         let length = length.min(self.most);
         let (before, behind) = self.frames[random.below(self.frames.len())];

@@ -291,14 +291,14 @@ impl<'a> Importer<'a> {
     }
 
     fn page(&mut self, page: &PlannedPage, parent: Option<PageId>) -> Result<BuildPage> {
-        let titled = PagePatch { slug: Some(page.slug.clone()), ..PagePatch::titled(&page.title) };
+        let titled = PagePatch { slug: Some(page.slug().to_owned()), ..PagePatch::titled(&page.title) };
         match &page.kind {
             PlannedKind::Document { file: Some(file), .. } => self.document(file, titled, parent),
             PlannedKind::Document { file: None, .. } => {
                 Ok(BuildPage::new(self.platform.id(), parent, PageKind::Document, titled))
             }
             PlannedKind::Group => {
-                let before = self.before.groups.remove(&page.slug);
+                let before = self.before.groups.remove(page.slug());
                 Ok(self.kept(before, parent, PageKind::Group, titled))
             }
             PlannedKind::Link { url, file } => {

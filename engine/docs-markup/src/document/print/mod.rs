@@ -14,7 +14,7 @@ pub(super) use self::{
     tagged::opening,
 };
 use super::{
-    Invalid,
+    Invalid, blocks,
     chunks::{self, ChunkKind},
     escape::InlineContext,
     html as markup, inlines as reader_inlines,
@@ -26,9 +26,19 @@ use super::{
     spelling, targets, weight, whole,
 };
 
+/// How paragraphs of the top level are written that are Markdown kept as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Raw {
+    /// As they are.
+    Kept,
+    /// As text, where they read as something else by themselves.
+    Checked,
+}
+
 /// Writes a document.
-pub(super) fn document(blocks: &[Block]) -> Result<String, Invalid> {
+pub(super) fn document(blocks: &[Block], raw: Raw) -> Result<String, Invalid> {
     let mut printer = Printer::new(blocks);
+    printer.raw = raw;
     let (mut blocks, mut end) = (blocks, String::new());
     // What goes on to the end of the text would have the notes in it.
     if let [before @ .., last] = blocks
@@ -121,6 +131,7 @@ pub(super) struct Printer {
     pub(super) path: Vec<String>,
     /// Whether what is written is read again to see that it means the same.
     pub(super) is_checked: bool,
+    raw: Raw,
     /// The marks of the lists that were written last at each level, by the depth of the level.
     list_marks: Vec<Option<char>>,
 }
@@ -139,7 +150,7 @@ impl Printer {
             }
         }
         let labels = Labels::known(definitions, numbers.given());
-        Self { labels, path: Vec::new(), is_checked: true, list_marks: vec![None] }
+        Self { labels, path: Vec::new(), is_checked: true, raw: Raw::Checked, list_marks: vec![None] }
     }
 
     /// The same, for a block that is in no sequence.
@@ -230,8 +241,8 @@ impl Printer {
         if is_verbatim(block) {
             let text = spelling::plain(&block.nodes);
             // What reads as something else is text.
-            let is_kept = !self.is_checked || self.is_kept(&text, block);
-            if is_kept {
+            let is_as_it_is = !self.is_checked || (self.raw == Raw::Kept && self.depth() == 0);
+            if is_as_it_is || self.is_kept(&text, block) {
                 return Ok(text);
             }
         }
@@ -359,7 +370,7 @@ impl Printer {
         }
         // On the top level, what does not read the same when it is written is kept, too, and so is the rest of a text
         // that has too many blocks.
-        let read = read::text(&lines::split(text)).blocks;
+        let read = blocks::of(&lines::split(text)).blocks;
         match read.as_slice() {
             [read] => normal::is_same(read, block) || whole::is_unsettled(read),
             _ => read.len() > 1,
@@ -450,8 +461,8 @@ fn drawing(target: Option<&ContentRef>) -> String {
 
 /// Tells whether a text takes all that follows with it, as a comment that is not closed does.
 fn goes_on(text: &str) -> bool {
-    text.starts_with('<')
-        && alone(&format!("{text}\n\nx"), &Labels::default(), 0).is_some_and(|read| read.len() == 1)
+    let count = |text: &str| chunks::each(&lines::split(text)).count();
+    count(&format!("{text}\n\nx")) == count(text)
 }
 
 /// Tells whether a paragraph is Markdown that is kept as it is.

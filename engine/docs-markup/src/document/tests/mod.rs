@@ -1,6 +1,7 @@
 //! Markdown and documents: both ways.
 
 mod awkward;
+mod beside;
 mod blocks;
 mod changes;
 mod commonmark;

@@ -212,10 +212,10 @@ fn many_equal_titles_take_no_time() {
     let mut text = "* Same\n".repeat(MAX_ITEMS / 2);
     text.push_str(&"* Same 7\n".repeat(MAX_ITEMS / 2));
     let plan = plan("", &[], Some(&text)).unwrap();
-    let slugs: HashSet<_> = plan.pages.iter().map(|page| page.slug.as_str()).collect();
+    let slugs: HashSet<_> = plan.pages.iter().map(PlannedPage::slug).collect();
     assert_eq!(slugs.len(), MAX_ITEMS);
-    assert_eq!(plan.pages[MAX_ITEMS / 2 - 1].slug, "same-9999");
-    assert_eq!(plan.pages[MAX_ITEMS / 2].slug, "same-7-1", "the plain one is taken");
+    assert_eq!(plan.pages[MAX_ITEMS / 2 - 1].slug(), "same-9999");
+    assert_eq!(plan.pages[MAX_ITEMS / 2].slug(), "same-7-1", "the plain one is taken");
 }
 
 #[test]

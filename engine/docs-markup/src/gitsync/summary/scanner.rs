@@ -1,18 +1,20 @@
 //! The lines of a table of contents: headings, list items, and the blocks inside items.
 
+use std::borrow::Cow;
+
 use super::super::{RepoPath, report::Warnings};
 
 /// A heading or a list item, its inline Markdown not yet read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct RawItem {
+pub(super) struct RawItem<'t> {
     /// The line it begins on, counted from one.
     pub(super) line: usize,
     /// What it is.
     pub(super) kind: RawKind,
     /// Its inline Markdown.
-    pub(super) text: String,
+    pub(super) text: Cow<'t, str>,
     /// The first fenced block inside it.
-    pub(super) block: Option<Block>,
+    pub(super) block: Option<Box<Block>>,
 }
 
 /// What an item is.
@@ -36,7 +38,12 @@ pub(super) struct Block {
 /// Takes a table of contents apart. Lines that are nothing of that kind are left out with a warning.
 ///
 /// Stops behind `enough` items.
-pub(super) fn read(text: &str, file: &RepoPath, enough: usize, warnings: &mut Warnings) -> Vec<RawItem> {
+pub(super) fn read<'t>(
+    text: &'t str,
+    file: &RepoPath,
+    enough: usize,
+    warnings: &mut Warnings,
+) -> Vec<RawItem<'t>> {
     let mut reader = Reader { file, warnings, items: Vec::new(), state: State::Free, paragraph: None };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (index, line) in text.lines().enumerate() {
@@ -51,13 +58,13 @@ pub(super) fn read(text: &str, file: &RepoPath, enough: usize, warnings: &mut Wa
 /// Columns of a tab stop.
 const TAB: usize = 4;
 
-struct Reader<'a> {
+struct Reader<'a, 't> {
     file: &'a RepoPath,
     warnings: &'a mut Warnings,
-    items: Vec<RawItem>,
+    items: Vec<RawItem<'t>>,
     state: State,
     /// A line of text that may become a heading by being underlined.
-    paragraph: Option<(usize, String)>,
+    paragraph: Option<(usize, &'t str)>,
 }
 
 enum State {
@@ -84,8 +91,8 @@ struct Fence {
     is_inside: bool,
 }
 
-impl Reader<'_> {
-    fn line(&mut self, number: usize, line: &str) {
+impl<'t> Reader<'_, 't> {
+    fn line(&mut self, number: usize, line: &'t str) {
         match std::mem::replace(&mut self.state, State::Free) {
             State::FrontMatter => {
                 if !matches!(line.trim_end(), "---" | "...") {
@@ -101,7 +108,7 @@ impl Reader<'_> {
         }
     }
 
-    fn open_line(&mut self, number: usize, line: &str) {
+    fn open_line(&mut self, number: usize, line: &'t str) {
         let (indent, rest) = split_indent(line);
         let rest = rest.trim_end();
         if number == 1 && rest == "---" {
@@ -118,7 +125,7 @@ impl Reader<'_> {
             self.push(number, RawKind::Heading(level), text);
         } else if let Some(level) = underline(rest).filter(|_| self.paragraph.is_some()) {
             if let Some((line, text)) = self.paragraph.take() {
-                self.push(line, RawKind::Heading(level), &text);
+                self.push(line, RawKind::Heading(level), text);
             }
         } else if is_rule(rest) {
             self.free();
@@ -130,7 +137,7 @@ impl Reader<'_> {
         }
     }
 
-    fn bullet(&mut self, number: usize, indent: usize, width: usize, text: &str) {
+    fn bullet(&mut self, number: usize, indent: usize, width: usize, text: &'t str) {
         match Fence::open(number, indent + width, text) {
             Some(fence) => {
                 self.push(number, RawKind::Bullet(indent), "");
@@ -143,15 +150,16 @@ impl Reader<'_> {
         }
     }
 
-    fn text(&mut self, number: usize, text: &str) {
+    fn text(&mut self, number: usize, text: &'t str) {
         match (&self.state, self.items.last_mut()) {
             (State::Item, Some(item)) => {
-                item.text.push(' ');
-                item.text.push_str(text);
+                let own = item.text.to_mut();
+                own.push(' ');
+                own.push_str(text);
             }
             _ => {
                 self.drop_paragraph();
-                self.paragraph = Some((number, text.to_owned()));
+                self.paragraph = Some((number, text));
             }
         }
     }
@@ -184,7 +192,9 @@ impl Reader<'_> {
         self.state = State::Free;
         let Fence { line, language, body, is_inside, .. } = fence;
         match self.items.last_mut() {
-            Some(item) if is_inside && item.block.is_none() => item.block = Some(Block { language, body }),
+            Some(item) if is_inside && item.block.is_none() => {
+                item.block = Some(Box::new(Block { language, body }));
+            }
             _ => self.warnings.push(
                 self.file,
                 Some(line),
@@ -193,8 +203,8 @@ impl Reader<'_> {
         }
     }
 
-    fn push(&mut self, line: usize, kind: RawKind, text: &str) {
-        self.items.push(RawItem { line, kind, text: text.to_owned(), block: None });
+    fn push(&mut self, line: usize, kind: RawKind, text: &'t str) {
+        self.items.push(RawItem { line, kind, text: Cow::Borrowed(text), block: None });
     }
 
     fn free(&mut self) {
@@ -212,7 +222,7 @@ impl Reader<'_> {
         }
     }
 
-    fn finish(mut self) -> Vec<RawItem> {
+    fn finish(mut self) -> Vec<RawItem<'t>> {
         match std::mem::replace(&mut self.state, State::Free) {
             State::Fence(fence) => {
                 self.warnings.push(self.file, Some(fence.line), "this block is never closed");
@@ -318,7 +328,7 @@ fn bullet(text: &str) -> Option<(usize, &str)> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> (Vec<RawItem>, Vec<String>) {
+    fn parse(text: &str) -> (Vec<RawItem<'_>>, Vec<String>) {
         let mut warnings = Warnings::default();
         let items = read(text, &RepoPath::new("SUMMARY.md").unwrap(), usize::MAX, &mut warnings);
         (items, warnings.finish().iter().map(ToString::to_string).collect())
@@ -327,7 +337,7 @@ mod tests {
     fn outline(text: &str) -> Vec<(RawKind, String)> {
         let (items, warnings) = parse(text);
         assert_eq!(warnings, Vec::<String>::new(), "{text}");
-        items.into_iter().map(|item| (item.kind, item.text)).collect()
+        items.into_iter().map(|item| (item.kind, item.text.into_owned())).collect()
     }
 
     #[test]
@@ -372,8 +382,8 @@ mod tests {
             parse("* ```yaml\n  a: 1\n  b:\n    c: 2\n  ```\n* [x](y)\n\n  ~~~ YAML\n  d\n  ~~~\n");
         assert_eq!(warnings, Vec::<String>::new());
         let blocks: Vec<_> = items.into_iter().filter_map(|item| item.block).collect();
-        assert_eq!(blocks[0], Block { language: "yaml".to_owned(), body: "a: 1\nb:\n  c: 2\n".to_owned() });
-        assert_eq!(blocks[1], Block { language: "yaml".to_owned(), body: "d\n".to_owned() });
+        assert_eq!(*blocks[0], Block { language: "yaml".to_owned(), body: "a: 1\nb:\n  c: 2\n".to_owned() });
+        assert_eq!(*blocks[1], Block { language: "yaml".to_owned(), body: "d\n".to_owned() });
     }
 
     #[test]

@@ -1,0 +1,275 @@
+//! A whole text as blocks, each of which reads the same when it is written alone.
+
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
+
+use docs_model::Block;
+
+use super::{
+    chunks::{self, Chunk, ChunkKind},
+    inlines,
+    lines::{self, Line},
+    normal,
+    notes::Notes,
+    print::{self, Labels, is_verbatim},
+    read::{MAX_BLOCKS, Reader, SETTLING, fenced, paragraph, verbatim, verbatim_run},
+    spelling,
+    weight::Room,
+    work::{self, Portion},
+};
+
+/// A text as blocks.
+pub(super) struct Text {
+    /// Its blocks, without keys.
+    pub(super) blocks: Vec<Block>,
+    /// The lines of each block.
+    pub(super) lines: Vec<Range<usize>>,
+    /// The notes that are part of annotations.
+    pub(super) notes: Vec<TakenNote>,
+    /// Whether its blocks, written one by one, are the text.
+    pub(super) is_usual: bool,
+}
+
+/// A note that is part of an annotation.
+#[derive(Clone)]
+pub(super) struct TakenNote {
+    pub(super) lines: Range<usize>,
+    /// The first line of the block that refers to it.
+    pub(super) by: usize,
+}
+
+/// Reads a whole text, block by block, without looking whether the blocks read the same together.
+pub(super) fn of(lines: &[Line<'_>]) -> Text {
+    let mut survey = Survey::new(lines);
+    let marked = std::mem::take(&mut survey.marked);
+    let definitions = definitions(&marked);
+    let mut reader =
+        Reader { definitions: &definitions, notes: Notes::default(), depth: 0, left: MAX_BLOCKS };
+    reader.notes = Notes::new(bodies(&mut reader, &marked));
+    drop(marked);
+    let labels = Labels::known(definitions.clone(), reader.notes.labels());
+    // Room that grows as it is filled would be taken three times.
+    let (blocks, ranges) = (Vec::with_capacity(survey.count), Vec::with_capacity(survey.count));
+    let text = Text { blocks, lines: ranges, notes: Vec::new(), is_usual: survey.is_apart };
+    let mut out = Out { text, lines, kept: Vec::new(), takers: HashMap::new(), raw: None };
+    let mut room = Room::new(lines);
+    let mut behind = bytes(lines);
+    let mut at = 0;
+    for chunk in chunks::each(lines) {
+        behind -= bytes(&lines[at..chunk.lines.end]);
+        at = chunk.lines.end;
+        if let ChunkKind::Note(label, _) = chunk.kind {
+            out.note(label, chunk.lines);
+            continue;
+        }
+        if reader.left == 0 || !room.take(&chunk, lines) {
+            out.keep(chunk.lines);
+            continue;
+        }
+        let before = labels.at(reader.notes.taken());
+        let taken = reader.notes.mark();
+        let portion = Portion::block(behind);
+        let mut blocks = reader.chunk(&chunk, lines);
+        let mut is_usual = blocks.len() == 1;
+        if let [block] = blocks.as_mut_slice() {
+            let own = std::mem::replace(block, paragraph(Vec::new()));
+            (*block, is_usual) = settled(own, &lines[chunk.lines.clone()], &before);
+            if is_verbatim(block) {
+                // What is kept as it is refers to notes by their labels.
+                reader.notes.reset(taken);
+            }
+        }
+        let is_too_much = work::is_used_up();
+        drop(portion);
+        if is_too_much {
+            reader.notes.reset(taken);
+            out.keep(chunk.lines);
+            continue;
+        }
+        let labels = (taken..reader.notes.mark()).filter_map(|at| reader.notes.taken().get(at));
+        out.takers.extend(labels.map(|(label, _)| (label.clone(), chunk.lines.start)));
+        out.text.is_usual &= is_usual;
+        out.add(blocks, &chunk.lines);
+    }
+    out.finish()
+}
+
+fn bytes(lines: &[Line<'_>]) -> usize {
+    lines.iter().map(|line| line.text.len() + 1).sum()
+}
+
+/// A text while its blocks are read.
+struct Out<'s, 'a> {
+    text: Text,
+    lines: &'s [Line<'a>],
+    /// The notes.
+    kept: Vec<KeptNote>,
+    /// The first line of the block that refers to a note, by its label.
+    takers: HashMap<String, usize>,
+    /// The lines that are kept as they are since the last block: those of the first chunk, and the end of all.
+    raw: Option<(Range<usize>, usize)>,
+}
+
+impl Out<'_, '_> {
+    fn note(&mut self, label: String, lines: Range<usize>) {
+        self.end_raw();
+        self.text.is_usual = false;
+        self.kept.push(KeptNote { place: self.text.blocks.len(), lines, label });
+    }
+
+    /// Keeps a chunk as it is, in one paragraph with those directly before that are kept, too.
+    fn keep(&mut self, lines: Range<usize>) {
+        self.text.is_usual = false;
+        match &mut self.raw {
+            Some((_, end)) => *end = lines.end,
+            None => self.raw = Some((lines.clone(), lines.end)),
+        }
+    }
+
+    fn end_raw(&mut self) {
+        if let Some((first, end)) = self.raw.take() {
+            let block = verbatim_run(&self.lines[first.clone()], &self.lines[first.end..end]);
+            self.text.blocks.push(block);
+            self.text.lines.push(first.start..end);
+        }
+    }
+
+    fn add(&mut self, blocks: Vec<Block>, lines: &Range<usize>) {
+        self.end_raw();
+        for block in blocks {
+            let follows_list = self.text.blocks.last().is_some_and(print::is_list);
+            self.text.is_usual &= !follows_list;
+            self.text.blocks.push(fenced(block, follows_list));
+            self.text.lines.push(lines.clone());
+        }
+    }
+
+    fn finish(mut self) -> Text {
+        self.end_raw();
+        self.text.keep(self.kept, &self.takers, self.lines);
+        self.text
+    }
+}
+
+/// A note, and before which block it stands.
+struct KeptNote {
+    place: usize,
+    lines: Range<usize>,
+    label: String,
+}
+
+/// What is known of a text before its blocks are read.
+#[derive(Default)]
+struct Survey<'a> {
+    /// Its notes and definitions.
+    marked: Vec<Chunk<'a>>,
+    count: usize,
+    end: usize,
+    /// Whether there is an empty line between all chunks.
+    is_apart: bool,
+}
+
+impl<'a> Survey<'a> {
+    fn new(lines: &[Line<'a>]) -> Self {
+        let mut survey = Self { is_apart: true, ..Self::default() };
+        for chunk in chunks::each(lines) {
+            survey.is_apart &= survey.count == 0 || survey.end < chunk.lines.start;
+            survey.count += 1;
+            survey.end = chunk.lines.end;
+            if matches!(chunk.kind, ChunkKind::Note(..) | ChunkKind::Definition(..)) {
+                survey.marked.push(chunk);
+            }
+        }
+        survey
+    }
+}
+
+impl Text {
+    /// Notes that nothing refers to stay where they are.
+    fn keep(&mut self, kept: Vec<KeptNote>, takers: &HashMap<String, usize>, lines: &[Line<'_>]) {
+        let mut unused = Vec::new();
+        for note in kept {
+            match takers.get(&note.label) {
+                Some(by) => self.notes.push(TakenNote { lines: note.lines, by: *by }),
+                None => unused.push(note),
+            }
+        }
+        if unused.is_empty() {
+            return;
+        }
+        let mut unused = unused.into_iter().peekable();
+        let own = std::mem::take(&mut self.blocks).into_iter().zip(std::mem::take(&mut self.lines));
+        let mut own = own.enumerate();
+        loop {
+            let block = own.next();
+            let place = block.as_ref().map_or(usize::MAX, |(place, _)| *place);
+            while let Some(note) = unused.next_if(|note| note.place <= place) {
+                self.blocks.push(verbatim(&lines[note.lines.clone()]));
+                self.lines.push(note.lines);
+            }
+            let Some((_, (block, range))) = block else { return };
+            self.blocks.push(block);
+            self.lines.push(range);
+        }
+    }
+}
+
+/// The definitions of links. Of two with the same label the first counts.
+fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
+    let mut definitions = HashMap::new();
+    for chunk in chunks {
+        if let ChunkKind::Definition(label, destination, title) = &chunk.kind {
+            let definition = || (destination.clone(), title.clone());
+            definitions.entry(inlines::label(label)).or_insert_with(definition);
+        }
+    }
+    definitions
+}
+
+/// Most notes of a text; further ones are kept as they are.
+const MAX_NOTES: usize = 1000;
+
+/// The bodies of notes. A label that two notes have is that of none.
+fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<Block>> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let notes = || {
+        chunks.iter().filter_map(|chunk| match &chunk.kind {
+            ChunkKind::Note(label, body) => Some((label, body)),
+            _ => None,
+        })
+    };
+    notes().for_each(|(label, _)| *counts.entry(label).or_default() += 1);
+    let single = notes().filter(|(label, _)| counts.get(label.as_str()) == Some(&1)).take(MAX_NOTES);
+    let labels = Labels::known(reader.definitions.clone(), HashSet::new());
+    single.map(|(label, body)| (label.clone(), reader.note(body, &labels))).collect()
+}
+
+/// A block that reads the same when it is written, with the spellings it has then, and whether it is written as its
+/// lines are. What does not is kept as it is.
+pub(super) fn settled(block: Block, lines: &[Line<'_>], labels: &Labels) -> (Block, bool) {
+    let source = lines::join(lines);
+    if is_verbatim(&block) {
+        let is_usual = spelling::plain(&block.nodes) == source;
+        return (block, is_usual);
+    }
+    if print::unchecked(&block, labels).as_deref() == Some(source.trim_matches('\n')) {
+        return (block, true);
+    }
+    drop(source);
+    let mut own = block;
+    for _ in 0..SETTLING {
+        let again = print::checked(&own, labels).and_then(|written| print::alone(&written, labels, 0));
+        let Some([read]) = again.and_then(|read| <[Block; 1]>::try_from(read).ok()) else { break };
+        if print::is_alike(&read, &own) {
+            return (own, false);
+        }
+        if !normal::is_same(&read, &own) {
+            break;
+        }
+        // What it says is the same: only spellings differ, and the notes are those of the first reading.
+        own = spelling::renewed(own, read);
+    }
+    (verbatim(lines), false)
+}
