@@ -104,10 +104,14 @@ async fn an_encoded_answer_is_known_by_its_own_tag_to_who_takes_it() {
         let answer = get(&s, Method::GET, &path, &headers).await;
         match answered {
             Some(tag) => {
-                assert_eq!((answer.status, answer.header("etag")), (304, Some(tag.as_str())), "{headers:?}")
+                assert_eq!((answer.status, answer.header("etag")), (304, Some(tag.as_str())), "{headers:?}");
             }
             None => {
-                assert_eq!((answer.status, answer.header("etag")), (200, Some(plain.as_str())), "{headers:?}")
+                assert_eq!(
+                    (answer.status, answer.header("etag")),
+                    (200, Some(plain.as_str())),
+                    "{headers:?}"
+                );
             }
         }
         assert!(answered.is_none() || answer.bytes.is_empty());

@@ -481,8 +481,10 @@ async fn lists(s: &Server) -> Vec<String> {
         lists.extend(of_comments(s, &base).await);
     }
     lists.extend(of_people(s, &format!("/v1/spaces/{space}"), &id(&collection)).await);
-    lists.push(format!("/v1/orgs/{}/search?query=a", s.org));
-    lists.push(format!("/v1/spaces/{space}/search?query=a"));
+    lists.extend(
+        [format!("/v1/orgs/{}", s.org), format!("/v1/spaces/{space}")]
+            .map(|of| format!("{of}/search?query=a")),
+    );
     lists.push(of_jobs(s, &format!("/v1/spaces/{space}")).await);
     lists
 }
