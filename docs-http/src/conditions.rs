@@ -26,6 +26,12 @@ pub(crate) const IF_MATCH: &str = "If-Match";
 pub(crate) const DESCRIPTION: &str = "The `ETag` of what is changed, as it was read last; several, separated by commas, or \
     `*` for any. If it is another by now, nothing is changed, and the answer is 412. `If-None-Match` is the opposite.";
 
+/// What the document says of the answer 412.
+pub(crate) const UNMET: &str = "A condition is not met; the message says which";
+
+/// What a list of tags looks like, as [`read_tags`] reads it.
+const PATTERN: &str = r#"^([\t ]*\*[\t ]*|[\t ,]*((W/)?"[^\u0000-\u0020"\u007f]*"[\t ]*(,[\t ,]*|$))*)$"#;
+
 /// The tags that a header lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Listed {
@@ -166,7 +172,8 @@ impl<'a> ApiExtractor<'a> for Condition {
     }
 
     fn param_schema_ref() -> Option<MetaSchemaRef> {
-        Some(MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))))
+        let schema = MetaSchema { pattern: Some(PATTERN.to_owned()), ..MetaSchema::new("string") };
+        Some(MetaSchemaRef::Inline(Box::new(schema)))
     }
 
     fn param_raw_type(&self) -> Option<&String> {

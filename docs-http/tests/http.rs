@@ -50,6 +50,8 @@ mod limits;
 mod links;
 #[path = "http/lint.rs"]
 mod lint;
+#[path = "http/list_limits.rs"]
+mod list_limits;
 #[path = "http/lists.rs"]
 mod lists;
 #[path = "http/matrix.rs"]

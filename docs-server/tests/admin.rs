@@ -151,7 +151,7 @@ fn what_is_wrong_is_said_with_the_name_of_the_flag() {
 
 #[tokio::test]
 async fn an_operator_verifies_rebuilds_and_collects() {
-    use docs_core::store::{KeyBuf, Mode, Tx, Value};
+    use docs_core::store::{KeyBuf, LAYOUT, Mode, Tx, Value};
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("docs.db");
     let store = format!("sqlite:{}", file.display());
@@ -183,7 +183,8 @@ async fn an_operator_verifies_rebuilds_and_collects() {
     assert!(said.contains("--store: a newer program wrote this store"), "{said}");
     refused(&store, &["rebuild"]);
     let mut tx = Tx::new(platform.store().begin(Mode::Write, &[]).await.expect("begins"));
-    tx.delete_value(KeyBuf::new("sys").part("layout").key());
+    let current = Value::Json(format!(r#"{{"version":{LAYOUT}}}"#).into_bytes().into());
+    tx.put_value(KeyBuf::new("sys").part("layout").key(), current);
     tx.commit().await.expect("stored");
 
     let would = done(&store, &["collect", "--dry-run", "--blobs", blobs]);

@@ -227,7 +227,7 @@ fn add_failures(operation: &mut MetaOperation) {
         (signed_in, 403, "The object is visible, but this is not allowed"),
         (has_place || is_open, 404, "The object does not exist, or is not visible"),
         (writes, 409, "The state of the object does not allow it, or a unique value is taken"),
-        (has_condition || !writes, 412, "What `If-Match` names is not the current state"),
+        (has_condition || !writes, 412, conditions::UNMET),
         (has_body, 413, "The body is larger than a limit"),
         (has_body, 415, "The body is not JSON"),
         (has_key, 422, "Another request was sent with the same `Idempotency-Key`"),

@@ -25,7 +25,9 @@ const FIRST: [&str; 6] = ["openapi", "info", "servers", "tags", "paths", "compon
 /// ```
 /// use docs_http::openapi::finished;
 ///
-/// let spec = r#"{"openapi":"3.0.0","info":{},"paths":{"/a":{"get":{"operationId":"a","deprecated":false,"responses":{}}}}}"#;
+/// let spec = r#"{"openapi":"3.0.0","info":{},"paths":{
+///     "/a":{"get":{"operationId":"a","deprecated":false,"responses":{}}}
+/// }}"#;
 /// let document = finished(spec, None)?;
 /// assert_eq!(document, r#"{"openapi":"3.0.0","info":{},"paths":{"/a":{"get":{"operationId":"a","responses":{}}}}}"#);
 /// # Ok::<(), docs_http::openapi::Problems>(())

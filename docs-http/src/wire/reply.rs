@@ -121,7 +121,7 @@ impl<T: Serialize + Send> IntoResponse for Conditional<T> {
 impl<T: JsonSchema + Serialize + Send> ApiResponse for Conditional<T> {
     fn meta() -> MetaResponses {
         let mut responses = Reply::<T>::meta();
-        let unmet = bare(412, "A condition is not met; the message says which");
+        let unmet = bare(412, conditions::UNMET);
         responses.responses.push(MetaResponse { content: content::<ErrorBody>(), ..unmet });
         responses
     }

@@ -72,6 +72,10 @@ async fn null_and_missing_fields_are_taken_exactly_where_the_document_says() {
     let (mut asked, mut wrong) = (0, Vec::new());
     for op in w.ops() {
         let Some(body) = op.body.clone() else { continue };
+        // A file has no fields.
+        if !op.takes_json {
+            continue;
+        }
         let schema = &operation(document, &op.id)["requestBody"]["content"]["application/json"]["schema"];
         let faults = contract.faults_of(schema, &body);
         assert!(faults.is_empty(), "{} takes {body}: {faults:?}", op.id);

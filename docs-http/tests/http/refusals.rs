@@ -18,7 +18,7 @@ pub(crate) struct Op {
     template: String,
     pub(crate) body: Option<Value>,
     /// Whether the body is JSON, and no file.
-    takes_json: bool,
+    pub(crate) takes_json: bool,
     /// Whether the document says that it takes an idempotency key.
     pub(crate) takes_key: bool,
     /// Whether the document says that it takes a condition.

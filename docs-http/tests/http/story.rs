@@ -45,6 +45,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     reviews(&s, &space).await;
     imports(&s).await;
     doors(&s).await;
+    history(&s).await;
     pdfs(&s, &space).await;
     crate::collections::story(&s).await;
     sites(&s, &space).await;
@@ -55,6 +56,8 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     let path = format!("/v1/spaces/{space}");
     s.ask("DELETE", &path, &s.admin, None).await.is(204, &path);
     has(&s.get(&path).await, &["deletedAt"]);
+    let deleted = s.get(&format!("/v1/orgs/{}/deleted-spaces", s.org)).await;
+    has(&deleted["items"][0], &["id", "title", "deletedAt", "restorableUntil"]);
     has(&s.post(&format!("{path}/restore"), 200, json!({})).await.body, SPACE);
     let declared: BTreeSet<String> =
         Contract::of(s.document).operations().iter().map(|operation| operation.id.clone()).collect();
@@ -74,6 +77,22 @@ async fn doors(s: &Server) {
     }
     let log = s.get(&format!("/v1/orgs/{}/audit-log?operation=content_append", s.org)).await;
     has(&log["items"][0], &["id", "at", "user", "operation", "organizations", "records", "changed"]);
+}
+
+/// What became of a space, and the way back.
+async fn history(s: &Server) {
+    let space = s.space().await;
+    let path = format!("/v1/spaces/{space}");
+    s.patch(&path, json!({ "editMode": "live" })).await;
+    s.post(&format!("{path}/content/files?name=a.json"), 201, json!("a file")).await;
+    let revisions = s.get(&format!("{path}/revisions")).await;
+    has(
+        &revisions["items"][0],
+        &["id", "number", "type", "createdAt", "createdBy.displayName", "urls.location"],
+    );
+    let first = id(&revisions["items"][1]);
+    let back = s.post(&format!("{path}/revisions/{first}/rollback"), 201, json!({})).await.body;
+    has(&back, &["id", "number", "type", "restoredFrom"]);
 }
 
 async fn search(s: &Server, space: &str) {
