@@ -30,6 +30,8 @@ mod errors;
 mod examples;
 #[path = "http/files.rs"]
 mod files;
+#[path = "http/fixtures.rs"]
+mod fixtures;
 #[path = "http/flags.rs"]
 mod flags;
 #[path = "http/history.rs"]

@@ -15,6 +15,7 @@ use super::{
     error::{ApiError, ErrorBody},
     schema::{self, Direction},
 };
+use crate::conditions;
 
 /// The media type of every body that is JSON.
 pub const JSON: &str = "application/json";

@@ -145,7 +145,12 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
             _ => assert_eq!(n, 1, "{list}"),
         }
         assert_eq!(s.get(&list).await, all, "{list}");
-        assert_eq!(s.get(&limited(&n.to_string())).await, all, "{list}");
+        let mut exact = s.get(&limited(&n.to_string())).await;
+        if list.contains("/audit-log?") {
+            // Whether a filter takes one more is known by reading on.
+            exact.as_object_mut().expect("a list").remove("next");
+        }
+        assert_eq!(exact, all, "{list}");
         let none = s.get(&limited("0")).await;
         assert_eq!(none["items"], json!([]), "{list}");
         assert_eq!(none["count"], all["count"], "{list}");

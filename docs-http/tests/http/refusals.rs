@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::{
+    fixtures::{discussed, hostname_of, link_of},
     server::{BODY_LIMIT, Server, id},
     site_settings, structure, teams,
 };
@@ -297,37 +298,6 @@ impl World {
         let body = op.body.as_ref().map(|body| ("application/json", body.to_string()));
         self.s.send(&op.method, path, authorization, body).await
     }
-}
-
-/// Says something in the space and in its change request, and asks for a review: the names that come of it.
-async fn discussed(
-    s: &Server,
-    mut names: BTreeMap<&'static str, String>,
-) -> (BTreeMap<&'static str, String>, BTreeMap<&'static str, String>) {
-    let space = format!("/v1/spaces/{}", names["spaceId"]);
-    let request = format!("{space}/change-requests/{}", names["changeRequestId"]);
-    s.post(&format!("{request}/requested-reviewers"), 200, json!({ "users": [names["userId"]] })).await;
-    let mut in_request = BTreeMap::new();
-    for (names, base) in [(&mut names, space), (&mut in_request, request)] {
-        let comments = format!("{base}/comments");
-        let comment = id(&s.post(&comments, 200, json!({ "body": { "markdown": "Why?" } })).await.body);
-        let replies = format!("{comments}/{comment}/replies");
-        let reply = id(&s.post(&replies, 200, json!({ "body": { "markdown": "So." } })).await.body);
-        names.extend([("commentId", comment), ("commentReplyId", reply)]);
-    }
-    (names, in_request)
-}
-
-/// The host name of the organization.
-async fn hostname_of(s: &Server) -> String {
-    s.patch(&format!("/v1/orgs/{}", s.org), json!({ "hostname": "engine-docs" })).await;
-    "engine-docs".to_owned()
-}
-
-/// An invite link.
-async fn link_of(s: &Server) -> String {
-    s.patch(&format!("/v1/orgs/{}", s.org), json!({ "inviteLinks": true })).await;
-    id(&s.post(&format!("/v1/orgs/{}/link-invites", s.org), 201, json!({ "role": "read" })).await.body)
 }
 
 /// What members do that are no administrators, and what they read and may not.

@@ -67,9 +67,9 @@ async fn a_write_answers_its_resource_though_nothing_can_be_read_after_its_commi
             }
             // A revision is read with all of its content, of which what went back to it tells nothing.
             let is_same = match op.id.as_str() {
-                "rollbackSpaceToRevision" => ["id", "type", "restoredFrom", "parents", "urls"]
-                    .iter()
-                    .all(|field| answer.body[*field] == read.body[*field]),
+                "rollbackSpaceToRevision" => {
+                    ["id", "type", "createdAt"].iter().all(|field| answer.body[*field] == read.body[*field])
+                }
                 _ => read.body == answer.body,
             };
             if read.status != 200 || !is_same {

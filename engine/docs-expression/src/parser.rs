@@ -1,6 +1,6 @@
 //! From tokens to nodes: precedence climbing over the expressions of ECMAScript.
 
-mod functions;
+mod function_literals;
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -30,6 +30,8 @@ pub(super) struct Text {
     pub(super) notes: Vec<TakenNote>,
     /// Whether its blocks, written one by one, are the text.
     pub(super) is_usual: bool,
+    /// Whether its end is kept as it is because there was no room left.
+    pub(super) is_full: bool,
 }
 
 /// A note that is part of an annotation.
@@ -52,7 +54,8 @@ pub(super) fn of(lines: &[Line<'_>]) -> Text {
     let labels = Labels::known(definitions.clone(), reader.notes.labels());
     // Room that grows as it is filled would be taken three times.
     let (blocks, ranges) = (Vec::with_capacity(survey.count), Vec::with_capacity(survey.count));
-    let text = Text { blocks, lines: ranges, notes: Vec::new(), is_usual: survey.is_apart };
+    let is_usual = survey.is_apart;
+    let text = Text { blocks, lines: ranges, notes: Vec::new(), is_usual, is_full: false };
     let mut out = Out { text, lines, kept: Vec::new(), takers: HashMap::new(), raw: None };
     let mut room = Room::new(lines);
     let mut behind = bytes(lines);
@@ -64,7 +67,8 @@ pub(super) fn of(lines: &[Line<'_>]) -> Text {
             out.note(label, chunk.lines);
             continue;
         }
-        if reader.left == 0 || !room.take(&chunk, lines) {
+        if out.text.is_full || reader.left == 0 || !room.take(&chunk, lines) {
+            out.text.is_full |= reader.left == 0 || room.is_used_up();
             out.keep(chunk.lines);
             continue;
         }

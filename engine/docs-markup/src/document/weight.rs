@@ -29,14 +29,26 @@ const READING: usize = 1100;
 /// What a tag takes while the HTML around it is read.
 const TAG: usize = 500;
 
-/// The room that a text has.
-pub(super) struct Room(usize);
+/// The room that a text has: what is left of it, and all of it.
+pub(super) struct Room {
+    left: usize,
+    all: usize,
+}
 
 impl Room {
     pub(super) fn new(lines: &[Line<'_>]) -> Self {
         // Empty lines change when a text is written.
         let bytes: usize = lines.iter().filter(|line| !line.is_blank()).map(|line| line.text.len() + 1).sum();
-        Self(MOST * bytes.max(FLOOR))
+        Self::of(MOST * bytes.max(FLOOR))
+    }
+
+    const fn of(all: usize) -> Self {
+        Self { left: all, all }
+    }
+
+    /// Tells whether so little is left that which of the smaller blocks still fit would be chance.
+    pub(super) const fn is_used_up(&self) -> bool {
+        self.left < self.all / 8
     }
 
     /// Takes the room for a chunk; tells whether there is as much.
@@ -45,10 +57,10 @@ impl Room {
             return false;
         }
         let (kept, reading) = weight(&chunk.kind, &lines[chunk.lines.clone()]);
-        if kept + reading > self.0 {
+        if kept + reading > self.left {
             return false;
         }
-        self.0 -= kept;
+        self.left -= kept;
         true
     }
 }
@@ -64,7 +76,7 @@ pub(super) fn is_all_lines(text: &str) -> bool {
 
 /// How many chunks there is room for, were they the smallest.
 pub(super) fn most_chunks(lines: &[Line<'_>]) -> usize {
-    Room::new(lines).0 / LINE + 1
+    Room::new(lines).all / LINE + 1
 }
 
 /// Tells whether there is room for all that lines on their own are.
@@ -75,7 +87,7 @@ pub(super) fn fits(lines: &[Line<'_>]) -> bool {
 
 /// The same for the lines of a note, which are there twice: as the note and as what the text has of it.
 pub(super) fn fits_note(lines: &[Line<'_>]) -> bool {
-    let mut room = Room(Room::new(lines).0 / 3);
+    let mut room = Room::of(Room::new(lines).all / 3);
     chunks::each(lines).all(|chunk| room.take(&chunk, lines))
 }
 

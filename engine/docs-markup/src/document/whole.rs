@@ -35,15 +35,20 @@ pub(super) fn is_unsettled(block: &Block) -> bool {
 }
 
 /// How often more blocks are kept as they are. Each time, twice as many as before come to those that were not enough.
-const MAX_ROUNDS: usize = 12;
+const MAX_ROUNDS: usize = 6;
 /// How often a text is written and read until it reads the same.
 const MAX_PASSES: usize = 2 * SETTLING;
 
 fn settled(lines: &[Line<'_>]) -> Option<Text> {
     let mut kept = Kept::default();
     let bytes = lines.iter().map(|line| line.text.len() + 1).sum();
+    let mut first: Option<Vec<Range<usize>>> = None;
     for _ in 0..MAX_ROUNDS {
         let text = within_a_pass(bytes, || blocks::of(lines))?;
+        // With little work left, fewer blocks are taken apart.
+        if *first.get_or_insert_with(|| text.lines.clone()) != text.lines {
+            return None;
+        }
         if text.is_usual {
             return Some(text);
         }
@@ -70,10 +75,28 @@ struct Conflicts {
     ranges: Vec<Range<usize>>,
 }
 
+impl Conflicts {
+    /// Conflicts between blocks that have these lines, as places among all blocks as they were read first.
+    fn new(places: Vec<Range<usize>>, ranges: &[Range<usize>], all: Vec<Range<usize>>) -> Self {
+        let of_lines = |place: Range<usize>| {
+            // Where nothing was, something is made of what stands around it.
+            let place = match place.is_empty() {
+                true => place.start.saturating_sub(1)..(place.end + 1).min(ranges.len()),
+                false => place,
+            };
+            let (first, last) = (ranges.get(place.start)?, ranges.get(place.end.checked_sub(1)?)?);
+            let start = all.partition_point(|own| own.end <= first.start);
+            Some(start..all.partition_point(|own| own.start < last.end))
+        };
+        let places = places.into_iter().filter_map(of_lines).filter(|place| !place.is_empty()).collect();
+        Self { places, ranges: all }
+    }
+}
+
 /// Writes and reads blocks until they read the same, some of them kept as they are, or tells those that do not. There
 /// is one tree at a time: of the one before, hashes are left.
 fn settle(mut text: Text, kept: &Kept, lines: &[Line<'_>]) -> Option<Result<Text, Conflicts>> {
-    let notes = text.notes.clone();
+    let (all, notes) = (text.lines.clone(), text.notes.clone());
     let bytes = lines.iter().map(|line| line.text.len() + 1).sum();
     for _ in 0..MAX_PASSES {
         let (own, ranges) = (Outline::of(&text.blocks), text.lines.clone());
@@ -89,20 +112,28 @@ fn settle(mut text: Text, kept: &Kept, lines: &[Line<'_>]) -> Option<Result<Text
         })?;
         let again = match again {
             Ok(again) => again?,
-            Err(places) => return Some(Err(Conflicts { places, ranges })),
+            Err(places) => return Some(Err(Conflicts::new(places, &ranges, all))),
         };
         let outline = Outline::of(&again.blocks);
         let changes = own.changes(&outline);
         let is_settled = own.digests == outline.digests;
-        let is_room = |change: &Change| own.is_of_room(&outline, change);
+        let is_room = |change: &Change| {
+            own.is_of_room(&outline, change) || (again.is_full && own.is_end(&outline, change))
+        };
         let is_same = kept.runs.is_empty() && again.notes.len() == notes.len() && changes.iter().all(is_room);
         if !changes.is_empty() && !is_same {
-            let places = changes.into_iter().map(|change| change.old).collect();
-            return Some(Err(Conflicts { places, ranges }));
+            let places = changes.into_iter().map(|change| change.old);
+            return Some(Err(Conflicts::new(places.collect(), &ranges, all)));
         }
         // What they say is the same: only spellings differ, or what there is room for as a tree.
         let lines_of_all = moved(ranges, &changes);
-        text = Text { blocks: again.blocks, lines: lines_of_all, notes: notes.clone(), is_usual: false };
+        text = Text {
+            blocks: again.blocks,
+            lines: lines_of_all,
+            notes: notes.clone(),
+            is_usual: false,
+            is_full: false,
+        };
         if is_settled {
             return Some(Ok(kept.together(text, lines).into_text()));
         }
@@ -151,6 +182,15 @@ impl Outline {
         !is_none && (before == 0 || (before == 1 && now == 0))
     }
 
+    /// Tells whether the end of a text is kept as it is now.
+    fn is_end(&self, again: &Self, change: &Change) -> bool {
+        let is_end = change.old.end == self.raw.len() && change.new.end == again.raw.len();
+        is_end
+            && !change.old.is_empty()
+            && !change.new.is_empty()
+            && again.raw[change.new.clone()].iter().all(|is_raw| *is_raw)
+    }
+
     /// Where blocks say something else.
     fn changes(&self, again: &Self) -> Vec<Change> {
         let mut known: HashMap<blake3::Hash, LineId> = HashMap::new();
@@ -186,13 +226,7 @@ impl Kept {
         let Conflicts { places, ranges } = conflicts;
         let all = 0..ranges.len();
         let before: Vec<_> = self.runs.iter().map(|run| run.blocks.clone()).collect();
-        let beside = |blocks: Range<usize>| match blocks.is_empty() {
-            // Something stands there that was not there before: it is made of what stands around it.
-            true => blocks.start.saturating_sub(1)..(blocks.end + 1).min(all.end),
-            false => blocks,
-        };
-        let new = places.into_iter().map(beside).filter(|blocks| !blocks.is_empty());
-        self.runs.extend(new.map(|blocks| Run { blocks, reach: 0, is_enough: false }));
+        self.runs.extend(places.into_iter().map(|blocks| Run { blocks, reach: 0, is_enough: false }));
         self.join();
         for run in self.runs.iter_mut().filter(|run| !run.is_enough) {
             let wider = run.blocks.start.saturating_sub(run.reach)..(run.blocks.end + run.reach).min(all.end);
@@ -274,7 +308,7 @@ impl Together {
     }
 
     fn into_text(self) -> Text {
-        Text { blocks: self.blocks, lines: self.lines, notes: self.notes, is_usual: false }
+        Text { blocks: self.blocks, lines: self.lines, notes: self.notes, is_usual: false, is_full: false }
     }
 
     /// The blocks of the text that cannot be written: one, or all that refer to notes where a note cannot be.
@@ -307,7 +341,7 @@ fn as_it_is(lines: &[Line<'_>]) -> Text {
     let start = lines.iter().position(|line| !line.is_blank()).unwrap_or(lines.len());
     let end = lines.iter().rposition(|line| !line.is_blank()).map_or(start, |last| last + 1);
     let written = lines::join(&lines[start..end]);
-    let (all, notes, is_usual) = (start..end, Vec::new(), false);
+    let (all, notes, is_usual, is_full) = (start..end, Vec::new(), false, false);
     // Without the empty lines it may read the same.
     let own = lines::split(&written);
     if own.len() < lines.len()
@@ -315,9 +349,9 @@ fn as_it_is(lines: &[Line<'_>]) -> Text {
         && let Some(text) = settled(&own)
     {
         let ranges = vec![all; text.blocks.len()];
-        return Text { blocks: text.blocks, lines: ranges, notes, is_usual };
+        return Text { blocks: text.blocks, lines: ranges, notes, is_usual, is_full };
     }
-    Text { blocks: vec![paragraph_as_it_is(written)], lines: vec![all], notes, is_usual }
+    Text { blocks: vec![paragraph_as_it_is(written)], lines: vec![all], notes, is_usual, is_full }
 }
 
 /// A paragraph that is Markdown, kept as it is.

@@ -1,0 +1,38 @@
+//! What requests name, made for a test.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::server::{Server, id};
+
+/// Says something in the space and in its change request, and asks for a review: the names that come of it.
+pub(crate) async fn discussed(
+    s: &Server,
+    mut names: BTreeMap<&'static str, String>,
+) -> (BTreeMap<&'static str, String>, BTreeMap<&'static str, String>) {
+    let space = format!("/v1/spaces/{}", names["spaceId"]);
+    let request = format!("{space}/change-requests/{}", names["changeRequestId"]);
+    s.post(&format!("{request}/requested-reviewers"), 200, json!({ "users": [names["userId"]] })).await;
+    let mut in_request = BTreeMap::new();
+    for (names, base) in [(&mut names, space), (&mut in_request, request)] {
+        let comments = format!("{base}/comments");
+        let comment = id(&s.post(&comments, 200, json!({ "body": { "markdown": "Why?" } })).await.body);
+        let replies = format!("{comments}/{comment}/replies");
+        let reply = id(&s.post(&replies, 200, json!({ "body": { "markdown": "So." } })).await.body);
+        names.extend([("commentId", comment), ("commentReplyId", reply)]);
+    }
+    (names, in_request)
+}
+
+/// The host name of the organization.
+pub(crate) async fn hostname_of(s: &Server) -> String {
+    s.patch(&format!("/v1/orgs/{}", s.org), json!({ "hostname": "engine-docs" })).await;
+    "engine-docs".to_owned()
+}
+
+/// An invite link.
+pub(crate) async fn link_of(s: &Server) -> String {
+    s.patch(&format!("/v1/orgs/{}", s.org), json!({ "inviteLinks": true })).await;
+    id(&s.post(&format!("/v1/orgs/{}/link-invites", s.org), 201, json!({ "role": "read" })).await.body)
+}
