@@ -69,10 +69,11 @@ async fn every_address_handed_out_begins_with_the_base_url() {
         for address in read.iter().filter(is_served) {
             let ask = || async {
                 let request = w.s.client.request(Method::GET, &address[base.len()..]);
-                request.header("authorization", &admin).send().await.0.status().as_u16()
+                let request = request.header("authorization", &admin).header("prefer", "respond-async");
+                request.send().await.0.status().as_u16()
             };
             let mut status = ask().await;
-            if status == 503 {
+            if status == 202 {
                 // A PDF file is made first.
                 w.s.platform.settle().await.expect("settled");
                 status = ask().await;
