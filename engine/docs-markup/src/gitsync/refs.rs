@@ -82,6 +82,16 @@ pub fn references(text: &str, page: &RepoPath, root: &RepoPath) -> Vec<Reference
 /// Paths that are addresses of the platform, not of the repository.
 const PLATFORM: [&str; 2] = ["/broken/", "/reusable-content/"];
 
+/// The place in the repository that a destination names when it is read in a folder, and the anchor behind it.
+pub(super) fn place(destination: &str, folder: &RepoPath, root: &RepoPath) -> Option<(RepoPath, Option<String>)> {
+    if PLATFORM.iter().any(|prefix| destination.starts_with(prefix)) {
+        return None;
+    }
+    let Target::Local(local) = target::read(destination) else { return None };
+    let path = join(folder, root, &local.path).ok()?;
+    Some((path, local.anchor))
+}
+
 struct Finder<'a> {
     folder: RepoPath,
     root: &'a RepoPath,
@@ -90,12 +100,8 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn add(&mut self, kind: ReferenceKind, range: Range<usize>, destination: &str) {
-        if PLATFORM.iter().any(|prefix| destination.starts_with(prefix)) {
-            return;
-        }
-        let Target::Local(local) = target::read(destination) else { return };
-        if let Ok(path) = join(&self.folder, self.root, &local.path) {
-            self.found.push(Reference { range, kind, path, anchor: local.anchor });
+        if let Some((path, anchor)) = place(destination, &self.folder, self.root) {
+            self.found.push(Reference { range, kind, path, anchor });
         }
     }
 

@@ -7,7 +7,7 @@ use super::{PathError, RepoPath};
 /// Most warnings that are kept of one import. A last one tells how many more there were.
 pub const MAX_WARNINGS: usize = 200;
 
-/// Why a repository cannot be read as content. The message names the file, and the key or the limit.
+/// Why a repository cannot be read as content, or content not written into it. The message names the file, and the key or the limit.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -60,6 +60,14 @@ pub enum FormatError {
         size: u64,
         /// The most bytes a file may have.
         limit: u64,
+    },
+    /// A file of the space that is not written into a repository.
+    #[error("{file}: {problem}")]
+    Unsafe {
+        /// Where it would be written.
+        file: RepoPath,
+        /// Why not, and what to do.
+        problem: &'static str,
     },
     /// There are more groups, pages and links than the limit.
     #[error("{}: at most {limit} groups, pages and links are allowed", folder_name(file))]

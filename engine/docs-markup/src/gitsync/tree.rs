@@ -1,6 +1,6 @@
 //! What a commit contains, and what its symbolic links mean.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use docs_model::MAX_FILE_BYTES;
 
@@ -51,6 +51,8 @@ pub struct RepoTree {
     readmes: HashMap<RepoPath, RepoPath>,
     /// The targets of symbolic links, as they are written.
     links: HashMap<RepoPath, String>,
+    /// Other repositories.
+    submodules: BTreeSet<RepoPath>,
     warnings: Warnings,
 }
 
@@ -136,6 +138,32 @@ impl RepoTree {
             .filter(|path| path.below(folder).is_some())
     }
 
+    /// Tells whether there is a file or a symbolic link at exactly this path.
+    pub(super) fn has(&self, path: &RepoPath) -> bool {
+        self.nodes.contains_key(path)
+    }
+
+    /// All paths that are no folder: files, symbolic links and submodules.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &RepoPath> {
+        self.nodes.keys().chain(&self.submodules)
+    }
+
+    /// The tree after a commit that removes files and writes others, of which the size is not known.
+    pub(super) fn changed(&self, removed: &HashSet<RepoPath>, written: impl Iterator<Item = RepoPath>) -> Self {
+        let entry = |path: &RepoPath, size, kind| Entry { path: path.to_string(), size, kind };
+        let kept = self.nodes.iter().filter(|(path, _)| !removed.contains(*path));
+        let kept = kept.map(|(path, node)| match node {
+            Node::File(size) => entry(path, *size, EntryKind::File),
+            Node::Link => {
+                let target = self.links.get(path).cloned().unwrap_or_default();
+                entry(path, 0, EntryKind::Symlink(target))
+            }
+        });
+        let modules = self.submodules.iter().map(|path| entry(path, 0, EntryKind::Submodule));
+        let written = written.filter(|path| !self.has(path) || removed.contains(path));
+        Self::new(kept.chain(modules).chain(written.map(|path| entry(&path, 0, EntryKind::File))))
+    }
+
     /// What was left out.
     pub(super) fn warnings(&self) -> Vec<Warning> {
         self.warnings.clone().finish()
@@ -157,11 +185,10 @@ impl RepoTree {
                 Node::Link
             }
             EntryKind::Submodule => {
-                return self.warnings.push(
-                    &path,
-                    None,
-                    "this is another repository (a submodule); it is left out",
-                );
+                let message = "this is another repository (a submodule); it is left out";
+                self.warnings.push(&path, None, message);
+                self.submodules.insert(path);
+                return;
             }
         };
         self.folded

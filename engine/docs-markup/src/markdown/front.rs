@@ -2,7 +2,9 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use docs_model::{CoverSize, PageLayout, PageWidth, VariableValue, without_nul};
+use docs_model::{
+    ContentRef, CoverSize, PageCover, PageLayout, PageWidth, VariableValue, web_url, without_nul,
+};
 use serde_json::{Map, Value};
 
 use crate::{PagePatch, check_variables};
@@ -32,6 +34,22 @@ pub struct FrontMatter {
     pub fields: PagePatch,
     /// The cover, to be looked up among the files.
     pub cover: Option<CoverSource>,
+}
+
+/// The cover that front matter names, its pictures looked up by the caller.
+pub fn cover_of(source: &CoverSource, mut find: impl FnMut(&str) -> Option<ContentRef>) -> Option<PageCover> {
+    let reference = source.light.as_deref().and_then(&mut find);
+    let reference_dark = source.dark.as_deref().and_then(&mut find);
+    if reference.is_none() && reference_dark.is_none() {
+        return None;
+    }
+    Some(PageCover { reference, reference_dark, y_pos: source.y_pos })
+}
+
+/// A destination that is an address on the web.
+#[must_use]
+pub fn web_reference(destination: &str) -> Option<ContentRef> {
+    web_url(destination).map(|_| ContentRef::Url { url: destination.to_owned() })
 }
 
 /// Reads YAML; what cannot be used is told in `warnings`.

@@ -58,6 +58,20 @@ pub struct LinkSite {
     is_in_set: bool,
 }
 
+impl LinkSite {
+    /// A destination as it is written in this place, with the escapes it needs there.
+    pub(crate) fn written(&self, destination: &str) -> String {
+        match self.kind {
+            LinkKind::Html if self.is_in_set => {
+                scan::attribute(&destination.replace(' ', "%20").replace(',', "%2C"), self.quote)
+            }
+            LinkKind::Html => scan::attribute(destination, self.quote),
+            LinkKind::Tag | LinkKind::Include => scan::value(destination, self.quote),
+            LinkKind::Link | LinkKind::Image => scan::destination(destination),
+        }
+    }
+}
+
 /// What becomes of a destination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Resolution {
@@ -121,14 +135,7 @@ pub fn rewrite_links(markdown: &str, mut resolve: impl FnMut(&LinkSite) -> Resol
         match resolve(&site) {
             Resolution::Keep => {}
             Resolution::To(destination) => {
-                let written = match site.kind {
-                    LinkKind::Html if site.is_in_set => {
-                        scan::attribute(&destination.replace(' ', "%20").replace(',', "%2C"), site.quote)
-                    }
-                    LinkKind::Html => scan::attribute(&destination, site.quote),
-                    LinkKind::Tag | LinkKind::Include => scan::value(&destination, site.quote),
-                    LinkKind::Link | LinkKind::Image => scan::destination(&destination),
-                };
+                let written = site.written(&destination);
                 changes.push((site.range, written));
             }
             Resolution::Plain => changes.extend(site.around.into_iter().map(|range| (range, String::new()))),

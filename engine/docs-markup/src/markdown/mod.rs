@@ -7,13 +7,15 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use crate::PagePatch;
 
 pub use self::{
     emoji::leading_emoji,
-    front::{CoverSource, FrontMatter},
+    front::{CoverSource, FrontMatter, cover_of, web_reference},
     links::{LinkKind, LinkRole, LinkSite, Resolution, links, links_and_specs, rewrite_links},
 };
 
@@ -91,6 +93,47 @@ pub fn parse_page(markdown: &str) -> PageSource<'_> {
     PageSource { front, yaml, heading, body, warnings }
 }
 
+/// Takes the file of a reusable content apart: front matter and text. A heading is a part of the text.
+#[must_use]
+pub fn parse_include(markdown: &str) -> PageSource<'_> {
+    let mut warnings = Vec::new();
+    let (yaml, rest) = split_front(markdown);
+    let front = yaml.map(|yaml| front::parse(yaml, &mut warnings)).unwrap_or_default();
+    PageSource { front, yaml, heading: None, body: without_blank_lines(rest), warnings }
+}
+
+/// Where the parts of a page's file stand, as bytes of its text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PageParts {
+    /// The YAML between the fences.
+    pub(crate) yaml: Option<Range<usize>>,
+    /// Where the front matter ends, its last fence included: the start of the text where there is none.
+    pub(crate) front_end: usize,
+    /// The leading heading, with the line break behind it.
+    pub(crate) heading: Option<Range<usize>>,
+    /// Where the body begins.
+    pub(crate) body: usize,
+}
+
+impl PageParts {
+    /// The parts of a text that [`parse_page`] has taken apart.
+    pub(crate) fn of(markdown: &str, source: &PageSource<'_>) -> Self {
+        let (yaml, rest) = split_front(markdown);
+        let front_end = markdown.len() - rest.len();
+        let yaml = yaml.map(|yaml| {
+            // It begins behind the first line.
+            let start = markdown.find('\n').map_or(markdown.len(), |end| end + 1);
+            start..start + yaml.len()
+        });
+        let heading = source.heading.as_ref().and_then(|_| {
+            let rest = without_blank_lines(rest);
+            let (_, behind) = split_heading(rest)?;
+            Some(markdown.len() - rest.len()..markdown.len() - behind.len())
+        });
+        Self { yaml, front_end, heading, body: markdown.len() - source.body.len() }
+    }
+}
+
 /// The front matter of a text and what follows it.
 ///
 /// Front matter starts with the first byte (behind a byte order mark), with a line of three hyphens, and ends with
@@ -156,7 +199,7 @@ fn heading_of(text: &str) -> Option<Heading> {
     (!rest.is_empty()).then(|| Heading { title: rest.to_owned(), emoji })
 }
 
-fn without_blank_lines(text: &str) -> &str {
+pub(crate) fn without_blank_lines(text: &str) -> &str {
     let mut rest = text;
     while let Some(line) = rest.split_inclusive('\n').next().filter(|line| line.trim().is_empty()) {
         rest = &rest[line.len()..];
