@@ -1,7 +1,9 @@
 //! A Git repository in memory: [`MemGit`].
 
+mod push;
+
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -12,18 +14,33 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use docs_model::hash::Hash;
-use docs_ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, RepoEntry, RepoEntryKind};
+use docs_ports::{
+    Checkout, Commit, FetchRequest, GitError, GitRemote, PushFiles, PushRequest, RepoEntry, RepoEntryKind,
+    blob_id,
+};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-/// A repository in memory that has what a test puts into it, under every URL and every ref. Clones are the same.
+pub use self::push::{MemBranch, MemCommit, MemPushFault, MemRefs};
+
+/// A repository in memory that has what a test puts into it, under every URL and, unless a test says otherwise, every
+/// ref. Clones are the same.
 ///
-/// Its object ids are as long as those of Git and change when what they name does, but Git would give others.
+/// It can be pushed to by the rules of Git. The object ids of its files are those of Git; those of its commits are as
+/// long and change when what they name does, but Git would give others.
 ///
 /// # Example
 /// ```
 /// use docs_memstore::MemGit;
-/// use docs_ports::{FetchRequest, GitError, GitRemote as _};
+/// use docs_ports::{FetchRequest, GitError, GitRemote as _, PushFile, PushFiles, PushRequest, Signature};
+///
+/// struct NoFiles;
+/// #[async_trait::async_trait]
+/// impl PushFiles for NoFiles {
+///     async fn next(&mut self) -> Result<Option<PushFile>, GitError> {
+///         Ok(None)
+///     }
+/// }
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let git = MemGit::new();
@@ -33,6 +50,24 @@ use tokio::sync::watch;
 /// let checkout = git.fetch(&request).await?;
 /// assert_eq!(checkout.read("README.md").await?, "# Hello\n");
 ///
+/// let expected = Some(checkout.commit().oid.clone());
+/// let ada = Signature { name: "Ada".to_owned(), email: "ada@example.com".to_owned() };
+/// let push = PushRequest {
+///     url: request.url.clone(),
+///     reference: request.reference.clone(),
+///     cache_id: None,
+///     parent: expected.clone(),
+///     expected,
+///     removed: vec!["README.md".to_owned()],
+///     message: "Tidy up".to_owned(),
+///     author: ada.clone(),
+///     committer: ada,
+///     committed_at: Default::default(),
+/// };
+/// git.push(&push, &mut NoFiles).await?;
+/// assert!(git.fetch(&request).await?.entries().is_empty());
+/// assert_eq!(git.push(&push, &mut NoFiles).await, Err(GitError::Moved));
+///
 /// git.edit(|repository| repository.failure = Some(GitError::Credentials));
 /// assert!(matches!(git.fetch(&request).await, Err(GitError::Credentials)));
 /// # Ok::<(), GitError>(()) })?;
@@ -41,7 +76,7 @@ use tokio::sync::watch;
 #[derive(Clone, Debug, Default)]
 pub struct MemGit(Arc<Shared>);
 
-/// What a [`MemGit`] has.
+/// What a [`MemGit`] has: the files of its default branch, and what else there is.
 #[derive(Clone, Debug)]
 pub struct MemRepository {
     /// The files by their paths.
@@ -50,19 +85,35 @@ pub struct MemRepository {
     pub links: BTreeMap<String, String>,
     /// The message of the commit.
     pub message: String,
-    /// What every fetch fails with, where there is something.
+    /// The refs that lead to these files.
+    pub refs: MemRefs,
+    /// What other refs lead to.
+    pub branches: BTreeMap<String, MemBranch>,
+    /// What every fetch and every push fails with, where there is something.
     pub failure: Option<GitError>,
-    /// What fetches of a URL, or of a ref, fail with.
+    /// What fetches and pushes of a URL, or of a ref, fail with.
     pub failures: BTreeMap<String, GitError>,
+    /// What the next pushes meet, one each.
+    pub push_faults: VecDeque<MemPushFault>,
+    /// The commit that was pushed last to these files. It is theirs as long as nobody edits them.
+    pushed: Option<Pushed>,
+}
+
+/// A commit with the id that its files and its message alone would have.
+#[derive(Clone, Debug)]
+struct Pushed {
+    content: String,
+    commit: Commit,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
     repository: Mutex<MemRepository>,
     urls: Mutex<Vec<String>>,
+    commits: Mutex<Vec<MemCommit>>,
     reads: AtomicUsize,
     is_holding: AtomicBool,
-    /// The fetches that wait.
+    /// The fetches and pushes that wait.
     held: watch::Sender<usize>,
 }
 
@@ -73,8 +124,12 @@ impl Default for MemRepository {
             files: BTreeMap::new(),
             links: BTreeMap::new(),
             message,
+            refs: MemRefs::Every,
+            branches: BTreeMap::new(),
             failure: None,
             failures: BTreeMap::new(),
+            push_faults: VecDeque::new(),
+            pushed: None,
         }
     }
 }
@@ -84,6 +139,14 @@ impl MemGit {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A repository without commits: it has no ref, and its first push makes one.
+    #[must_use]
+    pub fn empty() -> Self {
+        let git = Self::new();
+        git.edit(|repository| repository.refs = MemRefs::Only(BTreeSet::new()));
+        git
     }
 
     /// Adds a file, or replaces it.
@@ -108,18 +171,24 @@ impl MemGit {
         self.0.urls.lock().clone()
     }
 
+    /// The commits that were pushed, in order.
+    #[must_use]
+    pub fn commits(&self) -> Vec<MemCommit> {
+        self.0.commits.lock().clone()
+    }
+
     /// How many files were read.
     #[must_use]
     pub fn reads(&self) -> usize {
         self.0.reads.load(Ordering::SeqCst)
     }
 
-    /// Leaves all fetches from here on without an answer.
+    /// Leaves all fetches and pushes from here on without an answer.
     pub fn hold(&self) {
         self.0.is_holding.store(true, Ordering::SeqCst);
     }
 
-    /// Waits until that many fetches are held at the same time.
+    /// Waits until that many fetches and pushes are held at the same time.
     ///
     /// # Cancel safety
     /// Dropping the future ends the wait and changes nothing.
@@ -130,55 +199,101 @@ impl MemGit {
 }
 
 impl MemRepository {
-    /// The files of the commit that it is now.
-    fn snapshot(&self) -> (Commit, Vec<RepoEntry>) {
-        let entry = |path: &String, bytes: &[u8], kind| RepoEntry {
-            path: path.clone(),
-            oid: object_id(Hash::of(bytes)),
-            size: bytes.len() as u64,
-            kind,
-        };
-        let mut entries: Vec<RepoEntry> =
-            self.files.iter().map(|(path, bytes)| entry(path, bytes, RepoEntryKind::File)).collect();
-        entries.extend(
-            self.links
-                .iter()
-                .map(|(path, target)| entry(path, target.as_bytes(), RepoEntryKind::Symlink(target.clone()))),
-        );
-        entries.sort_by(|a, b| a.path.cmp(&b.path));
-        let all = entries.iter().fold(Hash::of(self.message.as_bytes()), |before, entry| {
-            Hash::of(format!("{before}{entry:?}").as_bytes())
-        });
-        let (oid, message) = (object_id(all), self.message.clone());
-        (Commit { oid, message, committed_at: DateTime::<Utc>::UNIX_EPOCH }, entries)
+    /// What a ref leads to.
+    fn branch(&self, reference: &str) -> Option<MemBranch> {
+        let is_default = reference == "HEAD" && !self.refs.is_empty() || self.refs.contains(reference);
+        match self.branches.get(reference) {
+            Some(branch) => Some(branch.clone()),
+            None => is_default.then(|| self.default_branch()),
+        }
     }
+
+    /// The files of the default branch with the commit that they are now.
+    fn default_branch(&self) -> MemBranch {
+        let (files, links) = (self.files.clone(), self.links.clone());
+        let content = content_id(&self.message, &entries(&files, &links));
+        let commit = match &self.pushed {
+            Some(pushed) if pushed.content == content => pushed.commit.clone(),
+            _ => Commit {
+                oid: content,
+                message: self.message.clone(),
+                committed_at: DateTime::<Utc>::UNIX_EPOCH,
+            },
+        };
+        MemBranch { commit, files, links }
+    }
+
+    /// Why a request for a URL and a ref fails.
+    fn failure_of(&self, url: &str, reference: &str) -> Option<GitError> {
+        let named = || self.failures.get(url).or_else(|| self.failures.get(reference));
+        self.failure.as_ref().or_else(named).cloned()
+    }
+}
+
+/// All entries, ordered by path.
+fn entries(files: &BTreeMap<String, Bytes>, links: &BTreeMap<String, String>) -> Vec<RepoEntry> {
+    let entry = |path: &String, bytes: &[u8], kind| RepoEntry {
+        path: path.clone(),
+        oid: blob_id(bytes),
+        size: bytes.len() as u64,
+        kind,
+    };
+    let mut entries: Vec<RepoEntry> =
+        files.iter().map(|(path, bytes)| entry(path, bytes, RepoEntryKind::File)).collect();
+    entries.extend(
+        links
+            .iter()
+            .map(|(path, target)| entry(path, target.as_bytes(), RepoEntryKind::Symlink(target.clone()))),
+    );
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    entries
+}
+
+/// The id of a commit that is told by its message and its entries.
+fn content_id(message: &str, entries: &[RepoEntry]) -> String {
+    object_id(entries.iter().fold(Hash::of(message.as_bytes()), |before, entry| {
+        Hash::of(format!("{before}{entry:?}").as_bytes())
+    }))
 }
 
 fn object_id(hash: Hash) -> String {
     hash.as_bytes()[..20].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-#[async_trait]
-impl GitRemote for MemGit {
-    async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
-        self.0.urls.lock().push(request.url.clone());
-        if self.0.is_holding.load(Ordering::SeqCst) {
-            self.0.held.send_modify(|held| *held += 1);
-            let _held = Held(&self.0.held);
-            return std::future::pending().await;
+impl Shared {
+    /// Notes a request, and leaves it without an answer where a test wants that.
+    async fn ask(&self, url: &str) {
+        self.urls.lock().push(url.to_owned());
+        if self.is_holding.load(Ordering::SeqCst) {
+            self.held.send_modify(|held| *held += 1);
+            let _held = Held(&self.held);
+            std::future::pending().await
         }
-        let repository = self.edit(|repository| repository.clone());
-        let failures = &repository.failures;
-        let named = || failures.get(&request.url).or_else(|| failures.get(&request.reference));
-        if let Some(failure) = repository.failure.as_ref().or_else(named) {
-            return Err(failure.clone());
-        }
-        let (commit, entries) = repository.snapshot();
-        Ok(Box::new(MemCheckout { commit, entries, files: repository.files, shared: Arc::clone(&self.0) }))
     }
 }
 
-/// A fetch that waits until it is dropped.
+#[async_trait]
+impl GitRemote for MemGit {
+    async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
+        self.0.ask(&request.url).await;
+        let repository = self.edit(|repository| repository.clone());
+        if let Some(failure) = repository.failure_of(&request.url, &request.reference) {
+            return Err(failure);
+        }
+        let MemBranch { commit, files, links } = repository
+            .branch(&request.reference)
+            .ok_or_else(|| GitError::NoRef(request.reference.clone()))?;
+        let entries = entries(&files, &links);
+        Ok(Box::new(MemCheckout { commit, entries, files, shared: Arc::clone(&self.0) }))
+    }
+
+    async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError> {
+        self.0.ask(&request.url).await;
+        push::push(&self.0, request, files).await
+    }
+}
+
+/// A request that waits until it is dropped.
 struct Held<'g>(&'g watch::Sender<usize>);
 
 impl Drop for Held<'_> {

@@ -23,7 +23,7 @@ mod web;
 pub use clock::ManualClock;
 pub use fault::{Fault, FaultStore, Plan, Rates, Step};
 pub use fault_search::FaultSearch;
-pub use git::{MemGit, MemRepository};
+pub use git::{MemBranch, MemCommit, MemGit, MemPushFault, MemRefs, MemRepository};
 pub use ids::SeededIds;
 pub use objects::MemObjects;
 pub use search::MemSearch;

@@ -114,6 +114,11 @@ impl Address {
 /// Longest path of a repository: the protocol has room for no more.
 const MAX_PATH: usize = 4096;
 
+/// Why nothing is pushed to a daemon.
+pub(crate) fn read_only() -> GitError {
+    GitError::Refused("nothing can be pushed to a `git` URL; use `https`".to_owned())
+}
+
 /// What a host that is not connected to means for a repository.
 pub(crate) fn host_error(error: HostError) -> GitError {
     match error {

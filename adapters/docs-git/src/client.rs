@@ -11,13 +11,13 @@ use std::{
 };
 
 use async_trait::async_trait;
-use docs_ports::{Checkout, FetchRequest, GitError, GitRemote};
+use docs_ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, GitRemote, PushFiles, PushRequest};
 use docs_web::{Dialer, Guard};
 use parking_lot::Mutex;
 
 use crate::{
     Limits, Outbound, Resolve, SystemResolver,
-    address::{Address, Daemon},
+    address::{self, Address, Daemon},
     checkout::GitCheckout,
     clone::{CloneFolder, Job, Source, check_reference},
     daemon,
@@ -130,10 +130,11 @@ impl GitClient {
 
 #[async_trait]
 impl GitRemote for GitClient {
-    fn check(&self, request: &FetchRequest) -> Result<(), GitError> {
-        check_reference(&request.reference)?;
+    fn check(&self, url: &str, reference: &str, access: GitAccess) -> Result<(), GitError> {
+        check_reference(reference, access)?;
         let guard = self.guard();
-        match Address::parse(&request.url, self.outbound)? {
+        match Address::parse(url, self.outbound)? {
+            Address::Daemon(_) if access == GitAccess::Push => return Err(address::read_only()),
             Address::Disk(_) => return Ok(()),
             Address::Daemon(Daemon { host, port, .. }) => guard.check(&host, port),
             Address::Web(web) => match (web.url.host(), web.url.port_or_known_default()) {
@@ -146,7 +147,7 @@ impl GitRemote for GitClient {
 
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
         let address = Address::parse(&request.url, self.outbound)?;
-        check_reference(&request.reference)?;
+        check_reference(&request.reference, GitAccess::Fetch)?;
         let stop = StopOnDrop::default();
         let work = async {
             let job = JobParts {
@@ -164,6 +165,11 @@ impl GitRemote for GitClient {
                 Err(GitError::Unreachable(format!("fetching took longer than {seconds} seconds")))
             }
         }
+    }
+
+    async fn push(&self, request: &PushRequest, _files: &mut dyn PushFiles) -> Result<Commit, GitError> {
+        self.check(&request.url, &request.reference, GitAccess::Push)?;
+        Err(GitError::Refused("this client does not push yet".to_owned()))
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use docs_ports::GitError;
+use docs_ports::{GitAccess, GitError};
 use git2::{
     AutotagOption, Direction, ErrorClass, ErrorCode, FetchOptions, Oid, Remote, RemoteCallbacks, Repository,
     RepositoryInitOptions,
@@ -53,8 +53,11 @@ pub(crate) enum CloneFolder {
     Kept(PathBuf, OwnedMutexGuard<()>),
 }
 
-/// Refuses what is not the full name of a ref.
-pub(crate) fn check_reference(reference: &str) -> Result<(), GitError> {
+/// Refuses what is not the full name of a ref; `HEAD` is one that can be read only.
+pub(crate) fn check_reference(reference: &str, access: GitAccess) -> Result<(), GitError> {
+    if reference == "HEAD" && access == GitAccess::Fetch {
+        return Ok(());
+    }
     // libgit2 takes names as C has them.
     if !reference.contains('\0')
         && reference.starts_with("refs/")

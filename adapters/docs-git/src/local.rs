@@ -4,9 +4,12 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, RepoEntry};
+use docs_ports::{
+    Checkout, Commit, FetchRequest, GitAccess, GitError, GitRemote, PushFiles, PushRequest, RepoEntry,
+};
 
 /// A remote that knows some checkouts by URL and asks another remote for everything else.
+/// They can be read and not written.
 ///
 /// A server uses it for what it ships or finds on its own disk. Whoever may import from a URL can import these by
 /// theirs: give a URL that cannot be guessed to what is not for everyone.
@@ -50,11 +53,12 @@ impl LocalRemote {
 
 #[async_trait]
 impl GitRemote for LocalRemote {
-    fn check(&self, request: &FetchRequest) -> Result<(), GitError> {
-        match (self.checkouts.get(&request.url), &self.otherwise) {
-            (Some(refs), _) if refs.contains_key(&request.reference) => Ok(()),
-            (Some(_), _) => Err(GitError::NoRef(request.reference.clone())),
-            (None, Some(otherwise)) => otherwise.check(request),
+    fn check(&self, url: &str, reference: &str, access: GitAccess) -> Result<(), GitError> {
+        match (self.checkouts.get(url), &self.otherwise) {
+            (Some(_), _) if access == GitAccess::Push => Err(read_only()),
+            (Some(refs), _) if refs.contains_key(reference) => Ok(()),
+            (Some(_), _) => Err(GitError::NoRef(reference.to_owned())),
+            (None, Some(otherwise)) => otherwise.check(url, reference, access),
             (None, None) => Err(GitError::NoRepository),
         }
     }
@@ -69,6 +73,18 @@ impl GitRemote for LocalRemote {
             (None, None) => Err(GitError::NoRepository),
         }
     }
+
+    async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError> {
+        match (self.checkouts.contains_key(&request.url), &self.otherwise) {
+            (true, _) => Err(read_only()),
+            (false, Some(otherwise)) => otherwise.push(request, files).await,
+            (false, None) => Err(GitError::NoRepository),
+        }
+    }
+}
+
+fn read_only() -> GitError {
+    GitError::Refused("nothing can be pushed to what this server brings along".to_owned())
 }
 
 impl fmt::Debug for LocalRemote {

@@ -16,7 +16,7 @@ use crate::{
         is_written_out, web_url,
     },
     policy::SpaceAction,
-    ports::FetchRequest,
+    ports::GitAccess,
     store::{
         Operation, Tx,
         jobs::{self, Audience, NewJob},
@@ -73,12 +73,7 @@ impl<'p> SpaceHandle<'p> {
                 check_shown("repoCommitURL", request.repo_commit_url.as_deref())?;
                 check_shown("gitInfo.url", request.git_info.as_ref().and_then(|info| info.url.as_deref()))?;
                 // What can be told at once is refused here, where somebody reads it; the job tells the rest.
-                let wanted = FetchRequest {
-                    url: request.url.to_string(),
-                    reference: request.reference.to_string(),
-                    cache_id: None,
-                };
-                git.check(&wanted).map_err(git_error)?;
+                git.check(&request.url, &request.reference, GitAccess::Fetch).map_err(git_error)?;
                 let directory = request.repo_project_directory.as_deref().unwrap_or_default();
                 RepoPath::new(directory).map_err(|error| path_error(&error))?;
                 let by = actor.require_user()?.clone();

@@ -3,6 +3,7 @@
 mod broken;
 mod faults;
 mod forms;
+mod git;
 mod memory;
 mod oracle;
 mod search;

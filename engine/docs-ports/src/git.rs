@@ -1,15 +1,21 @@
 //! Git repositories outside: [`GitRemote`].
 
+mod push;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+
+pub use self::push::{
+    MAX_PUSH_PATH, PushFile, PushFiles, PushRequest, Signature, SourceError, blob_id, check_push_path,
+};
 
 /// What is wanted of a repository.
 #[derive(Clone, Debug)]
 pub struct FetchRequest {
     /// The repository: an https, http or git URL, or a file URL where the adapter allows it. May hold credentials.
     pub url: String,
-    /// The ref in full, like `refs/heads/main`.
+    /// The ref in full, like `refs/heads/main`, or `HEAD` for the commit of the default branch.
     pub reference: String,
     /// A name under which the clone may be kept for the next time.
     pub cache_id: Option<String>,
@@ -66,31 +72,55 @@ pub trait Checkout: Send + Sync {
     async fn read(&self, path: &str) -> Result<Bytes, GitError>;
 }
 
-/// Reads Git repositories that are somewhere else.
+/// What is done with a ref of a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GitAccess {
+    /// It is read, by [`GitRemote::fetch`].
+    Fetch,
+    /// It is moved, by [`GitRemote::push`].
+    Push,
+}
+
+/// Reads and writes Git repositories that are somewhere else.
 ///
 /// An adapter guards what it connects to: which schemes and addresses are allowed is its configuration.
 #[async_trait]
 pub trait GitRemote: Send + Sync + 'static {
-    /// Refuses what [`fetch`](GitRemote::fetch) would refuse without connecting to anything: a URL that is none, a
-    /// scheme or an address that is not allowed, a ref that is no full name.
+    /// Refuses what [`fetch`](GitRemote::fetch) or [`push`](GitRemote::push) would refuse without connecting to
+    /// anything: a URL that is none, a scheme or an address that is not allowed, a ref that is no full name.
     ///
     /// # Errors
     /// [`GitError::Url`], [`GitError::Refused`], [`GitError::Ref`].
-    fn check(&self, _request: &FetchRequest) -> Result<(), GitError> {
+    fn check(&self, _url: &str, _reference: &str, _access: GitAccess) -> Result<(), GitError> {
         Ok(())
     }
 
-    /// Fetches the tree of a ref.
+    /// Fetches the tree of a ref. A repository without commits has no ref, `HEAD` neither.
     ///
     /// # Errors
-    /// Every kind of [`GitError`]. No message holds the URL's credentials.
+    /// Every kind of [`GitError`] but those of a push. No message holds the URL's credentials.
     ///
     /// # Cancel safety
     /// Dropping the future leaves nothing behind but a cache.
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError>;
+
+    /// Makes a commit with these files and moves a ref to it, all or nothing. Answers the commit, as a fetch would
+    /// show it.
+    ///
+    /// A push that fails with [`GitError::Unreachable`] may have happened all the same, where its answer got lost:
+    /// whoever fetches again finds its commit.
+    ///
+    /// # Errors
+    /// [`GitError::Moved`] when the ref does not point at what is expected; [`GitError::Rejected`] when the host
+    /// refuses; [`GitError::Path`] for a file that cannot be where it should; [`GitError::Source`] when the files
+    /// fail; and what a fetch fails with. No message holds the URL's credentials.
+    ///
+    /// # Cancel safety
+    /// A future that is dropped has pushed everything or nothing.
+    async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError>;
 }
 
-/// Why a repository could not be read. The texts are for the user.
+/// Why a repository could not be read or written. The texts are for the user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GitError {
@@ -124,12 +154,48 @@ pub enum GitError {
     /// The repository is damaged.
     #[error("the repository cannot be read: {0}")]
     Broken(String),
+    /// The ref points elsewhere by now: may pass for who fetches again and makes the commit anew.
+    #[error("ref: somebody else has changed it meanwhile")]
+    Moved,
+    /// The host refuses the update of the ref: a protected branch, a hook. The text is the host's, at most
+    /// [`MAX_REJECTION`](GitError::MAX_REJECTION) characters, none of them a control character.
+    #[error("the repository refused the push: {0}")]
+    Rejected(String),
+    /// A file that is pushed cannot be at its path.
+    #[error("path: {0}")]
+    Path(String),
+    /// The files of a push could not be read.
+    #[error("{0}")]
+    Source(SourceError),
 }
 
 impl GitError {
-    /// Tells whether trying again later may help.
+    /// Most characters of what a host says to a push that it refuses.
+    pub const MAX_REJECTION: usize = 2000;
+
+    /// Tells whether trying again later may help; after a push, from the fetch on.
+    ///
+    /// Of [`Source`](GitError::Source) only whoever made the reason knows.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
-        matches!(self, Self::Unreachable(_))
+        matches!(self, Self::Unreachable(_) | Self::Moved)
+    }
+
+    /// A refusal by the words of a host: its lines are joined, what is not for reading is left out, and what is too
+    /// long is cut.
+    #[must_use]
+    pub fn rejected(text: &str) -> Self {
+        let mut words = String::new();
+        for word in text.split(|c: char| c.is_control() || c.is_whitespace()).filter(|word| !word.is_empty())
+        {
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            words.push_str(word);
+        }
+        match words.char_indices().nth(Self::MAX_REJECTION) {
+            Some((end, _)) => Self::Rejected(words[..end].to_owned()),
+            None => Self::Rejected(words),
+        }
     }
 }

@@ -1,5 +1,5 @@
 use docs_git::{GitClient, Limits, Outbound};
-use docs_ports::{FetchRequest, GitError, GitRemote as _, RepoEntryKind};
+use docs_ports::{GitAccess, GitError, GitRemote as _, RepoEntryKind};
 use git2::{ObjectType, Signature, Time};
 
 use crate::fixture::{
@@ -190,8 +190,8 @@ async fn folders_in_folders_without_end_are_stopped() {
 #[tokio::test]
 async fn what_needs_no_connection_is_refused_beforehand() {
     let check = |outbound, url: &str, reference: &str| {
-        let request = FetchRequest { url: url.to_owned(), reference: reference.to_owned(), cache_id: None };
-        GitClient::new(outbound).expect("a client").check(&request).map_err(|error| error.to_string())
+        let client = GitClient::new(outbound).expect("a client");
+        client.check(url, reference, GitAccess::Fetch).map_err(|error| error.to_string())
     };
     let main = "refs/heads/main";
     for (url, reference, part) in [

@@ -14,7 +14,7 @@ use crate::{
     Error, ErrorKind, Result,
     content::{gitsync::RepoPath, markdown::links as sites},
     model::{MAX_FILE_BYTES, web_url},
-    ports::{Checkout, FetchRequest, GitError, RepoEntryKind},
+    ports::{Checkout, FetchRequest, GitAccess, GitError, RepoEntryKind},
 };
 
 /// The branches that wikis are on: the one that they were created with, and the one they may have now.
@@ -91,7 +91,7 @@ impl Gather<'_> {
         for branch in WIKI_BRANCHES {
             let request =
                 FetchRequest { url: wiki.repository.clone(), reference: branch.to_owned(), cache_id: None };
-            git.check(&request).map_err(refused)?;
+            git.check(&request.url, &request.reference, GitAccess::Fetch).map_err(refused)?;
             match git.fetch(&request).await {
                 Ok(checkout) => return Ok(checkout),
                 Err(error @ GitError::NoRef(_)) => last = error,

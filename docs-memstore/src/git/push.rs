@@ -1,0 +1,233 @@
+//! Pushes to a repository in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use docs_model::hash::Hash;
+use docs_ports::{Commit, GitError, PushFile, PushFiles, PushRequest, Signature, check_push_path};
+
+use super::{MemRepository, Pushed, Shared, content_id, entries, object_id};
+
+/// The refs that lead to the files of a [`MemRepository`](super::MemRepository).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum MemRefs {
+    /// All that have no branch of their own, and `HEAD`.
+    Every,
+    /// These, and `HEAD` when there is one: a repository without any has no commit.
+    Only(BTreeSet<String>),
+}
+
+/// What a ref leads to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MemBranch {
+    /// The commit.
+    pub commit: Commit,
+    /// Its files by their paths.
+    pub files: BTreeMap<String, Bytes>,
+    /// The targets of its symbolic links by their paths.
+    pub links: BTreeMap<String, String>,
+}
+
+/// A commit that was pushed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MemCommit {
+    /// The URL that it was pushed to.
+    pub url: String,
+    /// The ref that it was pushed to.
+    pub reference: String,
+    /// The id of the commit it was made on.
+    pub parent: Option<String>,
+    /// Who wrote it.
+    pub author: Signature,
+    /// Who committed it.
+    pub committer: Signature,
+    /// The paths of the files that came with the push, in the order they came.
+    pub written: Vec<String>,
+    /// The paths that the push took out, as far as they were there.
+    pub removed: Vec<String>,
+    /// The commit and all files it has.
+    pub branch: MemBranch,
+}
+
+/// What a push to a [`MemGit`](super::MemGit) meets.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum MemPushFault {
+    /// The host cannot be reached; nothing is pushed.
+    Unreachable,
+    /// The ref moves and the answer gets lost: the push fails as if the host could not be reached.
+    AnswerLost,
+    /// The host refuses, with this text.
+    Rejected(String),
+    /// While the push is on its way somebody else adds this file, by its path, to what the ref leads to.
+    Overtaken(String, Bytes),
+}
+
+impl MemRefs {
+    pub(super) fn contains(&self, reference: &str) -> bool {
+        match self {
+            Self::Every => true,
+            Self::Only(refs) => refs.contains(reference),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Self::Only(refs) if refs.is_empty())
+    }
+}
+
+/// Pushes: all files are read first, then one lock is held.
+pub(super) async fn push(
+    shared: &Shared,
+    request: &PushRequest,
+    files: &mut dyn PushFiles,
+) -> Result<Commit, GitError> {
+    if !request.reference.starts_with("refs/") {
+        return Err(GitError::Ref("write the full name of a branch, like `refs/heads/main`".to_owned()));
+    }
+    let fault = {
+        let mut repository = shared.repository.lock();
+        if let Some(failure) = repository.failure_of(&request.url, &request.reference) {
+            return Err(failure);
+        }
+        // Git looks before it sends, and again when everything has arrived.
+        check_expected(&repository, request)?;
+        repository.push_faults.pop_front()
+    };
+    let mut given = Vec::new();
+    while let Some(file) = files.next().await? {
+        given.push(file);
+    }
+    let unreachable =
+        |when: &str| GitError::Unreachable(format!("the connection was closed {when} the push"));
+    let mut repository = shared.repository.lock();
+    match &fault {
+        Some(MemPushFault::Unreachable) => return Err(unreachable("before")),
+        Some(MemPushFault::Overtaken(path, bytes)) => overtake(&mut repository, request, path, bytes.clone()),
+        _ => {}
+    }
+    check_expected(&repository, request)?;
+    let made = make(shared, &repository, request, given)?;
+    if let Some(MemPushFault::Rejected(text)) = &fault {
+        return Err(GitError::rejected(text));
+    }
+    let commit = made.branch.commit.clone();
+    move_ref(&mut repository, &request.reference, made.branch.clone());
+    shared.commits.lock().push(made);
+    match fault {
+        Some(MemPushFault::AnswerLost) => Err(unreachable("after")),
+        _ => Ok(commit),
+    }
+}
+
+fn check_expected(repository: &MemRepository, request: &PushRequest) -> Result<(), GitError> {
+    let branch = repository.branch(&request.reference);
+    let is_expected = branch.map(|branch| branch.commit.oid) == request.expected;
+    let is_forward = request.expected.is_none() || request.expected == request.parent;
+    if is_expected && is_forward { Ok(()) } else { Err(GitError::Moved) }
+}
+
+/// The commit that a request makes.
+fn make(
+    shared: &Shared,
+    repository: &MemRepository,
+    request: &PushRequest,
+    given: Vec<PushFile>,
+) -> Result<MemCommit, GitError> {
+    let MemBranch { mut files, mut links, .. } = match &request.parent {
+        Some(parent) => find(shared, repository, parent).ok_or(GitError::Moved)?,
+        None => MemBranch {
+            commit: commit_of(request, String::new()),
+            files: BTreeMap::new(),
+            links: BTreeMap::new(),
+        },
+    };
+    let mut removed = Vec::new();
+    for path in &request.removed {
+        if files.remove(path).is_some() | links.remove(path).is_some() {
+            removed.push(path.clone());
+        }
+    }
+    let mut written = Vec::new();
+    for PushFile { path, bytes } in given {
+        check_push_path(&path)?;
+        if written.contains(&path) {
+            return Err(GitError::Path(format!("`{path}` is given twice")));
+        }
+        links.remove(&path);
+        files.insert(path.clone(), bytes);
+        written.push(path);
+    }
+    for path in &written {
+        let below = format!("{path}/");
+        let is_folder = |path: &String| path.starts_with(&below);
+        let is_in_a_file = path.match_indices('/').any(|(at, _)| {
+            let folder = &path[..at];
+            files.contains_key(folder) || links.contains_key(folder)
+        });
+        if is_in_a_file || files.keys().chain(links.keys()).any(is_folder) {
+            return Err(GitError::Path(format!("`{path}` would be a file and a folder")));
+        }
+    }
+    let content = Hash::of(format!("{request:?}{:?}", entries(&files, &links)).as_bytes());
+    let branch = MemBranch { commit: commit_of(request, object_id(content)), files, links };
+    Ok(MemCommit {
+        url: request.url.clone(),
+        reference: request.reference.clone(),
+        parent: request.parent.clone(),
+        author: request.author.clone(),
+        committer: request.committer.clone(),
+        written,
+        removed,
+        branch,
+    })
+}
+
+fn commit_of(request: &PushRequest, oid: String) -> Commit {
+    let committed_at =
+        DateTime::<Utc>::from_timestamp(request.committed_at.timestamp(), 0).unwrap_or_default();
+    Commit { oid, message: request.message.clone(), committed_at }
+}
+
+/// The files of a commit that a ref leads to, or that was pushed.
+fn find(shared: &Shared, repository: &MemRepository, oid: &str) -> Option<MemBranch> {
+    let tips = repository.branch("HEAD").into_iter().chain(repository.branches.values().cloned());
+    let pushed = shared.commits.lock().iter().map(|made| made.branch.clone()).collect::<Vec<_>>();
+    tips.chain(pushed).find(|branch| branch.commit.oid == oid)
+}
+
+/// Somebody else's commit.
+fn overtake(repository: &mut MemRepository, request: &PushRequest, path: &str, bytes: Bytes) {
+    let Some(mut branch) = repository.branch(&request.reference) else {
+        let commit = Commit { message: "Another commit".to_owned(), ..commit_of(request, String::new()) };
+        let files = BTreeMap::from([(path.to_owned(), bytes)]);
+        return overtake_with(
+            repository,
+            &request.reference,
+            MemBranch { commit, files, links: BTreeMap::new() },
+        );
+    };
+    branch.files.insert(path.to_owned(), bytes);
+    overtake_with(repository, &request.reference, branch);
+}
+
+fn overtake_with(repository: &mut MemRepository, reference: &str, mut branch: MemBranch) {
+    branch.commit.oid = content_id(&branch.commit.message, &entries(&branch.files, &branch.links));
+    move_ref(repository, reference, branch);
+}
+
+/// Makes a ref lead to a branch, and be there if it was not.
+fn move_ref(repository: &mut MemRepository, reference: &str, branch: MemBranch) {
+    if repository.refs.is_empty() {
+        repository.refs = MemRefs::Only(BTreeSet::from([reference.to_owned()]));
+    }
+    if repository.branches.contains_key(reference) || !repository.refs.contains(reference) {
+        repository.branches.insert(reference.to_owned(), branch);
+        return;
+    }
+    let MemBranch { commit, files, links } = branch;
+    let content = content_id(&commit.message, &entries(&files, &links));
+    (repository.files, repository.links, repository.message) = (files, links, commit.message.clone());
+    repository.pushed = Some(Pushed { content, commit });
+}
