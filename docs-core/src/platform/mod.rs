@@ -12,7 +12,6 @@ mod collections;
 mod comments;
 mod content;
 mod content_edit;
-mod cover;
 mod emoji;
 mod files;
 mod git;

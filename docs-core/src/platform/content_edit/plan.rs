@@ -13,7 +13,7 @@ use crate::{
     Error, Result,
     content::{
         ContentError, Edit, FileEntry, NewBody, NewPage, PageKind, PagePatch, Rendering, View,
-        check_file_name, expression::Expression, markdown::PageSource,
+        check_file_name, expression::Expression, markdown::{PageSource, cover_of, web_reference},
     },
     model::{
         BoundedText, ContentEdit, ContentRef, DocumentInput, FileId, InsertFile, InsertPageChange,
@@ -22,7 +22,6 @@ use crate::{
     platform::{
         Platform,
         collect::StoringSince,
-        cover::{cover_of, web_reference},
         emoji::kept_emoji,
         files::{NewFile, is_media_type},
     },

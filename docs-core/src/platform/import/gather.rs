@@ -8,11 +8,10 @@ use chrono::{DateTime, Utc};
 use super::{Gathered, links};
 use crate::{
     Error, ErrorKind, Result,
-    content::{Edit, NewBody, NewPage, PageKind, PagePatch, markdown::parse_page},
+    content::{Edit, NewBody, NewPage, PageKind, PagePatch, markdown::{cover_of, parse_page, web_reference}},
     model::{ContentRef, FileId, PageId, without_nul},
     platform::{
         Platform,
-        cover::{cover_of, web_reference},
         files::NewFile,
     },
     ports::{

@@ -10,9 +10,13 @@
 //! 4. [`references`] tells, for the text of each page, which files of the repository it needs;
 //!    [`ImportPlan::refer`] adds them.
 //!
-//! What stops an import is a [`FormatError`]. What an import can go on without is a [`Warning`].
+//! An export goes the other way: [`ExportPlan::new`] takes what the commit and the space have, and what the space had
+//! when both were in sync; it says which files are written where, and what is in them.
+//!
+//! What stops either is a [`FormatError`]. What an import can go on without is a [`Warning`].
 
 mod config;
+mod export;
 mod infer;
 mod inline;
 mod path;
@@ -26,6 +30,10 @@ mod vars;
 mod yaml;
 
 pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_folder};
+pub use export::{
+    ExportPlan, PageContent, Repository, SpaceFile, SpaceInclude, SpaceOutline, SpacePage, SpacePageKind,
+    TitleIn, WrittenPage,
+};
 pub use infer::infer;
 pub use path::{PathError, RepoPath};
 pub use plan::{ImportPlan, MAX_PAGES, PlannedAsset, PlannedInclude, PlannedKind, PlannedPage};

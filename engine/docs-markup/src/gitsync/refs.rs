@@ -83,7 +83,11 @@ pub fn references(text: &str, page: &RepoPath, root: &RepoPath) -> Vec<Reference
 const PLATFORM: [&str; 2] = ["/broken/", "/reusable-content/"];
 
 /// The place in the repository that a destination names when it is read in a folder, and the anchor behind it.
-pub(super) fn place(destination: &str, folder: &RepoPath, root: &RepoPath) -> Option<(RepoPath, Option<String>)> {
+pub(super) fn place(
+    destination: &str,
+    folder: &RepoPath,
+    root: &RepoPath,
+) -> Option<(RepoPath, Option<String>)> {
     if PLATFORM.iter().any(|prefix| destination.starts_with(prefix)) {
         return None;
     }

@@ -1,6 +1,6 @@
 //! The table of contents `SUMMARY.md`.
 
-mod scanner;
+pub(super) mod scanner;
 
 use std::collections::HashSet;
 
@@ -95,7 +95,7 @@ impl SummaryKind {
 impl Summary {
     /// Reads a table of contents: the text of the file that the configuration names.
     ///
-    /// List items are pages, nested as deep as their bullets stand; headings begin groups. An item that leads to the
+    /// List items are pages, nested as deep as their bullets stand; headings begin groups, and a rule (`***`) ends one. An item that leads to the
     /// web, to a place on a page that is listed itself, or to nothing, is a link. A file is a page once: where it is
     /// listed again, the item is left out.
     ///
@@ -188,7 +188,7 @@ fn is_below(next: &RawItem<'_>, item: &RawItem<'_>) -> bool {
     match (next.kind, item.kind) {
         (RawKind::Bullet(next), RawKind::Bullet(column)) => next >= column + STEP,
         (RawKind::Bullet(_), RawKind::Heading(_)) => true,
-        (RawKind::Heading(_), _) => false,
+        (RawKind::Heading(_) | RawKind::Rule, _) | (_, RawKind::Rule) => false,
     }
 }
 
@@ -221,7 +221,7 @@ enum To {
 fn leads_to(kind: RawKind, inline: &Inline, config: &RepoConfig, tree: &RepoTree) -> Result<To, FormatError> {
     let destination = inline.link.as_ref().map(|link| link.destination.trim()).unwrap_or_default();
     match (kind, target::read(destination)) {
-        (RawKind::Heading(_), _) | (_, Target::Empty) => Ok(To::Nothing),
+        (RawKind::Heading(_) | RawKind::Rule, _) | (_, Target::Empty) => Ok(To::Nothing),
         (_, Target::Url) => Ok(To::Web(destination.to_owned())),
         (_, Target::Anchor) => Ok(To::Missing(destination.to_owned())),
         (_, Target::Local(local)) => local_target(&local, destination, config, tree),
@@ -311,6 +311,7 @@ impl<'a> Outline<'a> {
             RawKind::Heading(1) if !self.has_heading && !self.has_items => self.has_heading = true,
             RawKind::Heading(level) => self.group(item, level),
             RawKind::Bullet(column) => self.bullet(item, column),
+            RawKind::Rule => self.rule(),
         }
         Ok(())
     }
@@ -330,6 +331,14 @@ impl<'a> Outline<'a> {
         let kind = SummaryKind::Group { slug: item.inline.id };
         self.builder
             .add(0, SummaryItem { line: Some(item.line), title: item.inline.text, kind, items: Vec::new() });
+    }
+
+    /// What stands behind a rule is in no group.
+    fn rule(&mut self) {
+        if self.base > 0 {
+            self.base = 0;
+            self.open.clear();
+        }
     }
 
     fn bullet(&mut self, item: Resolved, column: usize) {

@@ -149,7 +149,11 @@ impl RepoTree {
     }
 
     /// The tree after a commit that removes files and writes others, of which the size is not known.
-    pub(super) fn changed(&self, removed: &HashSet<RepoPath>, written: impl Iterator<Item = RepoPath>) -> Self {
+    pub(super) fn changed(
+        &self,
+        removed: &HashSet<RepoPath>,
+        written: impl Iterator<Item = RepoPath>,
+    ) -> Self {
         let entry = |path: &RepoPath, size, kind| Entry { path: path.to_string(), size, kind };
         let kept = self.nodes.iter().filter(|(path, _)| !removed.contains(*path));
         let kept = kept.map(|(path, node)| match node {

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use docs_model::{
-    ContentRef, CoverSize, PageCover, PageLayout, PageWidth, VariableValue, web_url, without_nul,
+    ContentRef, CoverSize, PageCover, PageLayout, PageWidth, VariableValue, web_url::web_url, without_nul,
 };
 use serde_json::{Map, Value};
 

@@ -13,7 +13,7 @@ use crate::{
             RepoTree, Warning, references, variables,
         },
         is_numbered,
-        markdown::{PageSource, parse_page},
+        markdown::{PageSource, cover_of, parse_include, parse_page, web_reference},
     },
     model::{
         ContentRef, FileId, GitBlob, JobProgress, JobStage, MAX_PAGE_BYTES, PageId, PageTooLong, ReusableId,
@@ -21,7 +21,6 @@ use crate::{
     },
     platform::{
         Platform,
-        cover::{cover_of, web_reference},
         files::NewFile,
         jobs::Progress,
     },
@@ -387,7 +386,7 @@ impl<'a> Importer<'a> {
     fn add_reusables(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) {
         for include in &plan.includes {
             let text = self.texts.remove(&include.file.path).unwrap_or_default();
-            let source = parse_page(&text);
+            let source = parse_include(&text);
             let title = source.front.fields.title.clone().unwrap_or_else(|| include.title.clone());
             let id = self.reusables.get(&include.file.path).cloned();
             let fields = ReusablePatch {

@@ -97,7 +97,8 @@ const WORDS: [&str; 12] =
 fn is_bare(string: &str) -> bool {
     let starts = string.starts_with(|c: char| c.is_alphabetic());
     let inner = |c: char| {
-        c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | ',' | '/' | '(' | ')' | '\'' | '+' | '!' | '?')
+        c.is_alphanumeric()
+            || matches!(c, ' ' | '-' | '_' | '.' | ',' | '/' | '(' | ')' | '\'' | '+' | '!' | '?')
     };
     starts
         && string.chars().all(inner)
@@ -130,7 +131,8 @@ mod tests {
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
             any::<i32>().prop_map(Value::from),
-            "(\\PC|[ :#'\"\\\\\\[\\]{}&*!|>%@`\u{85}\u{2028}\u{7f}-]|yes|true|0x1|1e3|~){0,8}".prop_map(Value::from),
+            "(\\PC|[ :#'\"\\\\\\[\\]{}&*!|>%@`\u{85}\u{2028}\u{7f}-]|yes|true|0x1|1e3|~){0,8}"
+                .prop_map(Value::from),
         ];
         leaf.prop_recursive(3, 16, 4, |inner| {
             prop_oneof![

@@ -13,7 +13,16 @@ pub(super) type Keys = BTreeMap<String, Value>;
 
 /// The keys in the order in which new front matter has them; others come behind.
 const ORDER: [&str; 11] = [
-    "title", "description", "icon", "hidden", "noIndex", "noRobotsIndex", "cover", "coverDark", "coverY", "layout",
+    "title",
+    "description",
+    "icon",
+    "hidden",
+    "noIndex",
+    "noRobotsIndex",
+    "cover",
+    "coverDark",
+    "coverY",
+    "layout",
     "vars",
 ];
 
@@ -110,18 +119,16 @@ fn layout(layout: PageLayout, rest: Option<Value>) -> Option<Value> {
 /// The YAML of new front matter.
 pub(super) fn fresh(keys: &Keys, eol: &str) -> String {
     let known = ORDER.iter().filter_map(|key| Some((*key, keys.get(*key)?)));
-    let others = keys.iter().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| !ORDER.contains(key));
+    let others =
+        keys.iter().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| !ORDER.contains(key));
     known.chain(others).map(|(key, value)| emit::entry(key, value, eol)).collect()
 }
 
 /// YAML in which the keys that differ between `before` and `after` are set or removed; every other line stays.
 pub(super) fn edited(yaml: &str, before: &Keys, after: &Keys, eol: &str) -> String {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let changed: BTreeSet<&str> = names
-        .into_iter()
-        .filter(|key| before.get(*key) != after.get(*key))
-        .map(String::as_str)
-        .collect();
+    let changed: BTreeSet<&str> =
+        names.into_iter().filter(|key| before.get(*key) != after.get(*key)).map(String::as_str).collect();
     let mut out = String::with_capacity(yaml.len());
     let mut written = BTreeSet::new();
     for (key, lines) in entries(yaml) {
@@ -176,7 +183,8 @@ fn entries(yaml: &str) -> Vec<(Option<String>, &str)> {
 /// The key that a line of the top level begins with.
 fn key_of(line: &str) -> Option<String> {
     let line = line.trim_end();
-    let first = line.chars().next().filter(|c| !c.is_whitespace() && !matches!(c, '#' | '-' | '?' | '}' | ']'))?;
+    let first =
+        line.chars().next().filter(|c| !c.is_whitespace() && !matches!(c, '#' | '-' | '?' | '}' | ']'))?;
     if matches!(first, '"' | '\'') {
         let end = line[1..].find(first)? + 1;
         let behind = line[end + 1..].trim_start();
@@ -199,7 +207,8 @@ mod tests {
 
     #[test]
     fn only_the_lines_of_what_changed_change() {
-        let yaml = "# about\ntitle: \"A\" # why\ndescription: >-\n  long\n\n  text\n\nvars:\n- a\n# end\nicon: x\n";
+        let yaml =
+            "# about\ntitle: \"A\" # why\ndescription: >-\n  long\n\n  text\n\nvars:\n- a\n# end\nicon: x\n";
         let before = of(json!({ "title": "A", "description": "long\ntext", "icon": "x" }));
         let after = of(json!({ "title": "A", "description": "short", "hidden": true }));
         assert_eq!(

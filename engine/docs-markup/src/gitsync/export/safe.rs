@@ -20,9 +20,9 @@ pub(super) fn check(path: &RepoPath) -> Result<(), FormatError> {
     // A name ends before dots and spaces where systems leave them away.
     let name = path.name().trim_end_matches(['.', ' ']).to_ascii_lowercase();
     match name.rsplit_once('.') {
-        Some((_, extension)) if PROGRAMS.contains(&extension) => {
-            refuse("programs and scripts are not written into a repository; remove it, or put it into an archive")
-        }
+        Some((_, extension)) if PROGRAMS.contains(&extension) => refuse(
+            "programs and scripts are not written into a repository; remove it, or put it into an archive",
+        ),
         _ => Ok(()),
     }
 }
@@ -45,9 +45,18 @@ mod tests {
 
     #[test]
     fn programs_and_what_git_reads_are_refused_by_name() {
-        for name in
-            ["a.js", "A.JS", "a.js.", "x/run.sh", ".gitattributes", ".GIT/x", "git~1", ".g\u{200c}it", ".gitmodules ", "a.exe"]
-        {
+        for name in [
+            "a.js",
+            "A.JS",
+            "a.js.",
+            "x/run.sh",
+            ".gitattributes",
+            ".GIT/x",
+            "git~1",
+            ".g\u{200c}it",
+            ".gitmodules ",
+            "a.exe",
+        ] {
             let path = RepoPath::new(&format!(".gitbook/assets/{name}")).unwrap();
             let error = check(&path).expect_err(name);
             assert!(error.to_string().starts_with(path.as_str()), "{error}");

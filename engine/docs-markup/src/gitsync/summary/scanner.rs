@@ -24,6 +24,8 @@ pub(super) enum RawKind {
     Heading(usize),
     /// A list item whose bullet stands in a column, counted from zero.
     Bullet(usize),
+    /// A rule between items: `***`.
+    Rule,
 }
 
 /// A fenced block.
@@ -129,6 +131,7 @@ impl<'t> Reader<'_, 't> {
             }
         } else if is_rule(rest) {
             self.free();
+            self.push(number, RawKind::Rule, "");
         } else if let Some((width, text)) = bullet(rest) {
             self.free();
             self.bullet(number, indent, width, text);
@@ -172,7 +175,7 @@ impl<'t> Reader<'_, 't> {
         self.drop_paragraph();
         let inside = self.items.last().is_some_and(|item| match item.kind {
             RawKind::Bullet(indent) => fence.indent > indent,
-            RawKind::Heading(_) => false,
+            RawKind::Heading(_) | RawKind::Rule => false,
         });
         fence.is_inside = inside;
         self.state = State::Fence(fence);
@@ -255,7 +258,7 @@ impl Fence {
 }
 
 /// The column the text of a line begins in, and that text.
-fn split_indent(line: &str) -> (usize, &str) {
+pub(in crate::gitsync) fn split_indent(line: &str) -> (usize, &str) {
     let mut column = 0;
     for (at, c) in line.char_indices() {
         match c {
@@ -294,7 +297,7 @@ fn heading(text: &str) -> Option<(usize, &str)> {
 }
 
 /// The level of the heading that a line of `=` or `-` makes of the line above.
-fn underline(text: &str) -> Option<usize> {
+pub(in crate::gitsync) fn underline(text: &str) -> Option<usize> {
     match text.chars().next() {
         Some('=') if text.chars().all(|c| c == '=') => Some(1),
         Some('-') if text.chars().all(|c| c == '-') => Some(2),
@@ -303,7 +306,7 @@ fn underline(text: &str) -> Option<usize> {
 }
 
 /// `***`, `- - -`, `___`.
-fn is_rule(text: &str) -> bool {
+pub(in crate::gitsync) fn is_rule(text: &str) -> bool {
     let mut marks = text.chars().filter(|c| !matches!(c, ' ' | '\t'));
     let Some(mark @ ('*' | '-' | '_')) = marks.next() else { return false };
     let mut count = 1;
@@ -314,7 +317,7 @@ fn is_rule(text: &str) -> bool {
 }
 
 /// The width of a bullet with the space behind it, and the text of the item.
-fn bullet(text: &str) -> Option<(usize, &str)> {
+pub(in crate::gitsync) fn bullet(text: &str) -> Option<(usize, &str)> {
     let rest = text.strip_prefix(['*', '-', '+']).or_else(|| {
         let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
         let count = text.len() - digits.len();
@@ -342,7 +345,7 @@ mod tests {
 
     #[test]
     fn headings_and_bullets_are_found() {
-        use RawKind::{Bullet, Heading};
+        use RawKind::{Bullet, Heading, Rule};
         assert_eq!(
             outline(
                 "\u{feff}# Table\r\n\r\n* a\r\n  - b\n\t+ c\n\n## Group ##\n1. d\n 12) e\n***\n<!-- no -->\n# C#\n"
@@ -355,6 +358,7 @@ mod tests {
                 (Heading(2), "Group".to_owned()),
                 (Bullet(0), "d".to_owned()),
                 (Bullet(1), "e".to_owned()),
+                (Rule, String::new()),
                 (Heading(1), "C#".to_owned()),
             ]
         );

@@ -1,0 +1,500 @@
+//! The table of contents of an export: the one that is there, with the lines changed that say something else.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use docs_model::{ContentRef, PageId};
+use serde_json::Value;
+
+use super::{
+    Repository, SpaceOutline, SpacePage, SpacePageKind, TitleIn, emit,
+    places::{Places, Thing, named, relative},
+    text::escape,
+};
+use crate::{
+    gitsync::{
+        ImportPlan, PlannedKind, PlannedPage, Summary, SummaryItem, SummaryKind,
+        summary::scanner::{bullet, is_rule, split_indent, underline},
+    },
+    markdown::{LinkKind, links},
+    reference::destination,
+    slugify,
+};
+
+/// Writes a table of contents.
+pub(super) struct Outline<'a> {
+    pub(super) repository: &'a Repository,
+    pub(super) now: &'a SpaceOutline,
+    pub(super) before: &'a SpaceOutline,
+    pub(super) places_before: &'a Places,
+    pub(super) places_after: &'a Places,
+    pub(super) titles: &'a HashMap<PageId, TitleIn>,
+}
+
+/// An item of the table of contents that is there.
+struct OldItem<'t> {
+    /// Its lines, without the gap behind them.
+    lines: Vec<&'t str>,
+    /// Blank lines and rules behind it.
+    gap: Vec<&'t str>,
+    parent: Option<usize>,
+    item: SummaryItem,
+}
+
+/// The table of contents that is there.
+#[derive(Default)]
+struct Old<'t> {
+    preamble: String,
+    items: Vec<OldItem<'t>>,
+    eol: &'static str,
+    /// Which of them the pages are.
+    of: HashMap<PageId, usize>,
+}
+
+/// A line that is written.
+struct Line {
+    text: String,
+    old: Option<usize>,
+    /// The group that it is or is in.
+    group: Option<PageId>,
+    is_heading: bool,
+}
+
+impl Outline<'_> {
+    /// The text: that of the repository where it says the same.
+    pub(super) fn write(&self) -> String {
+        let old = self.repository.summary.as_deref();
+        if let Some(old) = old.filter(|text| self.says(text)) {
+            return old.to_owned();
+        }
+        if let Some(woven) = old.and_then(|text| self.old(text)).map(|old| self.text(&old)) {
+            if self.says(&woven) {
+                return woven;
+            }
+        }
+        self.text(&Old { preamble: "# Table of contents\n\n".to_owned(), eol: "\n", ..Old::default() })
+    }
+
+    /// Tells whether an import makes these pages of a text.
+    fn says(&self, text: &str) -> bool {
+        let config = &self.repository.config;
+        let Ok(plan) = ImportPlan::new(config, &self.places_after.tree, Some(text)) else { return false };
+        // Parents come before their pages in both.
+        let mut planned: Vec<(&PlannedPage, Option<usize>)> = Vec::new();
+        let mut todo: Vec<(&PlannedPage, Option<usize>)> =
+            plan.pages.iter().rev().map(|page| (page, None)).collect();
+        while let Some((page, parent)) = todo.pop() {
+            let number = planned.len();
+            planned.push((page, parent));
+            todo.extend(page.pages.iter().rev().map(|page| (page, Some(number))));
+        }
+        let numbers: HashMap<&PageId, usize> =
+            self.now.pages.iter().enumerate().map(|(number, page)| (&page.id, number)).collect();
+        planned.len() == self.now.pages.len()
+            && planned.iter().zip(&self.now.pages).all(|((planned, parent), page)| {
+                let above = page.parent.as_ref().and_then(|parent| numbers.get(parent));
+                above == parent.as_ref() && self.is(planned, page)
+            })
+    }
+
+    /// Tells whether an item of the plan is a page of the space.
+    fn is(&self, planned: &PlannedPage, page: &SpacePage) -> bool {
+        let has_title = planned.title == squeeze(&page.title);
+        match (&planned.kind, &page.kind) {
+            (PlannedKind::Document { file, .. }, SpacePageKind::Document) => {
+                let path = self.places_after.paths.get(&Thing::Page(page.id.clone()));
+                let is_free = path.is_some() && self.title_in(&page.id) != TitleIn::Summary;
+                file.as_ref().map(|file| &file.path) == path && (has_title || is_free)
+            }
+            (PlannedKind::Group, SpacePageKind::Group) => {
+                has_title && (planned.slug() == page.slug || slugify(&page.slug) != page.slug)
+            }
+            (PlannedKind::Link { url, .. }, SpacePageKind::Link { target }) => {
+                has_title && self.target(url, self.places_after) == *target
+            }
+            (PlannedKind::Computed { value }, SpacePageKind::Computed { value: wanted }) => {
+                has_title && value == wanted
+            }
+            _ => false,
+        }
+    }
+
+    fn title_in(&self, page: &PageId) -> TitleIn {
+        self.titles.get(page).copied().unwrap_or(TitleIn::Summary)
+    }
+
+    /// What an import makes of where a link leads.
+    fn target(&self, url: &str, places: &Places) -> ContentRef {
+        let here = self.repository.config.summary.folder();
+        let found = places.find(url, &here).or_else(|| places.find(url, &self.repository.config.root));
+        found.or_else(|| named(url)).unwrap_or_else(|| ContentRef::Url { url: url.to_owned() })
+    }
+
+    fn old<'t>(&self, text: &'t str) -> Option<Old<'t>> {
+        let summary = Summary::read(text, &self.repository.config, &self.repository.tree).ok()?;
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let mut flat: Vec<(SummaryItem, Option<usize>)> = Vec::new();
+        let mut todo: Vec<(SummaryItem, Option<usize>)> =
+            summary.items.into_iter().rev().map(|item| (item, None)).collect();
+        while let Some((mut item, parent)) = todo.pop() {
+            let number = flat.len();
+            let below = std::mem::take(&mut item.items);
+            todo.extend(below.into_iter().rev().map(|item| (item, Some(number))));
+            flat.push((item, parent));
+        }
+        let starts: Vec<usize> = flat.iter().map(|(item, _)| item.line.unwrap_or(1) - 1).collect();
+        let first = starts.first().copied().unwrap_or(lines.len());
+        let mut items = Vec::with_capacity(flat.len());
+        for (number, (item, parent)) in flat.into_iter().enumerate() {
+            let start = *starts.get(number)?;
+            let end = starts.get(number + 1).copied().unwrap_or(lines.len());
+            let mut own = lines.get(start..end)?.to_vec();
+            let is_underlined = own.get(1).is_some_and(|line| underline(line.trim()).is_some())
+                && matches!(item.kind, SummaryKind::Group { .. })
+                && !own.first().is_some_and(|line| line.trim_start().starts_with('#'));
+            let fixed = 1 + usize::from(is_underlined);
+            let gap = own.iter().rposition(|line| !is_gap(line)).map_or(fixed, |last| fixed.max(last + 1));
+            let gap = own.split_off(gap.min(own.len()));
+            items.push(OldItem { lines: own, gap, parent, item });
+        }
+        let eol = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let mut preamble: String = lines.get(..first)?.concat();
+        if items.is_empty() && !preamble.is_empty() {
+            preamble = format!("{}{eol}{eol}", preamble.trim_end());
+        }
+        let of = self.pages_of(&items);
+        Some(Old { preamble, items, eol, of })
+    }
+
+    /// Which page each item is.
+    fn pages_of(&self, items: &[OldItem<'_>]) -> HashMap<PageId, usize> {
+        let mut known: HashMap<String, VecDeque<PageId>> = HashMap::new();
+        let mut seen = HashSet::new();
+        for page in self.before.pages.iter().chain(&self.now.pages).filter(|page| seen.insert(&page.id)) {
+            if let Some(key) = key_of_page(page) {
+                known.entry(key).or_default().push_back(page.id.clone());
+            }
+        }
+        let there: HashSet<&PageId> = self.now.pages.iter().map(|page| &page.id).collect();
+        let mut of = HashMap::new();
+        for (number, old) in items.iter().enumerate() {
+            let title = &old.item.title;
+            let page = match &old.item.kind {
+                SummaryKind::Page { file: Some(file), .. } => match self.places_before.things.get(&file.path)
+                {
+                    Some(Thing::Page(page)) => Some(page.clone()),
+                    _ => None,
+                },
+                SummaryKind::Page { file: None, .. } => take(&mut known, &format!("page {title}")),
+                SummaryKind::Group { slug } => {
+                    let slug = slugify(slug.as_ref().unwrap_or(title));
+                    take(&mut known, &format!("group {slug}"))
+                }
+                SummaryKind::Link { url, .. } => {
+                    let target = destination(&self.target(url, self.places_before));
+                    take(&mut known, &format!("link {title} {target}"))
+                }
+                SummaryKind::Computed { value } => take(&mut known, &format!("computed {value}")),
+            };
+            if let Some(page) = page.filter(|page| there.contains(page)) {
+                of.entry(page).or_insert(number);
+            }
+        }
+        of
+    }
+
+    /// The text of all pages, with what can be taken from the one that is there.
+    fn text(&self, old: &Old<'_>) -> String {
+        let mut below: HashMap<Option<&PageId>, Vec<&SpacePage>> = HashMap::new();
+        for page in &self.now.pages {
+            below.entry(page.parent.as_ref()).or_default().push(page);
+        }
+        let mut lines = Vec::with_capacity(self.now.pages.len());
+        // A page with its column, and the group it is in.
+        let mut todo: Vec<(&SpacePage, usize, Option<&PageId>)> = Vec::new();
+        let push = |todo: &mut Vec<_>, parent: Option<&SpacePage>, column: Option<usize>, group| {
+            let pages = below.get(&parent.map(|page| &page.id)).map_or([].as_slice(), Vec::as_slice);
+            let columns = self.columns(old, pages, parent, column);
+            todo.extend(pages.iter().zip(columns).rev().map(|(page, column)| (*page, column, group)));
+        };
+        push(&mut todo, None, None, None);
+        while let Some((page, column, group)) = todo.pop() {
+            let is_heading = matches!(page.kind, SpacePageKind::Group);
+            let group = if is_heading { Some(&page.id) } else { group };
+            let number = old.of.get(&page.id).copied();
+            let text = self.line(page, column, number.and_then(|number| old.items.get(number)), old.eol);
+            lines.push(Line { text, old: number, group: group.cloned(), is_heading });
+            push(&mut todo, Some(page), (!is_heading).then_some(column), group);
+        }
+        joined(old, lines)
+    }
+
+    /// The columns of the bullets of siblings: those that stay below the same page keep theirs.
+    fn columns(
+        &self,
+        old: &Old<'_>,
+        pages: &[&SpacePage],
+        parent: Option<&SpacePage>,
+        column: Option<usize>,
+    ) -> Vec<usize> {
+        let above = parent.and_then(|page| old.of.get(&page.id)).copied();
+        let is_same = match (parent, above.and_then(|above| old.items.get(above))) {
+            (None, _) => true,
+            (Some(_), Some(above)) => column.is_none() || column == above.column(),
+            (Some(_), None) => false,
+        };
+        let kept: Vec<Option<usize>> = pages
+            .iter()
+            .map(|page| {
+                let item = old.items.get(*old.of.get(&page.id)?)?;
+                item.column().filter(|_| is_same && item.parent == above)
+            })
+            .collect();
+        let style = kept.iter().flatten().next().copied();
+        let new = style.unwrap_or_else(|| column.map_or(0, |column| column + 2));
+        kept.into_iter().map(|column| column.unwrap_or(new)).collect()
+    }
+
+    /// The lines of one page.
+    fn line(&self, page: &SpacePage, column: usize, old: Option<&OldItem<'_>>, eol: &str) -> String {
+        let pad = " ".repeat(column);
+        let title = squeeze(&page.title);
+        match &page.kind {
+            SpacePageKind::Group => {
+                let is_same = old.filter(|old| {
+                    let SummaryKind::Group { slug } = &old.item.kind else { return false };
+                    old.item.title == title && slugify(slug.as_ref().unwrap_or(&title)) == page.slug
+                });
+                if let Some(old) = is_same {
+                    return old.lines.concat();
+                }
+                let anchor = match slugify(&title) == page.slug || slugify(&page.slug) != page.slug {
+                    true => String::new(),
+                    false => format!(" <a href=\"#{0}\" id=\"{0}\"></a>", page.slug),
+                };
+                format!("## {}{anchor}{eol}", escape(&title))
+            }
+            SpacePageKind::Computed { value } => {
+                let is_same = old.filter(|old| {
+                    old.item.title == title
+                        && old.column() == Some(column)
+                        && matches!(&old.item.kind, SummaryKind::Computed { value: old } if old == value)
+                });
+                is_same.map_or_else(|| computed(&title, value, column, eol), |old| old.lines.concat())
+            }
+            SpacePageKind::Link { target } => {
+                let written = old.and_then(|old| match &old.item.kind {
+                    SummaryKind::Link { url, .. } => Some(url),
+                    _ => None,
+                });
+                let kept = written.filter(|url| self.target(url, self.places_after) == *target);
+                let to = kept.cloned().unwrap_or_else(|| self.link_destination(target));
+                let is_same = kept.is_some();
+                self.bullet(&Bullet { pad, title: &title, to: Some(to), is_same, is_free: false }, old, eol)
+            }
+            SpacePageKind::Document => self.document(page, pad, old, eol),
+        }
+    }
+
+    fn document(&self, page: &SpacePage, pad: String, old: Option<&OldItem<'_>>, eol: &str) -> String {
+        let title = page.full_title();
+        let here = self.repository.config.summary.folder();
+        let path = self.places_after.paths.get(&Thing::Page(page.id.clone()));
+        let to = path.map(|path| relative(&here, path));
+        let is_same = old.is_some_and(|old| match &old.item.kind {
+            SummaryKind::Page { file, .. } => file.as_ref().map(|file| &file.path) == path,
+            _ => false,
+        });
+        // A text of its own stays, unless it was the title and the title is another one now.
+        let is_free = path.is_some()
+            && match self.title_in(&page.id) {
+                TitleIn::Unread => true,
+                TitleIn::Summary => false,
+                TitleIn::File => {
+                    let before = self.before.pages.iter().find(|before| before.id == page.id);
+                    let was = |before: &SpacePage| {
+                        let text = old.map(|old| old.item.title.as_str());
+                        text == Some(&squeeze(&before.title)) || text == Some(&before.full_title())
+                    };
+                    before.is_none_or(|before| before.full_title() == title || !was(before))
+                }
+            };
+        self.bullet(&Bullet { pad, title: &title, to, is_same, is_free }, old, eol)
+    }
+
+    /// What a link page is written as, where it has no path of its own.
+    fn link_destination(&self, target: &ContentRef) -> String {
+        let here = self.repository.config.summary.folder();
+        let has_path = match target {
+            ContentRef::File { .. } => Thing::of(target)
+                .and_then(|(thing, _)| self.places_after.paths.get(&thing))
+                .is_some_and(|path| !path.is_markdown()),
+            // A page without a place on it would be listed twice.
+            ContentRef::Anchor { .. } => true,
+            _ => false,
+        };
+        let path = has_path.then(|| self.places_after.written(target, &here)).flatten();
+        path.unwrap_or_else(|| destination(target))
+    }
+
+    /// A list item: the one that is there, with what is another in it.
+    fn bullet(&self, new: &Bullet<'_>, old: Option<&OldItem<'_>>, eol: &str) -> String {
+        let fresh = |link_title: Option<&String>| {
+            let text = escape(new.title);
+            match &new.to {
+                None => format!("{}* {text}{eol}", new.pad),
+                Some(to) => {
+                    let title = link_title
+                        .map(|title| format!(" \"{}\"", title.replace('\\', "\\\\").replace('"', "\\\"")));
+                    let title = title.unwrap_or_default();
+                    format!("{}* [{text}]({}{title}){eol}", new.pad, pointed(to))
+                }
+            }
+        };
+        let Some(old) = old else { return fresh(None) };
+        let has_title = new.is_free || old.item.title == squeeze(new.title);
+        let Some(first) = old.lines.first() else { return fresh(None) };
+        let (column, rest) = split_indent(first);
+        let pad = if column == new.pad.len() { &first[..first.len() - rest.len()] } else { &new.pad };
+        let others = old.lines.get(1..).unwrap_or_default().concat();
+        if has_title && new.is_same {
+            return format!("{pad}{rest}{others}");
+        }
+        let link_title = match &old.item.kind {
+            SummaryKind::Page { link_title, .. } => link_title.as_ref(),
+            _ => None,
+        };
+        let text = (!has_title).then(|| escape(new.title));
+        let to = new.to.as_deref().filter(|_| !new.is_same);
+        match replaced(rest, text.as_deref(), to) {
+            Some(rest) if new.to.is_some() => format!("{pad}{rest}{others}"),
+            _ => fresh(link_title),
+        }
+    }
+}
+
+/// What a list item should be.
+struct Bullet<'a> {
+    pad: String,
+    title: &'a str,
+    to: Option<String>,
+    /// Tells whether it leads there already.
+    is_same: bool,
+    /// Tells whether its text may be another one than the title.
+    is_free: bool,
+}
+
+impl OldItem<'_> {
+    /// The column of its bullet; none for a heading.
+    fn column(&self) -> Option<usize> {
+        let (column, rest) = split_indent(self.lines.first()?);
+        bullet(rest.trim_end()).map(|_| column)
+    }
+}
+
+impl SpacePage {
+    /// The title with the emoji before it.
+    fn full_title(&self) -> String {
+        match &self.emoji {
+            Some(emoji) => squeeze(&format!("{emoji} {}", self.title)),
+            None => squeeze(&self.title),
+        }
+    }
+}
+
+/// By what an item without a file is known.
+fn key_of_page(page: &SpacePage) -> Option<String> {
+    let title = squeeze(&page.title);
+    Some(match &page.kind {
+        SpacePageKind::Document if page.git.is_none() => format!("page {title}"),
+        SpacePageKind::Document => return None,
+        SpacePageKind::Group => format!("group {}", page.slug),
+        SpacePageKind::Link { target } => format!("link {title} {}", destination(target)),
+        SpacePageKind::Computed { value } => format!("computed {value}"),
+    })
+}
+
+fn take(known: &mut HashMap<String, VecDeque<PageId>>, key: &str) -> Option<PageId> {
+    known.get_mut(key)?.pop_front()
+}
+
+/// The first link of an item with another text or destination.
+fn replaced(item: &str, text: Option<&str>, to: Option<&str>) -> Option<String> {
+    let (width, content) = bullet(item.trim_end())?;
+    let site = links(content).into_iter().find(|site| site.kind == LinkKind::Link)?;
+    let label = content[..site.range.start].rfind("](")?;
+    let label = 1..label;
+    if !content.starts_with('[') || content.get(label.clone())?.contains(']') {
+        return None;
+    }
+    let to = match to {
+        Some(to) => site.written(to),
+        None => content[site.range.clone()].to_owned(),
+    };
+    let text = text.unwrap_or(&content[label.clone()]);
+    let between = &content[label.end..site.range.start];
+    let end = &item[width + site.range.end..];
+    Some(format!("{}[{text}{between}{to}{end}", &item[..width]))
+}
+
+/// A destination as a link has it.
+fn pointed(to: &str) -> String {
+    let is_plain = !to.chars().any(|c| c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>'));
+    if is_plain { to.to_owned() } else { format!("<{}>", to.replace('<', "%3C").replace('>', "%3E")) }
+}
+
+fn computed(title: &str, value: &Value, column: usize, eol: &str) -> String {
+    let pad = " ".repeat(column);
+    let block = emit::block(value, column + 2);
+    let text = match title {
+        "API reference" => format!("{pad}* ```yaml\n{block}{pad}  ```\n"),
+        title => format!("{pad}* {}\n\n{pad}  ```yaml\n{block}{pad}  ```\n", escape(title)),
+    };
+    if eol == "\n" { text } else { text.replace('\n', eol) }
+}
+
+fn is_gap(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || is_rule(line)
+}
+
+fn has_rule(gap: &[&str]) -> bool {
+    gap.iter().any(|line| is_rule(line.trim()))
+}
+
+/// All lines, with the gaps that were between them, or new ones.
+fn joined(old: &Old<'_>, lines: Vec<Line>) -> String {
+    let eol = old.eol;
+    let mut out = old.preamble.clone();
+    let gap_of = |line: &Line| line.old.and_then(|number| old.items.get(number)).map(|item| &item.gap);
+    let mut lines = lines.into_iter().peekable();
+    while let Some(line) = lines.next() {
+        out.push_str(&line.text);
+        let gap = gap_of(&line);
+        let Some(next) = lines.peek() else {
+            let is_last = line.old.is_some_and(|number| number + 1 == old.items.len());
+            match gap.filter(|gap| is_last && !has_rule(gap)) {
+                Some(gap) => out.push_str(&gap.concat()),
+                None if !out.ends_with('\n') => out.push_str(eol),
+                None => {}
+            }
+            break;
+        };
+        if !out.ends_with('\n') {
+            out.push_str(eol);
+        }
+        let leaves_group = line.group.is_some() && next.group.is_none();
+        let was_next = line.old.is_some() && line.old.map(|number| number + 1) == next.old;
+        match gap.filter(|gap| was_next && has_rule(gap) == leaves_group) {
+            Some(gap) => out.push_str(&gap.concat()),
+            None if leaves_group => out.push_str(&format!("{eol}***{eol}{eol}")),
+            None if next.is_heading || line.is_heading => out.push_str(eol),
+            None => {}
+        }
+    }
+    out
+}
+
+/// A title as it is read from a line: one space where there were several, none at the ends.
+pub(super) fn squeeze(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

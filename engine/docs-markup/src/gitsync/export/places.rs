@@ -1,0 +1,166 @@
+//! Where things are in the repository: destinations by id become paths.
+
+use std::collections::HashMap;
+
+use docs_model::{ContentRef, FileId, PageId, ReusableId};
+
+use super::super::{
+    RepoConfig, RepoPath, RepoTree,
+    refs::place,
+    target::{self, Target},
+};
+use crate::reference::{self, destination};
+
+/// Something that has a file in the repository.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Thing {
+    Page(PageId),
+    File(FileId),
+    Include(ReusableId),
+}
+
+impl Thing {
+    /// What a reference within the space leads to, and the place on it.
+    pub(super) fn of(target: &ContentRef) -> Option<(Self, Option<&str>)> {
+        match target {
+            ContentRef::Page { page, space: None } => Some((Self::Page(page.clone()), None)),
+            ContentRef::Anchor { page: Some(page), anchor, space: None } => {
+                Some((Self::Page(page.clone()), Some(anchor)))
+            }
+            ContentRef::File { file } => Some((Self::File(file.clone()), None)),
+            ContentRef::ReusableContent { reusable_content, space: None } => {
+                Some((Self::Include(reusable_content.clone()), None))
+            }
+            _ => None,
+        }
+    }
+
+    fn reference(self, anchor: Option<String>) -> ContentRef {
+        match (self, anchor) {
+            (Self::Page(page), None) => ContentRef::Page { page, space: None },
+            (Self::Page(page), Some(anchor)) => ContentRef::Anchor { anchor, page: Some(page), space: None },
+            (Self::File(file), _) => ContentRef::File { file },
+            (Self::Include(reusable_content), _) => {
+                ContentRef::ReusableContent { reusable_content, space: None }
+            }
+        }
+    }
+}
+
+/// The reference that a destination of the platform names.
+pub(super) fn named(text: &str) -> Option<ContentRef> {
+    let (path, anchor) = match text.split_once('#') {
+        Some((path, anchor)) => (path, Some(anchor)),
+        None => (text, None),
+    };
+    let found = reference::named(path, anchor)?;
+    // What is written otherwise would not be found again.
+    (destination(&found) == text).then_some(found)
+}
+
+/// Which file is what in a commit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    pub(super) tree: RepoTree,
+    pub(super) root: RepoPath,
+    pub(super) things: HashMap<RepoPath, Thing>,
+    pub(super) paths: HashMap<Thing, RepoPath>,
+}
+
+impl Places {
+    pub(super) fn new(tree: RepoTree, config: &RepoConfig) -> Self {
+        Self { tree, root: config.root.clone(), ..Self::default() }
+    }
+
+    pub(super) fn put(&mut self, thing: Thing, path: RepoPath) {
+        self.things.insert(path.clone(), thing.clone());
+        self.paths.insert(thing, path);
+    }
+
+    /// What a destination leads to, written in a folder.
+    pub(super) fn find(&self, destination: &str, folder: &RepoPath) -> Option<ContentRef> {
+        let (path, anchor) = place(destination, folder, &self.root)?;
+        let file = self.tree.locate(&path).ok().flatten()?;
+        Some(self.things.get(&file.path)?.clone().reference(anchor))
+    }
+
+    /// The destination by id that an import writes for one that leads to a file of the space.
+    pub(super) fn lasting(&self, written: &str, folder: &RepoPath) -> Option<String> {
+        self.find(written, folder).map(|found| destination(&found))
+    }
+
+    /// The path from a folder to what a reference leads to.
+    pub(super) fn written(&self, target: &ContentRef, folder: &RepoPath) -> Option<String> {
+        let (thing, anchor) = Thing::of(target)?;
+        let path = relative(folder, self.paths.get(&thing)?);
+        Some(anchor.map_or_else(|| path.clone(), |anchor| format!("{path}#{anchor}")))
+    }
+}
+
+/// The path from a folder to a file, as a destination: characters that end a path in one are escaped.
+pub(super) fn relative(folder: &RepoPath, to: &RepoPath) -> String {
+    let here: Vec<&str> = folder.as_str().split('/').filter(|part| !part.is_empty()).collect();
+    let there: Vec<&str> = to.as_str().split('/').collect();
+    let folders = there.len().saturating_sub(1);
+    let common = here.iter().zip(&there[..folders]).take_while(|(a, b)| a == b).count();
+    let mut out = "../".repeat(here.len() - common);
+    for (number, part) in there[common..].iter().enumerate() {
+        if number > 0 {
+            out.push('/');
+        }
+        for c in part.chars() {
+            match c {
+                '%' => out.push_str("%25"),
+                '#' => out.push_str("%23"),
+                '?' => out.push_str("%3F"),
+                c => out.push(c),
+            }
+        }
+    }
+    // A colon in the first part would make it a scheme.
+    if matches!(target::read(&out), Target::Local(_)) { out } else { format!("./{out}") }
+}
+
+/// The path of the front matter's cover, which is no destination: nothing is escaped in it.
+pub(super) fn plain_relative(folder: &RepoPath, to: &RepoPath) -> String {
+    let mut path = String::new();
+    let mut at = folder.clone();
+    while !at.is_root() && to.below(&at).is_none() {
+        path.push_str("../");
+        at = at.folder();
+    }
+    path.push_str(to.below(&at).unwrap_or_default());
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_relative_path_leads_from_a_folder_to_a_file() {
+        for (folder, to, path) in [
+            ("", "a.md", "a.md"),
+            ("docs", "docs/a/b.md", "a/b.md"),
+            ("docs/x", "docs/a.md", "../a.md"),
+            ("docs/x", "a.md", "../../a.md"),
+            ("doc", "docs/a.md", "../docs/a.md"),
+            ("", "50% #1?.png", "50%25 %231%3F.png"),
+            ("", "ab:c.md", "./ab:c.md"),
+        ] {
+            let (folder, to) = (RepoPath::new(folder).unwrap(), RepoPath::new(to).unwrap());
+            let written = relative(&folder, &to);
+            assert_eq!(written, path);
+            assert_eq!(place(&written, &folder, &RepoPath::default()), Some((to.clone(), None)));
+            assert_eq!(folder.join(&plain_relative(&folder, &to)), Ok(to));
+        }
+    }
+
+    #[test]
+    fn only_what_is_written_exactly_so_is_named() {
+        assert!(named("/pages/p1#a").is_some() && named("/files/f1").is_some());
+        for text in ["/pages/p1?x", "/pages/p1/", "pages/p1", "#a", "https://x.y/pages/p1", "/files/f1#x"] {
+            assert_eq!(named(text), None, "{text}");
+        }
+    }
+}

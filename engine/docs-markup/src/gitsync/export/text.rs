@@ -1,0 +1,451 @@
+//! The file of a page or a reusable content, written over the one that is there.
+
+use std::{collections::HashMap, ops::Range};
+
+use docs_model::{ContentRef, PagePatch, check_page_size};
+
+use super::{
+    super::RepoPath,
+    front::{self, Keys},
+    places::{Places, Thing, named, plain_relative},
+};
+use crate::{
+    diff::{Lines, changes},
+    markdown::{
+        CoverSource, LinkSite, PageParts, PageSource, cover_of, links, parse_include, parse_page,
+        web_reference, without_blank_lines,
+    },
+};
+
+/// What a file says that an export writes.
+#[derive(Clone, Copy, Debug)]
+pub struct PageContent<'a> {
+    /// All fields, as the record of the page has them.
+    pub fields: &'a PagePatch,
+    /// The text.
+    pub body: &'a str,
+}
+
+/// A file that an export writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WrittenPage {
+    /// Its text.
+    pub text: String,
+    /// Tells whether the text has the title. Otherwise the table of contents must have it.
+    pub is_titled: bool,
+}
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextKind {
+    Page,
+    Include,
+}
+
+/// What becomes of the heading of a file that has none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Heading {
+    AsItIs,
+    New,
+}
+
+/// Writes one file.
+pub(super) struct Writer<'a> {
+    pub(super) kind: TextKind,
+    /// Where things were in the commit the template is of, and where they will be.
+    pub(super) before: &'a Places,
+    pub(super) after: &'a Places,
+    /// The folder of the template, and that of the new file.
+    pub(super) from: RepoPath,
+    pub(super) to: RepoPath,
+    /// The title that the file of a reusable content has when it says none.
+    pub(super) plain_title: Option<String>,
+    /// Tells whether a page of the space has no file, so that it can only be named by its id.
+    pub(super) is_page: &'a dyn Fn(&docs_model::PageId) -> bool,
+}
+
+/// The file that is there, taken apart.
+struct Template<'t> {
+    text: &'t str,
+    source: PageSource<'t>,
+    parts: PageParts,
+}
+
+impl Writer<'_> {
+    /// The text of a file. What is the same as in the template keeps its bytes.
+    pub(super) fn write(&self, template: Option<&str>, page: PageContent<'_>) -> WrittenPage {
+        let template = template.map(|text| {
+            let source = self.parse(text);
+            let parts = PageParts::of(text, &source);
+            Template { text, source, parts }
+        });
+        let body = self.body(template.as_ref().map(|it| it.source.body), page.body);
+        let keys = self.keys(page.fields);
+        if let Some(template) = &template {
+            let is_untitled = self.kind == TextKind::Page && template.source.heading.is_none();
+            for heading in [Heading::AsItIs, Heading::New].into_iter().take(1 + usize::from(is_untitled)) {
+                let text = self.edited(template, (page.fields, &keys, &body), heading);
+                // Nothing but the text itself tells whether it says what it should.
+                if let Some(is_titled) = self.says(&text, page.fields, &keys, &body) {
+                    return WrittenPage { text, is_titled };
+                }
+            }
+        }
+        self.fresh(page.fields, &keys, &body)
+    }
+
+    fn parse<'t>(&self, text: &'t str) -> PageSource<'t> {
+        match self.kind {
+            TextKind::Page => parse_page(text),
+            TextKind::Include => parse_include(text),
+        }
+    }
+
+    /// The front matter of new fields.
+    fn keys(&self, fields: &PagePatch) -> Keys {
+        let cover = fields.cover.clone().flatten();
+        let path = |target: &ContentRef| match Thing::of(target) {
+            Some((thing, _)) => self.after.paths.get(&thing).map(|path| plain_relative(&self.to, path)),
+            None => match target {
+                ContentRef::Url { url } => Some(url.clone()),
+                _ => None,
+            },
+        };
+        let cover = cover.map(|cover| CoverSource {
+            light: cover.reference.as_ref().and_then(path),
+            dark: cover.reference_dark.as_ref().and_then(path),
+            y_pos: cover.y_pos,
+        });
+        front::keys(fields, cover.filter(|it| it.light.is_some() || it.dark.is_some()).as_ref())
+    }
+
+    /// The front matter of a file, as far as it means something: a cover is where it leads after the export.
+    fn keys_of(&self, source: &PageSource<'_>, folder: &RepoPath, places: &Places) -> Keys {
+        let find = |destination: &str| {
+            let local = folder.join(destination).ok().and_then(|path| places.things.get(&path).cloned());
+            match local {
+                Some(Thing::File(file)) => Some(ContentRef::File { file }),
+                _ => web_reference(destination),
+            }
+        };
+        let cover = source.front.cover.as_ref().and_then(|cover| cover_of(cover, find));
+        let fields = source.fields();
+        self.keys(&PagePatch { cover: Some(cover), ..fields })
+    }
+
+    /// The template with the front matter, the heading and the body changed where they say something else.
+    fn edited(
+        &self,
+        template: &Template<'_>,
+        (fields, keys, body): (&PagePatch, &Keys, &str),
+        heading: Heading,
+    ) -> String {
+        let Template { text, source, parts } = template;
+        let eol = if text[..parts.body].contains("\r\n") { "\r\n" } else { "\n" };
+        let (before, after) = self.with_title(source, fields, keys);
+        let mut rest = parts.front_end;
+        let mut head = text[..rest].to_owned();
+        if before != after {
+            let yaml = parts.yaml.clone().unwrap_or(rest..rest);
+            let new = front::edited(&text[yaml.clone()], &before, &after, eol);
+            let mark = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
+            head = match &parts.yaml {
+                // Where front matter goes, the blank lines behind it go too.
+                _ if new.trim().is_empty() => {
+                    rest = text.len() - without_blank_lines(&text[rest..]).len();
+                    text[..mark].to_owned()
+                }
+                Some(_) => format!("{}{new}{}", &text[..yaml.start], &text[yaml.end..rest]),
+                None => format!("{head}---{eol}{new}---{eol}{eol}"),
+            };
+        }
+        let between = match (&parts.heading, heading) {
+            (Some(range), _) => {
+                let heading = self.heading(source, fields, &text[range.clone()], eol);
+                format!("{}{heading}{}", &text[rest..range.start], &text[range.end..parts.body])
+            }
+            (None, Heading::AsItIs) => text[rest..parts.body].to_owned(),
+            (None, Heading::New) => {
+                format!("{}# {}{eol}{eol}", &text[rest..parts.body], escape(&heading_text(fields)))
+            }
+        };
+        format!("{head}{between}{body}")
+    }
+
+    /// The heading of the template, or a new one where the title is another.
+    fn heading(&self, source: &PageSource<'_>, fields: &PagePatch, written: &str, eol: &str) -> String {
+        let now = source.heading.as_ref().map(|heading| match &heading.emoji {
+            Some(emoji) => format!("{emoji} {}", heading.title),
+            None => heading.title.clone(),
+        });
+        let new = heading_text(fields);
+        if now.as_ref() == Some(&new) {
+            return written.to_owned();
+        }
+        let end = written.trim_end_matches(['\r', '\n']).len();
+        let end = if end == written.len() { eol } else { &written[end..] };
+        format!("# {}{end}", escape(&new))
+    }
+
+    /// The front matter as it is and as it should be; with the title where the front matter has it.
+    fn with_title(&self, source: &PageSource<'_>, fields: &PagePatch, keys: &Keys) -> (Keys, Keys) {
+        let mut before = self.keys_of(source, &self.from, self.before);
+        let mut after = keys.clone();
+        if let Some(title) = &source.front.fields.title
+            && !before.contains_key("title")
+        {
+            before.insert("title".to_owned(), title.clone().into());
+            if !after.contains_key("title") {
+                after.insert("title".to_owned(), fields.title.clone().unwrap_or_default().into());
+            }
+        }
+        let is_new = self.kind == TextKind::Include && !before.contains_key("title");
+        if is_new && fields.title != self.plain_title {
+            after.insert("title".to_owned(), fields.title.clone().unwrap_or_default().into());
+        }
+        // A path that still leads to the same picture stays as it is written.
+        for key in ["cover", "coverDark"] {
+            let written = source.front.cover.as_ref().and_then(|cover| match key {
+                "cover" => cover.light.as_deref(),
+                _ => cover.dark.as_deref(),
+            });
+            let path = |folder: &RepoPath| written.and_then(|written| folder.join(written).ok());
+            if written.is_some_and(|written| web_reference(written).is_none())
+                && before.get(key) == after.get(key)
+                && path(&self.to).and_then(|path| self.after.things.get(&path))
+                    != path(&self.from).and_then(|path| self.before.things.get(&path))
+            {
+                before.remove(key);
+            }
+        }
+        (before, after)
+    }
+
+    /// Tells whether an import reads a text as this content; whether it has the title then.
+    fn says(&self, text: &str, fields: &PagePatch, keys: &Keys, body: &str) -> Option<bool> {
+        let source = self.parse(text);
+        let read = source.fields();
+        let is_titled = read.title.is_some();
+        let has_title = match self.kind {
+            TextKind::Page => !is_titled || read.title == fields.title,
+            TextKind::Include => read.title.as_ref().or(self.plain_title.as_ref()) == fields.title.as_ref(),
+        };
+        let emoji = fields.emoji.clone().flatten().filter(|_| fields.icon.clone().flatten().is_none());
+        let says = has_title
+            && source.body == without_blank_lines(body)
+            && read.emoji.flatten() == emoji
+            && self.keys_of(&source, &self.to, self.after) == *keys;
+        says.then_some(is_titled)
+    }
+
+    fn fresh(&self, fields: &PagePatch, keys: &Keys, body: &str) -> WrittenPage {
+        let title = fields.title.clone().unwrap_or_default();
+        let with_heading = || {
+            let gap = if body.is_empty() { "" } else { "\n" };
+            format!("{}# {}\n{gap}{body}", fenced(keys), escape(&heading_text(fields)))
+        };
+        let with_key = || {
+            let mut keys = keys.clone();
+            keys.insert("title".to_owned(), title.clone().into());
+            format!("{}{body}", fenced(&keys))
+        };
+        let mut forms: Vec<String> = Vec::with_capacity(2);
+        if self.kind == TextKind::Page {
+            forms.push(with_heading());
+        }
+        let said = |text: &String| self.says(text, fields, keys, body).is_some();
+        if !forms.first().is_some_and(said) {
+            forms.push(with_key());
+        }
+        // A page that neither says fully has its heading, which loses least.
+        let at = forms.iter().position(said).unwrap_or_default();
+        WrittenPage { text: forms.swap_remove(at), is_titled: true }
+    }
+
+    /// The body with paths where it leads to things by their ids, spelled as in the template.
+    fn body(&self, template: Option<&str>, body: &str) -> String {
+        let template = template.unwrap_or_default();
+        // What was too long for a page was imported without its text.
+        if body.is_empty() && check_page_size(template).is_err() {
+            return template.to_owned();
+        }
+        let known = Spelled::new(template, body, self);
+        let mut out = String::with_capacity(body.len());
+        let mut at = 0;
+        for site in links(body) {
+            let (range, text) = match known.at(&site) {
+                Some((range, old)) if self.leads(&old.site.destination, &old.lasting) => {
+                    (range, template[old.site.range.clone()].to_owned())
+                }
+                _ => match self.destination(&site, &known) {
+                    Some(destination) => (site.range.clone(), site.written(&destination)),
+                    None => continue,
+                },
+            };
+            if range.start < at {
+                continue;
+            }
+            out.push_str(&body[at..range.start]);
+            out.push_str(&text);
+            at = range.end;
+        }
+        out.push_str(&body[at..]);
+        out
+    }
+
+    /// Tells whether a destination of the template leads to the same thing from the new place.
+    fn leads(&self, written: &str, lasting: &str) -> bool {
+        self.after.lasting(written, &self.to).as_deref() == Some(lasting)
+    }
+
+    /// What a destination by id is written as: as elsewhere in the template, as a path, or as broken.
+    fn destination(&self, site: &LinkSite, known: &Spelled) -> Option<String> {
+        let target = named(&site.destination)?;
+        let (thing, _) = Thing::of(&target)?;
+        let spelled = known.of(&site.destination).find(|old| self.leads(old, &site.destination));
+        if let Some(spelled) = spelled {
+            return Some(spelled.to_owned());
+        }
+        match (self.after.written(&target, &self.to), thing) {
+            (Some(path), _) => Some(path),
+            // Pages without a file have no other name than their id.
+            (None, Thing::Page(page)) if (self.is_page)(&page) => None,
+            (None, _) => Some(format!("/broken{}", site.destination)),
+        }
+    }
+}
+
+/// A destination of the template that an import keeps by id.
+struct Old {
+    site: LinkSite,
+    lasting: String,
+}
+
+/// How the template writes destinations that are kept by id.
+struct Spelled {
+    olds: Vec<Old>,
+    /// Where they stand in the new body, as far as their lines are the same: the bytes and which it is.
+    places: HashMap<usize, (Range<usize>, usize)>,
+    by_destination: HashMap<String, Vec<usize>>,
+}
+
+impl Spelled {
+    fn new(template: &str, body: &str, writer: &Writer<'_>) -> Self {
+        let mut olds = Vec::new();
+        // The template as an import keeps it, and where the destinations stand in it.
+        let mut kept = String::with_capacity(template.len());
+        let mut stand = Vec::new();
+        let mut at = 0;
+        for site in links(template) {
+            let lasting = match site.destination.strip_prefix("/broken").filter(|it| named(it).is_some()) {
+                Some(broken) => Some(broken.to_owned()),
+                None => writer.before.lasting(&site.destination, &writer.from),
+            };
+            let Some(lasting) = lasting else { continue };
+            kept.push_str(&template[at..site.range.start]);
+            let start = kept.len();
+            kept.push_str(&site.written(&lasting));
+            stand.push(start..kept.len());
+            at = site.range.end;
+            olds.push(Old { site, lasting });
+        }
+        kept.push_str(&template[at..]);
+        let mut by_destination: HashMap<String, Vec<usize>> = HashMap::new();
+        for (number, old) in olds.iter().enumerate() {
+            by_destination.entry(old.lasting.clone()).or_default().push(number);
+        }
+        let places = if olds.is_empty() { HashMap::new() } else { same_places(&kept, body, &stand) };
+        Self { olds, places, by_destination }
+    }
+
+    /// The destination of the template that stands at the same place.
+    fn at(&self, site: &LinkSite) -> Option<(Range<usize>, &Old)> {
+        // Quotes may have been put around one that had none.
+        let before = site.range.start.checked_sub(1);
+        let near = |start: &usize| self.places.get(start);
+        let (range, number) = near(&site.range.start).or_else(|| near(&before?))?;
+        let old = self.olds.get(*number).filter(|old| old.lasting == site.destination)?;
+        Some((range.clone(), old))
+    }
+
+    /// How the template writes a destination, in its order.
+    fn of<'s>(&'s self, lasting: &str) -> impl Iterator<Item = &'s str> {
+        let numbers = self.by_destination.get(lasting).map_or([].as_slice(), Vec::as_slice);
+        numbers.iter().filter_map(|number| Some(self.olds.get(*number)?.site.destination.as_str()))
+    }
+}
+
+/// Where ranges of one text stand in another one, as far as the lines they are in are the same.
+fn same_places(old: &str, new: &str, ranges: &[Range<usize>]) -> HashMap<usize, (Range<usize>, usize)> {
+    let mut lines = Lines::default();
+    let (old_lines, new_lines) = (lines.number(old), lines.number(new));
+    let (old_ends, new_ends) = (starts(old), starts(new));
+    let mut places = HashMap::new();
+    let mut ranges = ranges.iter().enumerate().peekable();
+    let mut from = (0, 0);
+    let ends = (old_lines.len(), new_lines.len());
+    let changes = changes(&old_lines, &new_lines);
+    let gaps = changes.iter().map(|change| (change.old.clone(), change.new.clone()));
+    for (old_gap, new_gap) in gaps.chain([(ends.0..ends.0, ends.1..ends.1)]) {
+        let (start, end) = (old_ends[from.0], old_ends[old_gap.start]);
+        let other = new_ends[from.1];
+        while let Some((number, range)) = ranges.peek().filter(|(_, range)| range.start < end).cloned() {
+            ranges.next();
+            if range.start >= start {
+                let here = range.start - start + other;
+                places.insert(here, (here..here + range.len(), number));
+            }
+        }
+        from = (old_gap.end, new_gap.end);
+    }
+    places
+}
+
+/// Where each line of a text begins, and where the text ends.
+fn starts(text: &str) -> Vec<usize> {
+    let mut at = 0;
+    let mut starts = vec![0];
+    starts.extend(text.split_inclusive('\n').map(|line| {
+        at += line.len();
+        at
+    }));
+    starts
+}
+
+fn fenced(keys: &Keys) -> String {
+    if keys.is_empty() { String::new() } else { format!("---\n{}---\n\n", front::fresh(keys, "\n")) }
+}
+
+/// The title as a heading has it: the emoji stands before it, unless there is an icon.
+fn heading_text(fields: &PagePatch) -> String {
+    let title = fields.title.clone().unwrap_or_default();
+    let has_icon = fields.icon.clone().flatten().is_some();
+    match fields.emoji.clone().flatten().filter(|_| !has_icon) {
+        Some(emoji) => format!("{emoji} {title}"),
+        None => title,
+    }
+}
+
+/// A text as inline Markdown that says nothing else.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = ' ';
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let inside_word = before.is_alphanumeric() && rest.peek().is_some_and(|next| next.is_alphanumeric());
+        let is_special = match c {
+            '\\' | '`' | '*' | '[' | ']' | '<' | '~' => true,
+            '_' => !inside_word,
+            '&' => rest.peek().is_some_and(|next| next.is_alphanumeric() || *next == '#'),
+            // At the end it would close a heading.
+            '#' => before.is_whitespace() || before == '#',
+            _ => false,
+        };
+        if is_special {
+            out.push('\\');
+        }
+        out.push(if c == '\n' || c == '\r' { ' ' } else { c });
+        before = c;
+    }
+    out
+}
