@@ -1,47 +1,31 @@
-//! Git import: the request, and what is known of a space's repository.
+//! Git import and export: the requests, and what is known of a space's repository.
 
+mod export;
 mod import;
+mod sync;
 
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
-use url::{ParseError, Url};
 
-use self::import::{git_error, path_error};
-use super::{Actor, access, at_once, jobs::Job as _, nouns::SpaceHandle};
+use self::sync::{EnqueueGitSync, SyncPayload, SyncRequest, check_shown, check_url, git_error, path_error};
+pub(super) use self::sync::{ExportPayload, ImportPayload, lane};
+use super::{Actor, access, at_once, jobs::Job, nouns::SpaceHandle};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::gitsync::RepoPath,
-    model::{
-        BoundedText, GitSync, ImportGitRepository, JobId, SpaceId, Timestamp, UserId, has_credentials,
-        is_written_out, web_url,
-    },
+    model::{ExportGitRepository, GitSync, ImportGitRepository, JobId, SpaceId},
     policy::SpaceAction,
-    ports::GitAccess,
     store::{
         Operation, Tx,
-        jobs::{self, Audience, NewJob},
+        records::{GitState, SpaceRecord},
     },
 };
-
-/// What an import works on, as the job keeps it: without credentials.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct ImportPayload {
-    pub(super) space: SpaceId,
-    /// Who asked for it, and makes the revision.
-    pub(super) by: UserId,
-    /// The request, its URL without credentials.
-    pub(super) request: ImportGitRepository,
-    /// The URL with credentials, sealed.
-    #[serde(default)]
-    pub(super) sealed_url: Option<String>,
-}
 
 impl<'p> SpaceHandle<'p> {
     /// Starts importing a Git repository into a space: answers at once with the job that does it.
     ///
     /// The job makes the space's content equal to the repository's; a failure is recorded on the job, see
-    /// [`get_job`](Self::get_job), and leaves the space as it was. Imports of one space run one after the other, by
-    /// their `timestamp`.
+    /// [`get_job`](Self::get_job), and leaves the space as it was. Imports and exports of one space run one after
+    /// the other, by their `timestamp`.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for a text that is no URL or no ref; `Conflict`
@@ -51,7 +35,7 @@ impl<'p> SpaceHandle<'p> {
     /// ```
     /// # use docs_core::{model::SpaceId, platform::Caller};
     /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let request = serde_json::json!({ "url": "https://example.com/docs.git", "ref": "main" });
+    /// let request = serde_json::json!({ "url": "https://example.com/docs.git", "ref": "refs/heads/main" });
     /// let job = me.space(space).import_git(serde_json::from_value(request)?).await?;
     /// println!("job {job} imports the repository");
     /// # Ok(())
@@ -59,43 +43,82 @@ impl<'p> SpaceHandle<'p> {
     /// ```
     pub fn import_git(self, request: ImportGitRepository) -> BoxFuture<'p, Result<JobId>> {
         Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
-                let git = platform.ports().git.as_ref().ok_or_else(|| {
-                    Error::new(ErrorKind::Precondition, "this server does not read Git repositories")
-                })?;
-                let clean = check_url(&request.url)?;
-                if !request.reference.starts_with("refs/") || request.reference.len() < 6 {
-                    return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
-                }
-                check_shown("repoTreeURL", request.repo_tree_url.as_deref())?;
-                check_shown("repoCommitURL", request.repo_commit_url.as_deref())?;
-                check_shown("gitInfo.url", request.git_info.as_ref().and_then(|info| info.url.as_deref()))?;
-                // What can be told at once is refused here, where somebody reads it; the job tells the rest.
-                git.check(&request.url, &request.reference, GitAccess::Fetch).map_err(git_error)?;
-                let directory = request.repo_project_directory.as_deref().unwrap_or_default();
-                RepoPath::new(directory).map_err(|error| path_error(&error))?;
-                let by = actor.require_user()?.clone();
-                let id: JobId = platform.id();
-                let sealed_url = match clean == *request.url {
-                    true => None,
-                    false => Some(
-                        platform
-                            .secrets()
-                            .seal(id.as_str(), &request.url, platform.ids().next())
-                            .map_err(Error::internal)?,
-                    ),
-                };
-                let mut request = request;
-                request.url = BoundedText::new(clean).map_err(|e| Error::invalid("url", e))?;
-                let now = platform.now();
-                let payload = ImportPayload { space: space.clone(), by, request, sealed_url };
-                let enqueue = EnqueueGitSync { actor: actor.clone(), id, payload, now };
-                platform.write_and_show(actor, &enqueue, |_| at_once(Ok(enqueue.id.clone()))).await
-            });
-            done.await
+            if !request.reference.starts_with("refs/") || request.reference.len() < 6 {
+                return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
+            }
+            self.sync_git(request).await
         })
+    }
+
+    /// Starts exporting a space to a Git repository: answers at once with the job that does it.
+    ///
+    /// The job makes one commit of what is not yet in the repository and pushes it; where there is nothing of that kind
+    /// it makes none. Pages that were not edited keep their files byte for byte, and what is in the repository and is
+    /// not the space's stays. The author of the commit is who asked for it. A failure is recorded on the job, see
+    /// [`get_job`](Self::get_job). What a commit and the space agree on is not exported again, unless with `force`.
+    ///
+    /// # Errors
+    /// As [`import_git`](Self::import_git); `Invalid` also for a ref that is no branch and a message that is blank.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let request = serde_json::json!({
+    ///     "url": "https://me:token@example.com/docs.git",
+    ///     "ref": "refs/heads/main",
+    ///     "commitMessage": "Explain the limits",
+    /// });
+    /// let job = me.space(space).export_git(serde_json::from_value(request)?).await?;
+    /// println!("job {job} pushes the commit");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn export_git(self, request: ExportGitRepository) -> BoxFuture<'p, Result<JobId>> {
+        Box::pin(async move {
+            if request.reference.strip_prefix("refs/heads/").is_none_or(str::is_empty) {
+                return Err(Error::invalid("ref", "must be a branch in full, like refs/heads/main"));
+            }
+            if request.commit_message.trim().is_empty() {
+                return Err(Error::invalid("commitMessage", "must say something"));
+            }
+            self.sync_git(request).await
+        })
+    }
+
+    /// Checks what imports and exports have in common, and enqueues the job.
+    async fn sync_git<R: SyncRequest>(self, request: R) -> Result<JobId>
+    where
+        SyncPayload<R>: Job,
+    {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, async move {
+            let git = platform.ports().git.as_ref().ok_or_else(no_git)?;
+            let wanted = request.wanted();
+            let clean = check_url(wanted.url)?;
+            check_shown("repoTreeURL", wanted.tree_url)?;
+            check_shown("repoCommitURL", wanted.commit_url)?;
+            check_shown("gitInfo.url", wanted.info.and_then(|info| info.url.as_deref()))?;
+            // What can be told at once is refused here, where somebody reads it; the job tells the rest.
+            git.check(wanted.url, wanted.reference, R::ACCESS).map_err(git_error)?;
+            RepoPath::new(wanted.directory).map_err(|error| path_error(&error))?;
+            let by = actor.require_user()?.clone();
+            let id: JobId = platform.id();
+            let sealed_url = match clean == wanted.url {
+                true => None,
+                false => {
+                    let sealed = platform.secrets().seal(id.as_str(), wanted.url, platform.ids().next());
+                    Some(sealed.map_err(Error::internal)?)
+                }
+            };
+            let request = request.at(clean)?;
+            let now = platform.now();
+            let payload = SyncPayload { space: space.clone(), by, request, sealed_url };
+            let enqueue = EnqueueGitSync { actor: actor.clone(), id, payload, now };
+            platform.write_and_show(actor, &enqueue, |_| at_once(Ok(enqueue.id.clone()))).await
+        });
+        done.await
     }
 
     /// Reads what is known of the Git repository that a space is in sync with.
@@ -122,140 +145,54 @@ impl<'p> SpaceHandle<'p> {
             git.map(|git| git.info.clone()).ok_or_else(|| Error::not_found("Git repository of this space"))
         })
     }
+
+    /// Removes the installation of an older kind that a space is in sync through: who hosts its repository is not
+    /// shown any more. Nothing else changes; a space without one is as it should be.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `create`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// me.space(space).remove_legacy_git_installation().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn remove_legacy_git_installation(self) -> BoxFuture<'p, Result<()>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = RemoveLegacyInstallation { actor: actor.clone(), space: space.clone() };
+            platform.write(actor, &operation).await
+        })
+    }
 }
 
-/// Checks that text is the URL of a repository; answers it without credentials.
-fn check_url(url: &str) -> Result<String> {
-    let wrong = || Error::invalid("url", "must be an absolute https, http, git or file URL");
-    let no_host = || {
-        Error::invalid("url", "must be a URL with a host; percent-encode special characters of a password")
-    };
-    if url.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(wrong());
-    }
-    let mut parsed = match Url::parse(url) {
-        Err(ParseError::RelativeUrlWithoutBase) => return Err(wrong()),
-        // A password with a slash ends the host too early: what is left is no host, and is refused before it is kept.
-        Err(_) => return Err(no_host()),
-        Ok(parsed) => parsed,
-    };
-    let has_host = match parsed.scheme() {
-        "https" | "http" => web_url(url).is_some(),
-        "git" => parsed.host_str().is_some_and(|host| !host.is_empty()),
-        "file" => true,
-        _ => return Err(wrong()),
-    };
-    if !is_written_out(url, &parsed) {
-        return Err(wrong());
-    }
-    if !has_host {
-        return Err(no_host());
-    }
-    if !has_credentials(&parsed) {
-        return Ok(url.to_owned());
-    }
-    let cleaned = parsed.set_password(None).and_then(|()| parsed.set_username(""));
-    cleaned.map_err(|()| no_host())?;
-    Ok(parsed.into())
-}
-
-/// Refuses credentials in an address that is shown to readers.
-fn check_shown(field: &str, url: Option<&str>) -> Result<()> {
-    let holds_some = url.is_some_and(|url| match Url::parse(url) {
-        Ok(url) => has_credentials(&url),
-        // What cannot be read may still be shown.
-        Err(_) => url.contains('@'),
-    });
-    if holds_some { Err(Error::invalid(field, "must not hold credentials")) } else { Ok(()) }
-}
-
-/// The lane of a space's imports.
-pub(super) fn lane(space: &SpaceId) -> String {
-    format!("git:{space}")
-}
-
-struct EnqueueGitSync {
+struct RemoveLegacyInstallation {
     actor: Actor,
-    id: JobId,
-    payload: ImportPayload,
-    now: Timestamp,
+    space: SpaceId,
 }
 
 #[async_trait]
-impl Operation for EnqueueGitSync {
+impl Operation for RemoveLegacyInstallation {
     type Out = ();
-    const NAME: &'static str = "git_import";
+    const NAME: &'static str = "git_legacy_installation_removed";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let space = &self.payload.space;
-        let access = access::space(tx, &self.actor, space).await?;
-        access.require(SpaceAction::Manage)?;
-        // Without a time of its own an event is later than what was applied, whatever the clock of this server says.
-        let applied = access.space().git.as_ref().and_then(|git| git.event_at);
-        let event_at = self.payload.request.timestamp.unwrap_or(self.now.max(applied.unwrap_or(self.now)));
-        let job = self.payload.about(&self.id, space, self.now)?;
-        let audience = Audience::Subject { by: Some(self.payload.by.clone()), same: None };
-        let lane = Some((lane(space), event_at));
-        jobs::enqueue(tx, self.now, NewJob { audience, lane, ..job }).await
+        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Manage)?;
+        let Some(git) = proof.space().git.as_ref().filter(|git| git.info.installation_provider.is_some())
+        else {
+            return Ok(());
+        };
+        let info = GitSync { installation_provider: None, ..git.info.clone() };
+        let git = Some(GitState { info, ..git.clone() });
+        tx.put(&**proof.space(), SpaceRecord { git, ..SpaceRecord::clone(proof.space()) })?;
+        Ok(())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_url_is_shown_without_its_credentials() {
-        let clean = |url| check_url(url).expect("a URL");
-        assert_eq!(clean("https://me:secret@example.com/a/b.git"), "https://example.com/a/b.git");
-        assert_eq!(clean("https://me@x:secret@example.com"), "https://example.com/");
-        assert_eq!(clean("HTTPS://:secret@Example.com:443/a"), "https://example.com/a");
-        assert_eq!(clean("http://me@[::1]:8080/a.git"), "http://[::1]:8080/a.git");
-        assert_eq!(clean("git://me@example.com:9418/a.git"), "git://example.com:9418/a.git");
-        // Without any it stays as it was written.
-        assert_eq!(clean("https://Bücher.example:443/a"), "https://Bücher.example:443/a");
-        assert_eq!(clean("http://[::1]:8080/a.git?x"), "http://[::1]:8080/a.git?x");
-        assert_eq!(clean("https://example.com/a@b"), "https://example.com/a@b");
-        assert_eq!(clean("file:///srv/docs"), "file:///srv/docs");
-    }
-
-    #[test]
-    fn a_url_of_another_scheme_is_refused_by_name() {
-        for wrong in [
-            "",
-            "example.com/a",
-            "ssh://git@example.com/a",
-            "gopher://x/",
-            "https://",
-            "https:///a",
-            "https:a.example/b",
-            "https:\\\\a.example\\b",
-            "git:///a",
-            "git:a",
-            "https://a b/",
-            "https://a.example:99999/",
-            "https://[::1/a",
-            "https://me:pa/ss@host/x",
-        ] {
-            let error = check_url(wrong).expect_err(wrong);
-            assert!(error.message().starts_with("url: "), "{wrong}: {error}");
-        }
-    }
-
-    #[test]
-    fn an_address_that_is_shown_holds_no_credentials() {
-        for fine in [None, Some("https://example.com/a@b"), Some("tree/main"), Some("")] {
-            assert!(check_shown("repoTreeURL", fine).is_ok(), "{fine:?}");
-        }
-        for wrong in [
-            "https://me:secret@example.com/a",
-            "https://me@example.com",
-            "https:me:secret@example.com/a",
-            "HTTPS:\\\\me:secret@example.com",
-            "https://me:secret@example.com:99999/a",
-        ] {
-            let error = check_shown("repoTreeURL", Some(wrong)).expect_err(wrong);
-            assert_eq!(error.message(), "repoTreeURL: must not hold credentials");
-        }
-    }
+fn no_git() -> Error {
+    Error::new(ErrorKind::Precondition, "this server does not read or write Git repositories")
 }

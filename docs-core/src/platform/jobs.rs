@@ -102,6 +102,7 @@ const JOB_KINDS: &[Kind] = &[
     Kind::of::<members::ClearMember>(),
     Kind::of::<invites::RedeemInvites>(),
     Kind::of::<git::ImportPayload>(),
+    Kind::of::<git::ExportPayload>(),
     Kind::of::<import::ImportRun>(),
     Kind::of::<pdf::PdfWork>(),
     Kind::of::<collections::PurgeGrants>(),

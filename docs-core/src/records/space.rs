@@ -78,6 +78,9 @@ pub struct GitState {
     /// The time of the event behind the last operation in either direction.
     #[serde(default)]
     pub event_at: Option<Timestamp>,
+    /// The revision that is the same as that commit.
+    #[serde(default)]
+    pub revision: Option<RevisionId>,
 }
 
 impl GitState {

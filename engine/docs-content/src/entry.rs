@@ -234,6 +234,17 @@ macro_rules! page_record {
                 set(&mut self.extra, &fields.extra);
             }
 
+            /// All fields as a patch that sets them.
+            #[must_use]
+            pub fn fields(&self) -> PagePatch {
+                PagePatch {
+                    title: Some(self.title.clone()),
+                    $($name: Some(self.$name.clone()),)*
+                    git: Some(self.git.clone()),
+                    extra: Some(self.extra.clone()),
+                }
+            }
+
             /// The attributes that differ between a page and what became of it. Where it stands, times of change and
             /// what Git knows are none.
             #[must_use]

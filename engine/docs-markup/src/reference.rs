@@ -42,6 +42,23 @@ fn thing((kind, id): (&str, &str), anchor: Option<&str>, space: Option<SpaceId>)
     })
 }
 
+/// The reference that a destination names which is written exactly as [`destination`] writes it.
+///
+/// ```
+/// use docs_markup::reference::exactly;
+/// assert!(exactly("/pages/p1#top").is_some());
+/// assert!(exactly("/pages/p1?x").is_none() && exactly("https://example.com/pages/p1").is_none());
+/// ```
+#[must_use]
+pub fn exactly(text: &str) -> Option<ContentRef> {
+    let (path, anchor) = match text.split_once('#') {
+        Some((path, anchor)) => (path, Some(anchor)),
+        None => (text, None),
+    };
+    let found = named(path, anchor)?;
+    (destination(&found) == text).then_some(found)
+}
+
 /// The destination that a reference is written as.
 #[must_use]
 pub fn destination(target: &ContentRef) -> String {

@@ -13,7 +13,9 @@ use crate::{
     Error, Result,
     content::{
         ContentError, Edit, FileEntry, NewBody, NewPage, PageKind, PagePatch, Rendering, View,
-        check_file_name, expression::Expression, markdown::{PageSource, cover_of, web_reference},
+        check_file_name,
+        expression::Expression,
+        markdown::{PageSource, cover_of, web_reference},
     },
     model::{
         BoundedText, ContentEdit, ContentRef, DocumentInput, FileId, InsertFile, InsertPageChange,

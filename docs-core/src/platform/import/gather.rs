@@ -8,12 +8,12 @@ use chrono::{DateTime, Utc};
 use super::{Gathered, links};
 use crate::{
     Error, ErrorKind, Result,
-    content::{Edit, NewBody, NewPage, PageKind, PagePatch, markdown::{cover_of, parse_page, web_reference}},
-    model::{ContentRef, FileId, PageId, without_nul},
-    platform::{
-        Platform,
-        files::NewFile,
+    content::{
+        Edit, NewBody, NewPage, PageKind, PagePatch,
+        markdown::{cover_of, parse_page, web_reference},
     },
+    model::{ContentRef, FileId, PageId, without_nul},
+    platform::{Platform, files::NewFile},
     ports::{
         ConvertError, ConvertedPage, Converter, Document, DocumentFormat, EmbeddedFile, Fetched, FoundFile,
         Web, WebError,

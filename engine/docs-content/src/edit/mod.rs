@@ -9,7 +9,7 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
-use docs_model::{FileId, PageId, PagePatch, ReusableId, VariableValue};
+use docs_model::{FileId, GitBlob, PageId, PagePatch, ReusableId, VariableValue};
 use docs_store::{Hash, Key};
 
 pub use self::patch::{NewBody, ReusablePatch};
@@ -127,11 +127,28 @@ pub enum Edit {
         /// The reusable content.
         reusable: ReusableId,
     },
+    /// Says where Git keeps pages, files and reusable contents. Nothing else of them changes, their times neither; those
+    /// that are not there are passed over.
+    SetGit {
+        /// What is kept where.
+        blobs: Vec<(GitThing, GitBlob)>,
+    },
     /// Sets variables of the space, or removes those with no value; others stay.
     SetVariables {
         /// The variables.
         variables: BTreeMap<String, Option<VariableValue>>,
     },
+}
+
+/// Something that Git keeps in a file.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum GitThing {
+    /// A page.
+    Page(PageId),
+    /// A file.
+    File(FileId),
+    /// A reusable content.
+    Reusable(ReusableId),
 }
 
 /// What happened to a page over all edits of a batch.
@@ -336,6 +353,7 @@ impl At<'_, '_> {
             Edit::DeleteFile { file } => self.delete_file(file),
             Edit::PutReusable { reusable, fields } => self.put_reusable(reusable, fields),
             Edit::DeleteReusable { reusable } => self.delete_reusable(reusable),
+            Edit::SetGit { blobs } => self.set_git(blobs),
             Edit::SetVariables { variables } => self.set_variables(variables),
         }
     }

@@ -3,14 +3,20 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use docs_model::{FileId, ReusableId, VariableValue};
+use docs_model::{FileId, GitBlob, ReusableId, VariableValue};
+use docs_store::Key;
 
 use super::{
     super::{
-        FileEntry, ReusableEntry, VariableEntry, entry::encode, error::invalid, file_name::free_file_name,
-        keys, load::Step, read,
+        FileEntry, PageEntry, ReusableEntry, VariableEntry,
+        entry::{decode, encode},
+        error::invalid,
+        file_name::free_file_name,
+        keys,
+        load::Step,
+        map, read,
     },
-    At, Plan, ReusablePatch, check_variables,
+    At, GitThing, Plan, ReusablePatch, check_variables,
 };
 
 impl At<'_, '_> {
@@ -66,6 +72,36 @@ impl At<'_, '_> {
         }
         let mut plan = Plan::default();
         plan.changes.remove(keys::reusable(reusable));
+        Ok(plan)
+    }
+
+    pub(super) fn set_git(&self, blobs: &[(GitThing, GitBlob)]) -> Step<Plan> {
+        let key = |thing: &GitThing| match thing {
+            GitThing::Page(page) => keys::page(page),
+            GitThing::File(file) => keys::file(file),
+            GitThing::Reusable(reusable) => keys::reusable(reusable),
+        };
+        let wanted: Vec<Key> = blobs.iter().map(|(thing, _)| key(thing)).collect();
+        let found = map::get_many(self.session, &self.root, &wanted)?;
+        let mut plan = Plan::default();
+        for (((thing, blob), key), value) in blobs.iter().zip(wanted).zip(found) {
+            let (Some(value), git) = (value, Some(blob.clone())) else { continue };
+            match thing {
+                GitThing::Page(page) => {
+                    let before: PageEntry = decode(&key, &value)?;
+                    let after = PageEntry { git, ..before.clone() };
+                    plan.changes.set_page(page, Some(&before), Some(&after))?;
+                }
+                GitThing::File(_) => {
+                    let before: FileEntry = decode(&key, &value)?;
+                    plan.changes.put(key, encode(&FileEntry { git, ..before })?);
+                }
+                GitThing::Reusable(_) => {
+                    let before: ReusableEntry = decode(&key, &value)?;
+                    plan.changes.put(key, encode(&ReusableEntry { git, ..before })?);
+                }
+            }
+        }
         Ok(plan)
     }
 

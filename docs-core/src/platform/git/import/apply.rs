@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use serde::{Deserialize, Serialize};
 
-use super::{super::ImportPayload, is_stale};
+use super::super::sync::ImportPayload;
 use crate::{
     Result,
     model::{GitCommit, RevisionId},
@@ -49,7 +49,7 @@ impl Operation for StoreImport {
         let actor = Actor::User(self.payload.by.clone());
         let proof = access::space(tx, &actor, &self.payload.space).await?.require(SpaceAction::Manage)?;
         let old: &Arc<SpaceRecord> = proof.space();
-        if let Some(why) = is_stale(old, &self.payload, self.finished.job.lane_at) {
+        if let Some(why) = self.payload.is_stale(old, self.finished.job.lane_at) {
             return Ok(Applied::Stale(why));
         }
         if !jobs::finish(tx, &self.finished).await? {

@@ -6,6 +6,7 @@ use super::read::Importer;
 use crate::content::{
     gitsync::{ImportPlan, Reference, RepoPath, RepoTree, references},
     markdown::{Resolution, rewrite_links, split_front},
+    reference::exactly,
 };
 
 impl Importer<'_> {
@@ -38,7 +39,12 @@ impl Importer<'_> {
         let found: HashMap<Range<usize>, Reference> =
             references(text, path, root).into_iter().map(|it| (it.range.clone(), it)).collect();
         let new = rewrite_links(text, |site| {
-            let lasting = found.get(&site.range).and_then(|reference| self.lasting(reference, tree));
+            // An export writes what leads to nothing so that everybody sees it.
+            let broken = site.destination.strip_prefix("/broken").filter(|it| exactly(it).is_some());
+            let lasting = match broken {
+                Some(broken) => Some(broken.to_owned()),
+                None => found.get(&site.range).and_then(|reference| self.lasting(reference, tree)),
+            };
             lasting.map_or(Resolution::Keep, Resolution::To)
         });
         new.into_owned()

@@ -1,40 +1,37 @@
 //! Reading a repository as content: every page, file, reusable content and variable, with the ids they had before.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::collections::HashMap;
 
-use super::{format_error, git_error};
+use super::super::sync::{format_error, git_error, readable, tree_of};
 use crate::{
     Error, Result,
     content::{
         BuildItem, BuildPage, ContentError, FileEntry, NewBody, PageEntry, PageKind, PagePatch,
         ReusablePatch,
         gitsync::{
-            Entry, EntryKind, ImportPlan, PlannedFile, PlannedKind, PlannedPage, RepoConfig, RepoPath,
-            RepoTree, Warning, references, variables,
+            ImportPlan, PlannedFile, PlannedKind, PlannedPage, RepoConfig, RepoPath, RepoTree, Warning,
+            references, variables,
         },
         is_numbered,
         markdown::{PageSource, cover_of, parse_include, parse_page, web_reference},
+        reference::exactly,
     },
     model::{
         ContentRef, FileId, GitBlob, JobProgress, JobStage, MAX_PAGE_BYTES, PageId, PageTooLong, ReusableId,
-        check_page_size, without_nul,
+        check_page_size,
     },
-    platform::{
-        Platform,
-        files::NewFile,
-        jobs::Progress,
-    },
-    ports::{Checkout, RepoEntryKind},
+    platform::{Platform, files::NewFile, jobs::Progress},
+    ports::Checkout,
     store::{Hash, records::SpaceRecord},
 };
 
 /// Most bytes of all pages and reusable contents together: they are in memory at the same time.
-const MAX_TEXT_BYTES: u64 = 200_000_000;
+pub(in crate::platform::git) const MAX_TEXT_BYTES: u64 = 200_000_000;
 /// Most bytes of all files together.
 const MAX_FILES_BYTES: u64 = 2_000_000_000;
 
 /// Most bytes of the file of a page: its text and its front matter.
-const MAX_PAGE_FILE_BYTES: u64 = MAX_PAGE_BYTES as u64 + (256 << 10);
+pub(in crate::platform::git) const MAX_PAGE_FILE_BYTES: u64 = MAX_PAGE_BYTES as u64 + (256 << 10);
 
 /// What was read.
 pub(super) struct Read {
@@ -57,6 +54,8 @@ pub(super) struct Importer<'a> {
     pub(super) files: HashMap<RepoPath, FileId>,
     pub(super) pages: HashMap<RepoPath, PageId>,
     pub(super) reusables: HashMap<RepoPath, ReusableId>,
+    /// The file that is the first page by its name, and the slug that its page had before.
+    landing: Option<(RepoPath, String)>,
     warnings: Vec<String>,
 }
 
@@ -87,13 +86,14 @@ impl<'a> Importer<'a> {
             files: HashMap::new(),
             pages: HashMap::new(),
             reusables: HashMap::new(),
+            landing: None,
             warnings: Vec::new(),
         })
     }
 
     /// Reads the documentation below a folder of the repository and builds its content.
     pub(super) async fn read(&mut self, project: &RepoPath, progress: &mut Progress<'_>) -> Result<Read> {
-        let tree = self.tree();
+        let tree = tree_of(self.checkout);
         let config = self.text_at(&tree, &RepoConfig::path(project)).await?;
         let config = RepoConfig::read(config.as_deref(), project).map_err(format_error)?;
         let summary = self.text_at(&tree, &config.summary).await?;
@@ -104,6 +104,7 @@ impl<'a> Importer<'a> {
         let mut items = Vec::new();
         self.add_files(&plan, &mut items).await?;
         self.name_pages(&plan.pages);
+        self.landing = self.landing_slug(&config.readme, &plan.pages);
         self.name_reusables(&plan);
         self.link_texts(&tree, &plan.root);
         self.add_pages(&plan, &mut items)?;
@@ -125,18 +126,6 @@ impl<'a> Importer<'a> {
         Ok(Read { root: built.root, pages: page_count, files: plan.assets.len(), warnings })
     }
 
-    fn tree(&self) -> RepoTree {
-        RepoTree::new(self.checkout.entries().iter().map(|entry| Entry {
-            path: entry.path.clone(),
-            size: entry.size,
-            kind: match &entry.kind {
-                RepoEntryKind::File => EntryKind::File,
-                RepoEntryKind::Symlink(target) => EntryKind::Symlink(target.clone()),
-                RepoEntryKind::Submodule => EntryKind::Submodule,
-            },
-        }))
-    }
-
     /// The text of a file that may be missing.
     async fn text_at(&mut self, tree: &RepoTree, path: &RepoPath) -> Result<Option<String>> {
         match tree.file(path).map_err(format_error)? {
@@ -147,21 +136,9 @@ impl<'a> Importer<'a> {
 
     async fn text_of(&mut self, file: &PlannedFile) -> Result<String> {
         let bytes = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
-        let text = match String::from_utf8(bytes.to_vec()) {
-            Ok(text) => text,
-            Err(error) => {
-                self.warnings.push(format!("{}: is not UTF-8; what is not was replaced", file.path));
-                String::from_utf8_lossy(error.as_bytes()).into_owned()
-            }
-        };
-        // An API that refuses the character could never take such a page back.
-        match without_nul(&text) {
-            Cow::Borrowed(_) => Ok(text),
-            Cow::Owned(clean) => {
-                self.warnings.push(format!("{}: contains the NUL character, which was replaced", file.path));
-                Ok(clean)
-            }
-        }
+        let (text, replaced) = readable(bytes.to_vec());
+        self.warnings.extend(replaced.into_iter().map(|what| format!("{}: {what}", file.path)));
+        Ok(text)
     }
 
     /// Reads the text of every page and reusable content, and adds the files they refer to.
@@ -278,6 +255,16 @@ impl<'a> Importer<'a> {
         }
     }
 
+    /// The slug of the page that is at the path of the first page. The name of the file says nothing of it, so it is
+    /// what it was, unless another page beside it has that one now.
+    fn landing_slug(&self, readme: &RepoPath, pages: &[PlannedPage]) -> Option<(RepoPath, String)> {
+        let (_, entry) = self.before.pages.get(readme.as_str())?;
+        let is_it = |page: &PlannedPage| matches!(&page.kind, PlannedKind::Document { file: Some(file), .. } if file.path == *readme);
+        let is_taken = pages.iter().any(|page| page.slug() == entry.slug && !is_it(page));
+        let is_top = entry.parent.is_none() && pages.iter().any(is_it);
+        (is_top && !is_taken).then(|| (readme.clone(), entry.slug.clone()))
+    }
+
     fn add_pages(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
         let mut stack: Vec<(&PlannedPage, Option<PageId>)> =
             plan.pages.iter().rev().map(|page| (page, None)).collect();
@@ -292,7 +279,11 @@ impl<'a> Importer<'a> {
     fn page(&mut self, page: &PlannedPage, parent: Option<PageId>) -> Result<BuildPage> {
         let titled = PagePatch { slug: Some(page.slug().to_owned()), ..PagePatch::titled(&page.title) };
         match &page.kind {
-            PlannedKind::Document { file: Some(file), .. } => self.document(file, titled, parent),
+            PlannedKind::Document { file: Some(file), .. } => {
+                let landing = self.landing.as_ref().filter(|(path, _)| *path == file.path);
+                let slug = landing.map(|(_, slug)| slug.clone()).or(titled.slug.clone());
+                self.document(file, PagePatch { slug, ..titled }, parent)
+            }
             PlannedKind::Document { file: None, .. } => {
                 Ok(BuildPage::new(self.platform.id(), parent, PageKind::Document, titled))
             }
@@ -361,7 +352,8 @@ impl<'a> Importer<'a> {
             }
             (Some(page), None, _) => ContentRef::Page { page: page.clone(), space: None },
             (None, _, Some(file)) => ContentRef::File { file: file.clone() },
-            (None, _, None) => ContentRef::Url { url: url.to_owned() },
+            // What has no file is named by its id.
+            (None, _, None) => exactly(url).unwrap_or_else(|| ContentRef::Url { url: url.to_owned() }),
         }
     }
 
@@ -424,7 +416,7 @@ fn name_of(item: &BuildItem) -> String {
 }
 
 /// Refuses what no server should read, however small it was packed.
-fn check_size(what: &str, bytes: u64, limit: u64) -> Result<()> {
+pub(in crate::platform::git) fn check_size(what: &str, bytes: u64, limit: u64) -> Result<()> {
     if bytes <= limit {
         return Ok(());
     }

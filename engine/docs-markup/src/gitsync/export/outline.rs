@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     Repository, SpaceOutline, SpacePage, SpacePageKind, TitleIn, emit,
-    places::{Places, Thing, named, relative},
+    places::{Places, Thing, relative},
     text::escape,
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
         summary::scanner::{bullet, is_rule, split_indent, underline},
     },
     markdown::{LinkKind, links},
-    reference::destination,
+    reference::{destination, exactly},
     slugify,
 };
 
@@ -126,7 +126,7 @@ impl Outline<'_> {
     fn target(&self, url: &str, places: &Places) -> ContentRef {
         let here = self.repository.config.summary.folder();
         let found = places.find(url, &here).or_else(|| places.find(url, &self.repository.config.root));
-        found.or_else(|| named(url)).unwrap_or_else(|| ContentRef::Url { url: url.to_owned() })
+        found.or_else(|| exactly(url)).unwrap_or_else(|| ContentRef::Url { url: url.to_owned() })
     }
 
     fn old<'t>(&self, text: &'t str) -> Option<Old<'t>> {

@@ -9,7 +9,7 @@ use super::super::{
     refs::place,
     target::{self, Target},
 };
-use crate::reference::{self, destination};
+use crate::reference::destination;
 
 /// Something that has a file in the repository.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -45,17 +45,6 @@ impl Thing {
             }
         }
     }
-}
-
-/// The reference that a destination of the platform names.
-pub(super) fn named(text: &str) -> Option<ContentRef> {
-    let (path, anchor) = match text.split_once('#') {
-        Some((path, anchor)) => (path, Some(anchor)),
-        None => (text, None),
-    };
-    let found = reference::named(path, anchor)?;
-    // What is written otherwise would not be found again.
-    (destination(&found) == text).then_some(found)
 }
 
 /// Which file is what in a commit.
@@ -153,14 +142,6 @@ mod tests {
             assert_eq!(written, path);
             assert_eq!(place(&written, &folder, &RepoPath::default()), Some((to.clone(), None)));
             assert_eq!(folder.join(&plain_relative(&folder, &to)), Ok(to));
-        }
-    }
-
-    #[test]
-    fn only_what_is_written_exactly_so_is_named() {
-        assert!(named("/pages/p1#a").is_some() && named("/files/f1").is_some());
-        for text in ["/pages/p1?x", "/pages/p1/", "pages/p1", "#a", "https://x.y/pages/p1", "/files/f1#x"] {
-            assert_eq!(named(text), None, "{text}");
         }
     }
 }

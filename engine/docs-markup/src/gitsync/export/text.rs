@@ -7,7 +7,7 @@ use docs_model::{ContentRef, PagePatch, check_page_size};
 use super::{
     super::RepoPath,
     front::{self, Keys},
-    places::{Places, Thing, named, plain_relative},
+    places::{Places, Thing, plain_relative},
 };
 use crate::{
     diff::{Lines, changes},
@@ -15,6 +15,7 @@ use crate::{
         CoverSource, LinkSite, PageParts, PageSource, cover_of, links, parse_include, parse_page,
         web_reference, without_blank_lines,
     },
+    reference::exactly,
 };
 
 /// What a file says that an export writes.
@@ -300,7 +301,7 @@ impl Writer<'_> {
 
     /// What a destination by id is written as: as elsewhere in the template, as a path, or as broken.
     fn destination(&self, site: &LinkSite, known: &Spelled) -> Option<String> {
-        let target = named(&site.destination)?;
+        let target = exactly(&site.destination)?;
         let (thing, _) = Thing::of(&target)?;
         let spelled = known.of(&site.destination).find(|old| self.leads(old, &site.destination));
         if let Some(spelled) = spelled {
@@ -337,7 +338,7 @@ impl Spelled {
         let mut stand = Vec::new();
         let mut at = 0;
         for site in links(template) {
-            let lasting = match site.destination.strip_prefix("/broken").filter(|it| named(it).is_some()) {
+            let lasting = match site.destination.strip_prefix("/broken").filter(|it| exactly(it).is_some()) {
                 Some(broken) => Some(broken.to_owned()),
                 None => writer.before.lasting(&site.destination, &writer.from),
             };

@@ -1,0 +1,348 @@
+//! The job that writes a space's content into a repository.
+
+mod apply;
+mod space;
+mod write;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::{
+    apply::{Applied, NewRevision, StoreExport},
+    space::Revision,
+    write::{Files, Prepared, Preparer},
+};
+use super::{
+    no_git,
+    sync::{ExportPayload, MadeBy, Times, format_error, git_error, is_set, readable, tree_of},
+};
+use crate::{
+    Error, ErrorKind, Result,
+    content::{
+        Edit, GitThing,
+        gitsync::{
+            ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, RepoConfig, RepoPath, RepoTree, Repository,
+        },
+    },
+    model::{GitBlob, JobResult, JobStage, RevisionId},
+    platform::{
+        Actor, Platform,
+        jobs::{Effect, Job, Progress, Run},
+    },
+    ports::{Checkout, Commit, GitError, PushRequest, Signature},
+    store::{
+        Hash,
+        jobs::JobOutcome,
+        records::{RevisionRecord, SpaceRecord, UserRecord},
+    },
+};
+
+/// How often an export starts anew on a commit that somebody else has pushed meanwhile.
+const MAX_ATTEMPTS: usize = 5;
+
+/// Who commits what is exported; the author is who asked for it.
+const COMMITTER_NAME: &str = "Docs Platform";
+/// An address that nobody has and nobody can get.
+const COMMITTER_EMAIL: &str = "git-export@docs-platform.invalid";
+
+#[async_trait]
+impl Job for ExportPayload {
+    const KIND: &'static str = "git_export";
+
+    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
+        let mut progress = run.progress(platform);
+        for _ in 0..MAX_ATTEMPTS {
+            match platform.export_once(&self, run, &mut progress).await? {
+                Attempt::Ended(effect) => return Ok(effect),
+                Attempt::Moved => {
+                    let reference = &self.request.reference;
+                    let what =
+                        format!("somebody else pushed to {reference} meanwhile; starting on their commit");
+                    run.say(platform, what);
+                }
+            }
+            if run.is_stopping() {
+                return Err(Error::new(ErrorKind::Unavailable, "the server stops; the export goes on later"));
+            }
+        }
+        let reference = &self.request.reference;
+        let message = format!(
+            "somebody else pushed to {reference} during each of {MAX_ATTEMPTS} attempts; export again later"
+        );
+        Err(Error::conflict(message))
+    }
+}
+
+/// What became of an attempt.
+enum Attempt {
+    Ended(Effect),
+    /// The branch points elsewhere than when it was fetched.
+    Moved,
+}
+
+/// What an export is made on.
+struct Base {
+    checkout: Option<Box<dyn Checkout>>,
+    /// Tells whether the branch is there; otherwise it is made on the commit of `HEAD`.
+    is_branch: bool,
+}
+
+/// What an attempt works with.
+struct Export<'a> {
+    payload: &'a ExportPayload,
+    space: Arc<SpaceRecord>,
+    base: Base,
+    /// The URL with its credentials.
+    url: String,
+}
+
+impl Platform {
+    async fn export_once(
+        &self,
+        payload: &ExportPayload,
+        run: &mut Run,
+        progress: &mut Progress<'_>,
+    ) -> Result<Attempt> {
+        let space = self.live_space(payload).await?;
+        if let Some(why) = payload.is_stale(&space, run.job.lane_at) {
+            run.say(self, why);
+            return Ok(Attempt::Ended(Effect::Done));
+        }
+        if !is_set(payload.request.force) && self.came_from(payload, &space).await? {
+            run.say(self, "the repository has this revision already; nothing to do".to_owned());
+            return Ok(Attempt::Ended(Effect::Done));
+        }
+        progress.stage(JobStage::RepoFetch).await?;
+        let url = payload.url(self, run)?;
+        let base = self.base(payload, &url).await?;
+        match &base.checkout {
+            Some(checkout) => run.say(self, format!("fetched commit {}", checkout.commit().oid)),
+            None => run.say(self, "the repository has no commit yet".to_owned()),
+        }
+        let export = Export { payload, space, base, url };
+        self.export_on(export, run, progress).await
+    }
+
+    async fn live_space(&self, payload: &ExportPayload) -> Result<Arc<SpaceRecord>> {
+        let space: Option<Arc<SpaceRecord>> =
+            self.read().await?.get(&SpaceRecord::at(&payload.space)).await?;
+        space.filter(|space| space.deleted_at.is_none()).ok_or_else(|| Error::not_found("space"))
+    }
+
+    /// Tells whether the content of a space is what it last had in common with this repository.
+    async fn came_from(&self, payload: &ExportPayload, space: &SpaceRecord) -> Result<bool> {
+        let Some(state) = &space.git else { return Ok(false) };
+        let head: Option<Arc<RevisionRecord>> =
+            self.read().await?.get(&RevisionRecord::at(&space.id, &space.head)).await?;
+        let git = head.as_ref().and_then(|head| head.git.as_ref());
+        Ok(git.is_some_and(|git| state.is_of(&git.oid, &payload.source())))
+    }
+
+    /// Fetches the branch, or what it will be made on.
+    async fn base(&self, payload: &ExportPayload, url: &str) -> Result<Base> {
+        let git = self.ports().git.as_ref().ok_or_else(no_git)?;
+        for (reference, is_branch) in [(&*payload.request.reference, true), ("HEAD", false)] {
+            match git.fetch(&payload.fetch_of(url, reference)).await {
+                Ok(checkout) => return Ok(Base { checkout: Some(checkout), is_branch }),
+                Err(GitError::NoRef(_)) => {}
+                Err(error) => return Err(git_error(error)),
+            }
+        }
+        Ok(Base { checkout: None, is_branch: false })
+    }
+
+    async fn export_on(
+        &self,
+        export: Export<'_>,
+        run: &mut Run,
+        progress: &mut Progress<'_>,
+    ) -> Result<Attempt> {
+        let storing = self.storing();
+        let Export { payload, space, base, .. } = &export;
+        progress.stage(JobStage::ConfigCheck).await?;
+        let checkout = base.checkout.as_deref();
+        let repository = repository(checkout, &payload.project()?).await?;
+        let before = self.before(payload, space, &repository).await?;
+        let view = self.content().view(&space.domain, space.root);
+        let now = Revision::read(&view, Some(&before)).await?;
+        let plan = ExportPlan::new(&repository, &now.outline, &before.outline).map_err(format_error)?;
+        progress.stage(JobStage::ContentProcess).await?;
+        let oid = checkout.map(|checkout| checkout.commit().oid.clone());
+        let is_in_step =
+            space.git.as_ref().zip(oid.as_ref()).is_some_and(|(git, oid)| git.is_of(oid, &payload.source()));
+        let preparer = Preparer {
+            platform: self,
+            domain: &space.domain,
+            view: &view,
+            repository: &repository,
+            checkout,
+            plan: &plan,
+            now: &now,
+            before: &before,
+            is_in_step,
+        };
+        let prepared = preparer.prepare(progress).await?;
+        progress.stage(JobStage::Finalize).await?;
+        let is_nothing = prepared.writes.is_empty() && prepared.removed.is_empty() && base.is_branch;
+        if is_nothing && is_in_step && prepared.gits.is_empty() {
+            run.say(self, "the repository has everything already; nothing to do".to_owned());
+            return Ok(Attempt::Ended(Effect::Done));
+        }
+        let (commit, gits) = match checkout.filter(|_| is_nothing) {
+            Some(checkout) => {
+                run.say(self, "the repository has everything already; no commit is made".to_owned());
+                (checkout.commit().clone(), prepared.gits)
+            }
+            None => match self.push(&export, run, prepared).await? {
+                Some(pushed) => pushed,
+                None => return Ok(Attempt::Moved),
+            },
+        };
+        self.require_stored(storing)?;
+        self.store_export(&export, run, (commit, gits)).await.map(Attempt::Ended)
+    }
+
+    /// What the space had when it was last in sync.
+    async fn before(
+        &self,
+        payload: &ExportPayload,
+        space: &SpaceRecord,
+        repository: &Repository,
+    ) -> Result<Revision> {
+        let state = space.git.as_ref();
+        let Some(id) = state.and_then(|git| git.revision.as_ref()) else { return Ok(Revision::default()) };
+        let record: Option<Arc<RevisionRecord>> =
+            self.read().await?.get(&RevisionRecord::at(&space.id, id)).await?;
+        let Some(record) = record else { return Ok(Revision::default()) };
+        let view = self.content().view(&space.domain, record.root);
+        let mut before = Revision::read(&view, None).await?;
+        if state.and_then(|git| git.source.as_deref()) != Some(&payload.source()) {
+            before.retain_same(&repository.oids);
+        }
+        Ok(before)
+    }
+
+    /// Pushes; none when the branch has moved. Answers the commit, and where it keeps everything.
+    async fn push(
+        &self,
+        export: &Export<'_>,
+        run: &mut Run,
+        prepared: Prepared,
+    ) -> Result<Option<(Commit, Vec<(GitThing, GitBlob)>)>> {
+        let git = self.ports().git.as_ref().ok_or_else(no_git)?;
+        let Export { payload, space, base, url } = export;
+        let author: Option<Arc<UserRecord>> = self.read().await?.get(&UserRecord::at(&payload.by)).await?;
+        let author = author.ok_or_else(|| Error::not_found("user"))?;
+        let parent = base.checkout.as_ref().map(|checkout| checkout.commit().oid.clone());
+        let wanted = payload.fetch_of(url, &payload.request.reference);
+        let request = PushRequest {
+            url: wanted.url,
+            reference: wanted.reference,
+            cache_id: wanted.cache_id,
+            expected: parent.clone().filter(|_| base.is_branch),
+            parent,
+            removed: prepared.removed.iter().map(ToString::to_string).collect(),
+            message: payload.request.commit_message.to_string(),
+            author: Signature { name: author.display_name.clone(), email: author.email.clone() },
+            committer: Signature { name: COMMITTER_NAME.to_owned(), email: COMMITTER_EMAIL.to_owned() },
+            // Of this run: a commit that is made anew is another one.
+            committed_at: self.now().time(),
+        };
+        let (written, removed) = (prepared.writes.len(), prepared.removed.len());
+        let mut files = Files::new(self, &space.domain, prepared);
+        match git.push(&request, &mut files).await {
+            Ok(commit) => {
+                let what =
+                    format!("pushed commit {}: {written} files written, {removed} removed", commit.oid);
+                run.say(self, what);
+                Ok(Some((commit, files.gits)))
+            }
+            Err(GitError::Moved) => Ok(None),
+            Err(GitError::Source(reason)) => Err(match reason.downcast_ref::<Error>() {
+                Some(error) => Error::new(error.kind(), error.message().to_owned()).caused_by(reason),
+                None => Error::internal(reason),
+            }),
+            Err(error) => Err(git_error(error)),
+        }
+    }
+
+    /// Stores that the commit has what was exported; on top of it stays what was edited meanwhile.
+    async fn store_export(
+        &self,
+        export: &Export<'_>,
+        run: &mut Run,
+        (commit, gits): (Commit, Vec<(GitThing, GitBlob)>),
+    ) -> Result<Effect> {
+        let Export { payload, space, .. } = export;
+        let edits = [Edit::SetGit { blobs: gits }];
+        let exported = self.with_git(space, space.root, &edits).await?;
+        let id: RevisionId = self.id();
+        let is_ours = commit.message.trim_end() == payload.request.commit_message.trim_end();
+        let made_by = if is_ours { MadeBy::Platform } else { MadeBy::SomebodyElse };
+        for _ in 0..MAX_ATTEMPTS {
+            let current = self.live_space(payload).await?;
+            let edited = match current.head == space.head {
+                true => None,
+                false => Some(NewRevision {
+                    id: self.id(),
+                    root: self.with_git(space, current.root, &edits).await?,
+                    parent: current.head.clone(),
+                }),
+            };
+            let result = JobResult { revision: Some(id.clone()), url: None };
+            let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
+            let times = Times { event: run.job.lane_at, now: finished.now };
+            let operation = StoreExport {
+                payload: ExportPayload::clone(payload),
+                exported: NewRevision { id: id.clone(), root: exported, parent: space.head.clone() },
+                edited,
+                commit: payload.commit(&commit, made_by),
+                git: payload.state(&commit.oid, &id, times),
+                finished,
+            };
+            match self.write(&Actor::Platform, &operation).await? {
+                Applied::Done => return Ok(Effect::Finished),
+                Applied::Changed => {}
+                Applied::Stale(why) => {
+                    run.say(self, why);
+                    return Ok(Effect::Done);
+                }
+                Applied::TakenOver => {
+                    tracing::warn!(job.id = %run.job.id, "another worker has taken the export over");
+                    return Ok(Effect::Finished);
+                }
+            }
+        }
+        // The next run finds the commit in the repository.
+        Err(Error::new(ErrorKind::Unavailable, "the content of the space changes all the time; trying again"))
+    }
+
+    async fn with_git(&self, space: &SpaceRecord, root: Hash, edits: &[Edit]) -> Result<Hash> {
+        Ok(self.content().edit(&space.domain, root, self.now().time(), edits).await?.root)
+    }
+}
+
+/// What the commit has that an export is made on.
+async fn repository(checkout: Option<&dyn Checkout>, project: &RepoPath) -> Result<Repository> {
+    let tree = checkout.map(tree_of).unwrap_or_default();
+    let config = text_at(checkout, &tree, &RepoConfig::path(project), MAX_CONFIG_BYTES).await?;
+    let config = RepoConfig::read(config.as_deref(), project).map_err(format_error)?;
+    let summary = text_at(checkout, &tree, &config.summary, MAX_SUMMARY_BYTES).await?;
+    let entries = checkout.map_or([].as_slice(), |checkout| checkout.entries());
+    let oids = entries.iter().map(|entry| (entry.path.clone(), entry.oid.clone())).collect();
+    Ok(Repository { tree, oids, config, summary })
+}
+
+/// The text of a file that may be missing.
+async fn text_at(
+    checkout: Option<&dyn Checkout>,
+    tree: &RepoTree,
+    path: &RepoPath,
+    limit: u64,
+) -> Result<Option<String>> {
+    let Some(checkout) = checkout else { return Ok(None) };
+    let Some(file) = tree.file_within(path, limit).map_err(format_error)? else { return Ok(None) };
+    let bytes = checkout.read(file.source.as_str()).await.map_err(git_error)?;
+    Ok(Some(readable(bytes.to_vec()).0))
+}

@@ -1,0 +1,105 @@
+//! Storing an export: the commit and where it keeps everything, and the end of the job, all or nothing.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::super::sync::ExportPayload;
+use crate::{
+    Result,
+    model::{GitCommit, RevisionId},
+    platform::{Actor, access, spaces::move_head_to},
+    policy::SpaceAction,
+    store::{
+        Hash, Operation, Tx, jobs,
+        records::{GitState, RevisionKind, RevisionRecord, SpaceRecord},
+    },
+};
+
+/// What became of storing an export.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Applied {
+    /// It is stored, and the job is done.
+    Done,
+    /// The content of the space has changed meanwhile: what is stored has to be made of the new one.
+    Changed,
+    /// Something that happened later was applied meanwhile.
+    Stale(String),
+    /// Another worker has the job.
+    TakenOver,
+}
+
+/// A revision of an export.
+pub(super) struct NewRevision {
+    pub(super) id: RevisionId,
+    pub(super) root: Hash,
+    pub(super) parent: RevisionId,
+}
+
+/// Stores an export.
+pub(super) struct StoreExport {
+    pub(super) payload: ExportPayload,
+    /// What is in the commit.
+    pub(super) exported: NewRevision,
+    /// The content that was edited while the export ran, with where Git keeps it; none where nothing was.
+    pub(super) edited: Option<NewRevision>,
+    pub(super) commit: GitCommit,
+    pub(super) git: GitState,
+    pub(super) finished: jobs::FinishJob,
+}
+
+#[async_trait]
+impl Operation for StoreExport {
+    type Out = Applied;
+    const NAME: &'static str = "git_exported";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Applied> {
+        // Whoever asked may have lost the right, or the space may be gone, while the export ran.
+        let actor = Actor::User(self.payload.by.clone());
+        let proof = access::space(tx, &actor, &self.payload.space).await?.require(SpaceAction::Manage)?;
+        let old = proof.space();
+        if let Some(why) = self.payload.is_stale(old, self.finished.job.lane_at) {
+            return Ok(Applied::Stale(why));
+        }
+        let on = self.edited.as_ref().unwrap_or(&self.exported);
+        if old.head != on.parent {
+            return Ok(Applied::Changed);
+        }
+        if !jobs::finish(tx, &self.finished).await? {
+            return Ok(Applied::TakenOver);
+        }
+        let exported = self.revision(&self.exported, Some(self.commit.clone()));
+        let live = match &self.edited {
+            None => exported,
+            Some(edited) => {
+                tx.create(exported);
+                self.revision(edited, None)
+            }
+        };
+        let new = SpaceRecord {
+            head: live.id.clone(),
+            root: live.root,
+            git: Some(self.git.clone()),
+            updated_at: self.finished.now.later_than(old.updated_at),
+            ..SpaceRecord::clone(old)
+        };
+        move_head_to(tx, &proof, new, live)?;
+        Ok(Applied::Done)
+    }
+}
+
+impl StoreExport {
+    fn revision(&self, new: &NewRevision, git: Option<GitCommit>) -> RevisionRecord {
+        RevisionRecord {
+            id: new.id.clone(),
+            space: self.payload.space.clone(),
+            number: None,
+            parents: vec![new.parent.clone()],
+            root: new.root,
+            kind: RevisionKind::Edits,
+            created_at: self.finished.now,
+            by: self.payload.by.clone(),
+            git,
+            conflicts: Vec::new(),
+        }
+    }
+}

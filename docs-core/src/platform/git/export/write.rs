@@ -1,0 +1,293 @@
+//! What a push brings: texts that differ from those in the repository, and files that are read when their turn comes.
+
+use std::collections::{HashMap, VecDeque};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use super::{
+    super::{
+        import::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size},
+        sync::{format_error, git_error, readable},
+    },
+    space::{Revision, is_same_page},
+    text_at,
+};
+use crate::{
+    Error, Result,
+    content::{
+        FileEntry, GitThing, PagePatch, Rendering, View,
+        gitsync::{
+            ExportPlan, MAX_CONFIG_BYTES, PageContent, PlannedFile, RepoPath, Repository, SpaceFile,
+            SpaceInclude, SpacePage, TitleIn,
+        },
+    },
+    model::{GitBlob, JobProgress, JobStage, PageId},
+    platform::{Platform, files::FilePlace, jobs::Progress},
+    ports::{Checkout, GitError, PushFile, PushFiles, SourceError, blob_id},
+};
+
+/// A file that is pushed.
+pub(super) enum Write {
+    Text {
+        path: RepoPath,
+        bytes: Bytes,
+    },
+    /// A file of the space, read when it is pushed; `known` is how the repository knows it.
+    File {
+        path: RepoPath,
+        thing: GitThing,
+        known: String,
+        entry: Box<FileEntry>,
+    },
+}
+
+/// What an export changes in the repository, and what it then keeps where.
+#[derive(Default)]
+pub(super) struct Prepared {
+    pub(super) writes: VecDeque<Write>,
+    pub(super) removed: Vec<RepoPath>,
+    /// What is kept elsewhere, or is another blob, than the space knows.
+    pub(super) gits: Vec<(GitThing, GitBlob)>,
+    /// Bytes of all texts that are written.
+    bytes: u64,
+    titles: HashMap<PageId, TitleIn>,
+}
+
+/// Compares the space with the repository.
+pub(super) struct Preparer<'a> {
+    pub(super) platform: &'a Platform,
+    pub(super) domain: &'a str,
+    pub(super) view: &'a View,
+    pub(super) repository: &'a Repository,
+    pub(super) checkout: Option<&'a dyn Checkout>,
+    pub(super) plan: &'a ExportPlan<'a>,
+    pub(super) now: &'a Revision,
+    pub(super) before: &'a Revision,
+    /// Tells whether the repository is as the space left it: what was not edited since need not be read.
+    pub(super) is_in_step: bool,
+}
+
+/// A text of the space, and where it goes.
+struct Text<'t> {
+    thing: GitThing,
+    git: Option<&'t GitBlob>,
+    path: &'t RepoPath,
+}
+
+impl Preparer<'_> {
+    pub(super) async fn prepare(&self, progress: &mut Progress<'_>) -> Result<Prepared> {
+        let mut prepared =
+            Prepared { removed: self.plan.removed().iter().cloned().collect(), ..Prepared::default() };
+        let total = self.now.outline.pages.len() as u64;
+        for (number, page) in self.now.outline.pages.iter().enumerate() {
+            self.page(page, &mut prepared).await?;
+            let done = number as u64 + 1;
+            progress.count(JobStage::ContentProcess, JobProgress { done, total }).await?;
+        }
+        for include in &self.now.outline.includes {
+            self.include(include, &mut prepared).await?;
+        }
+        for file in &self.now.outline.files {
+            self.file(file, &mut prepared).await?;
+        }
+        self.variables(&mut prepared).await?;
+        let summary = self.plan.summary(&prepared.titles);
+        if self.repository.summary.as_ref() != Some(&summary) {
+            self.write(&self.repository.config.summary, summary, &mut prepared)?;
+        }
+        Ok(prepared)
+    }
+
+    async fn page(&self, page: &SpacePage, prepared: &mut Prepared) -> Result<()> {
+        let (Some(path), Some(entry)) = (self.plan.page_path(&page.id), self.now.pages.get(&page.id)) else {
+            return Ok(());
+        };
+        let before = self.before.pages.get(&page.id);
+        let is_there = page.git.as_ref().is_some_and(|git| self.is_at(git, path));
+        if is_there && self.may_skip() && before.is_some_and(|before| is_same_page(entry, before)) {
+            prepared.titles.insert(page.id.clone(), TitleIn::Unread);
+            return Ok(());
+        }
+        let file = self.template_file(page.git.as_ref())?;
+        // A file that was too long was imported without its text, and stays as it is.
+        if is_there
+            && entry.body.is_empty()
+            && file.as_ref().is_some_and(|file| file.size > MAX_PAGE_FILE_BYTES)
+        {
+            return Ok(());
+        }
+        let template = self.template(file).await?;
+        let body = self.view.text(&entry.body, Rendering::Request).await?;
+        let fields = entry.fields();
+        let content = PageContent { fields: &fields, body: &body };
+        let written = self.plan.page(page, template.as_ref().map(|(text, _)| text.as_str()), content);
+        let title = if written.is_titled { TitleIn::File } else { TitleIn::Summary };
+        prepared.titles.insert(page.id.clone(), title);
+        let text = Text { thing: GitThing::Page(page.id.clone()), git: page.git.as_ref(), path };
+        self.text(text, template, written.text, prepared)
+    }
+
+    async fn include(&self, include: &SpaceInclude, prepared: &mut Prepared) -> Result<()> {
+        let (Some(path), Some(entry)) =
+            (self.plan.include_path(&include.id), self.now.reusables.get(&include.id))
+        else {
+            return Ok(());
+        };
+        let before = self.before.reusables.get(&include.id);
+        let is_there = include.git.as_ref().is_some_and(|git| self.is_at(git, path));
+        if is_there && self.may_skip() && before == Some(entry) {
+            return Ok(());
+        }
+        let template = self.template(self.template_file(include.git.as_ref())?).await?;
+        let body = self.view.text(&entry.body, Rendering::Request).await?;
+        let (title, extra) = (Some(entry.title.clone()), Some(entry.extra.clone()));
+        let fields = PagePatch { title, extra, ..PagePatch::default() };
+        let content = PageContent { fields: &fields, body: &body };
+        let written = self.plan.include(include, template.as_ref().map(|(text, _)| text.as_str()), content);
+        let text = Text { thing: GitThing::Reusable(include.id.clone()), git: include.git.as_ref(), path };
+        self.text(text, template, written.text, prepared)
+    }
+
+    /// Tells whether what is as it was needs no look: nothing that it may lead to is elsewhere.
+    fn may_skip(&self) -> bool {
+        self.is_in_step && !self.plan.moves_targets()
+    }
+
+    /// Tells whether the repository has a blob at a path.
+    fn is_at(&self, git: &GitBlob, path: &RepoPath) -> bool {
+        git.path == path.as_str() && self.oid_at(path).is_some_and(|oid| *oid == git.oid)
+    }
+
+    fn oid_at(&self, path: &RepoPath) -> Option<&String> {
+        let file = self.repository.tree.file(path).ok().flatten()?;
+        self.repository.oids.get(file.source.as_str())
+    }
+
+    fn template_file(&self, git: Option<&GitBlob>) -> Result<Option<PlannedFile>> {
+        let path = git.and_then(|git| RepoPath::new(&git.path).ok());
+        let Some(path) = path else { return Ok(None) };
+        self.repository.tree.file(&path).map_err(format_error)
+    }
+
+    /// The text that is in the repository, and its object id.
+    async fn template(&self, file: Option<PlannedFile>) -> Result<Option<(String, String)>> {
+        let Some(file) = file.filter(|file| file.size <= MAX_PAGE_FILE_BYTES) else { return Ok(None) };
+        let (Some(checkout), Some(oid)) = (self.checkout, self.repository.oids.get(file.source.as_str()))
+        else {
+            return Ok(None);
+        };
+        let bytes = checkout.read(file.source.as_str()).await.map_err(git_error)?;
+        Ok(Some((readable(bytes.to_vec()).0, oid.clone())))
+    }
+
+    /// Writes a text, unless the repository has it at its path.
+    fn text(
+        &self,
+        new: Text<'_>,
+        template: Option<(String, String)>,
+        text: String,
+        prepared: &mut Prepared,
+    ) -> Result<()> {
+        let is_there = new.git.is_some_and(|git| git.path == new.path.as_str());
+        let oid = match template.filter(|(template, _)| is_there && *template == text) {
+            Some((_, oid)) => oid,
+            None => {
+                let oid = blob_id(text.as_bytes());
+                self.write(new.path, text, prepared)?;
+                oid
+            }
+        };
+        let git = GitBlob { oid, path: new.path.to_string() };
+        if new.git != Some(&git) {
+            prepared.gits.push((new.thing, git));
+        }
+        Ok(())
+    }
+
+    fn write(&self, path: &RepoPath, text: String, prepared: &mut Prepared) -> Result<()> {
+        let path = self.plan.written_to(path).map_err(format_error)?;
+        prepared.bytes += text.len() as u64;
+        check_size("pages", prepared.bytes, MAX_TEXT_BYTES)?;
+        prepared.writes.push_back(Write::Text { path, bytes: text.into() });
+        Ok(())
+    }
+
+    async fn file(&self, file: &SpaceFile, prepared: &mut Prepared) -> Result<()> {
+        let (Some(path), Some(entry)) = (self.plan.file_path(&file.id), self.now.files.get(&file.id)) else {
+            return Ok(());
+        };
+        let before = self.before.files.get(&file.id);
+        let is_there = file.git.as_ref().is_some_and(|git| self.is_at(git, path));
+        if is_there && before.is_some_and(|before| before.blob == entry.blob) {
+            return Ok(());
+        }
+        let thing = GitThing::File(file.id.clone());
+        let there = self.repository.tree.file(path).map_err(format_error)?;
+        if let (Some(there), Some(oid)) = (there.filter(|there| there.size == entry.size), self.oid_at(path))
+            && there.path == *path
+            && blob_id(&read_file(self.platform, self.domain, entry).await?) == *oid
+        {
+            let git = GitBlob { oid: oid.clone(), path: path.to_string() };
+            if file.git.as_ref() != Some(&git) {
+                prepared.gits.push((thing, git));
+            }
+            return Ok(());
+        }
+        let written = self.plan.written_to(path).map_err(format_error)?;
+        let (known, entry) = (path.to_string(), Box::new(entry.clone()));
+        prepared.writes.push_back(Write::File { path: written, thing, known, entry });
+        Ok(())
+    }
+
+    async fn variables(&self, prepared: &mut Prepared) -> Result<()> {
+        let found = self.view.variables().await?;
+        let values = found.into_iter().map(|(name, entry)| (name, entry.value)).collect();
+        let path = self.plan.variables_path();
+        let template = text_at(self.checkout, &self.repository.tree, &path, MAX_CONFIG_BYTES).await?;
+        match self.plan.variables(template.as_deref(), &values).map_err(format_error)? {
+            Some(text) if template.as_ref() == Some(&text) => Ok(()),
+            Some(text) => self.write(&path, text, prepared),
+            None => {
+                prepared.removed.extend(template.map(|_| path));
+                Ok(())
+            }
+        }
+    }
+}
+
+async fn read_file(platform: &Platform, domain: &str, entry: &FileEntry) -> Result<Bytes> {
+    let bytes = FilePlace::of(entry).read(platform.objects(), domain, 0..entry.size).await?;
+    bytes.ok_or_else(|| Error::internal(format!("the bytes of the file {} are gone", entry.name)))
+}
+
+/// The files of a push.
+pub(super) struct Files<'p> {
+    platform: &'p Platform,
+    domain: &'p str,
+    writes: VecDeque<Write>,
+    /// What is kept where, complete when all files were taken.
+    pub(super) gits: Vec<(GitThing, GitBlob)>,
+}
+
+impl<'p> Files<'p> {
+    pub(super) fn new(platform: &'p Platform, domain: &'p str, prepared: Prepared) -> Self {
+        Self { platform, domain, writes: prepared.writes, gits: prepared.gits }
+    }
+}
+
+#[async_trait]
+impl PushFiles for Files<'_> {
+    async fn next(&mut self) -> std::result::Result<Option<PushFile>, GitError> {
+        Ok(match self.writes.pop_front() {
+            None => None,
+            Some(Write::Text { path, bytes }) => Some(PushFile { path: path.to_string(), bytes }),
+            Some(Write::File { path, thing, known, entry }) => {
+                let bytes = read_file(self.platform, self.domain, &entry).await;
+                let bytes = bytes.map_err(SourceError::new)?;
+                self.gits.push((thing, GitBlob { oid: blob_id(&bytes), path: known }));
+                Some(PushFile { path: path.to_string(), bytes })
+            }
+        })
+    }
+}

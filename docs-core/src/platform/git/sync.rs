@@ -1,0 +1,400 @@
+//! What imports from Git and exports to it have in common.
+
+use std::borrow::Cow;
+
+use async_trait::async_trait;
+use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Serialize};
+use url::{ParseError, Url};
+
+use crate::{
+    Error, ErrorKind, Result,
+    content::gitsync::{Entry, EntryKind, FormatError, PathError, RepoPath, RepoTree},
+    model::{
+        BoundedText, ExportGitRepository, GitCommit, GitInfoProvider, GitInfoUpdate, GitProvider, GitSync,
+        ImportGitRepository, JobId, RevisionId, SpaceId, Timestamp, UserId, has_credentials, is_written_out,
+        web_url, without_nul,
+    },
+    platform::{
+        Actor, Platform, access,
+        jobs::{Job, Run},
+    },
+    policy::SpaceAction,
+    ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, RepoEntryKind},
+    store::{
+        Operation, Tx,
+        jobs::{self, Audience, NewJob},
+        records::{GitState, SpaceRecord},
+    },
+};
+
+/// Most characters of a commit's message that a revision keeps.
+const MAX_MESSAGE: usize = 4_000;
+
+/// What an import works on.
+pub(in crate::platform) type ImportPayload = SyncPayload<ImportGitRepository>;
+/// What an export works on.
+pub(in crate::platform) type ExportPayload = SyncPayload<ExportGitRepository>;
+
+/// What an import or export works on, as the job keeps it: without credentials.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct SyncPayload<R> {
+    pub(super) space: SpaceId,
+    /// Who asked for it, and makes the revision.
+    pub(super) by: UserId,
+    /// The request, its URL without credentials.
+    pub(super) request: R,
+    /// The URL with credentials, sealed.
+    #[serde(default)]
+    pub(super) sealed_url: Option<String>,
+}
+
+/// What both kinds of requests say.
+pub(super) struct Wanted<'r> {
+    pub(super) url: &'r str,
+    pub(super) reference: &'r str,
+    pub(super) cache_id: Option<&'r str>,
+    pub(super) tree_url: Option<&'r str>,
+    pub(super) commit_url: Option<&'r str>,
+    pub(super) directory: &'r str,
+    pub(super) info: Option<&'r GitInfoUpdate>,
+    pub(super) timestamp: Option<Timestamp>,
+    /// Tells whether it goes on when something later was applied already.
+    pub(super) is_unordered: bool,
+}
+
+/// A request for an import or export.
+pub(super) trait SyncRequest: Clone + Send + Sync + Serialize + 'static {
+    /// What is done with the ref.
+    const ACCESS: GitAccess;
+
+    fn wanted(&self) -> Wanted<'_>;
+
+    /// The same request with another URL.
+    fn at(self, url: String) -> Result<Self>;
+}
+
+macro_rules! sync_request {
+    ($request:ty, $access:expr, $is_unordered:expr) => {
+        impl SyncRequest for $request {
+            const ACCESS: GitAccess = $access;
+
+            fn wanted(&self) -> Wanted<'_> {
+                Wanted {
+                    url: &self.url,
+                    reference: &self.reference,
+                    cache_id: self.repo_cache_id.as_deref(),
+                    tree_url: self.repo_tree_url.as_deref(),
+                    commit_url: self.repo_commit_url.as_deref(),
+                    directory: self.repo_project_directory.as_deref().unwrap_or_default(),
+                    info: self.git_info.as_ref(),
+                    timestamp: self.timestamp,
+                    is_unordered: $is_unordered(self),
+                }
+            }
+
+            fn at(mut self, url: String) -> Result<Self> {
+                self.url = BoundedText::new(url).map_err(|e| Error::invalid("url", e))?;
+                Ok(self)
+            }
+        }
+    };
+}
+
+sync_request!(ImportGitRepository, GitAccess::Fetch, |it: &Self| is_set(it.force) || is_set(it.standalone));
+sync_request!(ExportGitRepository, GitAccess::Push, |it: &Self| is_set(it.force));
+
+pub(super) fn is_set(flag: Option<bool>) -> bool {
+    flag == Some(true)
+}
+
+impl<R: SyncRequest> SyncPayload<R> {
+    /// What is in sync, apart from the commit: the same commit from elsewhere is another one.
+    pub(super) fn source(&self) -> String {
+        let wanted = self.request.wanted();
+        format!("{} {} {}", wanted.url, wanted.reference, wanted.directory)
+    }
+
+    /// The folder of the repository that holds the documentation.
+    pub(super) fn project(&self) -> Result<RepoPath> {
+        RepoPath::new(self.request.wanted().directory).map_err(|error| path_error(&error))
+    }
+
+    /// Why this comes too late: something that happened after it was applied already.
+    pub(super) fn is_stale(&self, space: &SpaceRecord, event_at: Timestamp) -> Option<String> {
+        if self.request.wanted().is_unordered {
+            return None;
+        }
+        let last = space.git.as_ref()?.event_at?;
+        (event_at < last)
+            .then(|| format!("dropped: an event of {last} was applied already, this one is of {event_at}"))
+    }
+
+    /// The URL with its credentials.
+    pub(super) fn url(&self, platform: &Platform, run: &Run) -> Result<String> {
+        let Some(sealed) = &self.sealed_url else { return Ok(self.request.wanted().url.to_owned()) };
+        platform.secrets().open(run.job.id.as_str(), sealed).map_err(|_| {
+            Error::new(ErrorKind::Precondition, "the credentials were sealed by another server; ask again")
+        })
+    }
+
+    /// What is fetched: the ref, or another one in its place.
+    pub(super) fn fetch_of(&self, url: &str, reference: &str) -> FetchRequest {
+        let cache_id = self.request.wanted().cache_id.map(str::to_owned);
+        FetchRequest { url: url.to_owned(), reference: reference.to_owned(), cache_id }
+    }
+
+    /// What the space shows of its repository afterwards.
+    pub(super) fn state(&self, oid: &str, revision: &RevisionId, at: Times) -> GitState {
+        let wanted = self.request.wanted();
+        // Where readers find the files: what the request says of it, else the repository, unless it is on the server's
+        // disk.
+        let told = wanted.info.and_then(|info| info.url.as_deref()).or(wanted.tree_url);
+        let local = Url::parse(wanted.url).is_ok_and(|url| url.scheme() == "file");
+        let link = told.filter(|url| !url.is_empty()).or_else(|| (!local).then_some(wanted.url));
+        let name = repo_name(link.unwrap_or(wanted.url));
+        GitState {
+            info: GitSync {
+                repo_name: (!name.is_empty()).then_some(name),
+                installation_provider: wanted.info.and_then(|info| info.provider).map(|provider| {
+                    match provider {
+                        GitInfoProvider::Github => GitProvider::Github,
+                        GitInfoProvider::Gitlab => GitProvider::Gitlab,
+                    }
+                }),
+                integration: None,
+                url: link.map(str::to_owned),
+                updated_at: Some(at.now),
+            },
+            oid: Some(oid.to_owned()),
+            source: Some(self.source()),
+            event_at: Some(at.event),
+            revision: Some(revision.clone()),
+        }
+    }
+
+    /// The commit as the revision shows it.
+    pub(super) fn commit(&self, commit: &Commit, made_by: MadeBy) -> GitCommit {
+        let wanted = self.request.wanted();
+        let below = wanted.commit_url.filter(|url| !url.is_empty());
+        let is_ours = made_by == MadeBy::Platform;
+        GitCommit {
+            oid: commit.oid.clone(),
+            // No store keeps NUL, and a message is no reason to refuse its commit.
+            message: without_nul(&commit.message).chars().take(MAX_MESSAGE).collect(),
+            created_by_platform: is_ours,
+            created_by_git_book: is_ours,
+            url: below.map(|url| format!("{}/{}", url.trim_end_matches('/'), commit.oid)),
+            reference: Some(wanted.reference.to_owned()),
+        }
+    }
+}
+
+/// When something happened, and when it is applied.
+#[derive(Clone, Copy)]
+pub(super) struct Times {
+    pub(super) event: Timestamp,
+    pub(super) now: Timestamp,
+}
+
+/// Who made a commit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum MadeBy {
+    Platform,
+    SomebodyElse,
+}
+
+/// The files of a commit.
+pub(super) fn tree_of(checkout: &dyn Checkout) -> RepoTree {
+    RepoTree::new(checkout.entries().iter().map(|entry| Entry {
+        path: entry.path.clone(),
+        size: entry.size,
+        kind: match &entry.kind {
+            RepoEntryKind::File => EntryKind::File,
+            RepoEntryKind::Symlink(target) => EntryKind::Symlink(target.clone()),
+            RepoEntryKind::Submodule => EntryKind::Submodule,
+        },
+    }))
+}
+
+/// A file as text, and what was replaced in it, as the end of a sentence.
+pub(super) fn readable(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
+    let mut replaced = Vec::new();
+    let text = String::from_utf8(bytes).unwrap_or_else(|error| {
+        replaced.push("is not UTF-8; what is not was replaced");
+        String::from_utf8_lossy(error.as_bytes()).into_owned()
+    });
+    // An API that refuses the character could never take such a page back.
+    let clean = match without_nul(&text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(clean) => Some(clean),
+    };
+    if clean.is_some() {
+        replaced.push("contains the NUL character, which was replaced");
+    }
+    (clean.unwrap_or(text), replaced)
+}
+
+/// The name of a repository: the last part of the path to it.
+fn repo_name(address: &str) -> String {
+    let url = Url::parse(address);
+    let path = url.as_ref().map_or(address, Url::path).trim_end_matches('/');
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let name = percent_decode_str(last.trim_end_matches(".git")).decode_utf8_lossy();
+    without_nul(&name).into_owned()
+}
+
+/// What a repository's failure means for the job: what may pass is tried again.
+pub(super) fn git_error(error: GitError) -> Error {
+    let kind = if error.may_pass() { ErrorKind::Unavailable } else { ErrorKind::Invalid };
+    Error::new(kind, error.to_string()).caused_by(error)
+}
+
+pub(super) fn format_error(error: FormatError) -> Error {
+    Error::new(ErrorKind::Invalid, error.to_string()).caused_by(error)
+}
+
+pub(super) fn path_error(error: &PathError) -> Error {
+    Error::invalid("repoProjectDirectory", error)
+}
+
+/// Checks that text is the URL of a repository; answers it without credentials.
+pub(super) fn check_url(url: &str) -> Result<String> {
+    let wrong = || Error::invalid("url", "must be an absolute https, http, git or file URL");
+    let no_host = || {
+        Error::invalid("url", "must be a URL with a host; percent-encode special characters of a password")
+    };
+    if url.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(wrong());
+    }
+    let mut parsed = match Url::parse(url) {
+        Err(ParseError::RelativeUrlWithoutBase) => return Err(wrong()),
+        // A password with a slash ends the host too early: what is left is no host, and is refused before it is kept.
+        Err(_) => return Err(no_host()),
+        Ok(parsed) => parsed,
+    };
+    let has_host = match parsed.scheme() {
+        "https" | "http" => web_url(url).is_some(),
+        "git" => parsed.host_str().is_some_and(|host| !host.is_empty()),
+        "file" => true,
+        _ => return Err(wrong()),
+    };
+    if !is_written_out(url, &parsed) {
+        return Err(wrong());
+    }
+    if !has_host {
+        return Err(no_host());
+    }
+    if !has_credentials(&parsed) {
+        return Ok(url.to_owned());
+    }
+    let cleaned = parsed.set_password(None).and_then(|()| parsed.set_username(""));
+    cleaned.map_err(|()| no_host())?;
+    Ok(parsed.into())
+}
+
+/// Refuses credentials in an address that is shown to readers.
+pub(super) fn check_shown(field: &str, url: Option<&str>) -> Result<()> {
+    let holds_some = url.is_some_and(|url| match Url::parse(url) {
+        Ok(url) => has_credentials(&url),
+        // What cannot be read may still be shown.
+        Err(_) => url.contains('@'),
+    });
+    if holds_some { Err(Error::invalid(field, "must not hold credentials")) } else { Ok(()) }
+}
+
+/// The lane of a space's imports and exports.
+pub(in crate::platform) fn lane(space: &SpaceId) -> String {
+    format!("git:{space}")
+}
+
+/// Enqueues the job of an import or export.
+pub(super) struct EnqueueGitSync<R> {
+    pub(super) actor: Actor,
+    pub(super) id: JobId,
+    pub(super) payload: SyncPayload<R>,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl<R: SyncRequest> Operation for EnqueueGitSync<R>
+where
+    SyncPayload<R>: Job,
+{
+    type Out = ();
+    const NAME: &'static str = <SyncPayload<R> as Job>::KIND;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let space = &self.payload.space;
+        let access = access::space(tx, &self.actor, space).await?;
+        access.require(SpaceAction::Manage)?;
+        // Without a time of its own an event is later than what was applied, whatever the clock of this server says.
+        let applied = access.space().git.as_ref().and_then(|git| git.event_at);
+        let told = self.payload.request.wanted().timestamp;
+        let event_at = told.unwrap_or(self.now.max(applied.unwrap_or(self.now)));
+        let job = self.payload.about(&self.id, space, self.now)?;
+        let audience = Audience::Subject { by: Some(self.payload.by.clone()), same: None };
+        let lane = Some((lane(space), event_at));
+        jobs::enqueue(tx, self.now, NewJob { audience, lane, ..job }).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_shown_without_its_credentials() {
+        let clean = |url| check_url(url).expect("a URL");
+        assert_eq!(clean("https://me:secret@example.com/a/b.git"), "https://example.com/a/b.git");
+        assert_eq!(clean("https://me@x:secret@example.com"), "https://example.com/");
+        assert_eq!(clean("HTTPS://:secret@Example.com:443/a"), "https://example.com/a");
+        assert_eq!(clean("http://me@[::1]:8080/a.git"), "http://[::1]:8080/a.git");
+        assert_eq!(clean("git://me@example.com:9418/a.git"), "git://example.com:9418/a.git");
+        // Without any it stays as it was written.
+        assert_eq!(clean("https://Bücher.example:443/a"), "https://Bücher.example:443/a");
+        assert_eq!(clean("http://[::1]:8080/a.git?x"), "http://[::1]:8080/a.git?x");
+        assert_eq!(clean("https://example.com/a@b"), "https://example.com/a@b");
+        assert_eq!(clean("file:///srv/docs"), "file:///srv/docs");
+    }
+
+    #[test]
+    fn a_url_of_another_scheme_is_refused_by_name() {
+        for wrong in [
+            "",
+            "example.com/a",
+            "ssh://git@example.com/a",
+            "gopher://x/",
+            "https://",
+            "https:///a",
+            "https:a.example/b",
+            "https:\\\\a.example\\b",
+            "git:///a",
+            "git:a",
+            "https://a b/",
+            "https://a.example:99999/",
+            "https://[::1/a",
+            "https://me:pa/ss@host/x",
+        ] {
+            let error = check_url(wrong).expect_err(wrong);
+            assert!(error.message().starts_with("url: "), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_is_shown_holds_no_credentials() {
+        for fine in [None, Some("https://example.com/a@b"), Some("tree/main"), Some("")] {
+            assert!(check_shown("repoTreeURL", fine).is_ok(), "{fine:?}");
+        }
+        for wrong in [
+            "https://me:secret@example.com/a",
+            "https://me@example.com",
+            "https:me:secret@example.com/a",
+            "HTTPS:\\\\me:secret@example.com",
+            "https://me:secret@example.com:99999/a",
+        ] {
+            let error = check_shown("repoTreeURL", Some(wrong)).expect_err(wrong);
+            assert_eq!(error.message(), "repoTreeURL: must not hold credentials");
+        }
+    }
+}
