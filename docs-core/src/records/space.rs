@@ -81,6 +81,9 @@ pub struct GitState {
     /// The revision that is the same as that commit.
     #[serde(default)]
     pub revision: Option<RevisionId>,
+    /// What that commit is like apart from the bytes of what was imported, after an import.
+    #[serde(default)]
+    pub layout: Option<Hash>,
 }
 
 impl GitState {

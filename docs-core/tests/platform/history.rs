@@ -27,7 +27,7 @@ async fn edit(w: &World, space: &SpaceId, request: &str, changes: Value) -> Cont
 }
 
 /// Merges a new request with a page.
-async fn publish(w: &World, space: &SpaceId, title: &str) -> RevisionId {
+pub(crate) async fn publish(w: &World, space: &SpaceId, title: &str) -> RevisionId {
     let request = w.request(space).await;
     edit(w, space, &request, json!([insert(title, "Text.\n")])).await;
     w.as_admin().space(space).change_request(&request).merge().await.expect("merged").revision

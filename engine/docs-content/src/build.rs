@@ -61,6 +61,20 @@ impl BuildPage {
             updated_at: None,
         }
     }
+
+    /// Its record, but for its rank, its slug and its times.
+    pub(crate) fn entry(&self) -> ContentResult<PageEntry> {
+        let title = self.fields.title.as_deref().ok_or_else(|| invalid("title", "is missing"))?;
+        let mut entry = PageEntry::new(self.kind, title, Rank::nth(0));
+        entry.parent = self.parent.clone();
+        patch::apply(&self.fields, &mut entry)?;
+        entry.body = self.body.body();
+        if self.kind != PageKind::Document && !entry.body.is_empty() {
+            return Err(invalid("document", "is for documents only"));
+        }
+        patch::check_complete(&entry)?;
+        Ok(entry)
+    }
 }
 
 /// One thing of an import.
@@ -181,15 +195,7 @@ impl Builder {
             return Err(invalid("page", format!("is `{}`, which came before", page.id)));
         }
         let level = self.level_below(page.parent.as_ref(), page.kind)?;
-        let title = page.fields.title.as_deref().ok_or_else(|| invalid("title", "is missing"))?;
-        let mut entry = PageEntry::new(page.kind, title, Rank::nth(0));
-        entry.parent = page.parent.clone();
-        patch::apply(&page.fields, &mut entry)?;
-        entry.body = page.body.body();
-        if page.kind != PageKind::Document && !entry.body.is_empty() {
-            return Err(invalid("document", "is for documents only"));
-        }
-        patch::check_complete(&entry)?;
+        let mut entry = page.entry()?;
         if page.kind.has_slug() {
             let wanted = patch::wanted_slug(page.fields.slug.as_deref(), &entry);
             entry.slug = self.take_slug(&entry, &wanted)?;

@@ -1,6 +1,7 @@
 //! The job that makes a space's content equal to a repository's.
 
 mod apply;
+mod changed;
 mod links;
 mod read;
 
@@ -24,7 +25,10 @@ use crate::{
         Actor, Platform,
         jobs::{Effect, Job, Run},
     },
-    store::{jobs::JobOutcome, records::SpaceRecord},
+    store::{
+        jobs::JobOutcome,
+        records::{GitState, SpaceRecord},
+    },
 };
 
 #[async_trait]
@@ -62,20 +66,28 @@ impl Platform {
         let storing = self.storing();
         progress.stage(JobStage::ConfigCheck).await?;
         let mut importer = Importer::new(self, &space, &*checkout).await?;
-        let read = importer.read(&project, &mut progress).await?;
+        // Whoever forces an import wants all of it.
+        let changed =
+            if is_set(payload.request.force) { None } else { importer.read_changed(&project).await? };
+        let read = match changed {
+            Some(read) => read,
+            None => importer.read(&project, &mut progress).await?,
+        };
         progress.stage(JobStage::Finalize).await?;
         for warning in &read.warnings {
             run.say(self, warning.clone());
         }
-        run.say(self, format!("read {} pages and {} files", read.pages, read.files));
+        run.say(self, read.what);
         let revision: RevisionId = self.id();
         if is_set(payload.request.standalone) {
             run.say(self, format!("made the revision {revision}; the space's content is unchanged"));
         }
         let result = JobResult { revision: Some(revision.clone()), url: None };
         let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
+        let state =
+            payload.state(&commit.oid, &revision, Times { event: run.job.lane_at, now: finished.now });
         let operation = StoreImport {
-            git: payload.state(&commit.oid, &revision, Times { event: run.job.lane_at, now: finished.now }),
+            git: GitState { layout: Some(read.layout), ..state },
             commit: payload.commit(&commit, MadeBy::SomebodyElse),
             root: read.root,
             revision,

@@ -170,6 +170,7 @@ impl<R: SyncRequest> SyncPayload<R> {
             source: Some(self.source()),
             event_at: Some(at.event),
             revision: Some(revision.clone()),
+            layout: None,
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) use self::{
     siblings::{appended, first_free, free_slug},
 };
 use super::{
-    Content, ContentResult, Cost, FileEntry, PageEntry, PageKind, TextMerger,
+    BuildPage, Content, ContentResult, Cost, FileEntry, PageEntry, PageKind, TextMerger,
     entry::encode,
     error::check_text,
     keys,
@@ -73,6 +73,9 @@ pub enum Edit {
         /// The text.
         body: NewBody,
     },
+    /// Makes a page what an import says of it: each of its fields and its text, whatever they were. It stays where it
+    /// is, with the pages below it.
+    ReplacePage(Box<BuildPage>),
     /// Moves a page with everything below it.
     MovePage {
         /// The page.
@@ -238,6 +241,7 @@ impl Edit {
             | Self::DeletePage { page }
             | Self::RevertPage { page, .. }
             | Self::ClearClashes { page } => vec![page],
+            Self::ReplacePage(page) => vec![&page.id],
             _ => Vec::new(),
         }
     }
@@ -247,6 +251,7 @@ impl Edit {
         let body = match self {
             Self::InsertPage(page) => Some(&page.body),
             Self::SetBody { body, .. } => Some(body),
+            Self::ReplacePage(page) => Some(&page.body),
             Self::PutReusable { fields, .. } => fields.body.as_ref(),
             _ => None,
         };
@@ -345,6 +350,7 @@ impl At<'_, '_> {
             Edit::InsertPage(page) => self.insert(page),
             Edit::UpdatePage { page, fields } => self.update(page, fields),
             Edit::SetBody { page, body } => self.set_body(page, body),
+            Edit::ReplacePage(page) => self.replace(page),
             Edit::MovePage { page, into, at } => self.move_page(page, into.as_ref(), *at),
             Edit::DeletePage { page } => self.delete(page),
             Edit::RevertPage { page, to } => self.revert(page, to),

@@ -7,7 +7,7 @@ use docs_store::Hash;
 
 use super::{
     super::{
-        Body, PageEntry, PageKind, Rank, clash_field,
+        Body, BuildPage, PageEntry, PageKind, Rank, clash_field,
         content::term_texts,
         error::invalid,
         load::Step,
@@ -63,6 +63,18 @@ impl At<'_, '_> {
         let mut plan = self.changed(page, &before, entry)?;
         plan.texts = texts;
         Ok(plan)
+    }
+
+    pub(super) fn replace(&self, page: &BuildPage) -> Step<Plan> {
+        let before = self.known(&page.id, "page")?;
+        let mut entry = page.entry()?;
+        (entry.parent, entry.rank) = (before.parent.clone(), before.rank.clone());
+        if entry.kind.has_slug() {
+            let wanted = patch::wanted_slug(page.fields.slug.as_deref(), &entry);
+            entry.slug = self.slug_for(&page.id, &entry, &wanted, &HashSet::new())?;
+        }
+        (entry.created_at, entry.updated_at) = (before.created_at, before.updated_at);
+        self.changed(&page.id, &before, entry)
     }
 
     /// The body a text makes of the one before: what it still shows between conflict markers stays a conflict.

@@ -13,8 +13,9 @@ impl Importer<'_> {
     /// Gives every reusable content its id: the one that the same path had before.
     pub(super) fn name_reusables(&mut self, plan: &ImportPlan) {
         for include in &plan.includes {
-            let before = self.before.reusables.get(include.file.path.as_str()).cloned();
-            let id = before.unwrap_or_else(|| self.platform.id());
+            let before = self.before.reusables.get(include.file.path.as_str());
+            let id = before.map(|(id, _)| id.clone());
+            let id = id.unwrap_or_else(|| self.platform.id());
             self.reusables.insert(include.file.path.clone(), id);
         }
     }

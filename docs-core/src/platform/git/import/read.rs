@@ -9,8 +9,8 @@ use crate::{
         BuildItem, BuildPage, ContentError, FileEntry, NewBody, PageEntry, PageKind, PagePatch,
         ReusablePatch,
         gitsync::{
-            ImportPlan, PlannedFile, PlannedKind, PlannedPage, RepoConfig, RepoPath, RepoTree, Warning,
-            references, variables,
+            ImportPlan, PlannedFile, PlannedInclude, PlannedKind, PlannedPage, RepoConfig, RepoPath,
+            RepoTree, Warning, references, variables,
         },
         is_numbered,
         markdown::{PageSource, cover_of, parse_include, parse_page, web_reference},
@@ -28,7 +28,7 @@ use crate::{
 /// Most bytes of all pages and reusable contents together: they are in memory at the same time.
 pub(in crate::platform::git) const MAX_TEXT_BYTES: u64 = 200_000_000;
 /// Most bytes of all files together.
-const MAX_FILES_BYTES: u64 = 2_000_000_000;
+pub(super) const MAX_FILES_BYTES: u64 = 2_000_000_000;
 
 /// Most bytes of the file of a page: its text and its front matter.
 pub(in crate::platform::git) const MAX_PAGE_FILE_BYTES: u64 = MAX_PAGE_BYTES as u64 + (256 << 10);
@@ -36,8 +36,10 @@ pub(in crate::platform::git) const MAX_PAGE_FILE_BYTES: u64 = MAX_PAGE_BYTES as 
 /// What was read.
 pub(super) struct Read {
     pub(super) root: Hash,
-    pub(super) pages: usize,
-    pub(super) files: usize,
+    /// What the commit is like apart from the bytes of what was read.
+    pub(super) layout: Hash,
+    /// How much was read, as a sentence.
+    pub(super) what: String,
     /// What was left out or read in a way its author may not expect.
     pub(super) warnings: Vec<String>,
 }
@@ -45,8 +47,8 @@ pub(super) struct Read {
 /// Reads one checkout for one space.
 pub(super) struct Importer<'a> {
     pub(super) platform: &'a Platform,
-    space: &'a SpaceRecord,
-    checkout: &'a dyn Checkout,
+    pub(super) space: &'a SpaceRecord,
+    pub(super) checkout: &'a dyn Checkout,
     /// Object ids by path.
     oids: HashMap<&'a str, &'a str>,
     pub(super) before: Before,
@@ -55,19 +57,20 @@ pub(super) struct Importer<'a> {
     pub(super) pages: HashMap<RepoPath, PageId>,
     pub(super) reusables: HashMap<RepoPath, ReusableId>,
     /// The file that is the first page by its name, and the slug that its page had before.
-    landing: Option<(RepoPath, String)>,
+    pub(super) landing: Option<(RepoPath, String)>,
     warnings: Vec<String>,
 }
 
 /// What the space had before: things keep their ids where they are the same in the repository.
 #[derive(Default)]
 pub(super) struct Before {
-    pages: HashMap<String, (PageId, PageEntry)>,
+    pub(super) pages: HashMap<String, (PageId, PageEntry)>,
     page_of_oid: HashMap<String, String>,
     groups: HashMap<String, (PageId, PageEntry)>,
     links: HashMap<(String, String), (PageId, PageEntry)>,
-    files: HashMap<String, (FileId, FileEntry)>,
-    pub(super) reusables: HashMap<String, ReusableId>,
+    pub(super) files: HashMap<String, (FileId, FileEntry)>,
+    /// The id of each, and the id of its bytes.
+    pub(super) reusables: HashMap<String, (ReusableId, String)>,
 }
 
 impl<'a> Importer<'a> {
@@ -94,10 +97,7 @@ impl<'a> Importer<'a> {
     /// Reads the documentation below a folder of the repository and builds its content.
     pub(super) async fn read(&mut self, project: &RepoPath, progress: &mut Progress<'_>) -> Result<Read> {
         let tree = tree_of(self.checkout);
-        let config = self.text_at(&tree, &RepoConfig::path(project)).await?;
-        let config = RepoConfig::read(config.as_deref(), project).map_err(format_error)?;
-        let summary = self.text_at(&tree, &config.summary).await?;
-        let mut plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(format_error)?;
+        let (config, mut plan) = self.plan(&tree, project).await?;
         self.read_texts(&tree, &mut plan, progress).await?;
         let bytes = plan.assets.iter().map(|asset| asset.file.size).sum();
         check_size("files", bytes, MAX_FILES_BYTES)?;
@@ -122,8 +122,25 @@ impl<'a> Importer<'a> {
             }
             other => other.into(),
         })?;
-        let warnings = std::mem::take(&mut self.warnings);
-        Ok(Read { root: built.root, pages: page_count, files: plan.assets.len(), warnings })
+        let what = format!("read {page_count} pages and {} files", plan.assets.len());
+        Ok(Read { root: built.root, layout: self.layout(project), what, warnings: self.take_warnings() })
+    }
+
+    /// What the repository says of itself, and what becomes of its files.
+    pub(super) async fn plan(
+        &mut self,
+        tree: &RepoTree,
+        project: &RepoPath,
+    ) -> Result<(RepoConfig, ImportPlan)> {
+        let config = self.text_at(tree, &RepoConfig::path(project)).await?;
+        let config = RepoConfig::read(config.as_deref(), project).map_err(format_error)?;
+        let summary = self.text_at(tree, &config.summary).await?;
+        let plan = ImportPlan::new(&config, tree, summary.as_deref()).map_err(format_error)?;
+        Ok((config, plan))
+    }
+
+    pub(super) fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 
     /// The text of a file that may be missing.
@@ -134,7 +151,7 @@ impl<'a> Importer<'a> {
         }
     }
 
-    async fn text_of(&mut self, file: &PlannedFile) -> Result<String> {
+    pub(super) async fn text_of(&mut self, file: &PlannedFile) -> Result<String> {
         let bytes = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
         let (text, replaced) = readable(bytes.to_vec());
         self.warnings.extend(replaced.into_iter().map(|what| format!("{}: {what}", file.path)));
@@ -193,7 +210,7 @@ impl<'a> Importer<'a> {
         self.warnings.push(format!("{path}: {error}; it is imported without its text"));
     }
 
-    fn git_of(&self, file: &PlannedFile) -> Option<GitBlob> {
+    pub(super) fn git_of(&self, file: &PlannedFile) -> Option<GitBlob> {
         let oid = self.oids.get(file.source.as_str())?;
         Some(GitBlob { oid: (*oid).to_owned(), path: file.path.to_string() })
     }
@@ -228,7 +245,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Gives every page with a file its id: the one that the same path, else the same bytes, had before.
-    fn name_pages(&mut self, pages: &[PlannedPage]) {
+    pub(super) fn name_pages(&mut self, pages: &[PlannedPage]) {
         let mut stack: Vec<&PlannedPage> = pages.iter().rev().collect();
         let mut moved = Vec::new();
         while let Some(page) = stack.pop() {
@@ -257,7 +274,11 @@ impl<'a> Importer<'a> {
 
     /// The slug of the page that is at the path of the first page. The name of the file says nothing of it, so it is
     /// what it was, unless another page beside it has that one now.
-    fn landing_slug(&self, readme: &RepoPath, pages: &[PlannedPage]) -> Option<(RepoPath, String)> {
+    pub(super) fn landing_slug(
+        &self,
+        readme: &RepoPath,
+        pages: &[PlannedPage],
+    ) -> Option<(RepoPath, String)> {
         let (_, entry) = self.before.pages.get(readme.as_str())?;
         let is_it = |page: &PlannedPage| matches!(&page.kind, PlannedKind::Document { file: Some(file), .. } if file.path == *readme);
         let is_taken = pages.iter().any(|page| page.slug() == entry.slug && !is_it(page));
@@ -276,7 +297,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    fn page(&mut self, page: &PlannedPage, parent: Option<PageId>) -> Result<BuildPage> {
+    pub(super) fn page(&mut self, page: &PlannedPage, parent: Option<PageId>) -> Result<BuildPage> {
         let titled = PagePatch { slug: Some(page.slug().to_owned()), ..PagePatch::titled(&page.title) };
         match &page.kind {
             PlannedKind::Document { file: Some(file), .. } => {
@@ -377,18 +398,23 @@ impl<'a> Importer<'a> {
 
     fn add_reusables(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) {
         for include in &plan.includes {
-            let text = self.texts.remove(&include.file.path).unwrap_or_default();
-            let source = parse_include(&text);
-            let title = source.front.fields.title.clone().unwrap_or_else(|| include.title.clone());
+            let fields = self.reusable(include);
             let id = self.reusables.get(&include.file.path).cloned();
-            let fields = ReusablePatch {
-                title: Some(title),
-                body: Some(self.body(&include.file.path, source.body)),
-                git: Some(self.git_of(&include.file)),
-                extra: source.front.fields.extra.clone(),
-                ..ReusablePatch::default()
-            };
             items.push(BuildItem::Reusable(id.unwrap_or_else(|| self.platform.id()), fields));
+        }
+    }
+
+    /// The fields of a reusable content, all that an import sets.
+    pub(super) fn reusable(&mut self, include: &PlannedInclude) -> ReusablePatch {
+        let text = self.texts.remove(&include.file.path).unwrap_or_default();
+        let source = parse_include(&text);
+        let title = source.front.fields.title.clone().unwrap_or_else(|| include.title.clone());
+        ReusablePatch {
+            title: Some(title),
+            body: Some(self.body(&include.file.path, source.body)),
+            git: Some(self.git_of(&include.file)),
+            extra: Some(source.front.fields.extra.clone().unwrap_or_default()),
+            ..ReusablePatch::default()
         }
     }
 
@@ -454,8 +480,8 @@ impl Before {
             }
         }
         for (id, entry) in view.reusables(None, usize::MAX).await? {
-            if let Some(git) = &entry.git {
-                before.reusables.insert(git.path.clone(), id);
+            if let Some(git) = entry.git {
+                before.reusables.insert(git.path, (id, git.oid));
             }
         }
         Ok(before)
