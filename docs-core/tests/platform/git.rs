@@ -174,6 +174,38 @@ async fn a_second_import_keeps_ids_of_pages_with_the_same_path_or_the_same_text(
 }
 
 #[tokio::test]
+async fn a_page_that_is_renamed_and_edited_at_once_keeps_its_id_and_one_that_is_another_does_not() {
+    let (w, remote, space) = world().await;
+    let text = |title: &str, words: &[&str]| {
+        let lines: Vec<String> =
+            words.iter().map(|word| format!("A line about {word} and more.\n")).collect();
+        format!("# {title}\n\n{}", lines.concat())
+    };
+    remote.put("SUMMARY.md", "* [Welcome](README.md)\n* [A](a.md)\n* [B](b.md)\n");
+    remote.put("a.md", text("A", &["apples", "pears", "plums", "[b](b.md)"]));
+    remote.put("b.md", text("B", &["bolts", "nuts", "screws", "nails"]));
+    import(&w, &space).await;
+    let before = ids(&w, &space).await;
+    remote.put(
+        "SUMMARY.md",
+        "* [Welcome](README.md)\n* [New](new.md)\n* [Moved](moved.md)\n* [Copy](copy.md)\n",
+    );
+    remote.remove("a.md");
+    remote.remove("b.md");
+    remote.put("new.md", text("New", &["something", "else", "bolts"]));
+    remote.put("moved.md", text("Moved", &["apples", "pears", "cherries", "[b](moved.md)", "plums"]));
+    // Less of it is in the copy than in the page that was moved.
+    remote.put("copy.md", text("Copy", &["apples", "pears", "dates", "figs"]));
+    assert_eq!(import(&w, &space).await, (JobState::Done, None));
+    let after = ids(&w, &space).await;
+    assert_eq!(after["moved"], before["a"], "most lines are the same");
+    for path in ["new", "copy"] {
+        assert!(!before.values().any(|id| *id == after[path]), "{path} is new");
+    }
+    w.check().await;
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_a_repository_is_on_the_job_and_the_space_stays_as_it_was() {
     let (w, remote, space) = world().await;
     import(&w, &space).await;

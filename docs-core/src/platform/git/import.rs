@@ -3,6 +3,7 @@
 mod apply;
 mod changed;
 mod links;
+mod moved;
 mod read;
 
 use std::sync::Arc;

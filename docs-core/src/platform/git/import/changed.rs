@@ -121,7 +121,7 @@ impl Importer<'_> {
         if changed.count() * MOST_CHANGED > all {
             return Ok(None);
         }
-        self.name_pages(&plan.pages);
+        self.name_pages(&plan.pages).await?;
         self.landing = self.landing_slug(readme, &plan.pages);
         self.name_reusables(plan);
         self.files = self

@@ -65,7 +65,6 @@ pub(super) struct Importer<'a> {
 #[derive(Default)]
 pub(super) struct Before {
     pub(super) pages: HashMap<String, (PageId, PageEntry)>,
-    page_of_oid: HashMap<String, String>,
     groups: HashMap<String, (PageId, PageEntry)>,
     links: HashMap<(String, String), (PageId, PageEntry)>,
     pub(super) files: HashMap<String, (FileId, FileEntry)>,
@@ -103,7 +102,7 @@ impl<'a> Importer<'a> {
         check_size("files", bytes, MAX_FILES_BYTES)?;
         let mut items = Vec::new();
         self.add_files(&plan, &mut items).await?;
-        self.name_pages(&plan.pages);
+        self.name_pages(&plan.pages).await?;
         self.landing = self.landing_slug(&config.readme, &plan.pages);
         self.name_reusables(&plan);
         self.link_texts(&tree, &plan.root);
@@ -244,32 +243,19 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Gives every page with a file its id: the one that the same path, else the same bytes, had before.
-    pub(super) fn name_pages(&mut self, pages: &[PlannedPage]) {
+    /// Gives every page with a file its id: the one that the same path had before, else what [`Self::name_moved`] finds.
+    pub(super) async fn name_pages(&mut self, pages: &[PlannedPage]) -> Result<()> {
         let mut stack: Vec<&PlannedPage> = pages.iter().rev().collect();
-        let mut moved = Vec::new();
+        let mut new = Vec::new();
         while let Some(page) = stack.pop() {
             stack.extend(page.pages.iter().rev());
             let PlannedKind::Document { file: Some(file), .. } = &page.kind else { continue };
             match self.before.pages.get(file.path.as_str()) {
                 Some((id, _)) => drop(self.pages.insert(file.path.clone(), id.clone())),
-                None => moved.push(file.clone()),
+                None => new.push(file.clone()),
             }
         }
-        for file in moved {
-            // The old path must be gone, or the page that still has it would lose its id to a copy.
-            let oid = self.git_of(&file).map(|git| git.oid).unwrap_or_default();
-            let old = self.before.page_of_oid.remove(&oid);
-            let old = old.filter(|path| !self.pages.keys().any(|taken| taken.as_str() == path));
-            let id = match old.and_then(|path| self.before.pages.remove(&path)) {
-                Some((id, entry)) => {
-                    self.before.pages.insert(file.path.to_string(), (id.clone(), entry));
-                    id
-                }
-                None => self.platform.id(),
-            };
-            self.pages.insert(file.path.clone(), id);
-        }
+        self.name_moved(new).await
     }
 
     /// The slug of the page that is at the path of the first page. The name of the file says nothing of it, so it is
@@ -460,7 +446,6 @@ impl Before {
             let (id, entry) = (page.id.clone(), page.entry.clone());
             match (&entry.kind, &entry.git) {
                 (PageKind::Document, Some(git)) => {
-                    before.page_of_oid.insert(git.oid.clone(), git.path.clone());
                     before.pages.insert(git.path.clone(), (id, entry));
                 }
                 (PageKind::Group, _) => drop(before.groups.insert(entry.slug.clone(), (id, entry))),
