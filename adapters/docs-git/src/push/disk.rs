@@ -57,6 +57,9 @@ fn check(repository: &Repository, update: &Update) -> Result<(), GitError> {
     if tip(repository, &update.reference)? != update.expected {
         return Err(GitError::Moved);
     }
+    if let Some(clash) = clash(repository, &update.reference)? {
+        return Err(GitError::rejected(&format!("it has the ref {clash}, so it cannot have this one")));
+    }
     let head = repository.find_reference("HEAD").ok();
     let head = head.as_ref().and_then(|head| head.symbolic_target().ok().flatten());
     if !repository.is_bare() && head == Some(update.reference.as_str()) {
@@ -78,6 +81,19 @@ fn tip(repository: &Repository, name: &str) -> Result<Option<Oid>, GitError> {
         },
         Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
         Err(error) => Err(broken(&error)),
+    }
+}
+
+/// A ref that cannot be there at the same time: one is a folder of the other.
+fn clash(repository: &Repository, name: &str) -> Result<Option<String>, GitError> {
+    let above = name.match_indices('/').map(|(at, _)| &name[..at]);
+    if let Some(above) = above.into_iter().find(|above| repository.find_reference(above).is_ok()) {
+        return Ok(Some(above.to_owned()));
+    }
+    let mut below = repository.references_glob(&format!("{name}/*")).map_err(|error| broken(&error))?;
+    match below.names().next() {
+        None => Ok(None),
+        Some(below) => Ok(Some(below.map_err(|error| broken(&error))?.to_owned())),
     }
 }
 

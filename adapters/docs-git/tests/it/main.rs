@@ -7,5 +7,8 @@ mod daemon;
 mod disk;
 mod fixture;
 mod folders;
+mod push;
+mod push_disk;
+mod push_faults;
 mod server;
 mod web;
