@@ -290,10 +290,10 @@ mod tests {
         let inner = line("unpack ok\n") + &line("ng refs/heads/main no\n") + "0000";
         let (head, tail) = inner.split_at(9);
         let bands = [
-            format!("\u{2}one "),
+            "\u{2}one ".to_owned(),
             format!("\u{1}{head}"),
             String::new(),
-            format!("\u{2}two"),
+            "\u{2}two".to_owned(),
             format!("\u{1}{tail}"),
         ];
         let bytes = bands.map(|band| line(&band)).concat() + "0000";

@@ -105,7 +105,7 @@ impl TreeEditor<'_> {
                 None => None,
                 // Nothing is below it, so nothing has to be taken out there.
                 Some(_) if !change.below.has_files() => {
-                    return self.put(entries, name, change.file, before, path);
+                    return put(entries, name, change, before, path);
                 }
                 Some(_) => return Err(GitError::Path(format!("`{path}` is not a folder in the repository"))),
             };
@@ -114,24 +114,7 @@ impl TreeEditor<'_> {
                 None => entries.remove(name),
             };
         }
-        self.put(entries, name, change.file, before, path)
-    }
-
-    fn put(
-        &self,
-        entries: &mut Entries,
-        name: &[u8],
-        file: Option<Oid>,
-        before: Option<(i32, Oid)>,
-        path: &str,
-    ) -> Result<(), GitError> {
-        let Some(id) = file else { return Ok(()) };
-        if entries.get(name).is_some_and(|(mode, _)| is_folder(*mode)) {
-            return Err(GitError::Path(format!("`{path}` would be a file and a folder")));
-        }
-        let mode = before.map(|(mode, _)| mode).filter(|mode| mode & KIND == REGULAR).unwrap_or(FILE);
-        entries.insert(name.to_owned(), (mode, id));
-        Ok(())
+        put(entries, name, change, before, path)
     }
 
     fn entries(&self, base: Option<Oid>) -> Result<Entries, GitError> {
@@ -148,6 +131,23 @@ impl TreeEditor<'_> {
         }
         Ok(entries)
     }
+}
+
+/// Puts a file where it may be; it keeps the mode of the one that was there.
+fn put(
+    entries: &mut Entries,
+    name: &[u8],
+    change: &Change,
+    before: Option<(i32, Oid)>,
+    path: &str,
+) -> Result<(), GitError> {
+    let Some(id) = change.file else { return Ok(()) };
+    if entries.get(name).is_some_and(|(mode, _)| is_folder(*mode)) {
+        return Err(GitError::Path(format!("`{path}` would be a file and a folder")));
+    }
+    let mode = before.map(|(mode, _)| mode).filter(|mode| mode & KIND == REGULAR).unwrap_or(FILE);
+    entries.insert(name.to_owned(), (mode, id));
+    Ok(())
 }
 
 fn is_folder(mode: i32) -> bool {
