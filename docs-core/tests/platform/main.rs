@@ -6,6 +6,7 @@ mod comments;
 mod edits;
 mod faults;
 mod git;
+mod git_export;
 mod git_merge;
 mod history;
 mod imports;

@@ -64,6 +64,8 @@ pub(super) struct Importer<'a> {
 pub(super) struct Before {
     pages: HashMap<String, (PageId, PageEntry)>,
     page_of_oid: HashMap<String, String>,
+    /// Pages without a file, by their paths in the space.
+    bare: HashMap<String, (PageId, PageEntry)>,
     groups: HashMap<String, (PageId, PageEntry)>,
     links: HashMap<(String, String), (PageId, PageEntry)>,
     files: HashMap<String, (FileId, FileEntry)>,
@@ -285,7 +287,8 @@ impl<'a> Importer<'a> {
                 self.document(file, PagePatch { slug, ..titled }, parent)
             }
             PlannedKind::Document { file: None, .. } => {
-                Ok(BuildPage::new(self.platform.id(), parent, PageKind::Document, titled))
+                let before = self.before.bare.remove(&page.path);
+                Ok(self.kept(before, parent, PageKind::Document, titled))
             }
             PlannedKind::Group => {
                 let before = self.before.groups.remove(page.slug());
@@ -437,6 +440,7 @@ impl Before {
                     before.page_of_oid.insert(git.oid.clone(), git.path.clone());
                     before.pages.insert(git.path.clone(), (id, entry));
                 }
+                (PageKind::Document, None) => drop(before.bare.insert(page.path.clone(), (id, entry))),
                 (PageKind::Group, _) => drop(before.groups.insert(entry.slug.clone(), (id, entry))),
                 (PageKind::Link, _) => {
                     let url = match &entry.target {
