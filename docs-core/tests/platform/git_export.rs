@@ -7,8 +7,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use docs_core::{
     model::{
-        ContentUpdateChange, CreateChangeRequest, ExportGitRepository, ImportGitRepository, Job, JobState, MergeOutcome,
-        PageId, RevisionPage, SpaceId, UpdateContent,
+        ContentUpdateChange, CreateChangeRequest, ExportGitRepository, ImportGitRepository, Job, JobState,
+        MergeOutcome, PageId, RevisionPage, SpaceId, UpdateContent,
     },
     platform::{ContentOf, Shown},
     store::PageRequest,
@@ -99,9 +99,8 @@ async fn change(w: &World, space: &SpaceId, changes: Value) -> Vec<PageId> {
 
 fn files(remote: &MemGit) -> BTreeMap<String, String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    remote.edit(|repository| {
-        repository.files.iter().map(|(path, bytes)| (path.clone(), text(bytes))).collect()
-    })
+    remote
+        .edit(|repository| repository.files.iter().map(|(path, bytes)| (path.clone(), text(bytes))).collect())
 }
 
 fn commits(remote: &MemGit) -> usize {

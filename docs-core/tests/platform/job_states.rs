@@ -15,8 +15,8 @@ use async_trait::async_trait;
 use docs_core::{
     ErrorKind, Platform,
     model::{
-        EditMode, ExportGitRepository, ImportContent, ImportGitRepository, JobProgress, JobStage, JobState, Role, SpaceId,
-        Timestamp, UpdateSpace,
+        EditMode, ExportGitRepository, ImportContent, ImportGitRepository, JobProgress, JobStage, JobState,
+        Role, SpaceId, Timestamp, UpdateSpace,
     },
     platform::Shown,
     ports::{
@@ -372,7 +372,7 @@ async fn an_export_whose_server_dies_at_any_step_makes_one_commit_and_knows_it()
         w.as_admin().space(&space).update(open).await.expect("open for edits");
         let number = w.request(&space).await;
         let change = || w.as_admin().space(&space).change_request(&number);
-        let edits = serde_json::json!({ "changes": [{ "operation": "insert_page", "title": "New" }] });
+        let edits = serde_json::json!({ "changes": [{ "operation": "insert_page", "title": "New", "document": { "markdown": "x" } }] });
         change().edit(serde_json::from_value(edits).expect("changes")).await.expect("edited");
         change().merge().await.expect("merged");
         let mut request = request;
@@ -386,7 +386,7 @@ async fn an_export_whose_server_dies_at_any_step_makes_one_commit_and_knows_it()
         let jobs = w.as_admin().space(&space).list_jobs(&PageRequest::default()).await.expect("listed").items;
         assert!(jobs.iter().all(|job| job.state == JobState::Done), "{steps}: {jobs:?}");
         let commits = remote.commits();
-        assert_eq!(commits.len(), 1, "{steps}");
+        assert_eq!(commits.len(), 1, "{steps}: {commits:#?}");
         let of = docs_core::platform::ContentOf::space(space.clone());
         let head = w.as_admin().content(&of).get(Shown::default()).await.expect("read");
         let git = head.git.expect("it is in the repository");

@@ -4,7 +4,7 @@ mod apply;
 mod space;
 mod write;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 
@@ -22,7 +22,8 @@ use crate::{
     content::{
         Edit, GitThing,
         gitsync::{
-            ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, RepoConfig, RepoPath, RepoTree, Repository,
+            Claims, ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, RepoConfig, RepoPath, RepoTree,
+            Repository,
         },
     },
     model::{GitBlob, JobResult, JobStage, RevisionId},
@@ -40,6 +41,9 @@ use crate::{
 
 /// How often an export starts anew on a commit that somebody else has pushed meanwhile.
 const MAX_ATTEMPTS: usize = 5;
+
+/// How often an export looks which files of the repository could be its own, before it takes none of them for that.
+const MAX_CLAIMS: usize = 3;
 
 /// Who commits what is exported; the author is who asked for it.
 const COMMITTER_NAME: &str = "Docs Platform";
@@ -166,23 +170,39 @@ impl Platform {
         let before = self.before(payload, space, &repository).await?;
         let view = self.content().view(&space.domain, space.root);
         let now = Revision::read(&view, Some(&before)).await?;
-        let plan = ExportPlan::new(&repository, &now.outline, &before.outline).map_err(format_error)?;
         progress.stage(JobStage::ContentProcess).await?;
         let oid = checkout.map(|checkout| checkout.commit().oid.clone());
         let is_in_step =
             space.git.as_ref().zip(oid.as_ref()).is_some_and(|(git, oid)| git.is_of(oid, &payload.source()));
-        let preparer = Preparer {
-            platform: self,
-            domain: &space.domain,
-            view: &view,
-            repository: &repository,
-            checkout,
-            plan: &plan,
-            now: &now,
-            before: &before,
-            is_in_step,
+        let mut claims = Claims::AllBut(BTreeSet::new());
+        let mut rounds = 0;
+        let prepared = loop {
+            let plan = ExportPlan::new(&repository, &now.outline, &before.outline, &claims);
+            let preparer = Preparer {
+                platform: self,
+                domain: &space.domain,
+                view: &view,
+                repository: &repository,
+                checkout,
+                plan: &plan.map_err(format_error)?,
+                now: &now,
+                before: &before,
+                own: before.own(),
+                is_in_step,
+            };
+            let prepared = preparer.prepare(progress).await?;
+            if prepared.refused.is_empty() {
+                break prepared;
+            }
+            rounds += 1;
+            claims = match claims {
+                Claims::AllBut(mut refused) if rounds < MAX_CLAIMS => {
+                    refused.extend(prepared.refused);
+                    Claims::AllBut(refused)
+                }
+                _ => Claims::Nothing,
+            };
         };
-        let prepared = preparer.prepare(progress).await?;
         progress.stage(JobStage::Finalize).await?;
         let is_nothing = prepared.writes.is_empty() && prepared.removed.is_empty() && base.is_branch;
         if is_nothing && is_in_step && prepared.gits.is_empty() {

@@ -64,7 +64,9 @@ pub(in crate::platform) struct Wanted<'r> {
 }
 
 /// A request for an import or export.
-pub(in crate::platform) trait SyncRequest: Clone + Send + Sync + Serialize + 'static {
+pub(in crate::platform) trait SyncRequest:
+    Clone + Send + Sync + Serialize + 'static
+{
     /// What is done with the ref.
     const ACCESS: GitAccess;
 

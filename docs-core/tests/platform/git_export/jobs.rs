@@ -13,7 +13,8 @@ use docs_memstore::MemPushFault;
 use super::*;
 use crate::support::Refused;
 
-const FILES: &[(&str, &str)] = &[("SUMMARY.md", "* [Start](README.md)\n"), ("README.md", "# Start\n\nHello.\n")];
+const FILES: &[(&str, &str)] =
+    &[("SUMMARY.md", "* [Start](README.md)\n"), ("README.md", "# Start\n\nHello.\n")];
 
 async fn edit(w: &World, space: &SpaceId, text: &str) {
     let start = at(w, space, "readme").await;
@@ -124,7 +125,9 @@ async fn a_branch_that_moves_all_the_time_ends_the_job_with_a_reason() {
 async fn a_push_that_the_host_refuses_fails_with_its_words() {
     let (w, remote, space) = world_of(FILES).await;
     edit(&w, &space, "Bye.\n").await;
-    remote.edit(|repository| repository.push_faults.push_back(MemPushFault::Rejected("protected branch".to_owned())));
+    remote.edit(|repository| {
+        repository.push_faults.push_back(MemPushFault::Rejected("protected branch".to_owned()))
+    });
     let (state, error) = export(&w, &space, json!({})).await;
     assert_eq!(state, JobState::Failed);
     assert!(error.expect("why").contains("protected branch"));
@@ -160,10 +163,17 @@ async fn of_two_exports_at_once_the_second_finds_nothing_to_do() {
     edit(&w, &space, "Bye.\n").await;
     w.clock.advance(Duration::from_millis(1));
     for message in ["One", "Two"] {
-        w.as_admin().space(&space).export_git(request(json!({ "commitMessage": message }))).await.expect("enqueued");
+        w.as_admin()
+            .space(&space)
+            .export_git(request(json!({ "commitMessage": message })))
+            .await
+            .expect("enqueued");
     }
     w.platform.settle().await.expect("settled");
-    assert_eq!(remote.commits().iter().map(|it| it.branch.commit.message.as_str()).collect::<Vec<_>>(), ["One"]);
+    assert_eq!(
+        remote.commits().iter().map(|it| it.branch.commit.message.as_str()).collect::<Vec<_>>(),
+        ["One"]
+    );
     let jobs = w.as_admin().space(&space).list_jobs(&PageRequest::default()).await.expect("listed").items;
     assert!(jobs.iter().all(|job| job.state == JobState::Done), "{jobs:?}");
 }
@@ -234,7 +244,10 @@ async fn another_repository_loses_nothing_to_a_space_that_was_in_sync_elsewhere(
     let other = at(&w, &space, "other").await;
     change(&w, &space, json!([{ "operation": "delete_page", "page": other }])).await;
     change(&w, &space, set(&start, "Mine.\n")).await;
-    assert_eq!(export(&w, &space, json!({ "url": "https://git.example/elsewhere" })).await, (JobState::Done, None));
+    assert_eq!(
+        export(&w, &space, json!({ "url": "https://git.example/elsewhere" })).await,
+        (JobState::Done, None)
+    );
     let files = files(&remote);
     assert_eq!((files["README.md"].as_str(), files["other.md"].as_str()), ("# Theirs\n", "# Theirs\n"));
     assert_eq!(files["readme/README.md"], "# Start\n\nMine.\n");
@@ -274,7 +287,11 @@ async fn what_is_edited_while_an_export_runs_stays_and_is_exported_next() {
     assert_eq!(files(&remote)["README.md"], "# Start\n\nBye.\n");
     let now = head(&w, &space).await;
     assert_eq!(now["git"], Value::Null, "what is live is not in the repository");
-    assert_eq!(now["pages"][0]["git"]["oid"], blob_id(b"# Start\n\nBye.\n"), "but where its page is kept is known");
+    assert_eq!(
+        now["pages"][0]["git"]["oid"],
+        blob_id(b"# Start\n\nBye.\n"),
+        "but where its page is kept is known"
+    );
     let made = job.result.expect("what came of it").revision.expect("a revision");
     assert_ne!(made.to_string(), now["id"]);
     exported(&w, &space).await;
@@ -301,7 +318,12 @@ async fn an_export_that_nobody_could_do_is_refused_at_once() {
         assert!(error.message().starts_with(&format!("{field}: ")), "{error}");
     }
     let editor = w.member("Eve", Some(Role::Edit)).await;
-    w.platform.as_actor(&editor).space(&space).export_git(request(json!({}))).await.refused(ErrorKind::Forbidden);
+    w.platform
+        .as_actor(&editor)
+        .space(&space)
+        .export_git(request(json!({})))
+        .await
+        .refused(ErrorKind::Forbidden);
     let w = World::new().await;
     let space = w.space().await;
     w.as_admin().space(&space).export_git(request(json!({}))).await.refused(ErrorKind::Precondition);

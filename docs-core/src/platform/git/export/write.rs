@@ -1,6 +1,6 @@
 //! What a push brings: texts that differ from those in the repository, and files that are read when their turn comes.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -49,6 +49,8 @@ pub(super) struct Prepared {
     pub(super) removed: Vec<RepoPath>,
     /// What is kept elsewhere, or is another blob, than the space knows.
     pub(super) gits: Vec<(GitThing, GitBlob)>,
+    /// Paths that are claimed and have something else.
+    pub(super) refused: BTreeSet<RepoPath>,
     /// Bytes of all texts that are written.
     bytes: u64,
     titles: HashMap<PageId, TitleIn>,
@@ -64,6 +66,8 @@ pub(super) struct Preparer<'a> {
     pub(super) plan: &'a ExportPlan<'a>,
     pub(super) now: &'a Revision,
     pub(super) before: &'a Revision,
+    /// The paths that are the space's own in the repository.
+    pub(super) own: HashSet<&'a str>,
     /// Tells whether the repository is as the space left it: what was not edited since need not be read.
     pub(super) is_in_step: bool,
 }
@@ -109,7 +113,7 @@ impl Preparer<'_> {
             prepared.titles.insert(page.id.clone(), TitleIn::Unread);
             return Ok(());
         }
-        let file = self.template_file(page.git.as_ref())?;
+        let file = self.template_file(page.git.as_ref(), path)?;
         // A file that was too long was imported without its text, and stays as it is.
         if is_there
             && entry.body.is_empty()
@@ -139,7 +143,7 @@ impl Preparer<'_> {
         if is_there && self.may_skip() && before == Some(entry) {
             return Ok(());
         }
-        let template = self.template(self.template_file(include.git.as_ref())?).await?;
+        let template = self.template(self.template_file(include.git.as_ref(), path)?).await?;
         let body = self.view.text(&entry.body, Rendering::Request).await?;
         let (title, extra) = (Some(entry.title.clone()), Some(entry.extra.clone()));
         let fields = PagePatch { title, extra, ..PagePatch::default() };
@@ -164,10 +168,15 @@ impl Preparer<'_> {
         self.repository.oids.get(file.source.as_str())
     }
 
-    fn template_file(&self, git: Option<&GitBlob>) -> Result<Option<PlannedFile>> {
-        let path = git.and_then(|git| RepoPath::new(&git.path).ok());
-        let Some(path) = path else { return Ok(None) };
-        self.repository.tree.file(&path).map_err(format_error)
+    /// The file that a text was read from or written to, as far as it is still that one.
+    fn template_file(&self, git: Option<&GitBlob>, path: &RepoPath) -> Result<Option<PlannedFile>> {
+        if self.plan.claimed().contains(path) {
+            return self.repository.tree.file(path).map_err(format_error);
+        }
+        let Some(git) = git else { return Ok(None) };
+        let Ok(old) = RepoPath::new(&git.path) else { return Ok(None) };
+        let is_own = old == *path || self.is_at(git, &old) || self.own.contains(git.path.as_str());
+        if is_own { self.repository.tree.file(&old).map_err(format_error) } else { Ok(None) }
     }
 
     /// The text that is in the repository, and its object id.
@@ -189,7 +198,8 @@ impl Preparer<'_> {
         text: String,
         prepared: &mut Prepared,
     ) -> Result<()> {
-        let is_there = new.git.is_some_and(|git| git.path == new.path.as_str());
+        let is_claimed = self.plan.claimed().contains(new.path);
+        let is_there = is_claimed || new.git.is_some_and(|git| git.path == new.path.as_str());
         let oid = match template.filter(|(template, _)| is_there && *template == text) {
             Some((_, oid)) => oid,
             None => {
@@ -206,6 +216,10 @@ impl Preparer<'_> {
     }
 
     fn write(&self, path: &RepoPath, text: String, prepared: &mut Prepared) -> Result<()> {
+        if self.plan.claimed().contains(path) {
+            prepared.refused.insert(path.clone());
+            return Ok(());
+        }
         let path = self.plan.written_to(path).map_err(format_error)?;
         prepared.bytes += text.len() as u64;
         check_size("pages", prepared.bytes, MAX_TEXT_BYTES)?;
@@ -232,6 +246,10 @@ impl Preparer<'_> {
             if file.git.as_ref() != Some(&git) {
                 prepared.gits.push((thing, git));
             }
+            return Ok(());
+        }
+        if self.plan.claimed().contains(path) {
+            prepared.refused.insert(path.clone());
             return Ok(());
         }
         let written = self.plan.written_to(path).map_err(format_error)?;
