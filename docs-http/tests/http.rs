@@ -35,6 +35,7 @@ mod fixtures;
 #[path = "http/flags.rs"]
 mod flags;
 #[path = "http/history.rs"]
+mod git;
 mod history;
 #[path = "http/hosts.rs"]
 mod hosts;

@@ -149,7 +149,8 @@ impl Choice<'_> {
                 continue;
             }
             let thing = Thing::Page(page.id.clone());
-            let is_landing = landing == Some(&page.id);
+            // Below another page the name of its file would be its slug.
+            let is_landing = landing == Some(&page.id) && page.parent.is_none();
             if !places.contains_key(&thing) && (page.has_file || self.forced.contains(&page.id)) {
                 let shape = if parents.contains(&page.id) { Shape::Folder } else { Shape::Leaf };
                 let readme = Some(&config.readme).filter(|path| is_landing && free.has(path));
