@@ -34,8 +34,9 @@ mod files;
 mod fixtures;
 #[path = "http/flags.rs"]
 mod flags;
-#[path = "http/history.rs"]
+#[path = "http/git.rs"]
 mod git;
+#[path = "http/history.rs"]
 mod history;
 #[path = "http/hosts.rs"]
 mod hosts;
