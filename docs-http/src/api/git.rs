@@ -42,9 +42,9 @@ impl Git {
 
     /// Export to a Git repository
     ///
-    /// Answers at once; the export runs in the background. It makes one commit of what the repository does not have yet and
-    /// pushes it to the branch, which is made where there is none; where the repository has everything it makes none.
-    /// The `Link` header names the job that does it: what came of it, or why it failed.
+    /// Answers at once; the export runs in the background. It makes one commit of what the repository does not have yet
+    /// and pushes it to the branch, which is made where there is none; where the repository has everything it makes
+    /// none. The `Link` header names the job that does it: what came of it, or why it failed.
     #[oai(path = "/spaces/:spaceId/git/export", method = "post", operation_id = "exportToGitRepository")]
     async fn export(
         &self,
@@ -61,7 +61,8 @@ impl Git {
 
     /// Remove the legacy installation of a space
     ///
-    /// Who hosts the repository is not shown any more; nothing else changes. An installation that is missing is no error.
+    /// Who hosts the repository is not shown any more; nothing else changes. An installation that is missing is no
+    /// error.
     #[oai(
         path = "/spaces/:spaceId/git/legacy-installation",
         method = "delete",

@@ -31,10 +31,14 @@ async fn an_export_starts_and_its_job_says_what_became_of_it() {
     let request = request_with(request, "ref", json!("refs/heads/docs"));
     let answer = s.post(&format!("{space}/git/export"), 204, request).await;
     let link = answer.header("link").expect("where the job is");
-    let path = link.strip_prefix("<https://docs.example").and_then(|rest| rest.split_once('>')).expect("a link").0;
+    let path =
+        link.strip_prefix("<https://docs.example").and_then(|rest| rest.split_once('>')).expect("a link").0;
     s.platform.settle().await.expect("settled");
     let job = s.get(path).await;
-    assert_eq!((&job["kind"], &job["state"], &job["error"]), (&json!("git_export"), &json!("done"), &Value::Null));
+    assert_eq!(
+        (&job["kind"], &job["state"], &job["error"]),
+        (&json!("git_export"), &json!("done"), &Value::Null)
+    );
     let content = s.get(&format!("{space}/content")).await;
     assert_eq!(content["id"], job["result"]["revision"]);
     let oid = s.repository.commits()[0].branch.commit.oid.clone();
@@ -58,8 +62,28 @@ async fn every_field_of_an_export_that_is_wrong_is_named() {
     let path = format!("/v1/spaces/{}/git/export", s.space().await);
     let long = |length: usize| json!("x".repeat(length));
     for (field, values) in [
-        ("url", vec![json!(""), json!("example.com/a"), json!("ssh://git@git.example/a"), json!("https://"), json!(1), long(2049)]),
-        ("ref", vec![json!(""), json!("main"), json!("refs/tags/v1"), json!("refs/heads/"), json!(null), long(1025)]),
+        (
+            "url",
+            vec![
+                json!(""),
+                json!("example.com/a"),
+                json!("ssh://git@git.example/a"),
+                json!("https://"),
+                json!(1),
+                long(2049),
+            ],
+        ),
+        (
+            "ref",
+            vec![
+                json!(""),
+                json!("main"),
+                json!("refs/tags/v1"),
+                json!("refs/heads/"),
+                json!(null),
+                long(1025),
+            ],
+        ),
         ("commitMessage", vec![json!(""), json!("  \n"), json!(null), json!(["x"]), long(4001)]),
         ("repoCacheID", vec![json!(1), long(513)]),
         ("repoTreeURL", vec![json!("https://me:pw@git.example/x"), json!(1), long(2049)]),
@@ -67,7 +91,7 @@ async fn every_field_of_an_export_that_is_wrong_is_named() {
         ("repoProjectDirectory", vec![json!("../up"), json!("/top"), json!(1), long(1025)]),
         ("timestamp", vec![json!("yesterday"), json!(1)]),
         ("force", vec![json!("yes"), json!(1)]),
-        ("gitInfo", vec![json!("github"), json!([])]),
+        ("gitInfo", vec![json!("github"), json!(1)]),
         ("gitInfo.provider", vec![json!("gitea"), json!(1)]),
         ("gitInfo.url", vec![json!("https://me:pw@git.example/x"), json!(1), long(2049)]),
     ] {

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use self::{
     apply::{Applied, NewRevision, StoreExport},
     space::Revision,
-    write::{Files, Prepared, Preparer},
+    write::{Compared, Files, Prepared, Preparer},
 };
 use super::{
     no_git,
@@ -174,35 +174,9 @@ impl Platform {
         let oid = checkout.map(|checkout| checkout.commit().oid.clone());
         let is_in_step =
             space.git.as_ref().zip(oid.as_ref()).is_some_and(|(git, oid)| git.is_of(oid, &payload.source()));
-        let mut claims = Claims::AllBut(BTreeSet::new());
-        let mut rounds = 0;
-        let prepared = loop {
-            let plan = ExportPlan::new(&repository, &now.outline, &before.outline, &claims);
-            let preparer = Preparer {
-                platform: self,
-                domain: &space.domain,
-                view: &view,
-                repository: &repository,
-                checkout,
-                plan: &plan.map_err(format_error)?,
-                now: &now,
-                before: &before,
-                own: before.own(),
-                is_in_step,
-            };
-            let prepared = preparer.prepare(progress).await?;
-            if prepared.refused.is_empty() {
-                break prepared;
-            }
-            rounds += 1;
-            claims = match claims {
-                Claims::AllBut(mut refused) if rounds < MAX_CLAIMS => {
-                    refused.extend(prepared.refused);
-                    Claims::AllBut(refused)
-                }
-                _ => Claims::Nothing,
-            };
-        };
+        let compared =
+            Compared { domain: &space.domain, view: &view, repository: &repository, checkout, is_in_step };
+        let prepared = self.prepare(&compared, (&now, &before), progress).await?;
         progress.stage(JobStage::Finalize).await?;
         let is_nothing = prepared.writes.is_empty() && prepared.removed.is_empty() && base.is_branch;
         if is_nothing && is_in_step && prepared.gits.is_empty() {
@@ -221,6 +195,34 @@ impl Platform {
         };
         self.require_stored(storing)?;
         self.store_export(&export, run, (commit, gits)).await.map(Attempt::Ended)
+    }
+
+    /// Compares the space with the repository until nothing is taken for the space's own that says something else.
+    async fn prepare(
+        &self,
+        compared: &Compared<'_>,
+        (now, before): (&Revision, &Revision),
+        progress: &mut Progress<'_>,
+    ) -> Result<Prepared> {
+        let mut claims = Claims::AllBut(BTreeSet::new());
+        let mut rounds = 0;
+        loop {
+            let plan = ExportPlan::new(compared.repository, &now.outline, &before.outline, &claims);
+            let plan = plan.map_err(format_error)?;
+            let preparer = Preparer { platform: self, compared, plan: &plan, now, before, own: before.own() };
+            let prepared = preparer.prepare(progress).await?;
+            if prepared.refused.is_empty() {
+                return Ok(prepared);
+            }
+            rounds += 1;
+            claims = match claims {
+                Claims::AllBut(mut refused) if rounds < MAX_CLAIMS => {
+                    refused.extend(prepared.refused);
+                    Claims::AllBut(refused)
+                }
+                _ => Claims::Nothing,
+            };
+        }
     }
 
     /// What the space had when it was last in sync.

@@ -56,20 +56,25 @@ pub(super) struct Prepared {
     titles: HashMap<PageId, TitleIn>,
 }
 
-/// Compares the space with the repository.
-pub(super) struct Preparer<'a> {
-    pub(super) platform: &'a Platform,
+/// What is compared: the content of a space, and a commit.
+pub(super) struct Compared<'a> {
     pub(super) domain: &'a str,
     pub(super) view: &'a View,
     pub(super) repository: &'a Repository,
     pub(super) checkout: Option<&'a dyn Checkout>,
+    /// Tells whether the repository is as the space left it: what was not edited since need not be read.
+    pub(super) is_in_step: bool,
+}
+
+/// Compares the space with the repository.
+pub(super) struct Preparer<'a> {
+    pub(super) platform: &'a Platform,
+    pub(super) compared: &'a Compared<'a>,
     pub(super) plan: &'a ExportPlan<'a>,
     pub(super) now: &'a Revision,
     pub(super) before: &'a Revision,
     /// The paths that are the space's own in the repository.
     pub(super) own: HashSet<&'a str>,
-    /// Tells whether the repository is as the space left it: what was not edited since need not be read.
-    pub(super) is_in_step: bool,
 }
 
 /// A text of the space, and where it goes.
@@ -97,8 +102,8 @@ impl Preparer<'_> {
         }
         self.variables(&mut prepared).await?;
         let summary = self.plan.summary(&prepared.titles);
-        if self.repository.summary.as_ref() != Some(&summary) {
-            self.write(&self.repository.config.summary, summary, &mut prepared)?;
+        if self.compared.repository.summary.as_ref() != Some(&summary) {
+            self.write(&self.compared.repository.config.summary, summary, &mut prepared)?;
         }
         Ok(prepared)
     }
@@ -122,7 +127,7 @@ impl Preparer<'_> {
             return Ok(());
         }
         let template = self.template(file).await?;
-        let body = self.view.text(&entry.body, Rendering::Request).await?;
+        let body = self.compared.view.text(&entry.body, Rendering::Request).await?;
         let fields = entry.fields();
         let content = PageContent { fields: &fields, body: &body };
         let written = self.plan.page(page, template.as_ref().map(|(text, _)| text.as_str()), content);
@@ -144,7 +149,7 @@ impl Preparer<'_> {
             return Ok(());
         }
         let template = self.template(self.template_file(include.git.as_ref(), path)?).await?;
-        let body = self.view.text(&entry.body, Rendering::Request).await?;
+        let body = self.compared.view.text(&entry.body, Rendering::Request).await?;
         let (title, extra) = (Some(entry.title.clone()), Some(entry.extra.clone()));
         let fields = PagePatch { title, extra, ..PagePatch::default() };
         let content = PageContent { fields: &fields, body: &body };
@@ -155,7 +160,7 @@ impl Preparer<'_> {
 
     /// Tells whether what is as it was needs no look: nothing that it may lead to is elsewhere.
     fn may_skip(&self) -> bool {
-        self.is_in_step && !self.plan.moves_targets()
+        self.compared.is_in_step && !self.plan.moves_targets()
     }
 
     /// Tells whether the repository has a blob at a path.
@@ -164,25 +169,26 @@ impl Preparer<'_> {
     }
 
     fn oid_at(&self, path: &RepoPath) -> Option<&String> {
-        let file = self.repository.tree.file(path).ok().flatten()?;
-        self.repository.oids.get(file.source.as_str())
+        let file = self.compared.repository.tree.file(path).ok().flatten()?;
+        self.compared.repository.oids.get(file.source.as_str())
     }
 
     /// The file that a text was read from or written to, as far as it is still that one.
     fn template_file(&self, git: Option<&GitBlob>, path: &RepoPath) -> Result<Option<PlannedFile>> {
         if self.plan.claimed().contains(path) {
-            return self.repository.tree.file(path).map_err(format_error);
+            return self.compared.repository.tree.file(path).map_err(format_error);
         }
         let Some(git) = git else { return Ok(None) };
         let Ok(old) = RepoPath::new(&git.path) else { return Ok(None) };
         let is_own = old == *path || self.is_at(git, &old) || self.own.contains(git.path.as_str());
-        if is_own { self.repository.tree.file(&old).map_err(format_error) } else { Ok(None) }
+        if is_own { self.compared.repository.tree.file(&old).map_err(format_error) } else { Ok(None) }
     }
 
     /// The text that is in the repository, and its object id.
     async fn template(&self, file: Option<PlannedFile>) -> Result<Option<(String, String)>> {
         let Some(file) = file.filter(|file| file.size <= MAX_PAGE_FILE_BYTES) else { return Ok(None) };
-        let (Some(checkout), Some(oid)) = (self.checkout, self.repository.oids.get(file.source.as_str()))
+        let (Some(checkout), Some(oid)) =
+            (self.compared.checkout, self.compared.repository.oids.get(file.source.as_str()))
         else {
             return Ok(None);
         };
@@ -237,10 +243,10 @@ impl Preparer<'_> {
             return Ok(());
         }
         let thing = GitThing::File(file.id.clone());
-        let there = self.repository.tree.file(path).map_err(format_error)?;
+        let there = self.compared.repository.tree.file(path).map_err(format_error)?;
         if let (Some(there), Some(oid)) = (there.filter(|there| there.size == entry.size), self.oid_at(path))
             && there.path == *path
-            && blob_id(&read_file(self.platform, self.domain, entry).await?) == *oid
+            && blob_id(&read_file(self.platform, self.compared.domain, entry).await?) == *oid
         {
             let git = GitBlob { oid: oid.clone(), path: path.to_string() };
             if file.git.as_ref() != Some(&git) {
@@ -259,10 +265,11 @@ impl Preparer<'_> {
     }
 
     async fn variables(&self, prepared: &mut Prepared) -> Result<()> {
-        let found = self.view.variables().await?;
+        let found = self.compared.view.variables().await?;
         let values = found.into_iter().map(|(name, entry)| (name, entry.value)).collect();
         let path = self.plan.variables_path();
-        let template = text_at(self.checkout, &self.repository.tree, &path, MAX_CONFIG_BYTES).await?;
+        let template =
+            text_at(self.compared.checkout, &self.compared.repository.tree, &path, MAX_CONFIG_BYTES).await?;
         match self.plan.variables(template.as_deref(), &values).map_err(format_error)? {
             Some(text) if template.as_ref() == Some(&text) => Ok(()),
             Some(text) => self.write(&path, text, prepared),
