@@ -34,6 +34,8 @@ mod files;
 mod fixtures;
 #[path = "http/flags.rs"]
 mod flags;
+#[path = "http/git.rs"]
+mod git;
 #[path = "http/history.rs"]
 mod history;
 #[path = "http/hosts.rs"]

@@ -292,6 +292,7 @@ pages! {
     bring_a_second_person_in: "guides/bring-a-second-person-in.md",
     discuss_and_review: "guides/discuss-and-review.md",
     edit_through_a_change_request: "guides/edit-through-a-change-request.md",
+    export_to_git: "guides/export-to-git.md",
     go_back: "guides/go-back.md",
     import_documents: "guides/import-documents.md",
     import_from_git: "guides/import-from-git.md",

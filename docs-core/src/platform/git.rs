@@ -147,10 +147,10 @@ impl<'p> SpaceHandle<'p> {
     }
 
     /// Removes the installation of an older kind that a space is in sync through: who hosts its repository is not
-    /// shown any more. Nothing else changes; a space without one is as it should be.
+    /// shown any more. Nothing else changes; a space without one is as it should be, and so is one that is missing.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`.
+    /// `Forbidden` without the role `create`.
     ///
     /// # Example
     /// ```
@@ -181,7 +181,12 @@ impl Operation for RemoveLegacyInstallation {
     const NAME: &'static str = "git_legacy_installation_removed";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Manage)?;
+        // What is missing has none.
+        let access = match access::space(tx, &self.actor, &self.space).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            access => access?,
+        };
+        let proof = access.require(SpaceAction::Manage)?;
         let Some(git) = proof.space().git.as_ref().filter(|git| git.info.installation_provider.is_some())
         else {
             return Ok(());

@@ -77,7 +77,7 @@ pub const LIMITS: &[LimitGroup] = &[
                 "Markdown of a page or of a reusable content, front matter not counted",
                 model::MAX_PAGE_BYTES as u64,
             ),
-            count("Pages of a Git import", gitsync::MAX_PAGES),
+            count("Pages of a Git import or export", gitsync::MAX_PAGES),
             count("Pages of an import from the web", import::gather::MAX_PAGES),
             count("Files of an import from the web", import::gather::MAX_FILES),
             count("Pages of an imported archive", import::folder::MAX_PAGES),

@@ -15,8 +15,8 @@ use async_trait::async_trait;
 use docs_core::{
     ErrorKind, Platform,
     model::{
-        EditMode, ImportContent, ImportGitRepository, JobProgress, JobStage, JobState, Role, SpaceId,
-        Timestamp, UpdateSpace,
+        EditMode, ExportGitRepository, ImportContent, ImportGitRepository, JobProgress, JobStage, JobState,
+        Role, SpaceId, Timestamp, UpdateSpace,
     },
     platform::Shown,
     ports::{
@@ -353,6 +353,51 @@ async fn an_import_whose_server_dies_at_any_step_ends_as_it_would_have() {
         }
         assert!(deaths >= 4, "{deaths}");
     }
+}
+
+#[tokio::test]
+async fn an_export_whose_server_dies_at_any_step_makes_one_commit_and_knows_it() {
+    let mut deaths = 0;
+    for steps in 1.. {
+        let (store, remote) = (Mortal::new(), MemGit::new());
+        remote.put("README.md", "# Welcome\n");
+        let git = Arc::new(remote.clone());
+        let w = World::build(Arc::clone(&store) as Arc<dyn Store>, |builder| builder.git(git)).await;
+        let space = w.space().await;
+        let request = serde_json::json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+        let import: ImportGitRepository = serde_json::from_value(request.clone()).expect("a request");
+        w.as_admin().space(&space).import_git(import).await.expect("enqueued");
+        w.platform.settle().await.expect("settled");
+        let open = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
+        w.as_admin().space(&space).update(open).await.expect("open for edits");
+        let number = w.request(&space).await;
+        let change = || w.as_admin().space(&space).change_request(&number);
+        let edits = serde_json::json!({ "changes": [{ "operation": "insert_page", "title": "New", "document": { "markdown": "x" } }] });
+        change().edit(serde_json::from_value(edits).expect("changes")).await.expect("edited");
+        change().merge().await.expect("merged");
+        let mut request = request;
+        request["commitMessage"] = "Add a page".into();
+        let export: ExportGitRepository = serde_json::from_value(request).expect("a request");
+        w.clock.advance(Duration::from_secs(1));
+        w.as_admin().space(&space).export_git(export).await.expect("enqueued");
+        let is_over = store.until_death(steps, w.platform.settle()).await;
+        w.clock.advance(Duration::from_secs(LEASE.num_seconds().unsigned_abs() + 1));
+        w.platform.settle().await.expect("settled");
+        let jobs = w.as_admin().space(&space).list_jobs(&PageRequest::default()).await.expect("listed").items;
+        assert!(jobs.iter().all(|job| job.state == JobState::Done), "{steps}: {jobs:?}");
+        let commits = remote.commits();
+        assert_eq!(commits.len(), 1, "{steps}: {commits:#?}");
+        let of = docs_core::platform::ContentOf::space(space.clone());
+        let head = w.as_admin().content(&of).get(Shown::default()).await.expect("read");
+        let git = head.git.expect("it is in the repository");
+        assert_eq!((&git.oid, git.created_by_git_book), (&commits[0].branch.commit.oid, true), "{steps}");
+        w.check().await;
+        if is_over {
+            break;
+        }
+        deaths += 1;
+    }
+    assert!(deaths >= 6, "{deaths}");
 }
 
 /// A web with one page.

@@ -7,6 +7,7 @@ mod edits;
 mod faults;
 mod git;
 mod git_changed;
+mod git_export;
 mod git_merge;
 mod history;
 mod imports;

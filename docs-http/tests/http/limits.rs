@@ -153,6 +153,7 @@ fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> 
     let requests = || ("POST", format!("/v1/spaces/{space}/change-requests"));
     let this = || ("PATCH", request.to_owned());
     let import = || ("POST", format!("/v1/spaces/{space}/git/import"));
+    let export = || ("POST", format!("/v1/spaces/{space}/git/export"));
     let comments = || ("POST", format!("{request}/comments"));
     let ask = || ("POST", format!("{request}/requested-reviewers"));
     let set = |name: &'static str| {
@@ -197,6 +198,7 @@ fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> 
         field("repoTreeURL", import(), (0, 2048), Text::After("https://x/"), git("repoTreeURL")),
         field("repoCommitURL", import(), (0, 2048), Text::After("https://x/"), git("repoCommitURL")),
         field("repoProjectDirectory", import(), (0, 1024), Text::Plain, git("repoProjectDirectory")),
+        field("commitMessage", export(), (1, 4000), Text::Any, git("commitMessage")),
     ]
 }
 

@@ -184,6 +184,9 @@ impl World {
                 { "operation": "delete_page", "page": self.names["pageId"] },
             ] }),
             "importGitRepository" => json!({ "url": "https://git.example/new", "ref": "refs/heads/new" }),
+            "exportToGitRepository" => json!({
+                "url": "https://git.example/new", "ref": "refs/heads/new", "commitMessage": "Explain the limits",
+            }),
             "importContent" | "importContentInChangeRequest" => {
                 json!({ "url": "https://web.example/start", "source": "html" })
             }

@@ -20,7 +20,7 @@ pub struct Job {
     pub object: JobObject,
     /// The id.
     pub id: JobId,
-    /// The kind of work: `git_import`, `content_import` or `pdf`.
+    /// The kind of work: `git_import`, `git_export`, `content_import` or `pdf`.
     pub kind: String,
     /// The id of the space that it is about.
     pub subject: String,

@@ -4,14 +4,14 @@ mod apply;
 mod space;
 mod write;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 
 use self::{
     apply::{Applied, NewRevision, StoreExport},
     space::Revision,
-    write::{Files, Prepared, Preparer},
+    write::{Compared, Files, Prepared, Preparer},
 };
 use super::{
     no_git,
@@ -22,7 +22,8 @@ use crate::{
     content::{
         Edit, GitThing,
         gitsync::{
-            ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, RepoConfig, RepoPath, RepoTree, Repository,
+            Claims, ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, RepoConfig, RepoPath, RepoTree,
+            Repository,
         },
     },
     model::{GitBlob, JobResult, JobStage, RevisionId},
@@ -40,6 +41,9 @@ use crate::{
 
 /// How often an export starts anew on a commit that somebody else has pushed meanwhile.
 const MAX_ATTEMPTS: usize = 5;
+
+/// How often an export looks which files of the repository could be its own, before it takes none of them for that.
+const MAX_CLAIMS: usize = 3;
 
 /// Who commits what is exported; the author is who asked for it.
 const COMMITTER_NAME: &str = "Docs Platform";
@@ -166,23 +170,13 @@ impl Platform {
         let before = self.before(payload, space, &repository).await?;
         let view = self.content().view(&space.domain, space.root);
         let now = Revision::read(&view, Some(&before)).await?;
-        let plan = ExportPlan::new(&repository, &now.outline, &before.outline).map_err(format_error)?;
         progress.stage(JobStage::ContentProcess).await?;
         let oid = checkout.map(|checkout| checkout.commit().oid.clone());
         let is_in_step =
             space.git.as_ref().zip(oid.as_ref()).is_some_and(|(git, oid)| git.is_of(oid, &payload.source()));
-        let preparer = Preparer {
-            platform: self,
-            domain: &space.domain,
-            view: &view,
-            repository: &repository,
-            checkout,
-            plan: &plan,
-            now: &now,
-            before: &before,
-            is_in_step,
-        };
-        let prepared = preparer.prepare(progress).await?;
+        let compared =
+            Compared { domain: &space.domain, view: &view, repository: &repository, checkout, is_in_step };
+        let prepared = self.prepare(&compared, (&now, &before), progress).await?;
         progress.stage(JobStage::Finalize).await?;
         let is_nothing = prepared.writes.is_empty() && prepared.removed.is_empty() && base.is_branch;
         if is_nothing && is_in_step && prepared.gits.is_empty() {
@@ -201,6 +195,34 @@ impl Platform {
         };
         self.require_stored(storing)?;
         self.store_export(&export, run, (commit, gits)).await.map(Attempt::Ended)
+    }
+
+    /// Compares the space with the repository until nothing is taken for the space's own that says something else.
+    async fn prepare(
+        &self,
+        compared: &Compared<'_>,
+        (now, before): (&Revision, &Revision),
+        progress: &mut Progress<'_>,
+    ) -> Result<Prepared> {
+        let mut claims = Claims::AllBut(BTreeSet::new());
+        let mut rounds = 0;
+        loop {
+            let plan = ExportPlan::new(compared.repository, &now.outline, &before.outline, &claims);
+            let plan = plan.map_err(format_error)?;
+            let preparer = Preparer { platform: self, compared, plan: &plan, now, before, own: before.own() };
+            let prepared = preparer.prepare(progress).await?;
+            if prepared.refused.is_empty() {
+                return Ok(prepared);
+            }
+            rounds += 1;
+            claims = match claims {
+                Claims::AllBut(mut refused) if rounds < MAX_CLAIMS => {
+                    refused.extend(prepared.refused);
+                    Claims::AllBut(refused)
+                }
+                _ => Claims::Nothing,
+            };
+        }
     }
 
     /// What the space had when it was last in sync.

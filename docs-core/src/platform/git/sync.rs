@@ -50,7 +50,7 @@ pub(in crate::platform) struct SyncPayload<R> {
 }
 
 /// What both kinds of requests say.
-pub(super) struct Wanted<'r> {
+pub(in crate::platform) struct Wanted<'r> {
     pub(super) url: &'r str,
     pub(super) reference: &'r str,
     pub(super) cache_id: Option<&'r str>,
@@ -64,7 +64,9 @@ pub(super) struct Wanted<'r> {
 }
 
 /// A request for an import or export.
-pub(super) trait SyncRequest: Clone + Send + Sync + Serialize + 'static {
+pub(in crate::platform) trait SyncRequest:
+    Clone + Send + Sync + Serialize + 'static
+{
     /// What is done with the ref.
     const ACCESS: GitAccess;
 

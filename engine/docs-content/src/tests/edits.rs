@@ -1,6 +1,6 @@
 //! Edits, imports and reads.
 
-use docs_model::PageId;
+use docs_model::{GitBlob, PageId, ReusableId};
 use proptest::prelude::*;
 
 use super::*;
@@ -247,6 +247,33 @@ fn files_reusables_and_variables_are_kept() {
     let reusable = now(view.reusable(&"r1".parse().unwrap())).unwrap().unwrap();
     assert_eq!(&*now(view.text(&reusable.body, Rendering::Request)).unwrap(), "text");
     sound(&content, root);
+}
+
+#[test]
+fn where_git_keeps_a_thing_is_said_without_changing_it() {
+    let (content, root) = three();
+    let reusable: ReusableId = "r1".parse().unwrap();
+    let fields = ReusablePatch { title: Some("Shared".into()), ..ReusablePatch::default() };
+    let root = apply(&content, root, &[Edit::PutReusable { reusable: reusable.clone(), fields }]);
+    let blob = |path: &str| GitBlob { oid: "1".repeat(40), path: path.to_owned() };
+    let blobs = vec![
+        (GitThing::Page(id(3)), blob("three.md")),
+        (GitThing::Reusable(reusable.clone()), blob("shared.md")),
+        // What is gone meanwhile is passed over.
+        (GitThing::Page(id(9)), blob("gone.md")),
+        (GitThing::File("f1".parse().unwrap()), blob("gone.png")),
+    ];
+    let edited = now(content.edit(DOMAIN, root, time(99), &[Edit::SetGit { blobs: blobs.clone() }])).unwrap();
+    assert!(edited.pages.is_empty(), "no page is another one");
+    let (old, new) = (content.view(DOMAIN, root), content.view(DOMAIN, edited.root));
+    let page = |view: &View| now(view.page(&id(3))).unwrap().unwrap();
+    assert_eq!(page(&new), PageEntry { git: Some(blob("three.md")), ..page(&old) });
+    let shared = |view: &View| now(view.reusable(&reusable)).unwrap().unwrap();
+    assert_eq!(shared(&new), ReusableEntry { git: Some(blob("shared.md")), ..shared(&old) });
+    assert!(page(&old).differences(&page(&new)).is_empty());
+    let again = now(content.edit(DOMAIN, edited.root, time(100), &[Edit::SetGit { blobs }])).unwrap();
+    assert_eq!(again.root, edited.root);
+    sound(&content, edited.root);
 }
 
 #[test]

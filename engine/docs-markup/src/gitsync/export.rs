@@ -125,6 +125,25 @@ pub enum TitleIn {
     Unread,
 }
 
+/// Which files that are in the repository an export may take for the space's own, although it did not know of them.
+///
+/// An export that is done again, because nobody heard of its end, finds what it has written so: where it would write
+/// a new file there is one that says the same. Whoever plans starts with all, and refuses those that say something
+/// else.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Claims {
+    /// All but these.
+    AllBut(BTreeSet<RepoPath>),
+    /// None.
+    Nothing,
+}
+
+impl Claims {
+    fn allow(&self, path: &RepoPath) -> bool {
+        matches!(self, Self::AllBut(refused) if !refused.contains(path))
+    }
+}
+
 /// Which files an export writes and removes, and what is in them.
 ///
 /// What was not edited keeps its path and its bytes. New pages are put where their place in the tree says, moved ones
@@ -137,6 +156,7 @@ pub struct ExportPlan<'a> {
     places_before: Places,
     places_after: Places,
     removed: BTreeSet<RepoPath>,
+    claimed: BTreeSet<RepoPath>,
     pages: HashSet<&'a PageId>,
 }
 
@@ -154,6 +174,7 @@ impl<'a> ExportPlan<'a> {
         repository: &'a Repository,
         now: &'a SpaceOutline,
         before: &'a SpaceOutline,
+        claims: &Claims,
     ) -> Result<Self, FormatError> {
         if now.pages.is_empty() {
             return Err(FormatError::NoPages { folder: repository.config.root.clone() });
@@ -162,18 +183,27 @@ impl<'a> ExportPlan<'a> {
         let mut forced = HashSet::new();
         let mut round = 0;
         loop {
-            let Paths { places, removed } = Choice { repository, now, before, forced: &forced }.paths();
+            let choice = Choice { repository, now, before, forced: &forced, claims };
+            let Paths { places, removed, claimed } = choice.paths();
             let written = places.values().cloned();
             let tree = repository.tree.changed(&removed, written);
             let mut places_after = Places::new(tree, &repository.config);
             places.into_iter().for_each(|(thing, path)| places_after.put(thing, path));
+            // What is claimed leads where it will lead.
+            let mut places_before = places_before.clone();
+            for path in &claimed {
+                if let Some(thing) = places_after.things.get(path) {
+                    places_before.things.insert(path.clone(), thing.clone());
+                }
+            }
             let plan = Self {
                 repository,
                 now,
                 before,
-                places_before: places_before.clone(),
+                places_before,
                 places_after,
                 removed: removed.into_iter().collect(),
+                claimed,
                 pages: now.pages.iter().map(|page| &page.id).collect(),
             };
             round += 1;
@@ -219,6 +249,13 @@ impl<'a> ExportPlan<'a> {
     #[must_use]
     pub fn removed(&self) -> &BTreeSet<RepoPath> {
         &self.removed
+    }
+
+    /// What is there and is taken for the space's own. What an export would write to one of these paths must be there
+    /// already; otherwise the path is refused, and the export is planned anew.
+    #[must_use]
+    pub fn claimed(&self) -> &BTreeSet<RepoPath> {
+        &self.claimed
     }
 
     /// Tells whether something that texts may lead to is not where it was, or is gone.
@@ -315,6 +352,7 @@ impl<'a> ExportPlan<'a> {
         content: PageContent<'_>,
     ) -> WrittenPage {
         let to = self.path(thing).cloned().unwrap_or_default();
+        let git = git.filter(|_| !self.claimed.contains(&to));
         let from = git.and_then(|git| RepoPath::new(&git.path).ok()).unwrap_or_else(|| to.clone());
         let plain_title = (kind == TextKind::Include).then(|| humanise(&to));
         let is_page = |page: &PageId| self.pages.contains(page);

@@ -31,8 +31,8 @@ mod yaml;
 
 pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_folder};
 pub use export::{
-    ExportPlan, PageContent, Repository, SpaceFile, SpaceInclude, SpaceOutline, SpacePage, SpacePageKind,
-    TitleIn, WrittenPage,
+    Claims, ExportPlan, PageContent, Repository, SpaceFile, SpaceInclude, SpaceOutline, SpacePage,
+    SpacePageKind, TitleIn, WrittenPage,
 };
 pub use infer::infer;
 pub use path::{PathError, RepoPath};

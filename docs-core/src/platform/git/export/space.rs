@@ -1,6 +1,6 @@
 //! What a space has, as the plan of an export takes it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::{
     Result,
@@ -41,6 +41,13 @@ impl Revision {
             revision.reusables.insert(id, entry);
         }
         Ok(revision)
+    }
+
+    /// The paths in Git of its texts.
+    pub(super) fn own(&self) -> HashSet<&str> {
+        let pages = self.outline.pages.iter().filter_map(|page| page.git.as_ref());
+        let includes = self.outline.includes.iter().filter_map(|include| include.git.as_ref());
+        pages.chain(includes).map(|git| git.path.as_str()).collect()
     }
 
     /// Leaves only what the repository has byte for byte where the space had it: that alone is the space's own in a

@@ -1,6 +1,6 @@
 //! What a push brings: texts that differ from those in the repository, and files that are read when their turn comes.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -49,23 +49,32 @@ pub(super) struct Prepared {
     pub(super) removed: Vec<RepoPath>,
     /// What is kept elsewhere, or is another blob, than the space knows.
     pub(super) gits: Vec<(GitThing, GitBlob)>,
+    /// Paths that are claimed and have something else.
+    pub(super) refused: BTreeSet<RepoPath>,
     /// Bytes of all texts that are written.
     bytes: u64,
     titles: HashMap<PageId, TitleIn>,
 }
 
-/// Compares the space with the repository.
-pub(super) struct Preparer<'a> {
-    pub(super) platform: &'a Platform,
+/// What is compared: the content of a space, and a commit.
+pub(super) struct Compared<'a> {
     pub(super) domain: &'a str,
     pub(super) view: &'a View,
     pub(super) repository: &'a Repository,
     pub(super) checkout: Option<&'a dyn Checkout>,
+    /// Tells whether the repository is as the space left it: what was not edited since need not be read.
+    pub(super) is_in_step: bool,
+}
+
+/// Compares the space with the repository.
+pub(super) struct Preparer<'a> {
+    pub(super) platform: &'a Platform,
+    pub(super) compared: &'a Compared<'a>,
     pub(super) plan: &'a ExportPlan<'a>,
     pub(super) now: &'a Revision,
     pub(super) before: &'a Revision,
-    /// Tells whether the repository is as the space left it: what was not edited since need not be read.
-    pub(super) is_in_step: bool,
+    /// The paths that are the space's own in the repository.
+    pub(super) own: HashSet<&'a str>,
 }
 
 /// A text of the space, and where it goes.
@@ -93,8 +102,8 @@ impl Preparer<'_> {
         }
         self.variables(&mut prepared).await?;
         let summary = self.plan.summary(&prepared.titles);
-        if self.repository.summary.as_ref() != Some(&summary) {
-            self.write(&self.repository.config.summary, summary, &mut prepared)?;
+        if self.compared.repository.summary.as_ref() != Some(&summary) {
+            self.write(&self.compared.repository.config.summary, summary, &mut prepared)?;
         }
         Ok(prepared)
     }
@@ -109,7 +118,7 @@ impl Preparer<'_> {
             prepared.titles.insert(page.id.clone(), TitleIn::Unread);
             return Ok(());
         }
-        let file = self.template_file(page.git.as_ref())?;
+        let file = self.template_file(page.git.as_ref(), path)?;
         // A file that was too long was imported without its text, and stays as it is.
         if is_there
             && entry.body.is_empty()
@@ -118,7 +127,7 @@ impl Preparer<'_> {
             return Ok(());
         }
         let template = self.template(file).await?;
-        let body = self.view.text(&entry.body, Rendering::Request).await?;
+        let body = self.compared.view.text(&entry.body, Rendering::Request).await?;
         let fields = entry.fields();
         let content = PageContent { fields: &fields, body: &body };
         let written = self.plan.page(page, template.as_ref().map(|(text, _)| text.as_str()), content);
@@ -139,8 +148,8 @@ impl Preparer<'_> {
         if is_there && self.may_skip() && before == Some(entry) {
             return Ok(());
         }
-        let template = self.template(self.template_file(include.git.as_ref())?).await?;
-        let body = self.view.text(&entry.body, Rendering::Request).await?;
+        let template = self.template(self.template_file(include.git.as_ref(), path)?).await?;
+        let body = self.compared.view.text(&entry.body, Rendering::Request).await?;
         let (title, extra) = (Some(entry.title.clone()), Some(entry.extra.clone()));
         let fields = PagePatch { title, extra, ..PagePatch::default() };
         let content = PageContent { fields: &fields, body: &body };
@@ -151,7 +160,7 @@ impl Preparer<'_> {
 
     /// Tells whether what is as it was needs no look: nothing that it may lead to is elsewhere.
     fn may_skip(&self) -> bool {
-        self.is_in_step && !self.plan.moves_targets()
+        self.compared.is_in_step && !self.plan.moves_targets()
     }
 
     /// Tells whether the repository has a blob at a path.
@@ -160,20 +169,26 @@ impl Preparer<'_> {
     }
 
     fn oid_at(&self, path: &RepoPath) -> Option<&String> {
-        let file = self.repository.tree.file(path).ok().flatten()?;
-        self.repository.oids.get(file.source.as_str())
+        let file = self.compared.repository.tree.file(path).ok().flatten()?;
+        self.compared.repository.oids.get(file.source.as_str())
     }
 
-    fn template_file(&self, git: Option<&GitBlob>) -> Result<Option<PlannedFile>> {
-        let path = git.and_then(|git| RepoPath::new(&git.path).ok());
-        let Some(path) = path else { return Ok(None) };
-        self.repository.tree.file(&path).map_err(format_error)
+    /// The file that a text was read from or written to, as far as it is still that one.
+    fn template_file(&self, git: Option<&GitBlob>, path: &RepoPath) -> Result<Option<PlannedFile>> {
+        if self.plan.claimed().contains(path) {
+            return self.compared.repository.tree.file(path).map_err(format_error);
+        }
+        let Some(git) = git else { return Ok(None) };
+        let Ok(old) = RepoPath::new(&git.path) else { return Ok(None) };
+        let is_own = old == *path || self.is_at(git, &old) || self.own.contains(git.path.as_str());
+        if is_own { self.compared.repository.tree.file(&old).map_err(format_error) } else { Ok(None) }
     }
 
     /// The text that is in the repository, and its object id.
     async fn template(&self, file: Option<PlannedFile>) -> Result<Option<(String, String)>> {
         let Some(file) = file.filter(|file| file.size <= MAX_PAGE_FILE_BYTES) else { return Ok(None) };
-        let (Some(checkout), Some(oid)) = (self.checkout, self.repository.oids.get(file.source.as_str()))
+        let (Some(checkout), Some(oid)) =
+            (self.compared.checkout, self.compared.repository.oids.get(file.source.as_str()))
         else {
             return Ok(None);
         };
@@ -189,7 +204,8 @@ impl Preparer<'_> {
         text: String,
         prepared: &mut Prepared,
     ) -> Result<()> {
-        let is_there = new.git.is_some_and(|git| git.path == new.path.as_str());
+        let is_claimed = self.plan.claimed().contains(new.path);
+        let is_there = is_claimed || new.git.is_some_and(|git| git.path == new.path.as_str());
         let oid = match template.filter(|(template, _)| is_there && *template == text) {
             Some((_, oid)) => oid,
             None => {
@@ -206,6 +222,10 @@ impl Preparer<'_> {
     }
 
     fn write(&self, path: &RepoPath, text: String, prepared: &mut Prepared) -> Result<()> {
+        if self.plan.claimed().contains(path) {
+            prepared.refused.insert(path.clone());
+            return Ok(());
+        }
         let path = self.plan.written_to(path).map_err(format_error)?;
         prepared.bytes += text.len() as u64;
         check_size("pages", prepared.bytes, MAX_TEXT_BYTES)?;
@@ -223,15 +243,19 @@ impl Preparer<'_> {
             return Ok(());
         }
         let thing = GitThing::File(file.id.clone());
-        let there = self.repository.tree.file(path).map_err(format_error)?;
+        let there = self.compared.repository.tree.file(path).map_err(format_error)?;
         if let (Some(there), Some(oid)) = (there.filter(|there| there.size == entry.size), self.oid_at(path))
             && there.path == *path
-            && blob_id(&read_file(self.platform, self.domain, entry).await?) == *oid
+            && blob_id(&read_file(self.platform, self.compared.domain, entry).await?) == *oid
         {
             let git = GitBlob { oid: oid.clone(), path: path.to_string() };
             if file.git.as_ref() != Some(&git) {
                 prepared.gits.push((thing, git));
             }
+            return Ok(());
+        }
+        if self.plan.claimed().contains(path) {
+            prepared.refused.insert(path.clone());
             return Ok(());
         }
         let written = self.plan.written_to(path).map_err(format_error)?;
@@ -241,10 +265,11 @@ impl Preparer<'_> {
     }
 
     async fn variables(&self, prepared: &mut Prepared) -> Result<()> {
-        let found = self.view.variables().await?;
+        let found = self.compared.view.variables().await?;
         let values = found.into_iter().map(|(name, entry)| (name, entry.value)).collect();
         let path = self.plan.variables_path();
-        let template = text_at(self.checkout, &self.repository.tree, &path, MAX_CONFIG_BYTES).await?;
+        let template =
+            text_at(self.compared.checkout, &self.compared.repository.tree, &path, MAX_CONFIG_BYTES).await?;
         match self.plan.variables(template.as_deref(), &values).map_err(format_error)? {
             Some(text) if template.as_ref() == Some(&text) => Ok(()),
             Some(text) => self.write(&path, text, prepared),

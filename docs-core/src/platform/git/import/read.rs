@@ -1,6 +1,6 @@
 //! Reading a repository as content: every page, file, reusable content and variable, with the ids they had before.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::super::sync::{format_error, git_error, readable, tree_of};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
         },
         is_numbered,
         markdown::{PageSource, cover_of, parse_include, parse_page, web_reference},
-        reference::exactly,
+        reference::{destination, exactly},
     },
     model::{
         ContentRef, FileId, GitBlob, JobProgress, JobStage, MAX_PAGE_BYTES, PageId, PageTooLong, ReusableId,
@@ -65,8 +65,12 @@ pub(super) struct Importer<'a> {
 #[derive(Default)]
 pub(super) struct Before {
     pub(super) pages: HashMap<String, (PageId, PageEntry)>,
+    /// Pages without a file, by their paths in the space.
+    bare: HashMap<String, (PageId, PageEntry)>,
     groups: HashMap<String, (PageId, PageEntry)>,
-    links: HashMap<(String, String), (PageId, PageEntry)>,
+    /// Links by title and destination, and generated pages by what they are made from: several may be alike.
+    links: HashMap<(String, String), VecDeque<(PageId, PageEntry)>>,
+    computed: HashMap<String, VecDeque<(PageId, PageEntry)>>,
     pub(super) files: HashMap<String, (FileId, FileEntry)>,
     /// The id of each, and the id of its bytes.
     pub(super) reusables: HashMap<String, (ReusableId, String)>,
@@ -224,7 +228,9 @@ impl<'a> Importer<'a> {
             let git = self.git_of(&asset.file);
             let before = self.before.files.get(asset.file.path.as_str());
             let same = before.filter(|(_, entry)| entry.git.is_some() && entry.git == git);
-            let called = before.map(|(_, entry)| &entry.name).filter(|name| is_numbered(name, &asset.name));
+            let called = before.map(|(_, entry)| &entry.name);
+            let called =
+                called.filter(|name| is_numbered(name, &asset.name) || is_numbered(&asset.name, name));
             let name = called.unwrap_or(&asset.name).clone();
             let (id, entry) = match (before, same) {
                 (_, Some((id, entry))) => (id.clone(), FileEntry { name, ..entry.clone() }),
@@ -292,22 +298,25 @@ impl<'a> Importer<'a> {
                 self.document(file, PagePatch { slug, ..titled }, parent)
             }
             PlannedKind::Document { file: None, .. } => {
-                Ok(BuildPage::new(self.platform.id(), parent, PageKind::Document, titled))
+                let before = self.before.bare.remove(&page.path);
+                Ok(self.kept(before, parent, PageKind::Document, titled))
             }
             PlannedKind::Group => {
                 let before = self.before.groups.remove(page.slug());
                 Ok(self.kept(before, parent, PageKind::Group, titled))
             }
             PlannedKind::Link { url, file } => {
-                let before = self.before.links.remove(&(page.title.clone(), url.clone()));
                 let target = self.link_target(url, file.as_ref());
+                let key = (page.title.clone(), destination(&target));
+                let before = self.before.links.get_mut(&key).and_then(VecDeque::pop_front);
                 let fields = PagePatch { target: Some(Some(target)), ..PagePatch::titled(&page.title) };
                 Ok(self.kept(before, parent, PageKind::Link, fields))
             }
             PlannedKind::Computed { value } => {
                 let fields =
                     PagePatch { computed: Some(Some(value.clone())), ..PagePatch::titled(&page.title) };
-                Ok(BuildPage::new(self.platform.id(), parent, PageKind::Computed, fields))
+                let before = self.before.computed.get_mut(&value.to_string()).and_then(VecDeque::pop_front);
+                Ok(self.kept(before, parent, PageKind::Computed, fields))
             }
         }
     }
@@ -448,15 +457,16 @@ impl Before {
                 (PageKind::Document, Some(git)) => {
                     before.pages.insert(git.path.clone(), (id, entry));
                 }
+                (PageKind::Document, None) => drop(before.bare.insert(page.path.clone(), (id, entry))),
                 (PageKind::Group, _) => drop(before.groups.insert(entry.slug.clone(), (id, entry))),
                 (PageKind::Link, _) => {
-                    let url = match &entry.target {
-                        Some(ContentRef::Url { url }) => url.clone(),
-                        _ => String::new(),
-                    };
-                    before.links.insert((entry.title.clone(), url), (id, entry));
+                    let target = entry.target.as_ref().map(destination).unwrap_or_default();
+                    before.links.entry((entry.title.clone(), target)).or_default().push_back((id, entry));
                 }
-                _ => {}
+                (PageKind::Computed, _) => {
+                    let value = entry.computed.clone().unwrap_or_default().to_string();
+                    before.computed.entry(value).or_default().push_back((id, entry));
+                }
             }
         }
         for (id, entry) in view.files(None, usize::MAX).await? {

@@ -45,9 +45,23 @@ struct OldItem<'t> {
 struct Old<'t> {
     preamble: String,
     items: Vec<OldItem<'t>>,
-    eol: &'static str,
+    style: Style,
     /// Which of them the pages are.
     of: HashMap<PageId, usize>,
+}
+
+/// How new lines are written.
+#[derive(Clone, Copy)]
+struct Style {
+    eol: &'static str,
+    /// The mark of a list item.
+    mark: char,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self { eol: "\n", mark: '*' }
+    }
 }
 
 /// A line that is written.
@@ -71,7 +85,7 @@ impl Outline<'_> {
                 return woven;
             }
         }
-        self.text(&Old { preamble: "# Table of contents\n\n".to_owned(), eol: "\n", ..Old::default() })
+        self.text(&Old { preamble: "# Table of contents\n\n".to_owned(), ..Old::default() })
     }
 
     /// Tells whether an import makes these pages of a text.
@@ -162,7 +176,9 @@ impl Outline<'_> {
             preamble = format!("{}{eol}{eol}", preamble.trim_end());
         }
         let of = self.pages_of(&items);
-        Some(Old { preamble, items, eol, of })
+        let bullets = items.iter().filter_map(|item| item.lines.first()?.trim_start().chars().next());
+        let mark = bullets.into_iter().find(|mark| matches!(mark, '*' | '-' | '+')).unwrap_or('*');
+        Some(Old { preamble, items, style: Style { eol, mark }, of })
     }
 
     /// Which page each item is.
@@ -221,7 +237,7 @@ impl Outline<'_> {
             let is_heading = matches!(page.kind, SpacePageKind::Group);
             let group = if is_heading { Some(&page.id) } else { group };
             let number = old.of.get(&page.id).copied();
-            let text = self.line(page, column, number.and_then(|number| old.items.get(number)), old.eol);
+            let text = self.line(page, column, number.and_then(|number| old.items.get(number)), old.style);
             lines.push(Line { text, old: number, group: group.cloned(), is_heading });
             push(&mut todo, Some(page), (!is_heading).then_some(column), group);
         }
@@ -255,7 +271,8 @@ impl Outline<'_> {
     }
 
     /// The lines of one page.
-    fn line(&self, page: &SpacePage, column: usize, old: Option<&OldItem<'_>>, eol: &str) -> String {
+    fn line(&self, page: &SpacePage, column: usize, old: Option<&OldItem<'_>>, style: Style) -> String {
+        let eol = style.eol;
         let pad = " ".repeat(column);
         let title = squeeze(&page.title);
         match &page.kind {
@@ -279,7 +296,7 @@ impl Outline<'_> {
                         && old.column() == Some(column)
                         && matches!(&old.item.kind, SummaryKind::Computed { value: old } if old == value)
                 });
-                is_same.map_or_else(|| computed(&title, value, column, eol), |old| old.lines.concat())
+                is_same.map_or_else(|| computed(&title, value, column, style), |old| old.lines.concat())
             }
             SpacePageKind::Link { target } => {
                 let written = old.and_then(|old| match &old.item.kind {
@@ -289,13 +306,13 @@ impl Outline<'_> {
                 let kept = written.filter(|url| self.target(url, self.places_after) == *target);
                 let to = kept.cloned().unwrap_or_else(|| self.link_destination(target));
                 let is_same = kept.is_some();
-                self.bullet(&Bullet { pad, title: &title, to: Some(to), is_same, is_free: false }, old, eol)
+                self.bullet(&Bullet { pad, title: &title, to: Some(to), is_same, is_free: false }, old, style)
             }
-            SpacePageKind::Document => self.document(page, pad, old, eol),
+            SpacePageKind::Document => self.document(page, pad, old, style),
         }
     }
 
-    fn document(&self, page: &SpacePage, pad: String, old: Option<&OldItem<'_>>, eol: &str) -> String {
+    fn document(&self, page: &SpacePage, pad: String, old: Option<&OldItem<'_>>, style: Style) -> String {
         let title = page.full_title();
         let here = self.repository.config.summary.folder();
         let path = self.places_after.paths.get(&Thing::Page(page.id.clone()));
@@ -318,7 +335,7 @@ impl Outline<'_> {
                     before.is_none_or(|before| before.full_title() == title || !was(before))
                 }
             };
-        self.bullet(&Bullet { pad, title: &title, to, is_same, is_free }, old, eol)
+        self.bullet(&Bullet { pad, title: &title, to, is_same, is_free }, old, style)
     }
 
     /// What a link page is written as, where it has no path of its own.
@@ -337,16 +354,17 @@ impl Outline<'_> {
     }
 
     /// A list item: the one that is there, with what is another in it.
-    fn bullet(&self, new: &Bullet<'_>, old: Option<&OldItem<'_>>, eol: &str) -> String {
+    fn bullet(&self, new: &Bullet<'_>, old: Option<&OldItem<'_>>, style: Style) -> String {
+        let Style { eol, mark } = style;
         let fresh = |link_title: Option<&String>| {
             let text = escape(new.title);
             match &new.to {
-                None => format!("{}* {text}{eol}", new.pad),
+                None => format!("{}{mark} {text}{eol}", new.pad),
                 Some(to) => {
                     let title = link_title
                         .map(|title| format!(" \"{}\"", title.replace('\\', "\\\\").replace('"', "\\\"")));
                     let title = title.unwrap_or_default();
-                    format!("{}* [{text}]({}{title}){eol}", new.pad, pointed(to))
+                    format!("{}{mark} [{text}]({}{title}){eol}", new.pad, pointed(to))
                 }
             }
         };
@@ -442,12 +460,13 @@ fn pointed(to: &str) -> String {
     if is_plain { to.to_owned() } else { format!("<{}>", to.replace('<', "%3C").replace('>', "%3E")) }
 }
 
-fn computed(title: &str, value: &Value, column: usize, eol: &str) -> String {
+fn computed(title: &str, value: &Value, column: usize, style: Style) -> String {
+    let Style { eol, mark } = style;
     let pad = " ".repeat(column);
     let block = emit::block(value, column + 2);
     let text = match title {
-        "API reference" => format!("{pad}* ```yaml\n{block}{pad}  ```\n"),
-        title => format!("{pad}* {}\n\n{pad}  ```yaml\n{block}{pad}  ```\n", escape(title)),
+        "API reference" => format!("{pad}{mark} ```yaml\n{block}{pad}  ```\n"),
+        title => format!("{pad}{mark} {}\n\n{pad}  ```yaml\n{block}{pad}  ```\n", escape(title)),
     };
     if eol == "\n" { text } else { text.replace('\n', eol) }
 }
@@ -463,7 +482,7 @@ fn has_rule(gap: &[&str]) -> bool {
 
 /// All lines, with the gaps that were between them, or new ones.
 fn joined(old: &Old<'_>, lines: Vec<Line>) -> String {
-    let eol = old.eol;
+    let eol = old.style.eol;
     let mut out = old.preamble.clone();
     let gap_of = |line: &Line| line.old.and_then(|number| old.items.get(number)).map(|item| &item.gap);
     let mut lines = lines.into_iter().peekable();

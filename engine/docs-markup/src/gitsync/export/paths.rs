@@ -1,16 +1,16 @@
 //! Which paths an export writes to: what was there before and is not the space's stays.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use docs_model::{FileId, GitBlob, PageId};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::{
-    Repository, SpaceOutline, SpacePage, SpacePageKind,
+    Claims, Repository, SpaceOutline, SpacePage, SpacePageKind,
     places::{Places, Thing},
 };
 use crate::{
-    gitsync::{RepoPath, path::split_extension},
+    gitsync::{RepoPath, RepoTree, path::split_extension},
     numbered, slugify,
 };
 
@@ -19,6 +19,8 @@ pub(super) struct Paths {
     pub(super) places: HashMap<Thing, RepoPath>,
     /// What goes.
     pub(super) removed: HashSet<RepoPath>,
+    /// What is there and is taken for the space's own, if it says the same.
+    pub(super) claimed: BTreeSet<RepoPath>,
 }
 
 /// What an export knows of the space and the repository when it chooses paths.
@@ -28,6 +30,7 @@ pub(super) struct Choice<'a> {
     pub(super) before: &'a SpaceOutline,
     /// Pages that must be where their place in the tree says, or an import would give them another path.
     pub(super) forced: &'a HashSet<PageId>,
+    pub(super) claims: &'a Claims,
 }
 
 impl Choice<'_> {
@@ -36,8 +39,9 @@ impl Choice<'_> {
         let keeps: HashSet<&RepoPath> = kept.values().collect();
         let removed: HashSet<RepoPath> =
             self.owned().into_iter().filter(|path| !keeps.contains(path)).collect();
-        let mut free = Free::new(self.repository, &removed);
-        kept.values().for_each(|path| free.take(path));
+        let mut free = Free::new(self.repository, &removed, self.claims);
+        let kept_paths: HashSet<RepoPath> = kept.values().cloned().collect();
+        kept_paths.iter().for_each(|path| free.take(path));
         let mut places = kept;
         self.place_pages(&mut places, &mut free);
         let folder = self.repository.config.root.child(".gitbook");
@@ -60,8 +64,12 @@ impl Choice<'_> {
             }
         }
         let written: HashSet<&RepoPath> = places.values().collect();
+        let is_claimed = |path: &&&RepoPath| {
+            self.repository.tree.has(path) && !removed.contains(**path) && !kept_paths.contains(**path)
+        };
+        let claimed = written.iter().filter(is_claimed).map(|path| (*path).clone()).collect();
         let removed = removed.iter().filter(|path| !written.contains(path)).cloned().collect();
-        Paths { places, removed }
+        Paths { places, removed, claimed }
     }
 
     /// What stays where it is.
@@ -126,7 +134,7 @@ impl Choice<'_> {
     }
 
     /// Gives the pages a path that have none, parents first.
-    fn place_pages(&self, places: &mut HashMap<Thing, RepoPath>, free: &mut Free) {
+    fn place_pages(&self, places: &mut HashMap<Thing, RepoPath>, free: &mut Free<'_>) {
         let config = &self.repository.config;
         let parents: HashSet<&PageId> =
             self.now.pages.iter().filter_map(|page| page.parent.as_ref()).collect();
@@ -141,7 +149,8 @@ impl Choice<'_> {
                 continue;
             }
             let thing = Thing::Page(page.id.clone());
-            let is_landing = landing == Some(&page.id);
+            // Below another page the name of its file would be its slug.
+            let is_landing = landing == Some(&page.id) && page.parent.is_none();
             if !places.contains_key(&thing) && (page.has_file || self.forced.contains(&page.id)) {
                 let shape = if parents.contains(&page.id) { Shape::Folder } else { Shape::Leaf };
                 let readme = Some(&config.readme).filter(|path| is_landing && free.has(path));
@@ -205,25 +214,32 @@ pub(super) fn fold(path: &str) -> String {
 }
 
 /// The paths nothing is at.
-struct Free {
+struct Free<'a> {
+    claims: &'a Claims,
+    tree: &'a RepoTree,
+    /// What this export has, folded.
+    taken: HashSet<String>,
     /// What is there, folded.
     files: HashSet<String>,
     /// The folders that are there, folded, with how they are written.
     folders: HashMap<String, RepoPath>,
 }
 
-impl Free {
-    fn new(repository: &Repository, removed: &HashSet<RepoPath>) -> Self {
+impl<'a> Free<'a> {
+    fn new(repository: &'a Repository, removed: &HashSet<RepoPath>, claims: &'a Claims) -> Self {
         let config = &repository.config;
         let vars = config.root.child(".gitbook/vars.yaml");
-        let mut free = Self { files: HashSet::new(), folders: HashMap::new() };
+        let (taken, files, folders) = (HashSet::new(), HashSet::new(), HashMap::new());
+        let mut free = Self { claims, tree: &repository.tree, taken, files, folders };
         let own = [&config.file, &config.summary, &vars];
         repository.tree.paths().filter(|path| !removed.contains(*path)).for_each(|path| free.take(path));
+        free.taken.clear();
         own.into_iter().for_each(|path| free.take(path));
         free
     }
 
     fn take(&mut self, path: &RepoPath) {
+        self.taken.insert(fold(path.as_str()));
         self.files.insert(fold(path.as_str()));
         let mut folder = path.folder();
         while !folder.is_root() {
@@ -238,6 +254,9 @@ impl Free {
     /// Tells whether a file can be at a path.
     fn has(&self, path: &RepoPath) -> bool {
         let name = fold(path.as_str());
+        if self.claims.allow(path) && self.tree.has(path) && !self.taken.contains(&name) {
+            return true;
+        }
         let in_a_file = name.match_indices('/').any(|(at, _)| self.files.contains(&name[..at]));
         !in_a_file && !self.files.contains(&name) && !self.folders.contains_key(&name)
     }

@@ -1,1 +1,286 @@
+//! The plan of an export on repositories and spaces that are written down here. Whole round trips are tests of the
+//! platform.
 
+use std::collections::{BTreeSet, HashMap};
+
+use docs_model::PagePatch;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::{
+    gitsync::{Entry, EntryKind},
+    markdown::parse_page,
+};
+
+fn repository(files: &[&str], summary: Option<&str>) -> Repository {
+    let entries = files.iter().map(|path| match path.split_once(" -> ") {
+        Some((path, to)) => Entry { path: path.to_owned(), size: 1, kind: EntryKind::Symlink(to.to_owned()) },
+        None => Entry { path: (*path).to_owned(), size: 1, kind: EntryKind::File },
+    });
+    Repository {
+        tree: RepoTree::new(entries),
+        oids: files.iter().map(|path| ((*path).to_owned(), format!("oid of {path}"))).collect(),
+        config: RepoConfig::read(None, &RepoPath::default()).unwrap(),
+        summary: summary.map(str::to_owned),
+    }
+}
+
+fn page(id: &str, parent: Option<&str>, slug: &str, path: Option<&str>) -> SpacePage {
+    SpacePage {
+        id: id.parse().unwrap(),
+        parent: parent.map(|id| id.parse().unwrap()),
+        kind: SpacePageKind::Document,
+        title: id.to_owned(),
+        slug: slug.to_owned(),
+        emoji: None,
+        git: path.map(|path| GitBlob { oid: format!("oid of {path}"), path: path.to_owned() }),
+        has_file: true,
+    }
+}
+
+fn space(pages: Vec<SpacePage>) -> SpaceOutline {
+    SpaceOutline { pages, ..SpaceOutline::default() }
+}
+
+fn nothing() -> SpaceOutline {
+    SpaceOutline::default()
+}
+
+/// Where every page goes.
+fn paths(repository: &Repository, now: &SpaceOutline, before: &SpaceOutline) -> Vec<String> {
+    let plan = ExportPlan::new(repository, now, before, &Claims::Nothing).unwrap();
+    now.pages.iter().map(|page| plan.page_path(&page.id).map_or("-", RepoPath::as_str).to_owned()).collect()
+}
+
+#[test]
+fn pages_are_where_their_place_in_the_tree_says() {
+    let mut group = page("g", None, "api", None);
+    group.kind = SpacePageKind::Group;
+    let now = space(vec![
+        page("a", None, "welcome", None),
+        page("b", None, "guides", None),
+        page("c", Some("b"), "first", None),
+        page("d", Some("c"), "deep", None),
+        page("h", Some("b"), "readme", None),
+        group,
+        page("e", Some("g"), "call", None),
+    ]);
+    assert_eq!(
+        paths(&repository(&[], None), &now, &nothing()),
+        [
+            "README.md",
+            "guides/README.md",
+            "guides/first/README.md",
+            "guides/first/deep.md",
+            "guides/readme/README.md",
+            "-",
+            "api/call.md"
+        ]
+    );
+}
+
+#[test]
+fn what_is_in_the_way_is_passed_by_with_the_slug_kept_where_one_can() {
+    let now = space(vec![page("a", None, "start", None), page("b", None, "new", None), page("c", None, "dir", None)]);
+    for (there, expected) in [
+        (vec!["README.md"], ["start.md", "new.md", "dir.md"]),
+        (vec!["new.md", "NEW/readme.md"], ["README.md", "new-1.md", "dir.md"]),
+        (vec!["new"], ["README.md", "new.md", "dir.md"]),
+        (vec!["new.md", "new"], ["README.md", "new-1.md", "dir.md"]),
+        (vec!["Dir.MD/x"], ["README.md", "new.md", "dir/README.md"]),
+        (vec!["new.md -> other"], ["README.md", "new/README.md", "dir.md"]),
+    ] {
+        assert_eq!(paths(&repository(&there, None), &now, &nothing()), expected, "{there:?}");
+    }
+}
+
+#[test]
+fn only_what_was_the_spaces_own_is_removed() {
+    let there = ["README.md", "gone.md", "theirs.md", ".gitbook/assets/a.png", "img/b.png"];
+    let repository = repository(&there, None);
+    let git = |path: &str| Some(GitBlob { oid: "1".to_owned(), path: path.to_owned() });
+    let file = |id: &str, path: &str| SpaceFile { id: id.parse().unwrap(), name: id.to_owned(), git: git(path) };
+    let before = SpaceOutline {
+        pages: vec![page("a", None, "readme", Some("README.md")), page("b", None, "gone", Some("gone.md"))],
+        files: vec![file("f", ".gitbook/assets/a.png"), file("g", "img/b.png")],
+        includes: Vec::new(),
+    };
+    let now = space(vec![page("a", None, "readme", Some("README.md"))]);
+    let removed = |before: &SpaceOutline| -> Vec<String> {
+        let plan = ExportPlan::new(&repository, &now, before, &Claims::Nothing).unwrap();
+        plan.removed().iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(removed(&before), [".gitbook/assets/a.png", "gone.md"]);
+    assert_eq!(removed(&nothing()), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_behind_a_link_is_written_where_it_is_and_never_outside() {
+    let repository = repository(&["real/README.md", "docs -> real", "up -> ../x", "README.md"], None);
+    let now = space(vec![page("a", None, "readme", Some("README.md"))]);
+    let plan = ExportPlan::new(&repository, &now, &nothing(), &Claims::Nothing).unwrap();
+    let path = |text: &str| RepoPath::new(text).unwrap();
+    assert_eq!(plan.written_to(&path("docs/README.md")).unwrap(), path("real/README.md"));
+    assert!(plan.written_to(&path("up/README.md")).is_err());
+    assert!(matches!(plan.written_to(&path("a.js")), Err(FormatError::Unsafe { .. })));
+}
+
+/// The table of contents after an export.
+fn summary(files: &[&str], text: Option<&str>, now: &SpaceOutline, before: &SpaceOutline) -> String {
+    let repository = repository(files, text);
+    let plan = ExportPlan::new(&repository, now, before, &Claims::Nothing).unwrap();
+    let titles: HashMap<PageId, TitleIn> =
+        now.pages.iter().map(|page| (page.id.clone(), TitleIn::File)).collect();
+    plan.summary(&titles)
+}
+
+const FILES: &[&str] = &["README.md", "a.md", "b.md", "x/c.md"];
+const SUMMARY: &str = "# Index\n\nwords\n\n1. [Home](README.md)\n2. [The A](a.md \"A\")\n    * [B *b*](./b.md)\n\n\nPart\n----\n\n* [C](x/c.md)\n";
+
+/// The pages that an import makes of it.
+fn listed() -> SpaceOutline {
+    let mut group = page("g", None, "part", None);
+    (group.kind, group.title) = (SpacePageKind::Group, "Part".to_owned());
+    space(vec![
+        page("r", None, "readme", Some("README.md")),
+        page("a", None, "a", Some("a.md")),
+        page("b", Some("a"), "b", Some("b.md")),
+        group,
+        page("c", Some("g"), "c", Some("x/c.md")),
+    ])
+}
+
+#[test]
+fn a_table_of_contents_that_says_the_same_keeps_every_byte() {
+    assert_eq!(summary(FILES, Some(SUMMARY), &listed(), &listed()), SUMMARY);
+}
+
+#[test]
+fn a_table_of_contents_changes_in_the_lines_concerned_alone() {
+    let before = listed();
+    let mut now = listed();
+    now.pages.insert(3, page("n", Some("a"), "n", None));
+    now.pages.retain(|page| page.id.to_string() != "r");
+    now.pages[4].title = "Sea".to_owned();
+    now.pages[3].title = "Other [part]".to_owned();
+    let mut expected = SUMMARY.replace("1. [Home](README.md)\n", "");
+    expected = expected.replace("](./b.md)\n", "](./b.md)\n    * [n](a/n.md)\n");
+    expected = expected.replace("Part\n----\n", "## Other \\[part\\] <a href=\"#part\" id=\"part\"></a>\n");
+    let mut text = summary(FILES, Some(SUMMARY), &now, &before);
+    // A new line has the mark that the list begins with, where that is no number.
+    assert!(text.contains("    * [n](a/n.md)\n\n"), "{text}");
+    text = text.replace("[n](a/n.md)\n\n## ", "[n](a/n.md)\n\n\n## ");
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_page_behind_a_group_is_in_none() {
+    let mut now = listed();
+    now.pages.push(page("z", None, "z", None));
+    let text = summary(FILES, Some(SUMMARY), &now, &listed());
+    assert!(text.ends_with("* [C](x/c.md)\n\n***\n\n* [z](z.md)\n"), "{text}");
+}
+
+#[test]
+fn a_link_that_a_list_item_holds_is_what_it_was() {
+    let targets = [
+        json!({ "kind": "url", "url": "https://example.com/a_(b) c" }),
+        json!({ "kind": "page", "page": "a" }),
+        json!({ "kind": "anchor", "anchor": "x", "page": "a" }),
+        json!({ "kind": "space", "space": "s" }),
+    ];
+    for target in targets {
+        let mut link = page("l", None, "", None);
+        link.kind = SpacePageKind::Link { target: serde_json::from_value(target.clone()).unwrap() };
+        let mut now = listed();
+        now.pages.insert(1, link);
+        let text = summary(FILES, Some(SUMMARY), &now, &listed());
+        assert_eq!(summary(FILES, Some(&text), &now, &now), text, "{target}");
+        assert!(text.starts_with("# Index\n\nwords\n\n1. [Home](README.md)\n"), "{text}");
+    }
+}
+
+/// The file of a page that was imported from a text and got other fields and another text.
+fn edited(template: &str, change: impl FnOnce(&mut PagePatch), body: Option<&str>) -> String {
+    let repository = repository(&["README.md", "a.md"], None);
+    let now = space(vec![page("r", None, "readme", Some("README.md")), page("a", None, "a", Some("a.md"))]);
+    let plan = ExportPlan::new(&repository, &now, &now, &Claims::AllBut(BTreeSet::new())).unwrap();
+    let source = parse_page(template);
+    let mut fields = source.fields();
+    fields.title.get_or_insert("r".to_owned());
+    change(&mut fields);
+    let body = body.unwrap_or(source.body);
+    plan.page(&now.pages[0], Some(template), PageContent { fields: &fields, body }).text
+}
+
+#[test]
+fn only_the_part_of_a_page_changes_that_says_something_else() {
+    let hide: fn(&mut PagePatch) = |fields| fields.hidden = Some(true);
+    let name: fn(&mut PagePatch) = |fields| fields.title = Some("New".to_owned());
+    let tell: fn(&mut PagePatch) = |fields| fields.description = Some(None);
+    let smile: fn(&mut PagePatch) = |fields| fields.emoji = Some(Some("🚀".to_owned()));
+    for (before, change, after) in [
+        ("# A\n\ntext", hide, "---\nhidden: true\n---\n\n# A\n\ntext"),
+        ("\u{feff}# A\r\n\r\ntext", hide, "\u{feff}---\r\nhidden: true\r\n---\r\n\r\n# A\r\n\r\ntext"),
+        ("---\nx: 1 # y\n---\n# A #\ntext", hide, "---\nx: 1 # y\nhidden: true\n---\n# A #\ntext"),
+        ("A\n===\n\ntext", name, "# New\n\ntext"),
+        ("---\ntitle: 'A'\n---\ntext", name, "---\ntitle: New\n---\ntext"),
+        ("---\ntitle: A\n---\n# A\n", name, "---\ntitle: New\n---\n# New\n"),
+        ("---\ntitle: B\n---\n# A\n", name, "---\ntitle: B\n---\n# New\n"),
+        ("text", name, "text"),
+        ("---\ndescription: |\n  a\n\n  b\n---\n\n\n# A\n", tell, "# A\n"),
+        ("---\nbroken: [\n---\n# A\n", name, "---\nbroken: [\n---\n# New\n"),
+        ("text", smile, "# 🚀 r\n\ntext"),
+        ("---\nhidden: false\nlayout: {title: {visible: true}}\n---\ntext", name, "---\nhidden: false\nlayout: {title: {visible: true}}\n---\ntext"),
+    ] {
+        assert_eq!(edited(before, change, None), after, "{before:?}");
+    }
+    assert_eq!(edited("intro", |_| {}, Some("# Not the title")), "# r\n\n# Not the title");
+    assert_eq!(edited("[x](<a.md> 't')\n\ny\n", |_| {}, Some("[x](</pages/a> 't')\n\nz [q](/pages/a#b)\n")), "[x](<a.md> 't')\n\nz [q](a.md#b)\n");
+}
+
+proptest! {
+    #[test]
+    fn a_page_that_is_not_edited_keeps_every_byte(
+        text in "(\u{feff})?(---\r?\n([a-z]{1,3}: [a-z\\[{'\"#:-]{0,5}\r?\n){0,3}---\r?\n)?(\r?\n){0,2}(# [a-zA*_`#🚀 ]{0,6}\r?\n)?(\r?\n)?(\\PC|\r?\n|\\[x\\]\\(a\\.md\\)){0,20}"
+    ) {
+        let repository = repository(&["README.md", "a.md"], None);
+        let now = space(vec![page("r", None, "readme", Some("README.md")), page("a", None, "a", Some("a.md"))]);
+        let plan = ExportPlan::new(&repository, &now, &now, &Claims::Nothing).unwrap();
+        let source = parse_page(&text);
+        let mut fields = source.fields();
+        fields.title.get_or_insert("r".to_owned());
+        let body = crate::markdown::rewrite_links(source.body, |site| match site.destination.as_str() {
+            "a.md" => crate::markdown::Resolution::To("/pages/a".to_owned()),
+            _ => crate::markdown::Resolution::Keep,
+        });
+        let written = plan.page(&now.pages[0], Some(&text), PageContent { fields: &fields, body: &body });
+        prop_assert_eq!(written.text, text);
+    }
+
+    #[test]
+    fn what_is_written_anew_is_read_as_it_was(
+        title in "\\PC{1,20}",
+        body in "(\\PC|\n|# |---\n|```\n){0,30}",
+        description in proptest::option::of("\\PC{1,30}"),
+        hidden in any::<bool>(),
+    ) {
+        let title = title.trim();
+        // A title begins with an emoji only where there is one.
+        prop_assume!(!title.is_empty() && !title.contains('\0') && crate::markdown::leading_emoji(title).is_none());
+        let repository = repository(&[], None);
+        let now = space(vec![page("r", None, "readme", None)]);
+        let plan = ExportPlan::new(&repository, &now, &nothing(), &Claims::Nothing).unwrap();
+        let fields = PagePatch {
+            description: Some(description.clone()), hidden: Some(hidden), ..PagePatch::titled(title)
+        };
+        let body = crate::markdown::without_blank_lines(&body);
+        let written = plan.page(&now.pages[0], None, PageContent { fields: &fields, body });
+        let read = parse_page(&written.text);
+        prop_assert_eq!(read.fields().title.as_deref(), Some(title), "{}", written.text);
+        prop_assert_eq!(read.body, body);
+        prop_assert_eq!(read.front.fields.description.flatten(), description);
+        prop_assert_eq!(read.front.fields.hidden.unwrap_or_default(), hidden);
+    }
+}

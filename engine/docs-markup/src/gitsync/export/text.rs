@@ -170,7 +170,13 @@ impl Writer<'_> {
                 format!("{}# {}{eol}{eol}", &text[rest..parts.body], escape(&heading_text(fields)))
             }
         };
-        format!("{head}{between}{body}")
+        // Where nothing stood behind the heading, nothing tells the two apart.
+        let mut gap = String::new();
+        if source.body.is_empty() && !body.is_empty() && !between.is_empty() {
+            let lines = between.len() - between.trim_end_matches(['\n', '\r']).len();
+            gap = eol.repeat(2_usize.saturating_sub(lines / eol.len()));
+        }
+        format!("{head}{between}{gap}{body}")
     }
 
     /// The heading of the template, or a new one where the title is another.

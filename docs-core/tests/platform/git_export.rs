@@ -1,0 +1,169 @@
+//! Git export, into a remote that keeps what is pushed to it.
+
+mod jobs;
+mod round_trip;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use docs_core::{
+    model::{
+        ContentUpdateChange, CreateChangeRequest, ExportGitRepository, ImportGitRepository, Job, JobState,
+        MergeOutcome, PageId, RevisionPage, SpaceId, UpdateContent,
+    },
+    platform::{ContentOf, Shown},
+    store::PageRequest,
+};
+use docs_memstore::MemGit;
+use serde_json::{Value, json};
+
+use crate::support::World;
+
+const URL: &str = "https://git.example/docs";
+
+fn request(more: Value) -> ExportGitRepository {
+    let mut request = json!({ "url": URL, "ref": "refs/heads/main", "commitMessage": "Update the docs" });
+    let (Value::Object(all), Value::Object(more)) = (&mut request, more) else { panic!("maps") };
+    all.extend(more);
+    serde_json::from_value(request).expect("a request")
+}
+
+/// Exports; answers how the job ended and why it failed.
+async fn export(w: &World, space: &SpaceId, more: Value) -> (JobState, Option<String>) {
+    // So that this job is the newest.
+    w.clock.advance(Duration::from_millis(1));
+    w.as_admin().space(space).export_git(request(more)).await.expect("enqueued");
+    w.platform.settle().await.expect("settled");
+    let job = latest(w, space).await;
+    (job.state, job.error)
+}
+
+/// Exports what the repository has everything of, or takes.
+async fn exported(w: &World, space: &SpaceId) -> Job {
+    let (state, error) = export(w, space, json!({})).await;
+    assert_eq!((state, error), (JobState::Done, None));
+    latest(w, space).await
+}
+
+/// Imports what the remote has now, whether it was exported or not.
+async fn import_again(w: &World, space: &SpaceId) {
+    w.clock.advance(Duration::from_millis(1));
+    let request = json!({ "url": URL, "ref": "refs/heads/main", "force": true });
+    let request: ImportGitRepository = serde_json::from_value(request).expect("a request");
+    w.as_admin().space(space).import_git(request).await.expect("enqueued");
+    w.platform.settle().await.expect("settled");
+    let job = latest(w, space).await;
+    assert_eq!((job.state, job.error), (JobState::Done, None));
+}
+
+/// The newest job of a space, with its log.
+async fn latest(w: &World, space: &SpaceId) -> Job {
+    let jobs = w.as_admin().space(space).list_jobs(&PageRequest::default()).await.expect("listed").items;
+    w.as_admin().space(space).get_job(&jobs[0].id).await.expect("a job")
+}
+
+fn log(job: &Job) -> String {
+    job.log.iter().map(|line| format!("{}\n", line.text)).collect()
+}
+
+/// A space of a repository with these files.
+async fn world_of(files: &[(&str, &str)]) -> (World, MemGit, SpaceId) {
+    let remote = MemGit::empty();
+    let w = World::with_git(Arc::new(remote.clone())).await;
+    let space = w.space().await;
+    if !files.is_empty() {
+        remote.edit(|repository| {
+            repository.refs = docs_memstore::MemRefs::Only(["refs/heads/main".to_owned()].into());
+        });
+        for (path, text) in files {
+            remote.put(path, text.to_string());
+        }
+        import_again(&w, &space).await;
+    }
+    (w, remote, space)
+}
+
+/// Changes content by way of a change request; answers the pages that were made.
+async fn change(w: &World, space: &SpaceId, changes: Value) -> Vec<PageId> {
+    let requests = w.as_admin().space(space).change_requests();
+    let number = requests.create(CreateChangeRequest::default()).await.expect("created").number.to_string();
+    let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
+    let request = || w.as_admin().space(space).change_request(&number);
+    let done = request().edit(update).await.expect("edited");
+    assert_eq!(request().merge().await.expect("merged").result, MergeOutcome::Merge);
+    let made = done.changes.iter().filter_map(|change| match change {
+        ContentUpdateChange::CreatedPage { page, .. } => Some(page.id.clone()),
+        _ => None,
+    });
+    made.collect()
+}
+
+fn files(remote: &MemGit) -> BTreeMap<String, String> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    remote
+        .edit(|repository| repository.files.iter().map(|(path, bytes)| (path.clone(), text(bytes))).collect())
+}
+
+fn commits(remote: &MemGit) -> usize {
+    remote.commits().len()
+}
+
+/// The page at a path.
+async fn at(w: &World, space: &SpaceId, path: &str) -> PageId {
+    let of = ContentOf::space(space.clone());
+    match w.as_admin().content(&of).get_page_by_path(path, Shown::default()).await.expect(path) {
+        RevisionPage::Document(page) => page.base.id,
+        RevisionPage::Group(page) => page.base.id,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn set(page: &PageId, text: &str) -> Value {
+    json!([{ "operation": "update_page", "page": page, "document": { "markdown": text } }])
+}
+
+fn insert(title: &str, text: &str) -> Value {
+    json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } })
+}
+
+/// All a space says, without what Git and the clock know of it.
+async fn content(w: &World, space: &SpaceId) -> Value {
+    fn clean(value: &mut Value) {
+        match value {
+            Value::Object(map) => {
+                for key in ["git", "createdAt", "updatedAt", "urls", "downloadURL"] {
+                    map.remove(key);
+                }
+                map.values_mut().for_each(clean);
+            }
+            Value::Array(items) => items.iter_mut().for_each(clean),
+            _ => {}
+        }
+    }
+    fn ids(pages: &[RevisionPage], out: &mut Vec<PageId>) {
+        for page in pages {
+            match page {
+                RevisionPage::Document(page) => {
+                    out.push(page.base.id.clone());
+                    ids(&page.pages, out);
+                }
+                RevisionPage::Group(page) => ids(&page.pages, out),
+                RevisionPage::Link(_) | RevisionPage::Computed(_) => {}
+            }
+        }
+    }
+    let of = ContentOf::space(space.clone());
+    let revision = w.as_admin().content(&of).get(Shown::default()).await.expect("read");
+    let mut pages = Vec::new();
+    ids(&revision.pages, &mut pages);
+    let mut texts = BTreeMap::new();
+    for id in pages {
+        let page = crate::support::page(w, &of, &id).await;
+        texts.insert(id.to_string(), serde_json::to_value(page).expect("JSON"));
+    }
+    let mut all = json!({
+        "pages": revision.pages, "files": revision.files, "reusable": revision.reusable_contents,
+        "variables": revision.variables, "texts": texts,
+    });
+    clean(&mut all);
+    all
+}
