@@ -5,14 +5,17 @@ use std::{fmt, net::SocketAddr, sync::Arc};
 use async_trait::async_trait;
 use poem::{
     Addr, Request, RequestBody,
-    http::{HeaderMap, Method, Uri, header},
+    http::{HeaderMap, HeaderValue, Method, Uri, header},
 };
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaSecurityScheme, Registry},
 };
 
-use crate::{rate::Proof, wire::error::ApiError};
+use crate::{
+    rate::Proof,
+    wire::error::{ApiError, BEARER},
+};
 
 /// Knows whose token it is.
 ///
@@ -42,6 +45,11 @@ pub trait Authenticator: Send + Sync + 'static {
     /// What is answered where somebody has to be signed in, and nobody is: a 401.
     fn nobody(&self) -> ApiError {
         ApiError::unauthenticated("a token is needed; send it as `Authorization: Bearer <token>`")
+    }
+
+    /// How to sign in, as the header `WWW-Authenticate` of a 401 says it where the refusal itself says nothing.
+    fn challenge(&self) -> HeaderValue {
+        BEARER
     }
 
     /// Tells whether somebody was given the token by name. Tokens that anybody can get count for the address that they

@@ -296,6 +296,7 @@ where
         openapi::problems::<T>()?;
         openapi::finished(&service.spec(), examples)
     })?;
+    let challenge = authenticator.challenge();
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
     let guard = Guard::new(config.rate_limit, config.trusted_proxies);
     let service = service.data(authenticator).data(config.body_limit).with(guard);
@@ -310,7 +311,7 @@ where
         .at("/openapi.json", ReadOnly(Fixed::new(document.as_bytes().to_vec(), JSON)));
     #[cfg(feature = "explorer")]
     let route = explorer::mount(route)?;
-    let endpoint = Arc::new(cors::share(config.cors, RequestLayer::new(route, config.ids)));
+    let endpoint = Arc::new(cors::share(config.cors, RequestLayer::new(route, config.ids, challenge)));
     Ok(HttpApp { endpoint, document, metrics })
 }
 

@@ -5,6 +5,7 @@
 //! - A panic, and any error that got this far, is answered with the JSON body.
 //! - The answer says `Cache-Control: no-store` unless it says something else itself: what the API answers depends on
 //!   who asks, and may be confidential.
+//! - A 401 says how to sign in here ([`Authenticator::challenge`](crate::auth::Authenticator::challenge)).
 //! - One line of log tells method, path, operation, status and duration. Query and headers are left out, as they may
 //!   hold secrets.
 //!
@@ -24,7 +25,7 @@ use tracing::Instrument;
 
 use crate::{
     openapi::{known_methods, panicked},
-    wire::error::answer,
+    wire::error::{UsualChallenge, answer},
 };
 
 /// The header that names a request.
@@ -37,11 +38,12 @@ const MOST_OF_ID: usize = 128;
 pub(crate) struct RequestLayer<E> {
     inner: E,
     ids: Arc<dyn Ids>,
+    challenge: HeaderValue,
 }
 
 impl<E> RequestLayer<E> {
-    pub(crate) fn new(inner: E, ids: Arc<dyn Ids>) -> Self {
-        Self { inner, ids }
+    pub(crate) fn new(inner: E, ids: Arc<dyn Ids>, challenge: HeaderValue) -> Self {
+        Self { inner, ids, challenge }
     }
 }
 
@@ -57,7 +59,11 @@ impl<E: Endpoint<Output = Response>> Endpoint for RequestLayer<E> {
             http.path = shown_path(request.uri().path()),
         );
         let mut response = self.served(request).instrument(span).await;
+        let says_usual = response.data::<UsualChallenge>().is_some();
         let headers = response.headers_mut();
+        if says_usual && let Some(challenge) = headers.get_mut(header::WWW_AUTHENTICATE) {
+            *challenge = self.challenge.clone();
+        }
         if let Ok(id) = HeaderValue::from_str(&id) {
             headers.insert(REQUEST_ID, id);
         }

@@ -9,7 +9,7 @@ use poem::http::{HeaderValue, StatusCode};
 
 use crate::{
     auth::{Authenticator, RequestHead, by_token},
-    wire::error::ApiError,
+    wire::error::{ApiError, BEARER},
 };
 
 /// Knows who sends a request to the host that the API is a part of: by a session, a token of its own, a certificate.
@@ -54,7 +54,7 @@ pub trait HostAuthenticator: Send + Sync + 'static {
 
     /// How to sign in, as the header `WWW-Authenticate` of a 401 says it where nothing else does.
     fn challenge(&self) -> HeaderValue {
-        HeaderValue::from_static("Bearer")
+        BEARER
     }
 }
 
@@ -193,7 +193,10 @@ impl Authenticator for Doors {
                 Err(error) => Err(error.into()),
             },
             (Identity::Visitor(visitor), _) => Ok(Some(Actor::Visitor(visitor))),
-            (Identity::Nobody, Tokens::Taken) => by_token(self, request).await,
+            // A token that is not valid is mended by another one, and not by what the host wants.
+            (Identity::Nobody, Tokens::Taken) => {
+                by_token(self, request).await.map_err(|refused| refused.challenged(BEARER))
+            }
             (Identity::Nobody, Tokens::Ignored) => Ok(None),
         }
     }
@@ -203,6 +206,10 @@ impl Authenticator for Doors {
             Some(host) => host.refused("nobody is signed in; sign in first", None),
             None => self.platform.nobody(),
         }
+    }
+
+    fn challenge(&self) -> HeaderValue {
+        self.host.as_ref().map_or(BEARER, |host| host.host.challenge())
     }
 
     fn is_personal(&self, actor: &Actor) -> bool {

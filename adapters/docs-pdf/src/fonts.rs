@@ -40,8 +40,21 @@ const SERIF: &str = "Libertinus Serif";
 const MONO: &str = "DejaVu Sans Mono";
 const SIGNS: &str = "NewComputerModern Math";
 const EMOJI: &str = "Noto Emoji";
-/// Of the fonts compiled in, those that are used.
-const FAMILIES: [&str; 3] = [SERIF, MONO, SIGNS];
+/// The fonts compiled in, as `build.rs` chooses them.
+const FILES: [&[u8]; 12] = [
+    include_bytes!(concat!(env!("OUT_DIR"), "/serif-regular")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/serif-bold")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/serif-italic")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/serif-bold-italic")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/serif-semibold")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/serif-semibold-italic")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/mono-regular")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/mono-bold")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/mono-italic")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/mono-bold-italic")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/signs-regular")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/signs-bold")),
+];
 
 static BUNDLED: LazyLock<Fonts> = LazyLock::new(|| {
     let options = CollectionOptions { shared: false, system_fonts: false };
@@ -53,11 +66,8 @@ static BUNDLED: LazyLock<Fonts> = LazyLock::new(|| {
     drawings.set_monospace_family(MONO);
     let mut fonts =
         Fonts { collection: Collection::new(options), drawings: Arc::new(drawings), more: Vec::new() };
-    for file in typst_assets::fonts() {
-        let families = families(file);
-        if families.iter().any(|family| FAMILIES.contains(&family.as_str())) {
-            fonts.add(Arc::new(file));
-        }
+    for file in FILES {
+        fonts.add(Arc::new(file));
     }
     fonts.add(Arc::new(epaint_default_fonts::NOTO_EMOJI_REGULAR));
     let emoji = fonts.collection.family_id(EMOJI);
@@ -65,13 +75,6 @@ static BUNDLED: LazyLock<Fonts> = LazyLock::new(|| {
     fonts.more.clear();
     fonts
 });
-
-/// The families of the fonts of a file.
-fn families(file: &[u8]) -> Vec<String> {
-    let mut fonts = fontdb::Database::new();
-    fonts.load_font_data(file.to_vec());
-    fonts.faces().filter_map(|face| face.families.first().map(|(name, _)| name.clone())).collect()
-}
 
 impl Default for Fonts {
     fn default() -> Self {
@@ -195,7 +198,7 @@ mod tests {
     #[test]
     fn the_fonts_that_books_are_set_in_are_there() {
         let mut fonts = Fonts::default();
-        for family in FAMILIES.iter().chain(&[EMOJI]) {
+        for family in [SERIF, MONO, SIGNS, EMOJI] {
             assert!(fonts.collection.family_id(family).is_some(), "{family}");
         }
     }
@@ -207,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_font_of_the_host_is_added() {
-        let file = typst_assets::fonts().next().expect("a font").to_vec();
+        let file = FILES[0].to_vec();
         let before = Fonts::default();
         let after = before.clone().with(file).expect("a font");
         assert!(after.drawings.len() > before.drawings.len());

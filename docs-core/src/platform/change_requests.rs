@@ -244,18 +244,12 @@ impl<'p> ChangeRequestHandle<'p> {
                             ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
                         )
                         .await?;
-                    let conflicts = conflicted(&merged);
+                    let by = actor.require_user()?.clone();
                     let revision = RevisionRecord {
-                        id: id.clone(),
-                        space: space.clone(),
-                        number: None,
                         parents: vec![main.head.clone(), request.head.clone()],
-                        root: merged.root,
                         kind: RevisionKind::Merge(request.id.clone()),
-                        created_at: platform.now(),
-                        by: actor.require_user()?.clone(),
-                        git: None,
-                        conflicts,
+                        conflicts: conflicted(&merged),
+                        ..RevisionRecord::new(id.clone(), space.clone(), merged.root, platform.now(), by)
                     };
                     let result =
                         if merged.is_clean() { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
@@ -314,17 +308,12 @@ impl<'p> ChangeRequestHandle<'p> {
                             ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
                         )
                         .await?;
+                    let by = actor.require_user()?.clone();
                     let revision = RevisionRecord {
-                        id: id.clone(),
-                        space: space.clone(),
-                        number: None,
                         parents: vec![request.head.clone(), main.head.clone()],
-                        root: merged.root,
                         kind: RevisionKind::Update,
-                        created_at: platform.now(),
-                        by: actor.require_user()?.clone(),
-                        git: None,
                         conflicts: conflicted(&merged),
+                        ..RevisionRecord::new(id.clone(), space.clone(), merged.root, platform.now(), by)
                     };
                     let result =
                         if merged.is_clean() { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };

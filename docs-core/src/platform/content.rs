@@ -29,7 +29,7 @@ use crate::{
     store::{
         ListIdentity, Page, PageRequest, Tx, checked_limit, open_cursor,
         records::{RevisionRecord, SpaceRecord},
-        seal_cursor,
+        seal_cursor, wrong_cursor,
     },
 };
 
@@ -307,14 +307,13 @@ impl<'p> ContentHandle<'p> {
                 None => (at.revision.clone(), at.view.clone(), None),
                 Some(token) => {
                     let position = open_cursor(token, fingerprint)?;
-                    let wrong = || Error::invalid("page", "not a cursor of this list");
-                    let (revision, after) = position.split_once('!').ok_or_else(wrong)?;
-                    let revision: RevisionId = revision.parse().map_err(|_| wrong())?;
-                    let after: FileId = after.parse().map_err(|_| wrong())?;
+                    let (revision, after) = position.split_once('!').ok_or_else(wrong_cursor)?;
+                    let revision: RevisionId = revision.parse().map_err(|_| wrong_cursor())?;
+                    let after: FileId = after.parse().map_err(|_| wrong_cursor())?;
                     // Only revisions of this space can be named, whoever made the cursor.
                     let record: Option<Arc<RevisionRecord>> =
                         tx.get(&RevisionRecord::at(&of.space, &revision)).await?;
-                    let root = record.ok_or_else(wrong)?.root;
+                    let root = record.ok_or_else(wrong_cursor)?.root;
                     if at.placement.is_some() && revision != at.revision {
                         let why = "the content has changed since; start from the first page";
                         return Err(Error::invalid("page", why));

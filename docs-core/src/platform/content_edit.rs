@@ -29,7 +29,7 @@ use crate::{
     policy::SpaceAction,
     store::{
         Operation, Tx,
-        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
+        records::{ChangeRequestRecord, RevisionRecord, SpaceRecord},
     },
 };
 
@@ -89,18 +89,10 @@ impl<'p> ChangeRequestHandle<'p> {
                         let tx = platform.read().await?;
                         return platform.update_seen(&tx, actor, &show).await;
                     }
-                    let record = RevisionRecord {
-                        id: revision.clone(),
-                        space: space.clone(),
-                        number: None,
-                        parents: vec![request.head.clone()],
-                        root: edited.root,
-                        kind: RevisionKind::Edits,
-                        created_at: now,
-                        by: by.clone(),
-                        git: None,
-                        conflicts: Vec::new(),
-                    };
+                    let parents = vec![request.head.clone()];
+                    let record =
+                        RevisionRecord::new(revision.clone(), space.clone(), edited.root, now, by.clone());
+                    let record = RevisionRecord { parents, ..record };
                     let apply =
                         ApplyEdits { actor: actor.clone(), by: by.clone(), request, revision: record, now };
                     platform.require_stored(plan.storing)?;

@@ -28,6 +28,7 @@ use crate::{
     store::{
         Key, ListIdentity, MAX_SCANNED, Page, PageRequest, Tx, checked_limit, open_cursor,
         records::{ChangeRequestRecord, RevisionRecord},
+        wrong_cursor,
     },
 };
 
@@ -435,10 +436,6 @@ impl Platform {
 async fn revision_of(tx: &Tx, space: &SpaceId, id: &RevisionId) -> Result<Arc<RevisionRecord>> {
     let found: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(space, id)).await?;
     found.ok_or_else(wrong_cursor)
-}
-
-fn wrong_cursor() -> Error {
-    Error::invalid("page", "not a cursor of this list")
 }
 
 fn gone(error: ContentError) -> Error {

@@ -216,16 +216,10 @@ impl Operation for SpaceRollback {
             return Err(Error::conflict("the space has the content of this revision already"));
         }
         let revision = RevisionRecord {
-            id: self.id.clone(),
-            space: self.space.clone(),
-            number: None,
             parents: vec![space.head.clone()],
-            root: to.root,
             kind: RevisionKind::Rollback(to.id.clone()),
-            created_at: self.now,
-            by: self.by.clone(),
-            git: None,
             conflicts: to.conflicts.clone(),
+            ..RevisionRecord::new(self.id.clone(), self.space.clone(), to.root, self.now, self.by.clone())
         };
         move_head(tx, &proof, revision)
     }

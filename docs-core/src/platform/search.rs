@@ -36,7 +36,7 @@ use crate::{
     store::{
         CursorFingerprint, Hash, Key, ListIdentity, Page, PageRequest, checked_limit, open_cursor,
         records::{SiteSpaceRecord, SpaceRecord},
-        seal_cursor,
+        seal_cursor, wrong_cursor,
     },
 };
 
@@ -513,6 +513,5 @@ impl Walk {
 /// The place that a cursor names.
 fn rank(position: &str) -> Result<Rank> {
     let read = |(score, tie): (&str, &str)| Some(Rank { score: score.parse().ok()?, tie: tie.parse().ok()? });
-    let wrong = || Error::invalid("page", "not a cursor of this list");
-    position.split_once('!').and_then(read).ok_or_else(wrong)
+    position.split_once('!').and_then(read).ok_or_else(wrong_cursor)
 }

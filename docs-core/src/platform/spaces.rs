@@ -40,9 +40,7 @@ use crate::{
     policy::{OrgAction, SpaceAccess, SpaceProof},
     store::{
         Hash, Key, KeyBuf, Operation, Page, PageRequest, Tx,
-        records::{
-            ChangeRequestRecord, Parent, RevisionKind, RevisionRecord, SiteAuthRecord, SpaceRecord, counter,
-        },
+        records::{ChangeRequestRecord, Parent, RevisionRecord, SiteAuthRecord, SpaceRecord, counter},
         topic,
     },
 };
@@ -526,17 +524,10 @@ fn shown_emoji(space: &SpaceRecord) -> Emoji {
 
 /// The first revision of a space.
 fn first_revision(space: &SpaceRecord, by: &UserId) -> RevisionRecord {
+    let (head, id) = (space.head.clone(), space.id.clone());
     RevisionRecord {
-        id: space.head.clone(),
-        space: space.id.clone(),
         number: Some(1),
-        parents: Vec::new(),
-        root: space.root,
-        kind: RevisionKind::Edits,
-        created_at: space.created_at,
-        by: by.clone(),
-        git: None,
-        conflicts: Vec::new(),
+        ..RevisionRecord::new(head, id, space.root, space.created_at, by.clone())
     }
 }
 

@@ -19,6 +19,13 @@ use serde::Serialize;
 /// What an operation answers over HTTP: its value, or a failure.
 pub type Answer<T> = Result<T, ApiError>;
 
+/// The challenge of whoever takes bearer tokens.
+pub(crate) const BEARER: HeaderValue = HeaderValue::from_static("Bearer");
+
+/// In the data of a 401 whose challenge is the usual one: whoever signs people in otherwise says how.
+#[derive(Clone, Copy)]
+pub(crate) struct UsualChallenge;
+
 /// The body of every failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Error")]
@@ -220,14 +227,16 @@ impl ResponseError for ApiError {
         let headers = response.headers_mut();
         if status == StatusCode::UNAUTHORIZED {
             let challenge = self.0.challenge.clone();
-            let challenge = challenge.unwrap_or(HeaderValue::from_static("Bearer"));
-            headers.insert(header::WWW_AUTHENTICATE, challenge);
+            headers.insert(header::WWW_AUTHENTICATE, challenge.unwrap_or(BEARER));
         }
         if status == StatusCode::SERVICE_UNAVAILABLE || status == StatusCode::TOO_MANY_REQUESTS {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         if let Some(allow) = &self.0.allow {
             headers.insert(header::ALLOW, allow.clone());
+        }
+        if self.0.challenge.is_none() {
+            response.set_data(UsualChallenge);
         }
         response
     }

@@ -249,7 +249,7 @@ async fn links_lead_to_the_organization_to_spaces_and_say_what_they_give() {
     assert!(made.header("location").is_some_and(|at| at.ends_with(&link)));
     assert_eq!(
         made.body,
-        json!({ "object": "invite", "id": id(&made.body), "role": null, "redundant": true })
+        json!({ "object": "invite", "id": id(&made.body), "target": "organization", "role": null, "redundant": true })
     );
     assert_eq!(s.patch(&link, json!({ "role": "edit" })).await["role"], "edit");
     let to_space = s.post(&path, 201, json!({ "level": "comment", "space": space })).await.body;

@@ -192,8 +192,8 @@ impl Server {
         let contract = Contract::of(self.document);
         if let Some(operation) = contract.operation(name, path) {
             contract.check(operation, status, &body);
-            // No other document knows that a key can be refused.
-            if status != 422 {
+            // No other document knows that a key can be refused, or that a client may have the answer already.
+            if status != 422 && status != 304 {
                 self.check_with_others(name, path, status, &body);
             }
             self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(operation.id.clone());

@@ -145,7 +145,8 @@ async fn what_is_open_to_anybody_is_read_by_whom_the_host_does_not_know() {
         assert_eq!(got.status, status, "{who:?}: {}", got.body);
         let got = ask(&client, &format!("/v1/spaces/{hidden}"), who, None).await;
         assert_eq!(got.status, if status == 200 { 401 } else { status }, "{who:?}: {}", got.body);
-        assert_eq!(got.challenge.is_some(), got.status == 401, "{who:?}");
+        let challenge = (got.status == 401).then_some("Header realm=\"host\"");
+        assert_eq!(got.challenge.as_deref(), challenge, "{who:?}: the host signs people in");
     }
 }
 

@@ -11,6 +11,12 @@ use super::{
 constants! {
     /// `invite`.
     InviteObject = "invite",
+    /// `organization`.
+    ToOrganization = "organization",
+    /// `space`.
+    ToSpace = "space",
+    /// `collection`.
+    ToCollection = "collection",
 }
 
 /// Whom to invite to an organization.
@@ -127,6 +133,8 @@ pub struct MemberInvite {
     pub object: InviteObject,
     /// The id: with it anybody joins.
     pub id: InviteId,
+    /// Always `organization`.
+    pub target: ToOrganization,
     /// The role; `null` for guest.
     pub role: Option<Role>,
     /// It would give the reader nothing.
@@ -141,6 +149,8 @@ pub struct SpaceInvite {
     pub object: InviteObject,
     /// The id: with it anybody joins.
     pub id: InviteId,
+    /// Always `space`.
+    pub target: ToSpace,
     /// The role on the space.
     pub level: Role,
     /// It would give the reader nothing.
@@ -157,6 +167,8 @@ pub struct CollectionInvite {
     pub object: InviteObject,
     /// The id: with it anybody joins.
     pub id: InviteId,
+    /// Always `collection`.
+    pub target: ToCollection,
     /// The role on the collection.
     pub level: Role,
     /// It would give the reader nothing.

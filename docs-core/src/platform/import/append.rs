@@ -21,7 +21,7 @@ use crate::{
     store::{
         Hash, Operation, Tx,
         jobs::{FinishJob, JobOutcome},
-        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
+        records::{ChangeRequestRecord, RevisionRecord, SpaceRecord},
     },
 };
 
@@ -106,18 +106,8 @@ impl Platform {
             if edited.root == root {
                 return show(head.clone(), root).await;
             }
-            let revision = RevisionRecord {
-                id: id.clone(),
-                space: of.space.clone(),
-                number: None,
-                parents: vec![head.clone()],
-                root: edited.root,
-                kind: RevisionKind::Edits,
-                created_at: now,
-                by: by.clone(),
-                git: None,
-                conflicts: Vec::new(),
-            };
+            let revision = RevisionRecord::new(id.clone(), of.space.clone(), edited.root, now, by.clone());
+            let revision = RevisionRecord { parents: vec![head.clone()], ..revision };
             let shown = show(id.clone(), edited.root).await?;
             self.require_stored(before.storing)?;
             let result = JobResult { revision: Some(id.clone()), url: None };

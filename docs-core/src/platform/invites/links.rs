@@ -9,7 +9,7 @@ use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
         CollectionInvite, ContentTarget, CreateLinkInvite, InviteId, InviteObject, LinkInvite, MemberInvite,
-        OrgId, Patch, Role, SpaceInvite, UpdateLinkInvite,
+        OrgId, Patch, Role, SpaceInvite, ToCollection, ToOrganization, ToSpace, UpdateLinkInvite,
     },
     platform::{
         list_identities::tag,
@@ -208,11 +208,13 @@ impl Platform {
                 let redundant = access.role() >= *level;
                 let shown = self.space_views(tx, std::slice::from_ref(&access)).await?.pop();
                 let space = shown.ok_or_else(|| Error::not_found("space"))?;
-                LinkInvite::Space(Box::new(SpaceInvite { object, id, level: *level, redundant, space }))
+                let (target, level) = (ToSpace::Is, *level);
+                LinkInvite::Space(Box::new(SpaceInvite { object, id, target, level, redundant, space }))
             }
             (Target::Collection(access), LinkGives::Content(_, level)) => {
                 let (redundant, collection) = (access.role() >= *level, self.collection_view(&access));
-                let shown = CollectionInvite { object, id, level: *level, redundant, collection };
+                let (target, level) = (ToCollection::Is, *level);
+                let shown = CollectionInvite { object, id, target, level, redundant, collection };
                 LinkInvite::Collection(Box::new(shown))
             }
             (Target::Org(access), LinkGives::Member(role)) => {
@@ -224,7 +226,13 @@ impl Platform {
 }
 
 fn member_invite(link: &LinkInviteRecord, role: Option<Role>, reader: &OrgAccess) -> MemberInvite {
-    MemberInvite { object: InviteObject::Is, id: link.id.clone(), role, redundant: reader.role() >= role }
+    MemberInvite {
+        object: InviteObject::Is,
+        id: link.id.clone(),
+        target: ToOrganization::Is,
+        role,
+        redundant: reader.role() >= role,
+    }
 }
 
 /// Removes some of the links to content that goes; answers whether there may be more.

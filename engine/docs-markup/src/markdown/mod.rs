@@ -157,12 +157,15 @@ pub fn split_front(markdown: &str) -> (Option<&str>, &str) {
     (None, text)
 }
 
+/// Most bytes of the lines of a heading that names a page: what is longer is text.
+const MAX_HEADING_BYTES: usize = 16 << 10;
+
 /// The leading heading of the first level and the text behind it.
 fn split_heading(text: &str) -> Option<(Heading, &str)> {
-    // A heading ends at the first blank line, so nothing behind it needs to be parsed.
+    // A heading ends at the first blank line, so nothing behind it needs to be parsed; nor is a title as long as this.
     let mut end = 0;
     for line in text.split_inclusive('\n') {
-        if line.trim().is_empty() {
+        if line.trim().is_empty() || end + line.len() > MAX_HEADING_BYTES {
             break;
         }
         end += line.len();

@@ -14,7 +14,7 @@ use crate::{
     policy::SpaceAction,
     store::{
         Hash, Operation, Tx, jobs,
-        records::{GitState, RevisionKind, RevisionRecord, SpaceRecord},
+        records::{GitState, RevisionRecord, SpaceRecord},
     },
 };
 
@@ -56,17 +56,11 @@ impl Operation for StoreImport {
             return Ok(Applied::TakenOver);
         }
         let now = self.finished.now;
+        let by = self.payload.by.clone();
         let revision = RevisionRecord {
-            id: self.revision.clone(),
-            space: old.id.clone(),
-            number: None,
             parents: vec![old.head.clone()],
-            root: self.root,
-            kind: RevisionKind::Edits,
-            created_at: now,
-            by: self.payload.by.clone(),
             git: Some(self.commit.clone()),
-            conflicts: Vec::new(),
+            ..RevisionRecord::new(self.revision.clone(), old.id.clone(), self.root, now, by)
         };
         if self.payload.request.standalone == Some(true) {
             tx.create(revision);

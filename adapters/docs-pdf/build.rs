@@ -1,0 +1,37 @@
+//! Writes the fonts that books are set in to where the library compiles them in: only those of the package of fonts that
+//! are used, so that the others do not make every program larger.
+
+use std::{env, fs, path::PathBuf};
+
+/// The faces, by their PostScript names, each with the file that it becomes.
+const FACES: [(&str, &str); 12] = [
+    ("LibertinusSerif-Regular", "serif-regular"),
+    ("LibertinusSerif-Bold", "serif-bold"),
+    ("LibertinusSerif-Italic", "serif-italic"),
+    ("LibertinusSerif-BoldItalic", "serif-bold-italic"),
+    // Drawings ask for these weights.
+    ("LibertinusSerif-Semibold", "serif-semibold"),
+    ("LibertinusSerif-SemiboldItalic", "serif-semibold-italic"),
+    ("DejaVuSansMono", "mono-regular"),
+    ("DejaVuSansMono-Bold", "mono-bold"),
+    ("DejaVuSansMono-Oblique", "mono-italic"),
+    ("DejaVuSansMono-BoldOblique", "mono-bold-italic"),
+    ("NewCMMath-Regular", "signs-regular"),
+    ("NewCMMath-Bold", "signs-bold"),
+];
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let mut found = 0;
+    for file in typst_assets::fonts() {
+        let mut fonts = fontdb::Database::new();
+        fonts.load_font_data(file.to_vec());
+        let face = fonts.faces().next().expect("a file of the package holds a font");
+        if let Some((_, name)) = FACES.iter().find(|(face_name, _)| *face_name == face.post_script_name) {
+            fs::write(folder.join(name), file).expect("OUT_DIR can be written to");
+            found += 1;
+        }
+    }
+    assert_eq!(found, FACES.len(), "the package of fonts has not all of {FACES:?}");
+}
