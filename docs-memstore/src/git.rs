@@ -267,7 +267,7 @@ impl Shared {
         if self.is_holding.load(Ordering::SeqCst) {
             self.held.send_modify(|held| *held += 1);
             let _held = Held(&self.held);
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }

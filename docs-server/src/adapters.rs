@@ -107,5 +107,6 @@ async fn git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstI
 async fn git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
     refuse(config.import.is_some(), "--import", "git")?;
     refuse(config.git_cache.is_some(), "--git-cache", "git")?;
+    refuse(config.git_cache_size.is_some(), "--git-cache-size", "git")?;
     Ok((builder, FirstImport { title: "Documentation".to_owned(), source: None }))
 }

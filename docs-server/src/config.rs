@@ -10,7 +10,7 @@ use clap::{
 use docs_http::{CorsOrigin, TrustedProxies};
 use url::{Host, Url};
 
-use crate::{BindAddress, SearchPlace, StoreUrl};
+use crate::{BindAddress, ByteSize, SearchPlace, StoreUrl};
 
 /// What a server is told. Each field is a flag of the program and an environment variable.
 ///
@@ -67,6 +67,9 @@ pub struct ServerConfig {
     /// Folder that keeps Git repositories between imports that name a cache; fetched anew each time when absent.
     #[arg(long, env = "DOCS_GIT_CACHE", value_name = "FOLDER")]
     pub git_cache: Option<PathBuf>,
+    /// Most bytes of that folder, like `500MB` or `10GiB`: what was not used for longest goes; 10 GB when absent.
+    #[arg(long, env = "DOCS_GIT_CACHE_SIZE", value_name = "SIZE", requires = "git_cache")]
+    pub git_cache_size: Option<ByteSize>,
     /// Folder with further fonts for PDF files, such as those of Chinese, Japanese and Korean.
     #[arg(long, env = "DOCS_FONTS")]
     pub fonts: Option<PathBuf>,

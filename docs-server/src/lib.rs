@@ -35,6 +35,7 @@
 mod adapters;
 mod admin;
 mod bind;
+mod byte_size;
 mod cli;
 mod config;
 mod error;
@@ -47,6 +48,7 @@ mod store_url;
 #[cfg(feature = "git")]
 pub use adapters::handbook;
 pub use bind::BindAddress;
+pub use byte_size::ByteSize;
 pub use cli::{Cli, run};
 pub use config::{Outbound, Secret, ServerConfig, WorkerProgram};
 pub use error::ServerError;

@@ -195,6 +195,44 @@ async fn a_large_file_goes_through_the_server_to_the_place_of_blobs_and_back_wit
     }
 }
 
+/// Imports a repository into a new space.
+async fn import(server: &Process, url: &str, cache_id: Option<&str>) {
+    let auth = format!("Bearer {TOKEN}");
+    let headers = [("authorization", auth.as_str())];
+    let orgs = get(&format!("{}/v1/orgs", server.base)).await;
+    let org = orgs["items"][0]["id"].as_str().expect("an id");
+    let space = ask("POST", &format!("{}/v1/orgs/{org}/spaces", server.base), &headers, json!({})).await;
+    let space = space.body["id"].as_str().expect("an id").to_owned();
+    let mut body = json!({ "url": url, "ref": "refs/heads/main" });
+    if let Some(id) = cache_id {
+        body["repoCacheID"] = id.into();
+    }
+    let import = ask("POST", &format!("{}/v1/spaces/{space}/git/import", server.base), &headers, body).await;
+    assert!(import.status < 300, "{}", import.body);
+    until("the import", async || {
+        let pages = get(&format!("{}/v1/spaces/{space}/content/pages", server.base)).await;
+        pages["pages"].as_array().is_some_and(|pages| !pages.is_empty())
+    })
+    .await;
+}
+
+/// The address of a Git daemon for the repositories in a folder, as long as the test runs.
+fn git_daemon(folder: &Path) -> std::net::SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let base = format!("--base-path={}", text(folder));
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let stream = std::os::fd::OwnedFd::from(stream.expect("a connection"));
+            let other = stream.try_clone().expect("a handle");
+            let mut daemon = std::process::Command::new("git");
+            daemon.args(["daemon", "--inetd", "--export-all", &base]).stdin(stream).stdout(other);
+            daemon.status().expect("a git program");
+        }
+    });
+    address
+}
+
 #[tokio::test]
 async fn the_git_cache_keeps_the_repositories_of_imports_that_name_a_cache() {
     let folder = TempDir::new().expect("a folder");
@@ -206,30 +244,26 @@ async fn the_git_cache_keeps_the_repositories_of_imports_that_name_a_cache() {
     let who = git2::Signature::now("Ada", "ada@example.com").expect("a name");
     repository.commit(Some("refs/heads/main"), &who, &who, "first", &tree, &[]).expect("a commit");
 
+    let address = git_daemon(folder.path());
+    let url = format!("git://{address}/repository");
     let cache = folder.path().join("cache");
-    let server = Process::with(&["--bind", ANY, "--outbound", "files", "--git-cache", text(&cache)]).await;
-    let org =
-        get(&format!("{}/v1/orgs", server.base)).await["items"][0]["id"].as_str().expect("an id").to_owned();
-    let auth = format!("Bearer {TOKEN}");
-    let headers = [("authorization", auth.as_str())];
-    let url = format!("file://{}", folder.path().join("repository").display());
-    for (id, kept) in [(Value::Null, 0), (json!("docs"), 1)] {
-        let space = ask("POST", &format!("{}/v1/orgs/{org}/spaces", server.base), &headers, json!({})).await;
-        let space = space.body["id"].as_str().expect("an id").to_owned();
-        let mut body = json!({ "url": url, "ref": "refs/heads/main" });
-        if !id.is_null() {
-            body["repoCacheID"] = id;
-        }
-        let import =
-            ask("POST", &format!("{}/v1/spaces/{space}/git/import", server.base), &headers, body).await;
-        assert!(import.status < 300, "{}", import.body);
-        until("the import", async || {
-            let pages = get(&format!("{}/v1/spaces/{space}/content/pages", server.base)).await;
-            pages["pages"].as_array().is_some_and(|pages| !pages.is_empty())
-        })
-        .await;
-        assert_eq!(std::fs::read_dir(&cache).expect("the folder").count(), kept);
+    let flags = ["--bind", ANY, "--outbound", "private", "--git-cache", text(&cache)];
+    let kept = || std::fs::read_dir(&cache).expect("the folder").count();
+    let server = Process::with(&flags).await;
+    for (id, count) in [(None, 0), (Some("docs"), 1), (Some("guides"), 2), (Some("docs"), 2)] {
+        import(&server, &url, id).await;
+        assert_eq!(kept(), count);
     }
+    // What a small one kept before is gone when the next is fetched.
+    drop(server);
+    let small = Process::with(&[&flags[..], &["--git-cache-size", "1 kB"]].concat()).await;
+    import(&small, &url, Some("news")).await;
+    assert_eq!(kept(), 1);
+
+    let (said, _) = refused(&["--bind", ANY, "--git-cache-size", "1GB"]).await;
+    assert!(said.contains("--git-cache"), "{said}");
+    let (said, _) = refused(&[&flags[..], &["--git-cache-size", "much"]].concat()).await;
+    assert!(said.contains("--git-cache-size") && said.contains("500MB"), "{said}");
     let file = folder.path().join("repository/README.md");
     let (said, code) = refused(&["--bind", ANY, "--git-cache", text(&file)]).await;
     assert!(said.contains("--git-cache") && said.contains("README.md"), "{said}");

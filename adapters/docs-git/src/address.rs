@@ -19,7 +19,7 @@ pub(crate) enum Address {
 }
 
 /// A repository over HTTP.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Web {
     /// The URL without credentials, and with no slash at its end.
     pub(crate) url: Url,

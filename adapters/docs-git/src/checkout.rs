@@ -8,11 +8,10 @@ use chrono::DateTime;
 use docs_ports::{Checkout, Commit, GitError, RepoEntry, RepoEntryKind};
 use git2::{ObjectType, Odb, Oid, Repository};
 use parking_lot::Mutex;
-use tempfile::TempDir;
 
 use crate::{
     Limits,
-    clone::broken,
+    clone::{Held, broken},
     listing::{self, MAX_LINK, MAX_PATH},
     meter::{file_too_large, repository_too_large},
 };
@@ -27,25 +26,16 @@ pub(crate) struct GitCheckout {
     shared: Arc<Shared>,
 }
 
-/// A repository with the folder it is in. The folder goes when nobody reads any more.
+/// A repository with what has to be there as long as somebody reads it.
 pub(crate) struct Shared {
     repository: Mutex<Repository>,
-    _folder: Option<TempDir>,
+    _held: Held,
 }
 
 impl Shared {
-    pub(crate) fn new(repository: Repository, folder: Option<TempDir>) -> Self {
-        Self { repository: Mutex::new(repository), _folder: folder }
+    pub(crate) fn new(repository: Repository, held: Held) -> Self {
+        Self { repository: Mutex::new(repository), _held: held }
     }
-}
-
-/// Counts the files of a commit, without reading any.
-pub(crate) fn check_size(
-    repository: &Repository,
-    commit: &git2::Commit<'_>,
-    limits: Limits,
-) -> Result<(), GitError> {
-    Lister::new(repository, limits)?.list(commit.tree_id())
 }
 
 impl GitCheckout {

@@ -1,7 +1,6 @@
 //! The client: a remote for repositories anywhere.
 
 use std::{
-    collections::HashMap,
     fmt,
     path::PathBuf,
     sync::{
@@ -13,22 +12,27 @@ use std::{
 use async_trait::async_trait;
 use docs_ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, GitRemote, PushFiles, PushRequest};
 use docs_web::{Dialer, Guard};
-use parking_lot::Mutex;
 
 use crate::{
     Limits, Outbound, Resolve, SystemResolver,
     address::{self, Address, Daemon},
-    checkout::GitCheckout,
-    clone::{CloneFolder, Job, Source, check_reference},
-    daemon,
+    cache::Cache,
+    checkout::{GitCheckout, Shared},
+    clone::{CloneFolder, Fetched, Job, Wanted, check_reference},
+    daemon, disk,
     line::line,
-    listing, transport, web,
+    listing,
+    push::{self, Base, Update},
+    transport, web,
 };
 
-/// Fetches repositories over https, http and git, and from disks where that is allowed.
+/// Fetches repositories over https, http and git, and reads them on disks where that is allowed. Pushes to all but git.
 ///
 /// Only the commit of the ref is fetched, without its history, from servers that can do that. What is fetched stands in
-/// a temporary folder that goes with the checkout, or in a cache.
+/// a temporary folder that goes with the checkout, or in a cache; a repository on a disk is read where it is.
+///
+/// A push sends the objects that are new and no others. To a repository on a disk it runs no hooks: one that has some
+/// that could refuse it takes no push.
 ///
 /// A fetch needs a Tokio runtime with input, output and time; libgit2 runs in a thread for blocking work.
 ///
@@ -58,6 +62,9 @@ pub struct GitClient {
 }
 
 impl GitClient {
+    /// Most bytes of all kept repositories together, unless it is said otherwise: 10 GB.
+    pub const CACHE_BYTES: u64 = 10_000_000_000;
+
     /// A client that connects to what `outbound` allows, with the default [`Limits`] and no cache.
     ///
     /// The first one registers our transports with libgit2, which does not lock their list. A program that uses libgit2
@@ -83,12 +90,23 @@ impl GitClient {
         self
     }
 
-    /// The same client with a folder that keeps repositories for requests with a cache id.
+    /// The same client with a folder that keeps repositories for requests with a cache id, of at most
+    /// [`CACHE_BYTES`](Self::CACHE_BYTES).
     ///
-    /// A kept repository belongs to one URL and one id. It is deleted when it has grown over the limit of bytes.
+    /// A kept repository belongs to one URL and one id. It is deleted when it has grown over the limit of bytes. The
+    /// folder belongs to one client and its clones.
     #[must_use]
-    pub fn with_cache(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.cache = Some(Arc::new(Cache { folder: folder.into(), busy: Mutex::default() }));
+    pub fn with_cache(self, folder: impl Into<PathBuf>) -> Self {
+        self.with_cache_of(folder, Self::CACHE_BYTES)
+    }
+
+    /// The same client with a folder that keeps repositories of so many bytes together.
+    ///
+    /// When there are more, those that were not used for longest are removed at the end of a fetch or a push. What is
+    /// in use then stays, so for as long the folder may hold more.
+    #[must_use]
+    pub fn with_cache_of(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
+        self.cache = Some(Arc::new(Cache::new(folder.into(), bytes)));
         self
     }
 
@@ -103,28 +121,45 @@ impl GitClient {
         Guard::new(self.outbound, self.resolver.clone())
     }
 
-    async fn clone_folder(&self, request: &FetchRequest, address: &Address) -> CloneFolder {
-        match (&self.cache, &request.cache_id) {
-            (Some(cache), Some(id)) => cache.clone_folder(id, &address.identity()).await,
+    async fn clone_folder(&self, cache_id: Option<&String>, address: &Address) -> CloneFolder {
+        match (&self.cache, cache_id) {
+            (Some(cache), Some(id)) => CloneFolder::Kept(cache.repository(id, &address.identity()).await),
             _ => CloneFolder::Temporary,
         }
     }
 
-    async fn run(&self, address: Address, job: JobParts) -> Result<GitCheckout, GitError> {
-        let guard = self.guard();
+    /// Fetches a commit over the network and reads it.
+    async fn download<T: Send + 'static>(
+        &self,
+        address: Address,
+        cache_id: Option<&String>,
+        wanted: Wanted,
+        read: impl Fn(Fetched) -> Result<T, GitError> + Send + 'static,
+    ) -> Result<T, GitError> {
+        let stop = StopOnDrop::default();
+        let (guard, limits) = (self.guard(), self.limits);
+        let folder = self.clone_folder(cache_id, &address).await;
         let (line, asks) = line();
+        let job = |url| Job { line, url, wanted, limits, folder, cancelled: stop.0.clone() };
         match address {
-            Address::Disk(disk) => listing::blocking(move || job.with(Source::Disk(disk)).run()).await,
+            Address::Disk(_) => Err(GitError::Broken("a disk is not read over the network".to_owned())),
             Address::Web(web) => {
-                let session = web::Session::new(web, guard, self.dialer.clone(), self.limits);
-                let job = job.with(Source::Network(line, transport::WEB_URL));
-                both(web::serve(session, asks), job).await
+                let session = web::Session::new(web, guard, self.dialer.clone(), limits);
+                let job = job(transport::WEB_URL);
+                both(web::serve(session, asks), move || job.run(read)).await
             }
             Address::Daemon(address) => {
-                let job = job.with(Source::Network(line, transport::DAEMON_URL));
-                both(daemon::serve(address, guard, self.limits, asks), job).await
+                let job = job(transport::DAEMON_URL);
+                both(daemon::serve(address, guard, limits, asks), move || job.run(read)).await
             }
         }
+    }
+
+    /// The commit that a pushed one is made on.
+    async fn base(&self, web: &address::Web, request: &PushRequest) -> Result<Option<Base>, GitError> {
+        let Some(parent) = Update::new(request)?.parent else { return Ok(None) };
+        let address = Address::Web(web.clone());
+        self.download(address, request.cache_id.as_ref(), Wanted::Commit(parent), Base::new).await.map(Some)
     }
 }
 
@@ -148,15 +183,16 @@ impl GitRemote for GitClient {
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
         let address = Address::parse(&request.url, self.outbound)?;
         check_reference(&request.reference, GitAccess::Fetch)?;
-        let stop = StopOnDrop::default();
+        let (reference, limits) = (request.reference.clone(), self.limits);
         let work = async {
-            let job = JobParts {
-                reference: request.reference.clone(),
-                limits: self.limits,
-                folder: self.clone_folder(request, &address).await,
-                cancelled: stop.0.clone(),
+            if let Address::Disk(disk) = address {
+                return listing::blocking(move || disk::fetch(&disk.path, &reference, limits)).await;
+            }
+            let read = move |fetched: Fetched| {
+                let Fetched { repository, commit, held } = fetched;
+                GitCheckout::read(Shared::new(repository, held), commit, limits)
             };
-            self.run(address, job).await
+            self.download(address, request.cache_id.as_ref(), Wanted::Ref(reference), read).await
         };
         match tokio::time::timeout(self.limits.time, work).await {
             Ok(result) => Ok(Box::new(result?)),
@@ -167,9 +203,17 @@ impl GitRemote for GitClient {
         }
     }
 
-    async fn push(&self, request: &PushRequest, _files: &mut dyn PushFiles) -> Result<Commit, GitError> {
-        self.check(&request.url, &request.reference, GitAccess::Push)?;
-        Err(GitError::Refused("this client does not push yet".to_owned()))
+    async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError> {
+        check_reference(&request.reference, GitAccess::Push)?;
+        match Address::parse(&request.url, self.outbound)? {
+            Address::Daemon(_) => Err(address::read_only()),
+            Address::Disk(disk) => push::to_disk(disk.path, request, self.limits, files).await,
+            Address::Web(web) => {
+                let (guard, dialer) = (self.guard(), self.dialer.clone());
+                let way = push::Way { guard, dialer, limits: self.limits };
+                push::to_web(web.clone(), way, request, files, self.base(&web, request)).await
+            }
+        }
     }
 }
 
@@ -184,27 +228,12 @@ impl fmt::Debug for GitClient {
 
 /// Runs libgit2 and the network side by side. When libgit2 fails, the network may know why; when it does not, it has
 /// all it needs, however the connection ended.
-async fn both(
+async fn both<T: Send + 'static>(
     network: impl Future<Output = Result<(), GitError>> + Send,
-    job: Job,
-) -> Result<GitCheckout, GitError> {
-    let (network, work) = tokio::join!(network, listing::blocking(move || job.run()));
+    work: impl FnOnce() -> Result<T, GitError> + Send + 'static,
+) -> Result<T, GitError> {
+    let (network, work) = tokio::join!(network, listing::blocking(work));
     work.map_err(|error| network.err().unwrap_or(error))
-}
-
-/// A job without its source.
-struct JobParts {
-    reference: String,
-    limits: Limits,
-    folder: CloneFolder,
-    cancelled: Arc<AtomicBool>,
-}
-
-impl JobParts {
-    fn with(self, source: Source) -> Job {
-        let Self { reference, limits, folder, cancelled } = self;
-        Job { source, reference, limits, folder, cancelled }
-    }
 }
 
 /// Tells the thread of libgit2 that nobody waits any more.
@@ -214,31 +243,5 @@ struct StopOnDrop(Arc<AtomicBool>);
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// The folder that keeps repositories.
-struct Cache {
-    folder: PathBuf,
-    /// A lock for each repository that is in use.
-    busy: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
-}
-
-impl Cache {
-    /// The folder of a repository, when nobody else writes to it.
-    ///
-    /// The name is made from the URL too: who may choose an id must not get at what somebody else fetched.
-    async fn clone_folder(&self, id: &str, identity: &str) -> CloneFolder {
-        let mut hasher = blake3::Hasher::new_derive_key("docs-git cache of repositories");
-        hasher.update(&(id.len() as u64).to_le_bytes());
-        hasher.update(id.as_bytes());
-        hasher.update(identity.as_bytes());
-        let name = hasher.finalize().to_hex().to_string();
-        let lock = {
-            let mut busy = self.busy.lock();
-            busy.retain(|_, lock| Arc::strong_count(lock) > 1);
-            busy.entry(name.clone()).or_default().clone()
-        };
-        CloneFolder::Kept(self.folder.join(format!("{name}.git")), lock.lock_owned().await)
     }
 }

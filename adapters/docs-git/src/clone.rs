@@ -2,7 +2,7 @@
 
 use std::{
     cell::Cell,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -15,12 +15,10 @@ use git2::{
     RepositoryInitOptions,
 };
 use tempfile::TempDir;
-use tokio::sync::OwnedMutexGuard;
 
 use crate::{
     Limits,
-    address::Disk,
-    checkout::{self, GitCheckout, Shared},
+    cache::{self, Kept, Lease},
     line::Line,
     meter::repository_too_large,
     transport,
@@ -28,21 +26,23 @@ use crate::{
 
 /// A commit to fetch.
 pub(crate) struct Job {
-    pub(crate) source: Source,
-    /// The ref in full, checked.
-    pub(crate) reference: String,
+    /// Where it comes from: a line, and the URL under which libgit2 knows it.
+    pub(crate) line: Line,
+    pub(crate) url: &'static str,
+    pub(crate) wanted: Wanted,
     pub(crate) limits: Limits,
     pub(crate) folder: CloneFolder,
     /// Set when nobody waits for the result any more.
     pub(crate) cancelled: Arc<AtomicBool>,
 }
 
-/// Where the commit comes from.
-pub(crate) enum Source {
-    /// From the network, by a line and under a URL that libgit2 knows.
-    Network(Line, &'static str),
-    /// From a disk of this machine.
-    Disk(Disk),
+/// Which commit is fetched.
+#[derive(Clone, Debug)]
+pub(crate) enum Wanted {
+    /// What a ref leads to; its full name, checked.
+    Ref(String),
+    /// This one, which a ref of the repository leads to.
+    Commit(Oid),
 }
 
 /// Where the bare repository is.
@@ -50,7 +50,21 @@ pub(crate) enum CloneFolder {
     /// In a folder that goes with the checkout.
     Temporary,
     /// In a folder that is kept, and nobody else writes to meanwhile.
-    Kept(PathBuf, OwnedMutexGuard<()>),
+    Kept(Kept),
+}
+
+/// A commit that was fetched.
+pub(crate) struct Fetched {
+    pub(crate) repository: Repository,
+    pub(crate) commit: Oid,
+    pub(crate) held: Held,
+}
+
+/// What has to be there as long as a repository is read.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    _temporary: Option<TempDir>,
+    _lease: Option<Arc<Lease>>,
 }
 
 /// Refuses what is not the full name of a ref; `HEAD` is one that can be read only.
@@ -70,8 +84,8 @@ pub(crate) fn check_reference(reference: &str, access: GitAccess) -> Result<(), 
 }
 
 impl Job {
-    /// Fetches the commit. A kept repository that turns out to be damaged is made anew, once.
-    pub(crate) fn run(mut self) -> Result<GitCheckout, GitError> {
+    /// Fetches the commit and reads it. A kept repository that turns out to be damaged is made anew, once.
+    pub(crate) fn run<T>(mut self, read: impl Fn(Fetched) -> Result<T, GitError>) -> Result<T, GitError> {
         match std::mem::replace(&mut self.folder, CloneFolder::Temporary) {
             CloneFolder::Temporary => {
                 let folder = tempfile::Builder::new()
@@ -79,76 +93,77 @@ impl Job {
                     .tempdir()
                     .map_err(|error| no_room(&error.to_string()))?;
                 let path = folder.path().to_owned();
-                self.fetch(&path, Some(folder))
+                read(self.fetch(&path, Held { _temporary: Some(folder), _lease: None })?)
             }
-            CloneFolder::Kept(path, _guard) => {
-                trim(&path, self.limits.total_bytes)?;
-                match self.fetch(&path, None) {
+            CloneFolder::Kept(Kept { path, lease, lock }) => {
+                let lease = Arc::new(lease);
+                let held = || Held { _temporary: None, _lease: Some(Arc::clone(&lease)) };
+                lease.begin(&path, self.limits.total_bytes)?;
+                let result = match self.keep(&path, held()).and_then(&read) {
                     Err(GitError::Broken(reason)) if !self.cancelled.load(Ordering::Relaxed) => {
                         tracing::warn!(%reason, "a kept repository is damaged; it is fetched anew");
-                        remove(&path)?;
-                        self.fetch(&path, None)
+                        cache::remove(&path)?;
+                        lease.begin(&path, self.limits.total_bytes)?;
+                        self.keep(&path, held()).and_then(&read)
                     }
                     result => result,
-                }
+                };
+                drop(lock);
+                lease.make_room();
+                result
             }
         }
     }
 
-    fn fetch(&self, path: &Path, folder: Option<TempDir>) -> Result<GitCheckout, GitError> {
+    fn fetch(&self, path: &Path, held: Held) -> Result<Fetched, GitError> {
         let repository = open(path)?;
-        let tip = match &self.source {
-            Source::Network(line, url) => {
-                transport::with_line(line.clone(), || self.download(&repository, url, Depth::One))
-            }
-            Source::Disk(Disk { url, path }) => {
-                // The transport does not tell why it cannot open a repository.
-                self.check_source(&Repository::open(path).map_err(|error| self.failure(&error))?)?;
-                self.download(&repository, url, Depth::All)
-            }
-        }?;
+        let tip = transport::with_line(self.line.clone(), || self.download(&repository))?;
         let commit = repository
             .find_object(tip, None)
             .and_then(|object| object.peel_to_commit())
-            .map_err(|_| GitError::Broken(format!("`{}` does not lead to a commit", self.reference)))?
+            .map_err(|_| match &self.wanted {
+                Wanted::Ref(reference) => {
+                    GitError::Broken(format!("`{reference}` does not lead to a commit"))
+                }
+                Wanted::Commit(id) => GitError::Broken(format!("`{id}` is not a commit")),
+            })?
             .id();
-        if folder.is_none() {
-            // What a ref leads to is offered to the server the next time, so that it sends what is new only.
-            let name = format!("refs/docs/{}", blake3::hash(self.reference.as_bytes()).to_hex());
-            repository.reference(&name, commit, true, "fetched").map_err(|error| broken(&error))?;
-        }
-        GitCheckout::read(Shared::new(repository, folder), commit, self.limits)
+        Ok(Fetched { repository, commit, held })
     }
 
-    /// Counts the files of the commit where it is: packing what is too large takes far more than refusing it. Whether
-    /// the ref is there is seen when it is fetched.
-    fn check_source(&self, source: &Repository) -> Result<(), GitError> {
-        match source.find_reference(&self.reference).and_then(|found| found.peel_to_commit()) {
-            Ok(commit) => checkout::check_size(source, &commit, self.limits),
-            Err(_) => Ok(()),
+    /// Fetches into a repository that is kept. What a ref leads to is offered to the server the next time, so that it
+    /// sends what is new only.
+    fn keep(&self, path: &Path, held: Held) -> Result<Fetched, GitError> {
+        let fetched = self.fetch(path, held)?;
+        if let Wanted::Ref(reference) = &self.wanted {
+            let name = format!("refs/docs/{}", blake3::hash(reference.as_bytes()).to_hex());
+            let kept = fetched.repository.reference(&name, fetched.commit, true, "fetched");
+            kept.map_err(|error| broken(&error))?;
         }
+        Ok(fetched)
     }
 
-    /// Makes sure that the object the ref leads to is there, and tells its id.
-    fn download(&self, repository: &Repository, url: &str, depth: Depth) -> Result<Oid, GitError> {
+    /// Makes sure that the object that is wanted is there, and tells its id.
+    fn download(&self, repository: &Repository) -> Result<Oid, GitError> {
+        if let Wanted::Commit(id) = self.wanted
+            && has_commit(repository, id)
+        {
+            return Ok(id);
+        }
         let received = Received { limit: self.limits.total_bytes, is_over: Cell::new(false) };
-        let mut remote = repository.remote_anonymous(url).map_err(|error| broken(&error))?;
+        let mut remote = repository.remote_anonymous(self.url).map_err(|error| broken(&error))?;
         let mut connection = remote
             .connect_auth(Direction::Fetch, Some(self.callbacks(&received)), None)
             .map_err(|error| self.failure(&error))?;
         let heads = connection.list().map_err(|error| self.failure(&error))?;
-        let tip = heads
-            .iter()
-            .find(|head| head.name() == self.reference)
-            .map(git2::RemoteHead::oid)
-            .ok_or_else(|| GitError::NoRef(self.reference.clone()))?;
+        let (name, tip) = self.wanted.find(heads)?;
         if has_commit(repository, tip) {
             return Ok(tip);
         }
-        let result = match self.transfer(connection.remote(), depth, &received) {
+        let result = match self.transfer(connection.remote(), &name, Depth::One, &received) {
             // A server without shallow fetches says so before anything is sent.
-            Err(error) if depth == Depth::One && is_not_shallow(&error) => {
-                self.transfer(connection.remote(), Depth::All, &received)
+            Err(error) if is_not_shallow(&error) => {
+                self.transfer(connection.remote(), &name, Depth::All, &received)
             }
             result => result,
         };
@@ -162,6 +177,7 @@ impl Job {
     fn transfer(
         &self,
         remote: &mut Remote<'_>,
+        name: &str,
         depth: Depth,
         received: &Received,
     ) -> Result<(), git2::Error> {
@@ -170,7 +186,7 @@ impl Job {
         if depth == Depth::One {
             options.depth(1);
         }
-        remote.download(&[format!("+{}:refs/docs/fetched", self.reference)], Some(&mut options))
+        remote.download(&[format!("+{name}:refs/docs/fetched")], Some(&mut options))
     }
 
     fn callbacks<'a>(&'a self, received: &'a Received) -> RemoteCallbacks<'a> {
@@ -188,9 +204,6 @@ impl Job {
         let message = error.message();
         match (error.class(), error.code()) {
             (_, ErrorCode::User) => GitError::Unreachable("the fetch was stopped".to_owned()),
-            (_, ErrorCode::Owner) => {
-                GitError::Refused("the repository belongs to another user of this machine".to_owned())
-            }
             (ErrorClass::Repository | ErrorClass::Os, ErrorCode::NotFound) => GitError::NoRepository,
             (ErrorClass::Net, _) => match message.strip_prefix("remote error: ") {
                 Some(reason) if is_refusal(reason) => GitError::NoRepository,
@@ -199,6 +212,24 @@ impl Job {
             },
             (ErrorClass::Os | ErrorClass::Filesystem, _) => no_room(message),
             _ => broken(error),
+        }
+    }
+}
+
+impl Wanted {
+    /// The ref that is fetched, and the object that it leads to.
+    fn find(&self, heads: &[git2::RemoteHead<'_>]) -> Result<(String, Oid), GitError> {
+        let found = |is_it: &dyn Fn(&git2::RemoteHead<'_>) -> bool| {
+            heads.iter().find(|head| is_it(head)).map(|head| (head.name().to_owned(), head.oid()))
+        };
+        match self {
+            Self::Ref(reference) => {
+                found(&|head| head.name() == reference).ok_or_else(|| GitError::NoRef(reference.clone()))
+            }
+            // What annotated tags lead to is listed under names that cannot be asked for.
+            Self::Commit(id) => {
+                found(&|head| head.oid() == *id && !head.name().ends_with("^{}")).ok_or(GitError::Moved)
+            }
         }
     }
 }
@@ -248,37 +279,7 @@ pub(crate) fn broken(error: &git2::Error) -> GitError {
 }
 
 /// The disk of this server is full or locked: it may pass.
-fn no_room(reason: &str) -> GitError {
+pub(crate) fn no_room(reason: &str) -> GitError {
     tracing::error!(reason, "a repository cannot be written");
     GitError::Unreachable("this server has no room for the repository".to_owned())
-}
-
-/// Begins anew when a kept repository has grown over the limit.
-fn trim(path: &Path, limit: u64) -> Result<(), GitError> {
-    if size_of(path).is_some_and(|size| size > limit) { remove(path) } else { Ok(()) }
-}
-
-fn remove(path: &Path) -> Result<(), GitError> {
-    match std::fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(no_room(&error.to_string())),
-        _ => Ok(()),
-    }
-}
-
-/// The bytes of all files in a folder; `None` when it cannot be read, for example because it is not there yet.
-fn size_of(path: &Path) -> Option<u64> {
-    let mut size = 0;
-    let mut todo = vec![path.to_owned()];
-    while let Some(folder) = todo.pop() {
-        for entry in std::fs::read_dir(folder).ok()? {
-            let entry = entry.ok()?;
-            let kind = entry.file_type().ok()?;
-            if kind.is_dir() {
-                todo.push(entry.path());
-            } else {
-                size += entry.metadata().ok()?.len();
-            }
-        }
-    }
-    Some(size)
 }

@@ -1,21 +1,21 @@
-//! How much a fetch may cost.
+//! How much a fetch or a push may cost.
 
 use std::time::Duration;
 
-/// How much a fetch may cost. What goes beyond is [`TooLarge`](docs_ports::GitError::TooLarge), or
+/// How much a fetch or a push may cost. What goes beyond is [`TooLarge`](docs_ports::GitError::TooLarge), or
 /// [`Unreachable`](docs_ports::GitError::Unreachable) where it is time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Most bytes of a file that is read: [`MAX_FILE_BYTES`](docs_ports::MAX_FILE_BYTES).
+    /// Most bytes of a file that is read or pushed: [`MAX_FILE_BYTES`](docs_ports::MAX_FILE_BYTES).
     pub file_bytes: u64,
-    /// Most bytes of a repository that are received, that a cache keeps of it, and that all files of a commit have
-    /// together, unpacked: 2 GB.
+    /// Most bytes of a repository that are received, that a cache keeps of it, that all files of a commit have
+    /// together, unpacked, and that the files of one push have: 2 GB.
     pub total_bytes: u64,
-    /// Most files and folders of a commit: 200,000.
+    /// Most files and folders of a commit, and most files of one push: 200,000.
     pub entries: usize,
-    /// How long a fetch may take: five minutes.
+    /// How long a fetch may take, and each half of a push, before and after the files are read: five minutes.
     pub time: Duration,
-    /// How long a server may say nothing: one minute.
+    /// How long a server may say nothing, and take nothing of what is pushed: one minute.
     pub idle: Duration,
 }
 

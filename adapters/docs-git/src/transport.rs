@@ -105,7 +105,7 @@ impl SmartSubtransport for Daemon {
 }
 
 fn read_only() -> Error {
-    Error::from_str("nothing is written to repositories")
+    Error::from_str("libgit2 writes to no repository")
 }
 
 fn closed(error: &io::Error) -> Error {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use docs_ports::GitError;
 use docs_web::{Credentials, Dialer, Guard, reason};
 use reqwest::{
-    Client, RequestBuilder, Response, StatusCode,
-    header::{ACCEPT, CONTENT_TYPE, LOCATION},
+    Body, Client, RequestBuilder, Response, StatusCode,
+    header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, LOCATION},
 };
 use url::Url;
 
@@ -29,8 +29,18 @@ pub(crate) async fn serve(mut session: Session, mut asks: Asks) -> Result<(), Gi
     Ok(())
 }
 
-/// A repository while it is fetched.
+/// What is asked of a repository.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Service {
+    /// Its objects.
+    UploadPack,
+    /// To take objects, and to move a ref.
+    ReceivePack,
+}
+
+/// A repository while it is fetched, or pushed to.
 pub(crate) struct Session {
+    service: Service,
     guard: Guard,
     dialer: Dialer,
     idle: Duration,
@@ -45,16 +55,36 @@ pub(crate) struct Session {
 /// Redirects that are followed.
 const MAX_REDIRECTS: usize = 3;
 
-/// The path and the query of the list of refs.
+/// The path of the list of refs.
 const REFS: &str = "/info/refs";
-const SERVICE: &str = "service=git-upload-pack";
 
 /// Some hosts answer programs whose name begins like this only.
 pub(crate) const USER_AGENT: &str = concat!("git/2.0 (docs-git ", env!("CARGO_PKG_VERSION"), ")");
 
+impl Service {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::UploadPack => "git-upload-pack",
+            Self::ReceivePack => "git-receive-pack",
+        }
+    }
+
+    /// The query of the list of refs.
+    fn query(self) -> String {
+        format!("service={}", self.name())
+    }
+
+    /// The type of a body.
+    fn content_type(self, body: &str) -> String {
+        format!("application/x-{}-{body}", self.name())
+    }
+}
+
 impl Session {
+    /// A session that fetches.
     pub(crate) fn new(address: address::Web, guard: Guard, dialer: Dialer, limits: Limits) -> Self {
         Self {
+            service: Service::UploadPack,
             guard,
             dialer,
             idle: limits.idle,
@@ -65,9 +95,28 @@ impl Session {
         }
     }
 
+    /// A session that pushes. A server may say nothing for as long as it takes to send a pack: who waits looks after
+    /// that.
+    pub(crate) fn for_push(self, longest: Duration) -> Self {
+        Self { service: Service::ReceivePack, idle: longest, client: None, ..self }
+    }
+
+    /// The credentials as they are now: a redirect may have cost them.
+    pub(crate) const fn credentials(&self) -> Option<&Credentials> {
+        self.credentials.as_ref()
+    }
+
     async fn refs(&mut self, answer: Answer) -> Result<(), GitError> {
+        let response = self.open().await?;
+        check_status(response.status())?;
+        self.check_type(&response, "advertisement")?;
+        self.forward(response, answer).await
+    }
+
+    /// Asks for the list of refs, and follows redirects. The status of the answer is not looked at.
+    pub(crate) async fn open(&mut self) -> Result<Response, GitError> {
         let mut url = with_path(&self.base, REFS);
-        url.set_query(Some(SERVICE));
+        url.set_query(Some(&self.service.query()));
         for _ in 0..=MAX_REDIRECTS {
             let client = self.client().await?;
             let response = self.send(client.get(url.clone()).header(ACCEPT, "*/*")).await?;
@@ -75,33 +124,43 @@ impl Session {
                 url = self.follow(&url, &response)?;
                 continue;
             }
-            check_status(response.status())?;
-            if !has_type(&response, "application/x-git-upload-pack-advertisement") {
-                // A page of a website, or a server that offers plain files.
-                return Err(GitError::NoRepository);
-            }
-            return self.forward(response, answer).await;
+            return Ok(response);
         }
         Err(GitError::Refused(format!("the server redirects more than {MAX_REDIRECTS} times")))
     }
 
     async fn exchange(&mut self, body: Vec<u8>, answer: Answer) -> Result<(), GitError> {
-        let url = with_path(&self.base, "/git-upload-pack");
+        let length = body.len() as u64;
+        let response = self.post(body.into(), length).await?;
+        check_status(response.status())?;
+        self.check_type(&response, "result")?;
+        self.forward(response, answer).await
+    }
+
+    /// Sends a request with a body. The status of the answer is not looked at, unless it is a redirect.
+    pub(crate) async fn post(&mut self, body: Body, length: u64) -> Result<Response, GitError> {
+        let url = with_path(&self.base, &format!("/{}", self.service.name()));
         let client = self.client().await?;
         let request = client
             .post(url)
-            .header(CONTENT_TYPE, "application/x-git-upload-pack-request")
-            .header(ACCEPT, "application/x-git-upload-pack-result")
+            .header(CONTENT_TYPE, self.service.content_type("request"))
+            .header(ACCEPT, self.service.content_type("result"))
+            .header(CONTENT_LENGTH, length)
             .body(body);
         let response = self.send(request).await?;
         if response.status().is_redirection() {
-            return Err(GitError::Refused("the server redirects in the middle of a fetch".to_owned()));
+            return Err(GitError::Refused("the server redirects in the middle of the exchange".to_owned()));
         }
-        check_status(response.status())?;
-        if !has_type(&response, "application/x-git-upload-pack-result") {
-            return Err(GitError::Broken("the server does not answer as a Git server".to_owned()));
+        Ok(response)
+    }
+
+    /// Refuses an answer of another type: a page of a website, or a server that offers plain files.
+    pub(crate) fn check_type(&self, response: &Response, body: &str) -> Result<(), GitError> {
+        match has_type(response, &self.service.content_type(body)) {
+            true => Ok(()),
+            false if body == "advertisement" => Err(GitError::NoRepository),
+            false => Err(GitError::Broken("the server does not answer as a Git server".to_owned())),
         }
-        self.forward(response, answer).await
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, GitError> {
@@ -129,7 +188,8 @@ impl Session {
         if to.set_username("").is_err() || to.set_password(None).is_err() {
             return Err(GitError::Broken("the server redirects to a URL without a host".to_owned()));
         }
-        let Some(path) = to.path().strip_suffix(REFS).filter(|_| to.query() == Some(SERVICE)) else {
+        let Some(path) = to.path().strip_suffix(REFS).filter(|_| to.query() == Some(&self.service.query()))
+        else {
             // To a page for people: the repository is not there, or not for everyone.
             return Err(GitError::NoRepository);
         };
@@ -175,13 +235,13 @@ fn with_path(base: &Url, path: &str) -> Url {
     url
 }
 
-fn has_type(response: &Response, expected: &str) -> bool {
+pub(crate) fn has_type(response: &Response, expected: &str) -> bool {
     let value =
         response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     value.split(';').next().is_some_and(|value| value.trim().eq_ignore_ascii_case(expected))
 }
 
-fn check_status(status: StatusCode) -> Result<(), GitError> {
+pub(crate) fn check_status(status: StatusCode) -> Result<(), GitError> {
     match status {
         StatusCode::OK => Ok(()),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(GitError::Credentials),
@@ -196,7 +256,7 @@ fn check_status(status: StatusCode) -> Result<(), GitError> {
     }
 }
 
-fn unreachable(error: &reqwest::Error) -> GitError {
+pub(crate) fn unreachable(error: &reqwest::Error) -> GitError {
     GitError::Unreachable(reason(error))
 }
 

@@ -145,6 +145,7 @@ fn make(
     };
     let mut removed = Vec::new();
     for path in &request.removed {
+        check_push_path(path)?;
         if files.remove(path).is_some() | links.remove(path).is_some() {
             removed.push(path.clone());
         }

@@ -53,7 +53,7 @@ fn on(reference: &str, expected: Option<&Commit>, parent: Option<&Commit>) -> Pu
         message: "Write".to_owned(),
         author: signature("ada"),
         committer: signature("bot"),
-        committed_at: DateTime::from_timestamp(1_700_000_000, 5).unwrap(),
+        committed_at: DateTime::from_timestamp(1_700_000_000, 5).expect("a date"),
     }
 }
 

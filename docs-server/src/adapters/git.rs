@@ -9,7 +9,7 @@ use rust_embed::RustEmbed;
 use url::Url;
 
 use super::{FirstImport, Source};
-use crate::{HANDBOOK_URL, MAIN, ServerConfig, ServerError};
+use crate::{ByteSize, HANDBOOK_URL, MAIN, ServerConfig, ServerError};
 
 /// The handbook, compiled in.
 #[derive(RustEmbed)]
@@ -68,7 +68,8 @@ fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
     let wrong = |error| ServerError::flag("--git-cache", format_args!("{}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(wrong)?;
     try_writing(folder).map_err(wrong)?;
-    Ok(client.with_cache(folder))
+    let size = config.git_cache_size.map_or(GitClient::CACHE_BYTES, ByteSize::bytes);
+    Ok(client.with_cache_of(folder, size))
 }
 
 /// Tries whether files can be made in a folder.

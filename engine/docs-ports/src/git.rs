@@ -185,17 +185,50 @@ impl GitError {
     /// long is cut.
     #[must_use]
     pub fn rejected(text: &str) -> Self {
-        let mut words = String::new();
-        for word in text.split(|c: char| c.is_control() || c.is_whitespace()).filter(|word| !word.is_empty())
-        {
-            if !words.is_empty() {
-                words.push(' ');
-            }
-            words.push_str(word);
+        let plain = without_escapes(text);
+        let words: Vec<&str> = plain.split_whitespace().collect();
+        if words.is_empty() {
+            return Self::Rejected("it gave no reason".to_owned());
         }
-        match words.char_indices().nth(Self::MAX_REJECTION) {
-            Some((end, _)) => Self::Rejected(words[..end].to_owned()),
-            None => Self::Rejected(words),
+        Self::Rejected(words.join(" ").chars().take(Self::MAX_REJECTION).collect())
+    }
+}
+
+/// A text without the sequences that make a terminal write in colours, and with a space for each other control
+/// character.
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' && chars.next_if_eq(&'[').is_some() {
+            // Its parameters, up to its name.
+            while chars.next_if(|c| matches!(c, '\u{20}'..='\u{3f}')).is_some() {}
+            chars.next_if(|c| matches!(c, '\u{40}'..='\u{7e}'));
+        } else {
+            plain.push(if c.is_control() { ' ' } else { c });
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_host_are_one_line_of_a_bounded_length() {
+        for (text, words) in [
+            ("", "it gave no reason"),
+            (" pre-receive hook\ndeclined\r\n", "pre-receive hook declined"),
+            ("\u{1b}[1;31mno\u{1b}[0m pushes\u{7}\u{0}on Fridays\u{1b}[", "no pushes on Fridays"),
+            ("a\u{1b}b \u{9b}31m", "a b 31m"),
+        ] {
+            assert_eq!(GitError::rejected(text), GitError::Rejected(words.to_owned()), "{text:?}");
+        }
+        for (text, length) in [("ä".repeat(5000), 2000), ("ä ".repeat(5000), 2000), ("ä".repeat(2000), 2000)]
+        {
+            let GitError::Rejected(words) = GitError::rejected(&text) else { panic!() };
+            assert_eq!(words.chars().count(), length);
         }
     }
 }

@@ -6,8 +6,8 @@ use git2::Repository;
 use tempfile::TempDir;
 
 use crate::{
-    fixture::{FILE, Fixture, assert_filled, client, error_of},
-    server::{has_git, web},
+    fixture::{FILE, Fixture, assert_filled, client, error_of, noise},
+    server::{Server, has_git, web},
 };
 
 fn with_cache() -> (TempDir, GitClient) {
@@ -22,6 +22,13 @@ fn kept(url: &str, id: &str) -> FetchRequest {
         reference: "refs/heads/main".to_owned(),
         cache_id: Some(id.to_owned()),
     }
+}
+
+/// A server for a repository, and the URL.
+fn served(fixture: &Fixture) -> (Server, String) {
+    let (server, _log) = web(fixture.path(), |_| None);
+    let url = format!("http://{}/repo.git", server.address());
+    (server, url)
 }
 
 /// The repositories in a cache.
@@ -62,10 +69,16 @@ async fn a_kept_repository_gets_what_is_new_only() {
 
 #[tokio::test]
 async fn repositories_of_different_urls_and_ids_are_kept_apart() {
+    if !has_git() {
+        return;
+    }
     let (a, b) = (Fixture::filled(), Fixture::filled());
+    let ((_first, a_url), (_second, b_url)) = (served(&a), served(&b));
     let (folder, client) = with_cache();
-    for (fixture, id) in [(&a, "one"), (&b, "one"), (&a, "two"), (&a, "one")] {
-        let checkout = client.fetch(&kept(&fixture.file_url(), id)).await.unwrap();
+    for (fixture, url, id) in
+        [(&a, &a_url, "one"), (&b, &b_url, "one"), (&a, &a_url, "two"), (&a, &a_url, "one")]
+    {
+        let checkout = client.fetch(&kept(url, id)).await.unwrap();
         assert_filled(&*checkout, fixture.main()).await;
     }
     assert_eq!(repositories(folder.path()).len(), 3);
@@ -73,9 +86,12 @@ async fn repositories_of_different_urls_and_ids_are_kept_apart() {
 
 #[tokio::test]
 async fn fetches_into_one_repository_wait_for_each_other() {
+    if !has_git() {
+        return;
+    }
     let fixture = Fixture::filled();
+    let (_server, url) = served(&fixture);
     let (folder, client) = with_cache();
-    let url = fixture.file_url();
     let fetches: Vec<_> = (0..8)
         .map(|_| {
             let (client, url) = (client.clone(), url.clone());
@@ -92,33 +108,129 @@ async fn fetches_into_one_repository_wait_for_each_other() {
 
 #[tokio::test]
 async fn a_damaged_repository_is_fetched_anew() {
+    if !has_git() {
+        return;
+    }
     let fixture = Fixture::filled();
+    let (_server, url) = served(&fixture);
     let (folder, client) = with_cache();
-    drop(client.fetch(&kept(&fixture.file_url(), "x")).await.unwrap());
+    drop(client.fetch(&kept(&url, "x")).await.unwrap());
     let repository = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
     fs::remove_dir_all(repository.join("objects")).unwrap();
     fs::write(repository.join("HEAD"), "nonsense").unwrap();
-    let checkout = client.fetch(&kept(&fixture.file_url(), "x")).await.unwrap();
+    let checkout = client.fetch(&kept(&url, "x")).await.unwrap();
     assert_filled(&*checkout, fixture.main()).await;
 }
 
 #[tokio::test]
 async fn a_repository_that_has_grown_too_large_begins_anew() {
+    if !has_git() {
+        return;
+    }
     let fixture = Fixture::filled();
+    let (_server, url) = served(&fixture);
     let (folder, client) = with_cache();
     let client = client.with_limits(Limits { total_bytes: 20_000, ..Limits::default() });
-    drop(client.fetch(&kept(&fixture.file_url(), "x")).await.unwrap());
+    drop(client.fetch(&kept(&url, "x")).await.unwrap());
     let repository = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
     let ballast = repository.join("ballast");
     fs::write(&ballast, vec![0; 20_000]).unwrap();
-    drop(client.fetch(&kept(&fixture.file_url(), "x")).await.unwrap());
+    drop(client.fetch(&kept(&url, "x")).await.unwrap());
     assert!(!ballast.exists());
 }
 
 #[tokio::test]
 async fn a_cache_that_cannot_be_written_may_pass() {
+    if !has_git() {
+        return;
+    }
     let fixture = Fixture::filled();
+    let (_server, url) = served(&fixture);
     let file = tempfile::NamedTempFile::new().unwrap();
-    let error = error_of(client().with_cache(file.path()).fetch(&kept(&fixture.file_url(), "x")).await);
+    let error = error_of(client().with_cache(file.path()).fetch(&kept(&url, "x")).await);
     assert!(matches!(error, GitError::Unreachable(_)), "{error:?}");
+}
+
+/// The names of what is in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn what_was_not_used_for_longest_makes_room() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::new();
+    let noise = noise(40_000);
+    fixture.commit("refs/heads/main", &[(b"noise", FILE, &noise)], &[]);
+    let (_server, url) = served(&fixture);
+    let folder = tempfile::tempdir().unwrap();
+    // What is not a kept repository is nobody's business.
+    fs::write(folder.path().join("letter"), vec![0; 500_000]).unwrap();
+    fs::create_dir(folder.path().join("folder.git")).unwrap();
+    let client = client().with_cache_of(folder.path(), 100_000);
+    let fetch = async |id: &str| client.fetch(&kept(&url, id)).await.unwrap();
+    let kept_now = || names(folder.path()).len() - 2;
+
+    drop((fetch("a").await, fetch("b").await));
+    let first = names(folder.path());
+    drop(fetch("a").await);
+    assert_eq!(names(folder.path()), first, "two of 40 kB have room");
+    drop(fetch("c").await);
+    assert_eq!(kept_now(), 2);
+    // `b` went: it was not used for longest. `a` is read again without a word to the server.
+    let before = names(folder.path());
+    drop(fetch("a").await);
+    assert_eq!(names(folder.path()), before);
+
+    let (a, b, c) = (fetch("a").await, fetch("b").await, fetch("c").await);
+    assert_eq!(kept_now(), 3, "what is in use stays");
+    for checkout in [&a, &b, &c] {
+        assert_eq!(&checkout.read("noise").await.unwrap()[..], noise);
+    }
+    drop((a, b, c));
+    drop(fetch("a").await);
+    assert_eq!(kept_now(), 2);
+    assert!(folder.path().join("letter").exists() && folder.path().join("folder.git").exists());
+}
+
+#[tokio::test]
+async fn a_small_cache_serves_many_fetches_at_once() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (_server, url) = served(&fixture);
+    let folder = tempfile::tempdir().unwrap();
+    let client = client().with_cache_of(folder.path(), 1);
+    let fetches: Vec<_> = (0..24)
+        .map(|number| {
+            let (client, request) = (client.clone(), kept(&url, &(number % 5).to_string()));
+            let tip = fixture.main();
+            tokio::spawn(async move {
+                let checkout = client.fetch(&request).await.unwrap();
+                assert_filled(&*checkout, tip).await;
+            })
+        })
+        .collect();
+    for fetch in fetches {
+        fetch.await.unwrap();
+    }
+    drop(client.fetch(&kept(&url, "last")).await.unwrap());
+    assert_eq!(names(folder.path()).len(), 1, "the last one was in use when room was made");
+}
+
+#[tokio::test]
+async fn what_was_left_half_removed_goes() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (_server, url) = served(&fixture);
+    let (folder, client) = with_cache();
+    let gone = folder.path().join(format!("gone-{}.git", "0".repeat(64)));
+    fs::create_dir_all(gone.join("objects")).unwrap();
+    drop(client.fetch(&kept(&url, "x")).await.unwrap());
+    assert!(!gone.exists());
 }

@@ -1,5 +1,5 @@
 use docs_git::{GitClient, Limits, Outbound};
-use docs_ports::{GitAccess, GitError, GitRemote as _, RepoEntryKind};
+use docs_ports::{FetchRequest, GitAccess, GitError, GitRemote as _, RepoEntryKind};
 use git2::{ObjectType, Signature, Time};
 
 use crate::fixture::{
@@ -50,7 +50,7 @@ async fn a_ref_that_is_missing_or_leads_to_no_commit_is_an_error() {
     assert_eq!(error_of(fetch(&url, "refs/heads/none").await), GitError::NoRef("refs/heads/none".to_owned()));
     assert!(matches!(error_of(fetch(&url, "refs/tags/blob").await), GitError::Broken(_)));
     for reference in
-        ["main", "heads/main", "HEAD", "refs/heads/*", "refs/heads/a b", "refs/heads/a\0", "refs/", ""]
+        ["main", "heads/main", "FETCH_HEAD", "refs/heads/*", "refs/heads/a b", "refs/heads/a\0", "refs/", ""]
     {
         let error = error_of(fetch(&url, reference).await);
         assert!(matches!(error, GitError::Ref(_)), "{reference}: {error:?}");
@@ -188,6 +188,85 @@ async fn folders_in_folders_without_end_are_stopped() {
 }
 
 #[tokio::test]
+async fn head_is_the_commit_of_the_default_branch() {
+    let fixture = Fixture::filled();
+    fixture.repository.set_head("refs/heads/main").unwrap();
+    let checkout = fetch(&fixture.file_url(), "HEAD").await.unwrap();
+    assert_filled(&*checkout, fixture.main()).await;
+    let empty = Fixture::new();
+    let error = error_of(fetch(&empty.file_url(), "HEAD").await);
+    assert_eq!(error, GitError::NoRef("HEAD".to_owned()));
+    let folder = tempfile::tempdir().unwrap();
+    let (_kept, client) = (&folder, client().with_cache(folder.path()));
+    let kept = FetchRequest { cache_id: Some("x".to_owned()), ..request(&fixture.file_url(), "HEAD") };
+    client.fetch(&kept).await.unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is copied");
+}
+
+#[tokio::test]
+async fn a_working_copy_is_read_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = git2::Repository::init(folder.path()).unwrap();
+    let who = Signature::new("A", "a@example.com", &Time::new(0, 0)).unwrap();
+    let tree = repository.treebuilder(None).unwrap().write().unwrap();
+    let tree = repository.find_tree(tree).unwrap();
+    let tip = repository.commit(Some("refs/heads/main"), &who, &who, "x", &tree, &[]).unwrap();
+    let url = format!("file://{}", folder.path().display());
+    assert_eq!(fetch(&url, "refs/heads/main").await.unwrap().commit().oid, tip.to_string());
+    std::fs::create_dir(folder.path().join("below")).unwrap();
+    let below = error_of(fetch(&format!("{url}/below"), "refs/heads/main").await);
+    assert_eq!(below, GitError::NoRepository, "nothing is looked for above the folder");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_leads_out_of_the_folder_is_refused() {
+    use std::{fs, os::unix::fs::symlink, path::Path};
+
+    let other = Fixture::filled();
+    let elsewhere = other.path().to_owned();
+    let write = |path: &Path, text: &str| fs::write(path, text).unwrap();
+    type Lead<'a> = Box<dyn Fn(&Path) + 'a>;
+    let leads: [(&str, Lead<'_>); 5] = [
+        (
+            "objects of another",
+            Box::new(|git| write(&git.join("objects/info/alternates"), &format!("{elsewhere}/objects\n"))),
+        ),
+        (
+            "a relative way",
+            Box::new(|git| write(&git.join("objects/info/alternates"), "../../../../../../../../../tmp\n")),
+        ),
+        ("a common folder", Box::new(|git| write(&git.join("commondir"), &elsewhere))),
+        (
+            "a linked folder",
+            Box::new(|git| {
+                fs::remove_dir_all(git.join("objects")).unwrap();
+                symlink(format!("{elsewhere}/objects"), git.join("objects")).unwrap();
+            }),
+        ),
+        ("a linked file", Box::new(|git| symlink("/etc/passwd", git.join("packed-refs")).unwrap())),
+    ];
+    for (name, lead) in leads {
+        let fixture = Fixture::filled();
+        lead(Path::new(fixture.path()));
+        let error = error_of(fetch(&fixture.file_url(), "refs/heads/main").await);
+        assert!(matches!(error, GitError::Refused(_)), "{name}: {error:?}");
+    }
+    for pointer in [format!("gitdir: {elsewhere}\n"), "gitdir: ../x".to_owned()] {
+        let folder = tempfile::tempdir_in(other.folder.path()).unwrap();
+        fs::create_dir_all(other.folder.path().join("x")).unwrap();
+        write(&folder.path().join(".git"), &pointer);
+        let error = error_of(fetch(&format!("file://{}", folder.path().display()), "refs/heads/main").await);
+        assert!(matches!(error, GitError::Refused(_)), "{error:?}");
+    }
+    // What stays inside is as good as any.
+    let fixture = Fixture::filled();
+    fs::rename(fixture.folder.path().join("objects/pack"), fixture.folder.path().join("packs")).unwrap();
+    symlink("../packs", fixture.folder.path().join("objects/pack")).unwrap();
+    assert_filled(&*fetch(&fixture.file_url(), "refs/heads/main").await.unwrap(), fixture.main()).await;
+}
+
+#[tokio::test]
 async fn what_needs_no_connection_is_refused_beforehand() {
     let check = |outbound, url: &str, reference: &str| {
         let client = GitClient::new(outbound).expect("a client");
@@ -210,10 +289,19 @@ async fn what_needs_no_connection_is_refused_beforehand() {
     check(Outbound::Private, "http://10.0.0.1/docs.git", main).expect("allowed");
     check(Outbound::Files, "file:///srv/docs", main).expect("allowed");
     check(Outbound::Files, "http://169.254.169.254/docs.git", main).expect_err("never");
+    check(Outbound::Public, "https://example.com/docs.git", "HEAD")
+        .expect("what the default branch leads to");
+    check(Outbound::Private, "git://10.0.0.1/docs.git", main).expect("allowed");
+    let client = GitClient::new(Outbound::Private).expect("a client");
+    let push = |url: &str, reference: &str| client.check(url, reference, GitAccess::Push);
+    push("https://10.0.0.1/docs.git", main).expect("allowed");
+    push("https://10.0.0.1/docs.git", "HEAD").expect_err("not the name of a branch");
+    let refused = push("git://10.0.0.1/docs.git", main).expect_err("it cannot push").to_string();
+    assert_eq!(refused, "url: nothing can be pushed to a `git` URL; use `https`");
 }
 
 #[tokio::test]
-async fn files_that_are_too_large_together_are_refused_before_they_are_packed() {
+async fn files_that_are_too_large_together_are_refused() {
     let fixture = Fixture::filled();
     // Different ones, which would be packed into a few bytes each.
     let zeros: Vec<(String, Vec<u8>)> =
@@ -230,15 +318,4 @@ async fn files_that_are_too_large_together_are_refused_before_they_are_packed() 
         matches!(&error, GitError::TooLarge(what) if what.contains("1 MB") || what.contains("2 MB")),
         "{error:?}"
     );
-    // Nothing of it was fetched: what a cache keeps of it is empty.
-    let folder = tempfile::tempdir().unwrap();
-    let kept = FetchRequest { cache_id: Some("id".to_owned()), ..fetched };
-    error_of(limited(1_000_009).with_cache(folder.path()).fetch(&kept).await);
-    let mut todo = vec![folder.path().to_owned()];
-    while let Some(place) = todo.pop() {
-        for entry in std::fs::read_dir(place).unwrap().map(Result::unwrap) {
-            assert!(!entry.file_name().to_string_lossy().ends_with(".pack"), "{entry:?}");
-            todo.extend(entry.file_type().unwrap().is_dir().then(|| entry.path()));
-        }
-    }
 }

@@ -1,7 +1,14 @@
 //! Repositories to fetch.
 
+use std::{collections::VecDeque, path::Path, process::Command};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::DateTime;
 use docs_git::{GitClient, Outbound};
-use docs_ports::{Checkout, FetchRequest, GitError, GitRemote as _};
+use docs_ports::{
+    Checkout, Commit, FetchRequest, GitError, GitRemote as _, PushFile, PushFiles, PushRequest,
+};
 use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid, Repository, Signature, Time};
 use tempfile::TempDir;
 
@@ -125,4 +132,94 @@ pub(crate) async fn assert_filled(checkout: &dyn Checkout, tip: String) {
     assert_eq!(checkout.entries()[1].size, 4);
     assert_eq!(&checkout.read("README.md").await.unwrap()[..], b"# New\n");
     assert_eq!(&checkout.read("docs/empty.md").await.unwrap()[..], b"");
+}
+
+/// Bytes that do not compress.
+pub(crate) fn noise(count: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state.to_le_bytes()[0]
+    };
+    (0..count).map(next).collect()
+}
+
+/// Files that are pushed.
+pub(crate) struct Files(pub(crate) VecDeque<Result<PushFile, GitError>>);
+
+#[async_trait]
+impl PushFiles for Files {
+    async fn next(&mut self) -> Result<Option<PushFile>, GitError> {
+        self.0.pop_front().transpose()
+    }
+}
+
+pub(crate) fn file(path: &str, bytes: impl Into<Bytes>) -> PushFile {
+    PushFile { path: path.to_owned(), bytes: bytes.into() }
+}
+
+/// Files with texts.
+pub(crate) fn files(files: &[(&str, &'static str)]) -> Files {
+    Files(files.iter().map(|(path, text)| Ok(file(path, *text))).collect())
+}
+
+/// A push to `main` on top of a commit, which it points at; on nothing, to a repository without it.
+pub(crate) fn push_on(url: &str, tip: Option<&str>) -> PushRequest {
+    let signature =
+        |name: &str, email: &str| docs_ports::Signature { name: name.into(), email: email.into() };
+    PushRequest {
+        url: url.to_owned(),
+        reference: "refs/heads/main".to_owned(),
+        cache_id: None,
+        expected: tip.map(str::to_owned),
+        parent: tip.map(str::to_owned),
+        removed: Vec::new(),
+        message: "Write\n\nä".to_owned(),
+        author: signature("Ada", "ada@example.com"),
+        committer: signature("A bot", "bot@example.com"),
+        committed_at: DateTime::from_timestamp(1_700_000_000, 999).unwrap(),
+    }
+}
+
+pub(crate) async fn push(request: &PushRequest, files: &mut Files) -> Result<Commit, GitError> {
+    client().push(request, files).await
+}
+
+impl Fixture {
+    /// What `main` leads to now, if it is there.
+    pub(crate) fn tip(&self) -> Option<String> {
+        // Others have written to it.
+        let repository = Repository::open_bare(self.folder.path()).unwrap();
+        repository.refname_to_id("refs/heads/main").ok().map(|id| id.to_string())
+    }
+
+    /// All entries of a commit as Git lists them: mode, id and path.
+    pub(crate) fn listed(&self, commit: &str) -> Vec<String> {
+        let output = self.git(&["ls-tree", "-r", "--format=%(objectmode) %(objectname) %(path)", commit]);
+        output.lines().map(str::to_owned).collect()
+    }
+
+    /// What the git program says to a command, which must succeed.
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        git_in(self.folder.path(), arguments)
+    }
+}
+
+/// What the git program says to a command in a bare repository.
+pub(crate) fn git_in(folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("git").arg("--git-dir").arg(folder).args(arguments).output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {complaint}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Moves `main` to another commit, as somebody else would.
+pub(crate) fn overtake(folder: &Path) {
+    let tip = git_in(folder, &["rev-parse", "main"]);
+    let who = ["-c", "user.name=B", "-c", "user.email=b@example.com"];
+    let commit = ["commit-tree", "-m", "x", "-p", tip.trim(), "main^{tree}"];
+    let other = git_in(folder, &[&who[..], &commit].concat());
+    git_in(folder, &["update-ref", "refs/heads/main", other.trim()]);
 }

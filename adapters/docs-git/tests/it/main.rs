@@ -1,4 +1,4 @@
-//! Fetches from real repositories: on disk, over HTTP and over the protocol of the daemon.
+//! Fetches from real repositories, and pushes to them: on disk, over HTTP and over the protocol of the daemon.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
@@ -7,5 +7,9 @@ mod daemon;
 mod disk;
 mod fixture;
 mod folders;
+mod push;
+mod push_alike;
+mod push_disk;
+mod push_faults;
 mod server;
 mod web;

@@ -69,6 +69,7 @@ pub(crate) fn has_git() -> bool {
 pub(crate) struct Request {
     pub(crate) line: String,
     pub(crate) authorization: Option<String>,
+    pub(crate) content_type: Option<String>,
     pub(crate) body: Vec<u8>,
 }
 
@@ -111,6 +112,7 @@ fn read_request(stream: &TcpStream) -> Option<Request> {
         let Some((name, value)) = line.trim_end().split_once(':') else { break };
         match name.to_ascii_lowercase().as_str() {
             "authorization" => request.authorization = Some(value.trim().to_owned()),
+            "content-type" => request.content_type = Some(value.trim().to_owned()),
             "content-length" => length = value.trim().parse().ok()?,
             _ => {}
         }
@@ -121,6 +123,9 @@ fn read_request(stream: &TcpStream) -> Option<Request> {
 }
 
 fn git_answer(repository: &str, request: &Request) -> Vec<u8> {
+    if request.line.contains("git-receive-pack") {
+        return backend(repository, request);
+    }
     let (kind, body) = if request.line.starts_with("GET /repo.git/info/refs?service=git-upload-pack ") {
         let mut body = b"001e# service=git-upload-pack\n0000".to_vec();
         body.extend(upload_pack(&["--stateless-rpc", "--advertise-refs", repository], &[]));
@@ -136,6 +141,51 @@ fn git_answer(repository: &str, request: &Request) -> Vec<u8> {
         body.len()
     )
     .into_bytes();
+    answer.extend(body);
+    answer
+}
+
+/// What Git's own program for web servers answers.
+fn backend(repository: &str, request: &Request) -> Vec<u8> {
+    let mut words = request.line.split(' ');
+    let (method, target) = (words.next().unwrap(), words.next().unwrap());
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let Some(path) = path.strip_prefix("/repo.git") else {
+        return status("404 Not Found", "").into_bytes();
+    };
+    let mut child = Command::new("git")
+        .args(["-c", "http.receivepack=true", "http-backend"])
+        .env("GIT_HTTP_EXPORT_ALL", "1")
+        .env("PATH_TRANSLATED", format!("{repository}{path}"))
+        .env("REQUEST_METHOD", method)
+        .env("QUERY_STRING", query)
+        .env("CONTENT_TYPE", request.content_type.as_deref().unwrap_or_default())
+        .env("CONTENT_LENGTH", request.body.len().to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = request.body.clone();
+    let writer = thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().unwrap().stdout;
+    // It need not read what it refuses.
+    let _ = writer.join().unwrap();
+    let end = output.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+    let (head, body) = (String::from_utf8(output[..end].to_vec()).unwrap(), &output[end + 4..]);
+    let mut line = "200 OK";
+    let mut headers = String::new();
+    for header in head.lines() {
+        match header.strip_prefix("Status: ") {
+            Some(status) => line = status,
+            None => headers.push_str(&format!("{header}\r\n")),
+        }
+    }
+    let length = body.len();
+    let mut answer =
+        format!("HTTP/1.1 {line}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n")
+            .into_bytes();
     answer.extend(body);
     answer
 }

@@ -4,7 +4,7 @@ use docs_git::{GitClient, Limits, Outbound, Resolve};
 use docs_ports::{GitError, GitRemote as _};
 
 use crate::{
-    fixture::{FILE, Fixture, assert_filled, client, error_of, fetch, request},
+    fixture::{FILE, Fixture, assert_filled, client, error_of, fetch, noise, request},
     server::{Server, has_git, status, web},
 };
 
@@ -32,21 +32,32 @@ async fn a_repository_is_fetched_over_http() {
 }
 
 #[tokio::test]
+async fn head_is_the_commit_of_the_default_branch() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    fixture.repository.set_head("refs/heads/main").unwrap();
+    let (server, _log) = web(fixture.path(), |_| None);
+    let checkout = fetch(&format!("http://{}/repo.git", server.address()), "HEAD").await.unwrap();
+    assert_filled(&*checkout, fixture.main()).await;
+
+    let empty = Fixture::new();
+    let (server, _log) = web(empty.path(), |_| None);
+    for reference in ["HEAD", "refs/heads/main"] {
+        let error = error_of(fetch(&format!("http://{}/repo.git", server.address()), reference).await);
+        assert_eq!(error, GitError::NoRef(reference.to_owned()));
+    }
+}
+
+#[tokio::test]
 async fn a_large_repository_arrives_whole() {
     if !has_git() {
         return;
     }
     let fixture = Fixture::new();
-    // Bytes that do not compress, more than all buffers on the way hold.
-    let mut state = 1_u32;
-    let bytes: Vec<u8> = (0..6_000_000)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            state.to_le_bytes()[0]
-        })
-        .collect();
+    // More than all buffers on the way hold.
+    let bytes = noise(6_000_000);
     fixture.commit("refs/heads/main", &[(b"big.bin", FILE, &bytes)], &[]);
     let (server, _log) = web(fixture.path(), |_| None);
     let url = format!("http://{}/repo.git", server.address());

@@ -90,6 +90,9 @@ pub struct SourceError(Arc<dyn Error + Send + Sync>);
 /// Longest path of a file that is pushed, in bytes.
 pub const MAX_PUSH_PATH: usize = 4096;
 
+/// Most parts of such a path.
+const MAX_PUSH_DEPTH: usize = 256;
+
 impl SourceError {
     /// Keeps a reason.
     #[must_use]
@@ -149,6 +152,9 @@ pub fn check_push_path(path: &str) -> Result<(), GitError> {
             path.len()
         )));
     }
+    if path.split('/').count() > MAX_PUSH_DEPTH {
+        return Err(GitError::Path(format!("a file may be in at most {} folders", MAX_PUSH_DEPTH - 1)));
+    }
     if path.contains('\0') || path.split('/').any(|name| matches!(name, "" | "." | "..")) {
         return wrong("is not a path in a repository");
     }
@@ -187,10 +193,23 @@ mod tests {
         for path in ["a", "a/b.md", ".gitbook.yaml", "a b/ä.md", "...", ".gitignore"] {
             assert_eq!(check_push_path(path), Ok(()), "{path}");
         }
-        let long = "a/".repeat(MAX_PUSH_PATH);
-        for path in
-            ["", "/a", "a/", "a//b", "..", "a/../b", "./a", "a\0b", ".git/config", "a/.GIT/hooks/x", &long]
-        {
+        assert_eq!(check_push_path(&vec!["a"; MAX_PUSH_DEPTH].join("/")), Ok(()));
+        let deep = vec!["a"; MAX_PUSH_DEPTH + 1].join("/");
+        let long = "a".repeat(MAX_PUSH_PATH + 1);
+        for path in [
+            "",
+            "/a",
+            "a/",
+            "a//b",
+            "..",
+            "a/../b",
+            "./a",
+            "a\0b",
+            ".git/config",
+            "a/.GIT/hooks/x",
+            &long,
+            &deep,
+        ] {
             assert!(matches!(check_push_path(path), Err(GitError::Path(_))), "{path}");
         }
     }

@@ -1,0 +1,210 @@
+//! The folder that keeps repositories for the next time, and how much it holds.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use docs_ports::GitError;
+use parking_lot::Mutex;
+use tokio::sync::OwnedMutexGuard;
+
+use crate::clone::no_room;
+
+/// A folder of repositories. Those that were not used for longest go when there are too many.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    folder: PathBuf,
+    /// Most bytes of all together.
+    pub(crate) limit: u64,
+    /// The repositories that are in use, or waited for.
+    used: Mutex<HashMap<String, Used>>,
+}
+
+#[derive(Debug, Default)]
+struct Used {
+    users: usize,
+    /// Held by who writes.
+    lock: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// Keeps a repository from being removed.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    cache: Arc<Cache>,
+    name: String,
+}
+
+/// A repository of a cache, for one who may write to it.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) path: PathBuf,
+    pub(crate) lease: Lease,
+    pub(crate) lock: OwnedMutexGuard<()>,
+}
+
+/// How a repository begins that is being removed.
+const GONE: &str = "gone-";
+
+/// The file of a repository whose date is that of the last use.
+const STAMP: &str = "docs-used";
+
+impl Cache {
+    pub(crate) fn new(folder: PathBuf, limit: u64) -> Self {
+        Self { folder, limit, used: Mutex::default() }
+    }
+
+    /// The place of a repository, when nobody else writes to it.
+    ///
+    /// The name is made from the URL too: who may choose an id must not get at what somebody else fetched.
+    pub(crate) async fn repository(self: &Arc<Self>, id: &str, identity: &str) -> Kept {
+        let mut hasher = blake3::Hasher::new_derive_key("docs-git cache of repositories");
+        hasher.update(&(id.len() as u64).to_le_bytes());
+        hasher.update(id.as_bytes());
+        hasher.update(identity.as_bytes());
+        let name = format!("{}.git", hasher.finalize().to_hex());
+        let lock = {
+            let mut used = self.used.lock();
+            let entry = used.entry(name.clone()).or_default();
+            entry.users += 1;
+            Arc::clone(&entry.lock)
+        };
+        let lease = Lease { cache: Arc::clone(self), name };
+        let path = self.folder.join(&lease.name);
+        Kept { path, lease, lock: lock.lock_owned().await }
+    }
+
+    /// Removes what was not used for longest, as long as all together are too large. What is in use stays.
+    pub(crate) fn trim(&self) -> Result<(), GitError> {
+        let mut found = self.list().map_err(|error| no_room(&error.to_string()))?;
+        let mut bytes = found.iter().map(|it| it.bytes).sum::<u64>();
+        found.sort_by_key(|it| it.last_used);
+        for repository in found {
+            if repository.name.starts_with(GONE) {
+                // The server was stopped while it removed this one, or is at it.
+                remove(&self.folder.join(&repository.name))?;
+                bytes = bytes.saturating_sub(repository.bytes);
+            } else if bytes > self.limit && self.remove(&repository.name)? {
+                tracing::debug!(repository = repository.name, "a kept repository makes room for others");
+                bytes = bytes.saturating_sub(repository.bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a repository that nobody uses. Whoever wants it from here on makes it anew.
+    fn remove(&self, name: &str) -> Result<bool, GitError> {
+        let gone = self.folder.join(format!("{GONE}{name}"));
+        {
+            let used = self.used.lock();
+            if used.contains_key(name) {
+                return Ok(false);
+            }
+            remove(&gone)?;
+            match fs::rename(self.folder.join(name), &gone) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+                Err(error) => return Err(no_room(&error.to_string())),
+                Ok(()) => {}
+            }
+        }
+        remove(&gone)?;
+        Ok(true)
+    }
+
+    fn list(&self) -> io::Result<Vec<Listed>> {
+        let mut listed = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if is_ours(name.strip_prefix(GONE).unwrap_or(&name)) && entry.file_type()?.is_dir() {
+                listed.push(Listed {
+                    bytes: size_of(&entry.path()),
+                    last_used: last_used(&entry.path()),
+                    name,
+                });
+            }
+        }
+        Ok(listed)
+    }
+}
+
+/// A repository that is kept.
+struct Listed {
+    name: String,
+    bytes: u64,
+    last_used: SystemTime,
+}
+
+impl Lease {
+    /// Begins a use: notes when, and removes the repository if it has grown over a limit and nobody else reads it.
+    pub(crate) fn begin(&self, path: &Path, limit: u64) -> Result<(), GitError> {
+        let is_alone = self.cache.used.lock().get(&self.name).is_some_and(|used| used.users == 1);
+        if is_alone && size_of(path) > limit {
+            remove(path)?;
+        }
+        let note = || {
+            fs::create_dir_all(path)?;
+            File::create(path.join(STAMP))?.set_modified(SystemTime::now())
+        };
+        note().map_err(|error: io::Error| no_room(&error.to_string()))
+    }
+
+    /// Makes room after a use. A failure costs nobody their repository.
+    pub(crate) fn make_room(&self) {
+        if let Err(error) = self.cache.trim() {
+            tracing::warn!(%error, "the kept repositories cannot be made fewer");
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut used = self.cache.used.lock();
+        if let Some(entry) = used.get_mut(&self.name) {
+            entry.users -= 1;
+            if entry.users == 0 {
+                used.remove(&self.name);
+            }
+        }
+    }
+}
+
+/// Tells whether a name is one of a cache: who names the wrong folder keeps what is in it.
+fn is_ours(name: &str) -> bool {
+    name.strip_suffix(".git")
+        .is_some_and(|hash| hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+fn last_used(path: &Path) -> SystemTime {
+    let date = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
+    date(&path.join(STAMP)).or_else(|_| date(path)).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// Removes a folder with all that is in it.
+pub(crate) fn remove(path: &Path) -> Result<(), GitError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(no_room(&error.to_string())),
+        _ => Ok(()),
+    }
+}
+
+/// The bytes of all files in a folder, as far as it can be read: a fetch adds and removes some meanwhile.
+fn size_of(path: &Path) -> u64 {
+    let mut size = 0;
+    let mut todo = vec![path.to_owned()];
+    while let Some(folder) = todo.pop() {
+        let Ok(entries) = fs::read_dir(folder) else { continue };
+        for entry in entries.flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => todo.push(entry.path()),
+                Ok(_) => size += entry.metadata().map_or(0, |found| found.len()),
+                Err(_) => {}
+            }
+        }
+    }
+    size
+}

@@ -1,0 +1,128 @@
+//! Repositories on a disk of this machine: read where they are.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use docs_ports::GitError;
+use git2::{ErrorClass, ErrorCode, Repository, RepositoryOpenFlags};
+
+use crate::{
+    Limits,
+    checkout::{GitCheckout, Shared},
+    clone::{Held, broken},
+};
+
+/// Reads a commit of the repository in a folder, and copies nothing.
+pub(crate) fn fetch(folder: &Path, reference: &str, limits: Limits) -> Result<GitCheckout, GitError> {
+    let repository = open(folder, RepositoryOpenFlags::BARE)?;
+    let commit = {
+        let found = repository.find_reference(reference).and_then(|found| found.resolve());
+        let found = found.map_err(|error| match error.code() {
+            ErrorCode::NotFound => GitError::NoRef(reference.to_owned()),
+            _ => broken(&error),
+        })?;
+        let commit = found.peel_to_commit();
+        commit.map_err(|_| GitError::Broken(format!("`{reference}` does not lead to a commit")))?.id()
+    };
+    GitCheckout::read(Shared::new(repository, Held::default()), commit, limits)
+}
+
+/// Opens a repository for a push.
+pub(crate) fn open_to_write(folder: &Path) -> Result<Repository, GitError> {
+    open(folder, RepositoryOpenFlags::empty())
+}
+
+/// Longest file that names other folders.
+const MAX_LINKS: u64 = 64 * 1024;
+
+/// Most folders of objects that a repository has, one of which names the next.
+const MAX_ALTERNATES: usize = 16;
+
+/// Opens the repository in a folder: a bare one, or that of a working copy. Nothing is looked for above it, and what
+/// leads out of it is refused: whoever may write in a folder must not make others read elsewhere.
+fn open(folder: &Path, flags: RepositoryOpenFlags) -> Result<Repository, GitError> {
+    let root = fs::canonicalize(folder).map_err(|_| GitError::NoRepository)?;
+    let own = root.join(".git");
+    let git = match fs::symlink_metadata(&own) {
+        Err(_) => root.clone(),
+        Ok(found) if found.is_file() => {
+            let text = read_links(&own)?.unwrap_or_default();
+            let named = text.trim().strip_prefix("gitdir:").ok_or(GitError::NoRepository)?.trim();
+            inside(&root, &root.join(named))?.ok_or(GitError::NoRepository)?
+        }
+        Ok(_) => inside(&root, &own)?.ok_or(GitError::NoRepository)?,
+    };
+    let common = match read_links(&git.join("commondir"))? {
+        Some(named) => inside(&root, &git.join(named.trim()))?.ok_or(GitError::NoRepository)?,
+        None => git.clone(),
+    };
+    for name in
+        ["HEAD", "config", "objects", "objects/info", "objects/pack", "packed-refs", "refs", "refs/heads"]
+    {
+        inside(&root, &common.join(name))?;
+    }
+    check_alternates(&root, common.join("objects"))?;
+    let flags = flags | RepositoryOpenFlags::NO_SEARCH | RepositoryOpenFlags::NO_DOTGIT;
+    Repository::open_ext(&git, flags, &[] as &[&Path]).map_err(|error| match (error.class(), error.code()) {
+        (_, ErrorCode::Owner) => {
+            GitError::Refused("the repository belongs to another user of this machine".to_owned())
+        }
+        (ErrorClass::Repository | ErrorClass::Os, ErrorCode::NotFound) => GitError::NoRepository,
+        _ => broken(&error),
+    })
+}
+
+/// The folders that objects are read from as well must be inside too.
+fn check_alternates(root: &Path, objects: PathBuf) -> Result<(), GitError> {
+    let mut seen = BTreeSet::new();
+    let mut todo = vec![objects];
+    while let Some(objects) = todo.pop() {
+        if !seen.insert(objects.clone()) {
+            continue;
+        }
+        if seen.len() > MAX_ALTERNATES {
+            return Err(GitError::TooLarge(format!(
+                "at most {MAX_ALTERNATES} folders of objects are allowed"
+            )));
+        }
+        let Some(text) = read_links(&objects.join("info/alternates"))? else { continue };
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            todo.extend(inside(root, &objects.join(line))?);
+        }
+    }
+    Ok(())
+}
+
+/// A path without links, if it is in the folder; `None` where nothing is there.
+fn inside(root: &Path, path: &Path) -> Result<Option<PathBuf>, GitError> {
+    match fs::canonicalize(path) {
+        Ok(path) if path.starts_with(root) => Ok(Some(path)),
+        Ok(_) => Err(GitError::Refused(
+            "the repository leads out of its folder; give that of a whole one".to_owned(),
+        )),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(GitError::Broken(error.to_string())),
+    }
+}
+
+/// A file that names folders; `None` where there is none.
+fn read_links(path: &Path) -> Result<Option<String>, GitError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() && found.len() <= MAX_LINKS => match fs::read_to_string(path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) => Err(GitError::Broken(error.to_string())),
+        },
+        Ok(_) => Err(GitError::Refused(
+            "the repository leads out of its folder; give that of a whole one".to_owned(),
+        )),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(GitError::Broken(error.to_string())),
+    }
+}

@@ -1,0 +1,98 @@
+//! The lines of Git's protocol: each begins with its length.
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use docs_ports::GitError;
+
+/// Takes what arrives apart into packets.
+#[derive(Debug, Default)]
+pub(super) struct Packets {
+    buffer: BytesMut,
+}
+
+/// A packet.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Packet {
+    /// A line, with what ends it.
+    Line(Bytes),
+    /// The end of a list.
+    Flush,
+}
+
+/// Bytes of the length that a line begins with.
+const PREFIX: usize = 4;
+
+impl Packets {
+    /// Adds what has arrived.
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The next packet that is complete. At most 64 KiB wait to be.
+    pub(super) fn next(&mut self) -> Result<Option<Packet>, GitError> {
+        let Some(prefix) = self.buffer.get(..PREFIX) else { return Ok(None) };
+        let digits =
+            std::str::from_utf8(prefix).ok().filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()));
+        let length = digits.and_then(|text| usize::from_str_radix(text, 16).ok());
+        match length {
+            Some(0) => {
+                self.buffer.advance(PREFIX);
+                Ok(Some(Packet::Flush))
+            }
+            Some(length) if length >= PREFIX => {
+                if self.buffer.len() < length {
+                    return Ok(None);
+                }
+                let mut packet = self.buffer.split_to(length).freeze();
+                packet.advance(PREFIX);
+                Ok(Some(Packet::Line(packet)))
+            }
+            _ => Err(GitError::Broken("the server does not answer as a Git server".to_owned())),
+        }
+    }
+
+    /// Tells whether something has arrived in part.
+    pub(super) fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+}
+
+/// A line with its length.
+pub(super) fn line(text: &str) -> String {
+    format!("{:04x}{text}", text.len() + PREFIX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_the_same_however_they_arrive() {
+        let bytes = [line("hello\n").as_bytes(), b"0000", line("").as_bytes(), line("x").as_bytes()].concat();
+        let expected = [
+            Packet::Line("hello\n".into()),
+            Packet::Flush,
+            Packet::Line("".into()),
+            Packet::Line("x".into()),
+        ];
+        for size in 1..=bytes.len() {
+            let (mut packets, mut found) = (Packets::default(), Vec::new());
+            for piece in bytes.chunks(size) {
+                packets.add(piece);
+                while let Some(packet) = packets.next().unwrap() {
+                    found.push(packet);
+                }
+            }
+            assert_eq!(found, expected, "{size}");
+            assert!(packets.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_no_length_is_refused() {
+        for bytes in [b"zzzz", b"0001", b"0003", b"+0ff", b" 10x"] {
+            let mut packets = Packets::default();
+            packets.add(bytes);
+            assert!(matches!(packets.next(), Err(GitError::Broken(_))), "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The trees of a push: those on the way to a change are made anew, all others stay.
+
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use docs_ports::{GitError, check_push_path};
+use git2::{ObjectType, Oid, Repository};
+
+use super::pack::PackWriter;
+use crate::clone::broken;
+
+/// What changes in a folder.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    names: BTreeMap<String, Change>,
+}
+
+/// What changes at a name: the entry itself, and what is below it.
+#[derive(Debug, Default)]
+struct Change {
+    is_removed: bool,
+    file: Option<Oid>,
+    below: Changes,
+}
+
+/// What a folder has.
+type Entries = BTreeMap<Vec<u8>, (i32, Oid)>;
+
+const FILE: i32 = 0o100_644;
+const FOLDER: i32 = 0o040_000;
+const KIND: i32 = 0o170_000;
+const REGULAR: i32 = 0o100_000;
+
+impl Changes {
+    /// Takes an entry out that is not a folder.
+    pub(super) fn remove(&mut self, path: &str) -> Result<(), GitError> {
+        check_push_path(path)?;
+        self.at(path).is_removed = true;
+        Ok(())
+    }
+
+    /// Puts a file at a path.
+    pub(super) fn put(&mut self, path: &str, id: Oid) -> Result<(), GitError> {
+        match self.at(path).file.replace(id) {
+            None => Ok(()),
+            Some(_) => Err(GitError::Path(format!("`{path}` is given twice"))),
+        }
+    }
+
+    fn at(&mut self, path: &str) -> &mut Change {
+        match path.split_once('/') {
+            None => self.names.entry(path.to_owned()).or_default(),
+            Some((name, rest)) => self.names.entry(name.to_owned()).or_default().below.at(rest),
+        }
+    }
+
+    fn has_files(&self) -> bool {
+        self.names.values().any(|change| change.file.is_some() || change.below.has_files())
+    }
+}
+
+/// Makes the changes to trees of a repository and adds what is new to a pack.
+pub(super) struct TreeEditor<'a> {
+    pub(super) repository: Option<&'a Repository>,
+    pub(super) pack: &'a mut PackWriter,
+}
+
+impl TreeEditor<'_> {
+    /// The id of a folder with changes; `None` when nothing is left in it.
+    pub(super) fn edit(
+        &mut self,
+        base: Option<Oid>,
+        changes: &Changes,
+        path: &str,
+    ) -> Result<Option<Oid>, GitError> {
+        let mut entries = self.entries(base)?;
+        for (name, change) in &changes.names {
+            let path = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+            self.change(&mut entries, name.as_bytes(), change, &path)?;
+        }
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        let bytes = written(&entries);
+        let id = Oid::hash_object(ObjectType::Tree, &bytes).map_err(|error| broken(&error))?;
+        if Some(id) != base {
+            self.pack.add(ObjectType::Tree, &bytes)?;
+        }
+        Ok(Some(id))
+    }
+
+    fn change(
+        &mut self,
+        entries: &mut Entries,
+        name: &[u8],
+        change: &Change,
+        path: &str,
+    ) -> Result<(), GitError> {
+        let before = entries.get(name).copied();
+        if change.is_removed && before.is_some_and(|(mode, _)| !is_folder(mode)) {
+            entries.remove(name);
+        }
+        if !change.below.names.is_empty() {
+            let folder = match entries.get(name) {
+                Some((mode, id)) if is_folder(*mode) => Some(*id),
+                None => None,
+                // Nothing is below it, so nothing has to be taken out there.
+                Some(_) if !change.below.has_files() => {
+                    return put(entries, name, change, before, path);
+                }
+                Some(_) => return Err(GitError::Path(format!("`{path}` is not a folder in the repository"))),
+            };
+            match self.edit(folder, &change.below, path)? {
+                Some(id) => entries.insert(name.to_owned(), (FOLDER, id)),
+                None => entries.remove(name),
+            };
+        }
+        put(entries, name, change, before, path)
+    }
+
+    fn entries(&self, base: Option<Oid>) -> Result<Entries, GitError> {
+        let mut entries = Entries::new();
+        let (Some(id), Some(repository)) = (base, self.repository) else { return Ok(entries) };
+        let tree = repository.find_tree(id).map_err(|error| broken(&error))?;
+        for entry in &tree {
+            match entries.entry(entry.name_bytes().to_owned()) {
+                Entry::Vacant(vacant) => _ = vacant.insert((entry.filemode_raw(), entry.id())),
+                Entry::Occupied(_) => {
+                    return Err(GitError::Broken("a folder of the commit has a name twice".to_owned()));
+                }
+            }
+        }
+        Ok(entries)
+    }
+}
+
+/// Puts a file where it may be; it keeps the mode of the one that was there.
+fn put(
+    entries: &mut Entries,
+    name: &[u8],
+    change: &Change,
+    before: Option<(i32, Oid)>,
+    path: &str,
+) -> Result<(), GitError> {
+    let Some(id) = change.file else { return Ok(()) };
+    if entries.get(name).is_some_and(|(mode, _)| is_folder(*mode)) {
+        return Err(GitError::Path(format!("`{path}` would be a file and a folder")));
+    }
+    let mode = before.map(|(mode, _)| mode).filter(|mode| mode & KIND == REGULAR).unwrap_or(FILE);
+    entries.insert(name.to_owned(), (mode, id));
+    Ok(())
+}
+
+fn is_folder(mode: i32) -> bool {
+    mode & KIND == FOLDER
+}
+
+/// The bytes of a tree. Git orders the names as if those of folders ended with `/`.
+fn written(entries: &Entries) -> Vec<u8> {
+    let mut ordered: Vec<_> = entries.iter().collect();
+    let key = |name: &[u8], mode: i32| {
+        let mut key = name.to_owned();
+        if is_folder(mode) {
+            key.push(b'/');
+        }
+        key
+    };
+    ordered.sort_by_cached_key(|(name, (mode, _))| key(name, *mode));
+    let mut bytes = Vec::new();
+    for (name, (mode, id)) in ordered {
+        bytes.extend_from_slice(format!("{mode:o} ").as_bytes());
+        bytes.extend_from_slice(name);
+        bytes.push(0);
+        bytes.extend_from_slice(id.as_bytes());
+    }
+    bytes
+}

@@ -1,0 +1,274 @@
+//! A push over HTTP: `git-receive-pack` as Git's own client speaks to it.
+
+use std::{
+    io,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use docs_ports::GitError;
+use docs_web::Credentials;
+use git2::Oid;
+use http_body::{Body, Frame, SizeHint};
+use reqwest::{Response, StatusCode};
+use tokio::{
+    sync::{Notify, mpsc},
+    time::{sleep, timeout},
+};
+
+use super::{
+    Update,
+    answers::{Advertisement, AdvertisementReader, MAX_TEXT, Report, ReportReader},
+    pack::Pack,
+    packet::line,
+};
+use crate::web::{Session, check_status, has_type, unreachable};
+
+/// A repository that is pushed to over HTTP.
+pub(super) struct Receiver {
+    session: Session,
+    /// How long the server may say nothing and take nothing.
+    idle: Duration,
+}
+
+/// Most bytes of the answer to a push. It is one line, and what hooks say.
+const MAX_ANSWER: usize = 16 * 1024 * 1024;
+
+/// Pieces of a pack that may wait to be sent.
+const PIECES: usize = 4;
+
+impl Receiver {
+    pub(super) fn new(session: Session, longest: Duration, idle: Duration) -> Self {
+        Self { session: session.for_push(longest), idle }
+    }
+
+    /// Looks whether the push can happen.
+    pub(super) async fn check(&mut self, update: &Update) -> Result<Advertisement, GitError> {
+        let found = self.advertisement(update).await?;
+        if found.tip != update.expected {
+            return Err(GitError::Moved);
+        }
+        if let Some(clash) = &found.clash {
+            return Err(GitError::rejected(&format!("it has the ref {clash}, so it cannot have this one")));
+        }
+        if found.format().is_some_and(|format| format != "sha1") {
+            return Err(GitError::Broken("its object ids are not those of SHA-1".to_owned()));
+        }
+        if !found.can("report-status") {
+            return Err(GitError::Broken("the server does not tell what became of a push".to_owned()));
+        }
+        Ok(found)
+    }
+
+    /// Sends the pack, and moves the ref.
+    pub(super) async fn send(
+        &mut self,
+        found: &Advertisement,
+        update: &Update,
+        new: Oid,
+        pack: Pack,
+    ) -> Result<(), GitError> {
+        let has_side_band = found.can("side-band-64k");
+        let side_band = if has_side_band { " side-band-64k" } else { "" };
+        let (old, reference) = (update.expected.unwrap_or(Oid::ZERO_SHA1), &update.reference);
+        let agent = concat!("agent=git/docs-git-", env!("CARGO_PKG_VERSION"));
+        let command = line(&format!("{old} {new} {reference}\0 report-status{side_band} {agent}")) + "0000";
+        let length = command.len() as u64 + pack.len();
+        let (body, progress) = PackBody::start(command.into(), length, pack);
+        let idle = self.idle;
+        let response = watch(self.session.post(reqwest::Body::wrap(body), length), &progress, idle).await??;
+        self.check_status(response.status(), &response)?;
+        let (report, text) = match response.status() {
+            StatusCode::OK => {
+                self.session.check_type(&response, "result")?;
+                self.report(response, has_side_band, reference).await?
+            }
+            _ => return Err(self.refusal(response).await),
+        };
+        match report {
+            Report::Done => Ok(()),
+            Report::Refused(reason) => Err(self.why(update, &reason, &text).await),
+        }
+    }
+
+    /// Whether somebody else was faster, or the host does not want the push.
+    async fn why(&mut self, update: &Update, reason: &str, text: &str) -> GitError {
+        let words = self.redacted(&format!("{reason}\n{text}"));
+        match self.advertisement(update).await {
+            Ok(now) if now.tip != update.expected => GitError::Moved,
+            // Another push holds the ref and has not moved it yet.
+            Ok(_) if [reason, text].iter().any(|it| it.contains("lock")) => {
+                GitError::Unreachable("the ref is in use".to_owned())
+            }
+            Ok(_) => GitError::rejected(&words),
+            Err(error) => {
+                tracing::debug!(%error, "whether the ref has moved cannot be told");
+                GitError::rejected(&words)
+            }
+        }
+    }
+
+    async fn advertisement(&mut self, update: &Update) -> Result<Advertisement, GitError> {
+        let response = timeout(self.idle, self.session.open()).await.map_err(|_| silent())??;
+        self.check_status(response.status(), &response)?;
+        if response.status() != StatusCode::OK {
+            return Err(self.refusal(response).await);
+        }
+        self.session.check_type(&response, "advertisement")?;
+        let mut reader = AdvertisementReader::new(&update.reference);
+        let read = self.read(response, usize::MAX, |piece| reader.add(piece)).await;
+        read.and_then(|()| reader.finish()).map_err(|error| self.without_credentials(error))
+    }
+
+    async fn report(
+        &mut self,
+        response: Response,
+        has_side_band: bool,
+        reference: &str,
+    ) -> Result<(Report, String), GitError> {
+        let mut reader = ReportReader::new(has_side_band, reference);
+        let read = self.read(response, MAX_ANSWER, |piece| reader.add(piece)).await;
+        read.and_then(|()| reader.finish()).map_err(|error| self.without_credentials(error))
+    }
+
+    /// Reads a body piece by piece.
+    async fn read(
+        &self,
+        mut response: Response,
+        mut most: usize,
+        mut take: impl FnMut(&[u8]) -> Result<(), GitError>,
+    ) -> Result<(), GitError> {
+        loop {
+            match timeout(self.idle, response.chunk()).await.map_err(|_| silent())? {
+                Ok(None) => return Ok(()),
+                Ok(Some(piece)) => {
+                    most = most
+                        .checked_sub(piece.len())
+                        .ok_or_else(|| GitError::Broken("the server says too much".to_owned()))?;
+                    take(&piece)?;
+                }
+                Err(error) => return Err(unreachable(&error)),
+            }
+        }
+    }
+
+    /// Passes what is read further: a refusal has words.
+    fn check_status(&self, status: StatusCode, response: &Response) -> Result<(), GitError> {
+        match status {
+            StatusCode::FORBIDDEN if has_type(response, "text/plain") => Ok(()),
+            StatusCode::PAYLOAD_TOO_LARGE => {
+                Err(GitError::TooLarge("the server takes no push that is so large".to_owned()))
+            }
+            status => check_status(status),
+        }
+    }
+
+    /// The words of a host that knows who asks and refuses.
+    async fn refusal(&self, response: Response) -> GitError {
+        let mut text = Vec::new();
+        let read = self.read(response, MAX_TEXT, |piece| {
+            text.extend_from_slice(piece);
+            Ok(())
+        });
+        let is_whole = read.await.is_ok();
+        match String::from_utf8(text) {
+            Ok(text) if is_whole && !text.trim().is_empty() => GitError::rejected(&self.redacted(&text)),
+            _ => GitError::Credentials,
+        }
+    }
+
+    fn without_credentials(&self, error: GitError) -> GitError {
+        match error {
+            GitError::Rejected(text) => GitError::rejected(&self.redacted(&text)),
+            error => error,
+        }
+    }
+
+    /// A text of the host without the credentials, which it knows.
+    fn redacted(&self, text: &str) -> String {
+        redacted(self.session.credentials(), text)
+    }
+}
+
+/// Waits for an answer as long as something moves.
+async fn watch<T>(answer: impl Future<Output = T>, progress: &Notify, idle: Duration) -> Result<T, GitError> {
+    let mut answer = pin!(answer);
+    loop {
+        tokio::select! {
+            answer = &mut answer => return Ok(answer),
+            () = progress.notified() => {}
+            () = sleep(idle) => return Err(silent()),
+        }
+    }
+}
+
+fn silent() -> GitError {
+    GitError::Unreachable("the server does not answer".to_owned())
+}
+
+/// Shorter ones are words of any text.
+const SHORTEST_SECRET: usize = 3;
+
+fn redacted(credentials: Option<&Credentials>, text: &str) -> String {
+    let Some(Credentials { user, password }) = credentials else { return text.to_owned() };
+    let mut text = text.to_owned();
+    for secret in [password, user] {
+        if secret.len() >= SHORTEST_SECRET {
+            text = text.replace(secret.as_str(), "…");
+        }
+    }
+    text
+}
+
+/// The body of a push: the command, and the pack as a thread reads it.
+struct PackBody {
+    pieces: mpsc::Receiver<io::Result<Bytes>>,
+    left: u64,
+    progress: Arc<Notify>,
+}
+
+impl PackBody {
+    fn start(command: Bytes, length: u64, pack: Pack) -> (Self, Arc<Notify>) {
+        let (sender, pieces) = mpsc::channel(PIECES);
+        let progress = Arc::new(Notify::new());
+        tokio::task::spawn_blocking(move || {
+            let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+            let send = |piece: Bytes| sender.blocking_send(Ok(piece)).map_err(|_| gone());
+            let sent = send(command).and_then(|()| pack.read(|piece| send(Bytes::copy_from_slice(piece))));
+            if let Err(error) = sent {
+                // Who does not listen any more knows why.
+                let _ = sender.blocking_send(Err(error));
+            }
+        });
+        (Self { pieces, left: length, progress: Arc::clone(&progress) }, progress)
+    }
+}
+
+impl Body for PackBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        let piece = std::task::ready!(self.pieces.poll_recv(context));
+        self.progress.notify_one();
+        Poll::Ready(piece.map(|piece| {
+            let piece = piece?;
+            self.left = self.left.saturating_sub(piece.len() as u64);
+            Ok(Frame::data(piece))
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}

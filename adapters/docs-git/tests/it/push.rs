@@ -1,0 +1,354 @@
+//! Pushes over HTTP to Git's own program for web servers.
+
+use std::{
+    collections::VecDeque,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use docs_git::Limits;
+use docs_ports::{
+    FetchRequest, GitError, GitRemote as _, PushFile, PushFiles, PushRequest, SourceError, blob_id,
+};
+use git2::Repository;
+
+use crate::{
+    fixture::{
+        FILE, Files, Fixture, LINK, SUBMODULE, client, fetch, file, files, noise, overtake, push, push_on,
+    },
+    server::{Log, Server, has_git, web},
+};
+
+/// A server for a repository, and its URL.
+fn served(fixture: &Fixture) -> (Server, String, Log) {
+    let (server, log) = web(fixture.path(), |_| None);
+    let url = format!("http://{}/repo.git", server.address());
+    (server, url, log)
+}
+
+#[tokio::test]
+async fn a_first_push_makes_the_branch_of_an_empty_repository() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::new();
+    let (_server, url, _log) = served(&fixture);
+    let some = &[("docs/a.md", "# A\n"), ("README.md", "# Hello\n"), ("docs.md", ""), ("docs-b/c.md", "c")];
+    let made = push(&push_on(&url, None), &mut files(some)).await.unwrap();
+    assert_eq!(fixture.tip().as_ref(), Some(&made.oid));
+    let checkout = fetch(&url, "refs/heads/main").await.unwrap();
+    assert_eq!(checkout.commit(), &made);
+    let found: Vec<_> =
+        checkout.entries().iter().map(|entry| (entry.path.as_str(), entry.oid.clone())).collect();
+    let expected = ["README.md", "docs-b/c.md", "docs.md", "docs/a.md"]
+        .map(|path| (path, blob_id(some.iter().find(|it| it.0 == path).unwrap().1.as_bytes())));
+    assert_eq!(found, expected);
+    fixture.git(&["fsck", "--strict", "--full"]);
+    let person = "%an <%ae> %at|%cn <%ce> %ct|%P|%B";
+    let shown = fixture.git(&["log", "-1", &format!("--format={person}"), "main"]);
+    assert_eq!(
+        shown.trim_end(),
+        "Ada <ada@example.com> 1700000000|A bot <bot@example.com> 1700000000||Write\n\nä"
+    );
+}
+
+#[tokio::test]
+async fn a_push_changes_its_files_and_no_others() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::new();
+    let before: &[(&[u8], u32, &[u8])] = &[
+        (b"README.md", FILE, b"# Old\n"),
+        (b"bin/tool", 0o100_755, b"#!"),
+        (b"bin/other", 0o100_755, b"#! other"),
+        (b"deep/er/than/it/looks.md", FILE, b"x"),
+        (b"deep/er/stays.md", FILE, b"stays"),
+        (b"gone/a.md", FILE, b"a"),
+        (b"lib/module", SUBMODULE, b""),
+        (b"link", LINK, b"README.md"),
+        (b"linked.md", LINK, b"README.md"),
+        (b"odd-\xff", FILE, b"not UTF-8"),
+    ];
+    fixture.commit("refs/heads/main", before, &[]);
+    let old = fixture.listed("main");
+    let (_server, url, _log) = served(&fixture);
+    let mut request = push_on(&url, fixture.tip().as_deref());
+    request.removed = ["gone/a.md", "deep/er/than/it/looks.md", "linked.md", "none.md", "link/x", "deep"]
+        .map(str::to_owned)
+        .to_vec();
+    let some = &[("README.md", "# New\n"), ("bin/tool", "#! new"), ("linked.md", "text"), ("a/b/c.md", "c")];
+    let made = push(&request, &mut files(some)).await.unwrap();
+
+    let short = |text: &str| blob_id(text.as_bytes());
+    let mut expected: Vec<String> = old
+        .into_iter()
+        .filter(|line| {
+            ["gone/a.md", "looks.md", "linked.md", "README.md", "bin/tool"]
+                .iter()
+                .all(|it| !line.ends_with(it))
+        })
+        .collect();
+    expected.push(format!("100644 {} README.md", short("# New\n")));
+    expected.push(format!("100755 {} bin/tool", short("#! new")));
+    expected.push(format!("100644 {} linked.md", short("text")));
+    expected.push(format!("100644 {} a/b/c.md", short("c")));
+    expected.sort();
+    let mut found = fixture.listed(&made.oid);
+    found.sort();
+    assert_eq!(found, expected);
+    fixture.git(&["fsck", "--strict", "--full"]);
+    assert_eq!(fixture.git(&["rev-list", "--count", "main"]).trim(), "2");
+}
+
+#[tokio::test]
+async fn a_push_sends_what_is_new_only() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::new();
+    let large = noise(500_000);
+    fixture.commit("refs/heads/main", &[(b"large", FILE, &large), (b"docs/a.md", FILE, b"a")], &[]);
+    let (_server, url, log) = served(&fixture);
+    let request = push_on(&url, fixture.tip().as_deref());
+    push(&request, &mut files(&[("docs/a.md", "b")])).await.unwrap();
+    let log = log.lock().unwrap();
+    let sent =
+        log.iter().find(|request| request.line.starts_with("POST /repo.git/git-receive-pack ")).unwrap();
+    assert!(sent.body.len() < 1000, "{} bytes for one blob, two trees and a commit", sent.body.len());
+}
+
+#[tokio::test]
+async fn a_new_branch_begins_at_the_default_branch() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    fixture.repository.set_head("refs/heads/main").unwrap();
+    let (_server, url, _log) = served(&fixture);
+    let head = fetch(&url, "HEAD").await.unwrap().commit().oid.clone();
+    let reference = "refs/heads/docs/new".to_owned();
+    let request = PushRequest { reference, expected: None, ..push_on(&url, Some(&head)) };
+    let made = push(&request, &mut files(&[("new.md", "new")])).await.unwrap();
+    assert_eq!(fixture.git(&["rev-parse", "docs/new", "docs/new^"]).trim(), format!("{}\n{head}", made.oid));
+    assert_eq!(fixture.tip(), Some(head));
+    assert_eq!(fixture.listed("docs/new").len(), 4);
+    assert_eq!(push(&request, &mut files(&[])).await, Err(GitError::Moved), "it is there by now");
+}
+
+#[tokio::test]
+async fn a_folder_of_branches_is_no_branch() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (_server, url, _log) = served(&fixture);
+    for reference in ["refs/heads/main/below", "refs/heads"] {
+        let request = PushRequest { reference: reference.to_owned(), ..push_on(&url, None) };
+        let error = push(&request, &mut files(&[("a", "")])).await.unwrap_err();
+        assert!(matches!(&error, GitError::Rejected(text) if text.contains("refs/heads/main")), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_push_that_would_lose_a_commit_is_moved() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (_server, url, _log) = served(&fixture);
+    let tip = fixture.tip().unwrap();
+    let older = fixture.git(&["rev-parse", "main^"]).trim().to_owned();
+    for (expected, parent) in [
+        (Some(&older), Some(&older)),
+        (Some(&tip), Some(&older)),
+        (Some(&tip), None),
+        (None, None),
+        (None, Some(&tip)),
+        (Some(&"1".repeat(40)), Some(&"1".repeat(40))),
+    ] {
+        let (expected, parent) = (expected.cloned(), parent.cloned());
+        let request = PushRequest { expected, parent, ..push_on(&url, None) };
+        assert_eq!(push(&request, &mut files(&[("a", "")])).await, Err(GitError::Moved), "{request:?}");
+    }
+    // A new branch on a commit that is no branch's tip any more.
+    let reference = "refs/heads/other".to_owned();
+    let request = PushRequest { reference, expected: None, parent: Some(older), ..push_on(&url, None) };
+    assert_eq!(push(&request, &mut files(&[("a", "")])).await, Err(GitError::Moved));
+    assert_eq!(fixture.tip(), Some(tip));
+    for id in ["", "main", "0000000000000000000000000000000000000000", "zz"] {
+        let error = push(&push_on(&url, Some(id)), &mut files(&[])).await.unwrap_err();
+        assert!(matches!(error, GitError::Ref(_)), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn of_two_pushes_at_once_one_wins() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (_server, url, _log) = served(&fixture);
+    for round in 0..4 {
+        let tip = fixture.tip().unwrap();
+        let pushes: Vec<_> = (0..2)
+            .map(|number| {
+                let request = push_on(&url, Some(&tip));
+                let mut one = Files([Ok(file("a.md", format!("{round} {number}")))].into());
+                tokio::spawn(async move { push(&request, &mut one).await })
+            })
+            .collect();
+        let mut won = Vec::new();
+        for result in pushes {
+            match result.await.unwrap() {
+                Ok(commit) => won.push(commit.oid),
+                Err(error) => assert!(error.may_pass(), "{error:?}"),
+            }
+        }
+        assert_eq!(won, [fixture.tip().unwrap()], "{round}");
+    }
+}
+
+#[tokio::test]
+async fn who_is_overtaken_while_their_files_are_read_is_moved() {
+    struct Overtaken(PathBuf, Files);
+    #[async_trait::async_trait]
+    impl PushFiles for Overtaken {
+        async fn next(&mut self) -> Result<Option<PushFile>, GitError> {
+            overtake(&self.0);
+            self.1.next().await
+        }
+    }
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (_server, url, _log) = served(&fixture);
+    let request = push_on(&url, fixture.tip().as_deref());
+    let mut some = Overtaken(fixture.folder.path().to_owned(), files(&[("a.md", "a")]));
+    let result = client().push(&request, &mut some).await;
+    assert_eq!(result, Err(GitError::Moved));
+    assert_eq!(fixture.git(&["log", "-1", "--format=%an", "main"]).trim(), "B");
+}
+
+#[tokio::test]
+async fn a_kept_repository_is_pushed_from() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (_server, url, log) = served(&fixture);
+    let folder = tempfile::tempdir().unwrap();
+    let client = client().with_cache(folder.path());
+    let cache_id = Some("space".to_owned());
+    let wanted =
+        FetchRequest { url: url.clone(), reference: "refs/heads/main".into(), cache_id: cache_id.clone() };
+    let mut tip = client.fetch(&wanted).await.unwrap().commit().oid.clone();
+    for text in ["one", "two"] {
+        let asked = || log.lock().unwrap().iter().filter(|it| it.line.contains("git-upload-pack")).count();
+        let before = asked();
+        let request = PushRequest { cache_id: cache_id.clone(), ..push_on(&url, Some(&tip)) };
+        let made = client.push(&request, &mut files(&[("docs/a.md", text)])).await.unwrap();
+        assert_eq!(asked(), before, "the parent is at hand");
+        assert_eq!(fixture.tip().as_ref(), Some(&made.oid));
+        let checkout = client.fetch(&wanted).await.unwrap();
+        assert_eq!(checkout.read("docs/a.md").await.unwrap(), text);
+        tip.clone_from(&checkout.commit().oid);
+    }
+    let kept = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    assert!(Repository::open_bare(Path::new(&kept)).unwrap().is_shallow());
+    fixture.git(&["fsck", "--strict", "--full"]);
+}
+
+#[tokio::test]
+async fn a_large_push_arrives_whole() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (_server, url, _log) = served(&fixture);
+    let bytes = noise(6_000_000);
+    let mut some = Files(VecDeque::new());
+    some.0.push_back(Ok(file("big.bin", bytes.clone())));
+    some.0.extend(
+        (0..300).map(|number| Ok(file(&format!("{}/{number}.md", number % 7), format!("# {number}\n")))),
+    );
+    push(&push_on(&url, fixture.tip().as_deref()), &mut some).await.unwrap();
+    let checkout = fetch(&url, "refs/heads/main").await.unwrap();
+    assert_eq!(checkout.entries().len(), 304);
+    assert!(checkout.read("big.bin").await.unwrap() == bytes);
+}
+
+#[tokio::test]
+async fn what_the_files_fail_with_comes_back_and_nothing_is_pushed() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (_server, url, log) = served(&fixture);
+    let tip = fixture.tip();
+    let reason = GitError::from(SourceError::new(std::io::Error::other("gone")));
+    let mut some = files(&[("a.md", "a")]);
+    some.0.push_back(Err(reason.clone()));
+    assert_eq!(push(&push_on(&url, tip.as_deref()), &mut some).await, Err(reason));
+    assert_eq!(fixture.tip(), tip);
+    assert!(log.lock().unwrap().iter().all(|it| !it.line.starts_with("POST /repo.git/git-receive-pack")));
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_where_it_should_is_named() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::new();
+    let before: &[(&[u8], u32, &[u8])] =
+        &[(b"a/b.md", FILE, b"b"), (b"link", LINK, b"a"), (b"module", SUBMODULE, b"")];
+    fixture.commit("refs/heads/main", before, &[]);
+    let (_server, url, _log) = served(&fixture);
+    let tip = fixture.tip();
+    let request = push_on(&url, tip.as_deref());
+    for paths in [
+        vec!["a"],
+        vec!["a/b.md/c"],
+        vec!["link/c"],
+        vec!["module/c"],
+        vec!["x", "x/y"],
+        vec!["x", "x"],
+        vec!["../x"],
+    ] {
+        let mut some = Files(paths.iter().map(|path| Ok(file(path, ""))).collect());
+        let error = push(&request, &mut some).await.unwrap_err();
+        assert!(matches!(&error, GitError::Path(text) if text.contains('`')), "{paths:?}: {error:?}");
+    }
+    assert_eq!(fixture.tip(), tip);
+    let removed = ["a/b.md", "link", "module"].map(str::to_owned).to_vec();
+    let request = PushRequest { removed, ..request };
+    push(&request, &mut files(&[("a", ""), ("link/c", ""), ("module/c", "")])).await.unwrap();
+    fixture.git(&["fsck", "--strict", "--full"]);
+    let request = PushRequest {
+        removed: vec!["a".into(), "link/c".into(), "module/c".into()],
+        ..push_on(&url, fixture.tip().as_deref())
+    };
+    push(&request, &mut files(&[])).await.unwrap();
+    assert_eq!(fixture.listed("main"), Vec::<String>::new(), "a commit without files is one too");
+}
+
+#[tokio::test]
+async fn the_files_of_a_push_are_bounded() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (_server, url, _log) = served(&fixture);
+    let request = push_on(&url, fixture.tip().as_deref());
+    for limits in [
+        Limits { file_bytes: 9, ..Limits::default() },
+        Limits { total_bytes: 2_000, ..Limits::default() },
+        Limits { entries: 100, ..Limits::default() },
+    ] {
+        let some = (0..300).map(|number| Ok(file(&format!("{number}.md"), "0123456789")));
+        let error =
+            client().with_limits(limits).push(&request, &mut Files(some.collect())).await.unwrap_err();
+        assert!(matches!(error, GitError::TooLarge(_)), "{limits:?}: {error:?}");
+    }
+}
