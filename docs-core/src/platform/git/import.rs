@@ -13,7 +13,7 @@ use async_trait::async_trait;
 pub(super) use self::read::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size};
 use self::{
     apply::{Applied, StoreImport},
-    read::Importer,
+    read::{Importer, Read},
 };
 use super::{
     no_git,
@@ -24,8 +24,9 @@ use crate::{
     model::{JobResult, JobStage, RevisionId},
     platform::{
         Actor, Platform,
-        jobs::{Effect, Job, Run},
+        jobs::{Effect, Job, Progress, Run},
     },
+    ports::Checkout,
     store::{
         jobs::JobOutcome,
         records::{GitState, SpaceRecord},
@@ -63,17 +64,9 @@ impl Platform {
             run.say(self, "this commit was imported before; nothing to do".to_owned());
             return Ok(Effect::Done);
         }
-        let project = payload.project()?;
         let storing = self.storing();
         progress.stage(JobStage::ConfigCheck).await?;
-        let mut importer = Importer::new(self, &space, &*checkout).await?;
-        // Whoever forces an import wants all of it.
-        let changed =
-            if is_set(payload.request.force) { None } else { importer.read_changed(&project).await? };
-        let read = match changed {
-            Some(read) => read,
-            None => importer.read(&project, &mut progress).await?,
-        };
+        let read = self.read_commit(&payload, &space, &*checkout, &mut progress).await?;
         progress.stage(JobStage::Finalize).await?;
         for warning in &read.warnings {
             run.say(self, warning.clone());
@@ -107,5 +100,23 @@ impl Platform {
             }
         }
         Ok(Effect::Finished)
+    }
+
+    async fn read_commit(
+        &self,
+        payload: &ImportPayload,
+        space: &SpaceRecord,
+        checkout: &dyn Checkout,
+        progress: &mut Progress<'_>,
+    ) -> Result<Read> {
+        let project = payload.project()?;
+        let mut importer = Importer::new(self, space, checkout).await?;
+        // Whoever forces an import wants all of it.
+        let changed =
+            if is_set(payload.request.force) { None } else { importer.read_changed(&project).await? };
+        match changed {
+            Some(read) => Ok(read),
+            None => importer.read(&project, progress).await,
+        }
     }
 }

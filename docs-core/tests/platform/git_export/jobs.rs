@@ -126,7 +126,7 @@ async fn a_push_that_the_host_refuses_fails_with_its_words() {
     let (w, remote, space) = world_of(FILES).await;
     edit(&w, &space, "Bye.\n").await;
     remote.edit(|repository| {
-        repository.push_faults.push_back(MemPushFault::Rejected("protected branch".to_owned()))
+        repository.push_faults.push_back(MemPushFault::Rejected("protected branch".to_owned()));
     });
     let (state, error) = export(&w, &space, json!({})).await;
     assert_eq!(state, JobState::Failed);

@@ -130,8 +130,8 @@ pub enum Edit {
         /// The reusable content.
         reusable: ReusableId,
     },
-    /// Says where Git keeps pages, files and reusable contents. Nothing else of them changes, their times neither; those
-    /// that are not there are passed over.
+    /// Says where Git keeps pages, files and reusable contents. Nothing else of them changes, their times neither;
+    /// those that are not there are passed over.
     SetGit {
         /// What is kept where.
         blobs: Vec<(GitThing, GitBlob)>,

@@ -7,7 +7,8 @@ use super::{PathError, RepoPath};
 /// Most warnings that are kept of one import. A last one tells how many more there were.
 pub const MAX_WARNINGS: usize = 200;
 
-/// Why a repository cannot be read as content, or content not written into it. The message names the file, and the key or the limit.
+/// Why a repository cannot be read as content, or content not written into it. The message names the file, and the key
+/// or the limit.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {

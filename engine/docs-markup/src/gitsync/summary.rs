@@ -95,9 +95,9 @@ impl SummaryKind {
 impl Summary {
     /// Reads a table of contents: the text of the file that the configuration names.
     ///
-    /// List items are pages, nested as deep as their bullets stand; headings begin groups, and a rule (`***`) ends one. An item that leads to the
-    /// web, to a place on a page that is listed itself, or to nothing, is a link. A file is a page once: where it is
-    /// listed again, the item is left out.
+    /// List items are pages, nested as deep as their bullets stand; headings begin groups, and a rule (`***`) ends one.
+    /// An item that leads to the web, to a place on a page that is listed itself, or to nothing, is a link. A file is a
+    /// page once: where it is listed again, the item is left out.
     ///
     /// # Errors
     /// [`FormatError`] when the text is larger than [`MAX_SUMMARY_BYTES`] or has more than [`MAX_ITEMS`] items, and

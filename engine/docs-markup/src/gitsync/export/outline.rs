@@ -80,10 +80,9 @@ impl Outline<'_> {
         if let Some(old) = old.filter(|text| self.says(text)) {
             return old.to_owned();
         }
-        if let Some(woven) = old.and_then(|text| self.old(text)).map(|old| self.text(&old)) {
-            if self.says(&woven) {
-                return woven;
-            }
+        let woven = old.and_then(|text| self.old(text)).map(|old| self.text(&old));
+        if let Some(woven) = woven.filter(|text| self.says(text)) {
+            return woven;
         }
         self.text(&Old { preamble: "# Table of contents\n\n".to_owned(), ..Old::default() })
     }

@@ -46,22 +46,20 @@ impl Choice<'_> {
         self.place_pages(&mut places, &mut free);
         let folder = self.repository.config.root.child(".gitbook");
         for file in &self.now.files {
-            let thing = Thing::File(file.id.clone());
-            if !places.contains_key(&thing) {
+            places.entry(Thing::File(file.id.clone())).or_insert_with(|| {
                 let path = free.numbered_name(&folder.child("assets"), &file.name);
                 free.take(&path);
-                places.insert(thing, path);
-            }
+                path
+            });
         }
         for include in &self.now.includes {
-            let thing = Thing::Include(include.id.clone());
-            if !places.contains_key(&thing) {
+            places.entry(Thing::Include(include.id.clone())).or_insert_with(|| {
                 let slug = Some(slugify(&include.title)).filter(|slug| !slug.is_empty());
                 let folder = free.folder(&folder.child("includes"));
-                let path = free.numbered(&folder, &slug.unwrap_or_else(|| "content".to_owned()));
+                let path = free.numbered(&folder, slug.as_deref().unwrap_or("content"));
                 free.take(&path);
-                places.insert(thing, path);
-            }
+                path
+            });
         }
         let written: HashSet<&RepoPath> = places.values().collect();
         let is_claimed = |path: &&&RepoPath| {

@@ -82,7 +82,11 @@ fn pages_are_where_their_place_in_the_tree_says() {
 
 #[test]
 fn what_is_in_the_way_is_passed_by_with_the_slug_kept_where_one_can() {
-    let now = space(vec![page("a", None, "start", None), page("b", None, "new", None), page("c", None, "dir", None)]);
+    let now = space(vec![
+        page("a", None, "start", None),
+        page("b", None, "new", None),
+        page("c", None, "dir", None),
+    ]);
     for (there, expected) in [
         (vec!["README.md"], ["start.md", "new.md", "dir.md"]),
         (vec!["new.md", "NEW/readme.md"], ["README.md", "new-1.md", "dir.md"]),
@@ -100,7 +104,8 @@ fn only_what_was_the_spaces_own_is_removed() {
     let there = ["README.md", "gone.md", "theirs.md", ".gitbook/assets/a.png", "img/b.png"];
     let repository = repository(&there, None);
     let git = |path: &str| Some(GitBlob { oid: "1".to_owned(), path: path.to_owned() });
-    let file = |id: &str, path: &str| SpaceFile { id: id.parse().unwrap(), name: id.to_owned(), git: git(path) };
+    let file =
+        |id: &str, path: &str| SpaceFile { id: id.parse().unwrap(), name: id.to_owned(), git: git(path) };
     let before = SpaceOutline {
         pages: vec![page("a", None, "readme", Some("README.md")), page("b", None, "gone", Some("gone.md"))],
         files: vec![file("f", ".gitbook/assets/a.png"), file("g", "img/b.png")],
@@ -119,7 +124,7 @@ fn only_what_was_the_spaces_own_is_removed() {
 fn a_file_behind_a_link_is_written_where_it_is_and_never_outside() {
     let repository = repository(&["real/README.md", "docs -> real", "up -> ../x", "README.md"], None);
     let now = space(vec![page("a", None, "readme", Some("README.md"))]);
-    let plan = ExportPlan::new(&repository, &now, &nothing(), &Claims::Nothing).unwrap();
+    let plan = ExportPlan::new(&repository, &now, &now, &Claims::Nothing).unwrap();
     let path = |text: &str| RepoPath::new(text).unwrap();
     assert_eq!(plan.written_to(&path("docs/README.md")).unwrap(), path("real/README.md"));
     assert!(plan.written_to(&path("up/README.md")).is_err());
@@ -232,12 +237,19 @@ fn only_the_part_of_a_page_changes_that_says_something_else() {
         ("---\ndescription: |\n  a\n\n  b\n---\n\n\n# A\n", tell, "# A\n"),
         ("---\nbroken: [\n---\n# A\n", name, "---\nbroken: [\n---\n# New\n"),
         ("text", smile, "# 🚀 r\n\ntext"),
-        ("---\nhidden: false\nlayout: {title: {visible: true}}\n---\ntext", name, "---\nhidden: false\nlayout: {title: {visible: true}}\n---\ntext"),
+        (
+            "---\nhidden: false\nlayout: {title: {visible: true}}\n---\ntext",
+            name,
+            "---\nhidden: false\nlayout: {title: {visible: true}}\n---\ntext",
+        ),
     ] {
         assert_eq!(edited(before, change, None), after, "{before:?}");
     }
     assert_eq!(edited("intro", |_| {}, Some("# Not the title")), "# r\n\n# Not the title");
-    assert_eq!(edited("[x](<a.md> 't')\n\ny\n", |_| {}, Some("[x](</pages/a> 't')\n\nz [q](/pages/a#b)\n")), "[x](<a.md> 't')\n\nz [q](a.md#b)\n");
+    assert_eq!(
+        edited("[x](<a.md> 't')\n\ny\n", |_| {}, Some("[x](</pages/a> 't')\n\nz [q](/pages/a#b)\n")),
+        "[x](<a.md> 't')\n\nz [q](a.md#b)\n"
+    );
 }
 
 proptest! {
@@ -271,14 +283,15 @@ proptest! {
         prop_assume!(!title.is_empty() && !title.contains('\0') && crate::markdown::leading_emoji(title).is_none());
         let repository = repository(&[], None);
         let now = space(vec![page("r", None, "readme", None)]);
-        let plan = ExportPlan::new(&repository, &now, &nothing(), &Claims::Nothing).unwrap();
+        let before = nothing();
+        let plan = ExportPlan::new(&repository, &now, &before, &Claims::Nothing).unwrap();
         let fields = PagePatch {
             description: Some(description.clone()), hidden: Some(hidden), ..PagePatch::titled(title)
         };
         let body = crate::markdown::without_blank_lines(&body);
         let written = plan.page(&now.pages[0], None, PageContent { fields: &fields, body });
         let read = parse_page(&written.text);
-        prop_assert_eq!(read.fields().title.as_deref(), Some(title), "{}", written.text);
+        prop_assert_eq!(read.fields().title, Some(title.to_owned()), "{}", written.text);
         prop_assert_eq!(read.body, body);
         prop_assert_eq!(read.front.fields.description.flatten(), description);
         prop_assert_eq!(read.front.fields.hidden.unwrap_or_default(), hidden);
