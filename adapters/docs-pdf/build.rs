@@ -1,5 +1,5 @@
-//! Writes the fonts that books are set in to where the library compiles them in: only those of the package of fonts that
-//! are used, so that the others do not make every program larger.
+//! Writes the fonts that books are set in to where the library compiles them in: only those of the package of fonts
+//! that are used, so that the others do not make every program larger.
 
 use std::{env, fs, path::PathBuf};
 

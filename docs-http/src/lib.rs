@@ -59,7 +59,8 @@
 //! |---|---|
 //! | [`wire`] | bodies, parameters, answers, errors, schemas |
 //! | [`auth`] | who asks |
-//! | [`openapi`] | the decorator around the API: one form of failure, one path a template, writes that are not dropped |
+//! | [`openapi`] | the decorator around the API: one form of failure, one path a template, writes that are not
+//! dropped |
 //! | [`middleware`] | what happens around every request |
 //! | [`metrics`] | what is counted |
 //! | `tower` | the service for hosts that are not poem; feature `tower` |

@@ -23,7 +23,8 @@
 //! |---|---|---|
 //! | `blobs` | `--blobs`: large files in a folder or a bucket | they lie in the database |
 //! | `convert` | import of HTML, Word, Markdown and archives | such imports are refused |
-//! | `git` | import from Git, and the handbook of the first start | such imports are refused; the first space is empty |
+//! | `git` | import from Git, and the handbook of the first start | such imports are refused; the first space is
+//! empty |
 //! | `pdf` | PDF files, `--fonts` | they are refused |
 //! | `postgres` | `--store postgres://…`, with TLS | |
 //! | `search` | a search index that is kept in a folder: `--search-index` | one in memory, made anew at each start |

@@ -64,7 +64,8 @@ impl RevisionRecord {
     /// Most pages that a revision names as conflicting.
     pub const MAX_CONFLICTS: usize = 1_000;
 
-    /// A revision by edits without parents, which was never live; what is different of another is said where it is made.
+    /// A revision by edits without parents, which was never live; what is different of another is said where it is
+    /// made.
     #[must_use]
     pub fn new(id: RevisionId, space: SpaceId, root: Hash, created_at: Timestamp, by: UserId) -> Self {
         Self {

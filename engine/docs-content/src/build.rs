@@ -22,7 +22,7 @@ use super::{
 };
 
 /// Bytes of text that wait in memory before they are stored.
-const FLUSH_TEXT_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const FLUSH_TEXT_BYTES: usize = 8 * 1024 * 1024;
 
 /// A page of an import.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,6 +40,8 @@ pub struct BuildPage {
     pub fields: PagePatch,
     /// Its text.
     pub body: NewBody,
+    /// The text of the file that it was read from, stored before.
+    pub source: Option<Hash>,
     /// When it was made; the time of the import when none.
     pub created_at: Option<DateTime<Utc>>,
     /// When it was last changed; the time of the import when none.
@@ -57,6 +59,7 @@ impl BuildPage {
             kind,
             fields,
             body: NewBody::Empty,
+            source: None,
             created_at: None,
             updated_at: None,
         }
@@ -69,6 +72,7 @@ impl BuildPage {
         entry.parent = self.parent.clone();
         patch::apply(&self.fields, &mut entry)?;
         entry.body = self.body.body();
+        entry.source = self.source;
         if self.kind != PageKind::Document && !entry.body.is_empty() {
             return Err(invalid("document", "is for documents only"));
         }

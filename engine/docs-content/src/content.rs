@@ -6,6 +6,7 @@ use docs_store::{Hash, Objects};
 
 use super::{
     Body, ContentResult, Cost, LineMerger, Rendering, TextMerger, View,
+    build::FLUSH_TEXT_BYTES,
     load::{CacheLimits, CacheStats, Gather, Session, Shared, Step},
     map, text,
 };
@@ -65,6 +66,23 @@ impl Content {
         session.add_nodes(vec![node]);
         session.save(root, &BTreeSet::new()).await?;
         Ok(root)
+    }
+
+    /// Stores texts, a few megabytes at a time; answers by what each is named.
+    ///
+    /// # Errors
+    /// [`ContentError::Store`](super::ContentError::Store).
+    pub async fn store_texts(&self, domain: &str, texts: &[&str]) -> ContentResult<Vec<Hash>> {
+        let mut session = self.session(domain);
+        let mut hashes = Vec::new();
+        for text in texts {
+            hashes.push(session.add_text(text));
+            if session.waiting_text_bytes() > FLUSH_TEXT_BYTES {
+                session.flush_texts().await?;
+            }
+        }
+        session.flush_texts().await?;
+        Ok(hashes)
     }
 
     /// A text.

@@ -196,6 +196,10 @@ macro_rules! page_record {
             /// Where Git keeps it.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub git: Option<GitBlob>,
+            /// The text of the file that Git keeps it in, as an object: the next export writes what is the same as
+            /// it stands there.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub source: Option<Hash>,
             /// Front matter the platform does not know, kept for the next export.
             #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "sorted_map")]
             pub extra: BTreeMap<String, Value>,
@@ -220,6 +224,7 @@ macro_rules! page_record {
                     created_at: None,
                     updated_at: None,
                     git: None,
+                    source: None,
                     extra: BTreeMap::new(),
                     body: Body::Empty,
                     clash: Clashes::new(),
@@ -392,6 +397,9 @@ pub struct ReusableEntry {
     /// Where Git keeps it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,
+    /// The text of the file that Git keeps it in, as an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Hash>,
     /// Front matter the platform does not know, kept for the next export.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "sorted_map")]
     pub extra: BTreeMap<String, Value>,
@@ -410,6 +418,7 @@ impl ReusableEntry {
             computed: None,
             computed_seed: None,
             git: None,
+            source: None,
             extra: BTreeMap::new(),
             clash: Clashes::new(),
         }

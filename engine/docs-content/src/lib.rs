@@ -35,7 +35,7 @@ pub use build::{BuildItem, BuildPage, Built};
 pub use content::Content;
 pub use diff::{ChangedPage, RevisionChange};
 pub use docs_model::{MAX_RANK, NotARank, PagePatch, Rank};
-pub use edit::{Edit, Edited, GitThing, NewBody, NewPage, ReusablePatch, Touch};
+pub use edit::{Edit, Edited, GitFile, GitThing, NewBody, NewPage, ReusablePatch, Touch};
 pub use entry::{
     Attribute, Body, Clash, Clashes, FileEntry, NotTerms, PageEntry, PageKind, ReusableEntry, Term, Terms,
     VariableEntry, clash_field,

@@ -96,9 +96,15 @@ struct Referred {
 fn referred(node: &Node) -> ContentResult<Referred> {
     let mut out = Referred::default();
     for (key, value) in node.values() {
-        let body: Option<Body> = match key.split('!').next() {
-            Some(keys::PAGE) => Some(decode::<PageEntry>(key, value)?.body),
-            Some(keys::REUSABLE) => Some(decode::<ReusableEntry>(key, value)?.body),
+        let texts: Option<(Body, Option<Hash>)> = match key.split('!').next() {
+            Some(keys::PAGE) => {
+                let page = decode::<PageEntry>(key, value)?;
+                Some((page.body, page.source))
+            }
+            Some(keys::REUSABLE) => {
+                let reusable = decode::<ReusableEntry>(key, value)?;
+                Some((reusable.body, reusable.source))
+            }
             Some(keys::FILE) => {
                 let file = decode::<FileEntry>(key, value)?;
                 match file.parts {
@@ -109,8 +115,9 @@ fn referred(node: &Node) -> ContentResult<Referred> {
             }
             _ => None,
         };
-        if let Some(body) = body {
+        if let Some((body, source)) = texts {
             texts_of(&body, &mut out.objects);
+            out.objects.extend(source);
         }
     }
     Ok(out)

@@ -6,7 +6,8 @@
 //! | `/files/<file>`, `/reusable-content/<id>` | a file, a reusable content |
 //! | `#<anchor>` | a place on this page |
 //! | `/users/<user>`, `/collections/<collection>`, `/openapi/<slug>` | a user, a collection, a specification |
-//! | `/spaces/<space>`, and with one of the paths for pages and reusable contents behind it | the same in another space |
+//! | `/spaces/<space>`, and with one of the paths for pages and reusable contents behind it | the same in another
+//! space |
 //!
 //! Whoever reads decides what else counts: a document takes only what is written exactly so, links also what a client
 //! added to it that does not change what is meant.

@@ -20,13 +20,13 @@ use super::{
 use crate::{
     Error, ErrorKind, Result,
     content::{
-        Edit, GitThing,
+        Edit, GitFile,
         gitsync::{
             Claims, ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, RepoConfig, RepoPath, RepoTree,
             Repository,
         },
     },
-    model::{GitBlob, JobResult, JobStage, RevisionId},
+    model::{JobResult, JobStage, RevisionId},
     platform::{
         Actor, Platform,
         jobs::{Effect, Job, Progress, Run},
@@ -251,7 +251,7 @@ impl Platform {
         export: &Export<'_>,
         run: &mut Run,
         prepared: Prepared,
-    ) -> Result<Option<(Commit, Vec<(GitThing, GitBlob)>)>> {
+    ) -> Result<Option<(Commit, Vec<GitFile>)>> {
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         let Export { payload, space, base, url } = export;
         let author: Option<Arc<UserRecord>> = self.read().await?.get(&UserRecord::at(&payload.by)).await?;
@@ -294,10 +294,10 @@ impl Platform {
         &self,
         export: &Export<'_>,
         run: &mut Run,
-        (commit, gits): (Commit, Vec<(GitThing, GitBlob)>),
+        (commit, files): (Commit, Vec<GitFile>),
     ) -> Result<Effect> {
         let Export { payload, space, .. } = export;
-        let edits = [Edit::SetGit { blobs: gits }];
+        let edits = [Edit::SetGit { files }];
         let exported = self.with_git(space, space.root, &edits).await?;
         let id: RevisionId = self.id();
         let is_ours = commit.message.trim_end() == payload.request.commit_message.trim_end();

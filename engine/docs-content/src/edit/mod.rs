@@ -134,7 +134,7 @@ pub enum Edit {
     /// those that are not there are passed over.
     SetGit {
         /// What is kept where.
-        blobs: Vec<(GitThing, GitBlob)>,
+        files: Vec<GitFile>,
     },
     /// Sets variables of the space, or removes those with no value; others stay.
     SetVariables {
@@ -152,6 +152,17 @@ pub enum GitThing {
     File(FileId),
     /// A reusable content.
     Reusable(ReusableId),
+}
+
+/// A file in which Git keeps something.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct GitFile {
+    /// What it keeps.
+    pub thing: GitThing,
+    /// Where it is.
+    pub blob: GitBlob,
+    /// Its text, stored before; none of a file of the space.
+    pub source: Option<Hash>,
 }
 
 /// What happened to a page over all edits of a batch.
@@ -359,7 +370,7 @@ impl At<'_, '_> {
             Edit::DeleteFile { file } => self.delete_file(file),
             Edit::PutReusable { reusable, fields } => self.put_reusable(reusable, fields),
             Edit::DeleteReusable { reusable } => self.delete_reusable(reusable),
-            Edit::SetGit { blobs } => self.set_git(blobs),
+            Edit::SetGit { files } => self.set_git(files),
             Edit::SetVariables { variables } => self.set_variables(variables),
         }
     }

@@ -126,6 +126,8 @@ pub struct ReusablePatch {
     pub computed_seed: Option<Option<String>>,
     /// Where Git keeps it.
     pub git: Option<Option<GitBlob>>,
+    /// The text of the file that it was read from, stored before.
+    pub source: Option<Option<Hash>>,
     /// Front matter the platform does not know, all of it.
     pub extra: Option<BTreeMap<String, Value>>,
 }
@@ -138,6 +140,7 @@ impl ReusablePatch {
         set(&mut entry.computed, &self.computed);
         set(&mut entry.computed_seed, &self.computed_seed);
         set(&mut entry.git, &self.git);
+        set(&mut entry.source, &self.source);
         set(&mut entry.extra, &self.extra);
         settle(&mut entry.clash, &self.names());
         Ok(())

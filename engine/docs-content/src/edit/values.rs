@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use docs_model::{FileId, GitBlob, ReusableId, VariableValue};
+use docs_model::{FileId, ReusableId, VariableValue};
 use docs_store::Key;
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
         load::Step,
         map, read,
     },
-    At, GitThing, Plan, ReusablePatch, check_variables,
+    At, GitFile, GitThing, Plan, ReusablePatch, check_variables,
 };
 
 impl At<'_, '_> {
@@ -75,21 +75,21 @@ impl At<'_, '_> {
         Ok(plan)
     }
 
-    pub(super) fn set_git(&self, blobs: &[(GitThing, GitBlob)]) -> Step<Plan> {
+    pub(super) fn set_git(&self, files: &[GitFile]) -> Step<Plan> {
         let key = |thing: &GitThing| match thing {
             GitThing::Page(page) => keys::page(page),
             GitThing::File(file) => keys::file(file),
             GitThing::Reusable(reusable) => keys::reusable(reusable),
         };
-        let wanted: Vec<Key> = blobs.iter().map(|(thing, _)| key(thing)).collect();
+        let wanted: Vec<Key> = files.iter().map(|file| key(&file.thing)).collect();
         let found = map::get_many(self.session, &self.root, &wanted)?;
         let mut plan = Plan::default();
-        for (((thing, blob), key), value) in blobs.iter().zip(wanted).zip(found) {
-            let (Some(value), git) = (value, Some(blob.clone())) else { continue };
+        for ((GitFile { thing, blob, source }, key), value) in files.iter().zip(wanted).zip(found) {
+            let (Some(value), git, source) = (value, Some(blob.clone()), *source) else { continue };
             match thing {
                 GitThing::Page(page) => {
                     let before: PageEntry = decode(&key, &value)?;
-                    let after = PageEntry { git, ..before.clone() };
+                    let after = PageEntry { git, source, ..before.clone() };
                     plan.changes.set_page(page, Some(&before), Some(&after))?;
                 }
                 GitThing::File(_) => {
@@ -98,7 +98,7 @@ impl At<'_, '_> {
                 }
                 GitThing::Reusable(_) => {
                     let before: ReusableEntry = decode(&key, &value)?;
-                    plan.changes.put(key, encode(&ReusableEntry { git, ..before })?);
+                    plan.changes.put(key, encode(&ReusableEntry { git, source, ..before })?);
                 }
             }
         }

@@ -27,10 +27,10 @@ const MERGED_TOGETHER: [(&str, &[&str]); 2] = [
 /// Fields that are merged element by element.
 const MERGED_BY_ELEMENT: [&str; 2] = ["variables", "extra"];
 /// Fields with rules of their own.
-const MERGED_APART: [&str; 5] = ["createdAt", "updatedAt", "git", "body", "clash"];
+const MERGED_APART: [&str; 6] = ["createdAt", "updatedAt", "git", "source", "body", "clash"];
 /// What may differ without the record having been changed by anyone: where it stands among its siblings is kept in
 /// the record, and moves when siblings are spread.
-const BOOKKEEPING_FIELDS: [&str; 3] = ["rank", "updatedAt", "git"];
+const BOOKKEEPING_FIELDS: [&str; 4] = ["rank", "updatedAt", "git", "source"];
 
 type Object = Map<String, Value>;
 
@@ -300,9 +300,11 @@ impl<'a, 's> Fields<'a, 's> {
             out.insert("updatedAt".to_owned(), to_value(&last)?);
         }
         // What Git knows is known of main content; the request has a say only where main has nothing new.
-        let git = if ours.get("git") == base.get("git") { theirs.get("git") } else { ours.get("git") };
-        if let Some(git) = git {
-            out.insert("git".to_owned(), git.clone());
+        let known = if ours.get("git") == base.get("git") { theirs } else { ours };
+        for name in ["git", "source"] {
+            if let Some(value) = known.get(name) {
+                out.insert(name.to_owned(), value.clone());
+            }
         }
         let body = self.body(subject, three.try_map(body)?)?;
         if !body.is_empty() {

@@ -1,5 +1,7 @@
 //! Edits, imports and reads.
 
+use std::collections::HashSet;
+
 use docs_model::{GitBlob, PageId, ReusableId};
 use proptest::prelude::*;
 
@@ -256,23 +258,29 @@ fn where_git_keeps_a_thing_is_said_without_changing_it() {
     let fields = ReusablePatch { title: Some("Shared".into()), ..ReusablePatch::default() };
     let root = apply(&content, root, &[Edit::PutReusable { reusable: reusable.clone(), fields }]);
     let blob = |path: &str| GitBlob { oid: "1".repeat(40), path: path.to_owned() };
-    let blobs = vec![
-        (GitThing::Page(id(3)), blob("three.md")),
-        (GitThing::Reusable(reusable.clone()), blob("shared.md")),
+    let source = now(content.store_texts(DOMAIN, &["# Three\n"])).unwrap().pop();
+    let files: Vec<GitFile> = [
+        (GitThing::Page(id(3)), "three.md"),
+        (GitThing::Reusable(reusable.clone()), "shared.md"),
         // What is gone meanwhile is passed over.
-        (GitThing::Page(id(9)), blob("gone.md")),
-        (GitThing::File("f1".parse().unwrap()), blob("gone.png")),
-    ];
-    let edited = now(content.edit(DOMAIN, root, time(99), &[Edit::SetGit { blobs: blobs.clone() }])).unwrap();
+        (GitThing::Page(id(9)), "gone.md"),
+        (GitThing::File("f1".parse().unwrap()), "gone.png"),
+    ]
+    .map(|(thing, path)| GitFile { thing, blob: blob(path), source })
+    .into();
+    let edited = now(content.edit(DOMAIN, root, time(99), &[Edit::SetGit { files: files.clone() }])).unwrap();
     assert!(edited.pages.is_empty(), "no page is another one");
     let (old, new) = (content.view(DOMAIN, root), content.view(DOMAIN, edited.root));
     let page = |view: &View| now(view.page(&id(3))).unwrap().unwrap();
-    assert_eq!(page(&new), PageEntry { git: Some(blob("three.md")), ..page(&old) });
+    assert_eq!(page(&new), PageEntry { git: Some(blob("three.md")), source, ..page(&old) });
     let shared = |view: &View| now(view.reusable(&reusable)).unwrap().unwrap();
-    assert_eq!(shared(&new), ReusableEntry { git: Some(blob("shared.md")), ..shared(&old) });
+    assert_eq!(shared(&new), ReusableEntry { git: Some(blob("shared.md")), source, ..shared(&old) });
     assert!(page(&old).differences(&page(&new)).is_empty());
-    let again = now(content.edit(DOMAIN, edited.root, time(100), &[Edit::SetGit { blobs }])).unwrap();
+    let again = now(content.edit(DOMAIN, edited.root, time(100), &[Edit::SetGit { files }])).unwrap();
     assert_eq!(again.root, edited.root);
+    let mut marked = HashSet::new();
+    now(content.mark(DOMAIN, edited.root, &mut marked)).unwrap();
+    assert!(source.is_some_and(|source| marked.contains(&source)), "no collector removes it");
     sound(&content, edited.root);
 }
 

@@ -19,7 +19,7 @@ use serde_json::Value;
 pub use self::text::{PageContent, WrittenPage};
 use self::{
     outline::Outline,
-    paths::{Choice, Paths, places_before},
+    paths::{Choice, Paths, places_before, places_known},
     places::{Places, Thing},
     text::{TextKind, Writer},
 };
@@ -114,6 +114,24 @@ pub struct SpaceInclude {
     pub git: Option<GitBlob>,
 }
 
+/// The text that a file is written over: what it says the same keeps its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Template<'t> {
+    /// The text.
+    pub text: &'t str,
+    /// Where it is from.
+    pub origin: TemplateOrigin,
+}
+
+/// Where a template is from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TemplateOrigin {
+    /// A file of the repository.
+    Repository,
+    /// The file that the space was last in sync with, which the repository need not have.
+    Space,
+}
+
 /// Where the title of a page is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TitleIn {
@@ -155,6 +173,8 @@ pub struct ExportPlan<'a> {
     before: &'a SpaceOutline,
     places_before: Places,
     places_after: Places,
+    /// Where everything is as the space knows it, whatever the repository has.
+    places_known: Places,
     removed: BTreeSet<RepoPath>,
     claimed: BTreeSet<RepoPath>,
     pages: HashSet<&'a PageId>,
@@ -202,6 +222,7 @@ impl<'a> ExportPlan<'a> {
                 before,
                 places_before,
                 places_after,
+                places_known: places_known(repository, now),
                 removed: removed.into_iter().collect(),
                 claimed,
                 pages: now.pages.iter().map(|page| &page.id).collect(),
@@ -268,7 +289,12 @@ impl<'a> ExportPlan<'a> {
 
     /// The text of a page's file, written over the one that is at its path in Git.
     #[must_use]
-    pub fn page(&self, page: &SpacePage, template: Option<&str>, content: PageContent<'_>) -> WrittenPage {
+    pub fn page(
+        &self,
+        page: &SpacePage,
+        template: Option<Template<'_>>,
+        content: PageContent<'_>,
+    ) -> WrittenPage {
         let thing = Thing::Page(page.id.clone());
         self.write((TextKind::Page, &thing), page.git.as_ref(), template, content)
     }
@@ -278,7 +304,7 @@ impl<'a> ExportPlan<'a> {
     pub fn include(
         &self,
         include: &SpaceInclude,
-        template: Option<&str>,
+        template: Option<Template<'_>>,
         content: PageContent<'_>,
     ) -> WrittenPage {
         let thing = Thing::Include(include.id.clone());
@@ -348,17 +374,19 @@ impl<'a> ExportPlan<'a> {
         &self,
         (kind, thing): (TextKind, &Thing),
         git: Option<&GitBlob>,
-        template: Option<&str>,
+        template: Option<Template<'_>>,
         content: PageContent<'_>,
     ) -> WrittenPage {
         let to = self.path(thing).cloned().unwrap_or_default();
-        let git = git.filter(|_| !self.claimed.contains(&to));
+        let is_known = template.is_some_and(|template| template.origin == TemplateOrigin::Space);
+        let git = git.filter(|_| is_known || !self.claimed.contains(&to));
         let from = git.and_then(|git| RepoPath::new(&git.path).ok()).unwrap_or_else(|| to.clone());
         let plain_title = (kind == TextKind::Include).then(|| humanise(&to));
         let is_page = |page: &PageId| self.pages.contains(page);
         let (from, to) = (from.folder(), to.folder());
-        let (before, after) = (&self.places_before, &self.places_after);
-        Writer { kind, before, after, from, to, plain_title, is_page: &is_page }.write(template, content)
+        let before = if is_known { &self.places_known } else { &self.places_before };
+        let (after, text) = (&self.places_after, template.map(|template| template.text));
+        Writer { kind, before, after, from, to, plain_title, is_page: &is_page }.write(text, content)
     }
 
     /// The pages to which an import of the result would give another slug.

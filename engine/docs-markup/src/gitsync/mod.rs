@@ -32,7 +32,7 @@ mod yaml;
 pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_folder};
 pub use export::{
     Claims, ExportPlan, PageContent, Repository, SpaceFile, SpaceInclude, SpaceOutline, SpacePage,
-    SpacePageKind, TitleIn, WrittenPage,
+    SpacePageKind, Template, TemplateOrigin, TitleIn, WrittenPage,
 };
 pub use infer::infer;
 pub use path::{PathError, RepoPath};

@@ -95,6 +95,7 @@ fn has_fields(entry: &PageEntry) -> bool {
         created_at: entry.created_at,
         updated_at: entry.updated_at,
         git: entry.git.clone(),
+        source: entry.source,
         clash: entry.clash.clone(),
         ..PageEntry::new(entry.kind, &entry.title, entry.rank.clone())
     };

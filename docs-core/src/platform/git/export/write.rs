@@ -1,6 +1,9 @@
 //! What a push brings: texts that differ from those in the repository, and files that are read when their turn comes.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -16,15 +19,16 @@ use super::{
 use crate::{
     Error, Result,
     content::{
-        FileEntry, GitThing, PagePatch, Rendering, View,
+        FileEntry, GitFile, GitThing, PagePatch, Rendering, View,
         gitsync::{
             ExportPlan, MAX_CONFIG_BYTES, PageContent, PlannedFile, RepoPath, Repository, SpaceFile,
-            SpaceInclude, SpacePage, TitleIn,
+            SpaceInclude, SpacePage, Template, TemplateOrigin, TitleIn,
         },
     },
     model::{GitBlob, JobProgress, JobStage, PageId},
     platform::{Platform, files::FilePlace, jobs::Progress},
     ports::{Checkout, GitError, PushFile, PushFiles, SourceError, blob_id},
+    store::Hash,
 };
 
 /// A file that is pushed.
@@ -48,7 +52,9 @@ pub(super) struct Prepared {
     pub(super) writes: VecDeque<Write>,
     pub(super) removed: Vec<RepoPath>,
     /// What is kept elsewhere, or is another blob, than the space knows.
-    pub(super) gits: Vec<(GitThing, GitBlob)>,
+    pub(super) gits: Vec<GitFile>,
+    /// The texts of those that are texts.
+    sources: Vec<Bytes>,
     /// Paths that are claimed and have something else.
     pub(super) refused: BTreeSet<RepoPath>,
     /// Bytes of all texts that are written.
@@ -103,7 +109,12 @@ impl Preparer<'_> {
         self.variables(&mut prepared).await?;
         let summary = self.plan.summary(&prepared.titles);
         if self.compared.repository.summary.as_ref() != Some(&summary) {
-            self.write(&self.compared.repository.config.summary, summary, &mut prepared)?;
+            self.write(&self.compared.repository.config.summary, summary.into(), &mut prepared)?;
+        }
+        if prepared.refused.is_empty() {
+            let texts: Vec<&str> =
+                prepared.sources.iter().filter_map(|text| std::str::from_utf8(text).ok()).collect();
+            self.platform.content().store_texts(self.compared.domain, &texts).await?;
         }
         Ok(prepared)
     }
@@ -127,10 +138,11 @@ impl Preparer<'_> {
             return Ok(());
         }
         let template = self.template(file).await?;
+        let known = self.known_text(entry.source.filter(|_| template.is_none())).await?;
         let body = self.compared.view.text(&entry.body, Rendering::Request).await?;
         let fields = entry.fields();
         let content = PageContent { fields: &fields, body: &body };
-        let written = self.plan.page(page, template.as_ref().map(|(text, _)| text.as_str()), content);
+        let written = self.plan.page(page, chosen(template.as_ref(), known.as_deref()), content);
         let title = if written.is_titled { TitleIn::File } else { TitleIn::Summary };
         prepared.titles.insert(page.id.clone(), title);
         let text = Text { thing: GitThing::Page(page.id.clone()), git: page.git.as_ref(), path };
@@ -149,11 +161,12 @@ impl Preparer<'_> {
             return Ok(());
         }
         let template = self.template(self.template_file(include.git.as_ref(), path)?).await?;
+        let known = self.known_text(entry.source.filter(|_| template.is_none())).await?;
         let body = self.compared.view.text(&entry.body, Rendering::Request).await?;
         let (title, extra) = (Some(entry.title.clone()), Some(entry.extra.clone()));
         let fields = PagePatch { title, extra, ..PagePatch::default() };
         let content = PageContent { fields: &fields, body: &body };
-        let written = self.plan.include(include, template.as_ref().map(|(text, _)| text.as_str()), content);
+        let written = self.plan.include(include, chosen(template.as_ref(), known.as_deref()), content);
         let text = Text { thing: GitThing::Reusable(include.id.clone()), git: include.git.as_ref(), path };
         self.text(text, template, written.text, prepared)
     }
@@ -196,6 +209,12 @@ impl Preparer<'_> {
         Ok(Some((readable(bytes.to_vec()).0, oid.clone())))
     }
 
+    /// The text of the file that the space was last in sync with.
+    async fn known_text(&self, source: Option<Hash>) -> Result<Option<Arc<str>>> {
+        let Some(source) = source else { return Ok(None) };
+        Ok(Some(self.platform.content().text(self.compared.domain, source).await?))
+    }
+
     /// Writes a text, unless the repository has it at its path.
     fn text(
         &self,
@@ -206,30 +225,31 @@ impl Preparer<'_> {
     ) -> Result<()> {
         let is_claimed = self.plan.claimed().contains(new.path);
         let is_there = is_claimed || new.git.is_some_and(|git| git.path == new.path.as_str());
-        let oid = match template.filter(|(template, _)| is_there && *template == text) {
+        let (hash, text) = (Hash::of(text.as_bytes()), Bytes::from(text));
+        let oid = match template.filter(|(template, _)| is_there && *template.as_bytes() == text) {
             Some((_, oid)) => oid,
             None => {
-                let oid = blob_id(text.as_bytes());
-                self.write(new.path, text, prepared)?;
-                oid
+                self.write(new.path, text.clone(), prepared)?;
+                blob_id(&text)
             }
         };
         let git = GitBlob { oid, path: new.path.to_string() };
         if new.git != Some(&git) {
-            prepared.gits.push((new.thing, git));
+            prepared.sources.push(text);
+            prepared.gits.push(GitFile { thing: new.thing, blob: git, source: Some(hash) });
         }
         Ok(())
     }
 
-    fn write(&self, path: &RepoPath, text: String, prepared: &mut Prepared) -> Result<()> {
+    fn write(&self, path: &RepoPath, bytes: Bytes, prepared: &mut Prepared) -> Result<()> {
         if self.plan.claimed().contains(path) {
             prepared.refused.insert(path.clone());
             return Ok(());
         }
         let path = self.plan.written_to(path).map_err(format_error)?;
-        prepared.bytes += text.len() as u64;
+        prepared.bytes += bytes.len() as u64;
         check_size("pages", prepared.bytes, MAX_TEXT_BYTES)?;
-        prepared.writes.push_back(Write::Text { path, bytes: text.into() });
+        prepared.writes.push_back(Write::Text { path, bytes });
         Ok(())
     }
 
@@ -250,7 +270,7 @@ impl Preparer<'_> {
         {
             let git = GitBlob { oid: oid.clone(), path: path.to_string() };
             if file.git.as_ref() != Some(&git) {
-                prepared.gits.push((thing, git));
+                prepared.gits.push(GitFile { thing, blob: git, source: None });
             }
             return Ok(());
         }
@@ -272,12 +292,21 @@ impl Preparer<'_> {
             text_at(self.compared.checkout, &self.compared.repository.tree, &path, MAX_CONFIG_BYTES).await?;
         match self.plan.variables(template.as_deref(), &values).map_err(format_error)? {
             Some(text) if template.as_ref() == Some(&text) => Ok(()),
-            Some(text) => self.write(&path, text, prepared),
+            Some(text) => self.write(&path, text.into(), prepared),
             None => {
                 prepared.removed.extend(template.map(|_| path));
                 Ok(())
             }
         }
+    }
+}
+
+/// What a text is written over: what the repository has goes before what the space knows.
+fn chosen<'t>(repository: Option<&'t (String, String)>, known: Option<&'t str>) -> Option<Template<'t>> {
+    let template = |text, origin| Template { text, origin };
+    match repository {
+        Some((text, _)) => Some(template(text, TemplateOrigin::Repository)),
+        None => known.map(|text| template(text, TemplateOrigin::Space)),
     }
 }
 
@@ -292,7 +321,7 @@ pub(super) struct Files<'p> {
     domain: &'p str,
     writes: VecDeque<Write>,
     /// What is kept where, complete when all files were taken.
-    pub(super) gits: Vec<(GitThing, GitBlob)>,
+    pub(super) gits: Vec<GitFile>,
 }
 
 impl<'p> Files<'p> {
@@ -310,7 +339,8 @@ impl PushFiles for Files<'_> {
             Some(Write::File { path, thing, known, entry }) => {
                 let bytes = read_file(self.platform, self.domain, &entry).await;
                 let bytes = bytes.map_err(SourceError::new)?;
-                self.gits.push((thing, GitBlob { oid: blob_id(&bytes), path: known }));
+                let blob = GitBlob { oid: blob_id(&bytes), path: known };
+                self.gits.push(GitFile { thing, blob, source: None });
                 Some(PushFile { path: path.to_string(), bytes })
             }
         })

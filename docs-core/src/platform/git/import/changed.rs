@@ -141,6 +141,7 @@ impl Importer<'_> {
         if !self.has_same_files(&wanted, &changed).await? {
             return Ok(None);
         }
+        self.store_sources().await?;
         self.link_texts(tree, &plan.root);
         let Some(edits) = self.edits(&changed).await? else { return Ok(None) };
         let now = self.platform.now().time();
@@ -230,8 +231,8 @@ impl Importer<'_> {
         Ok(true)
     }
 
-    /// The edits that make the space what the commit says; none where a page would get another slug, which others may be
-    /// waiting for.
+    /// The edits that make the space what the commit says; none where a page would get another slug, which others
+    /// may be waiting for.
     async fn edits(&mut self, changed: &Changed<'_>) -> Result<Option<Vec<Edit>>> {
         let mut edits = Vec::new();
         for (id, name, file) in &changed.files {

@@ -1,5 +1,5 @@
-//! Pages whose files have other paths than before: they keep their ids where the bytes are the same, or most of the text
-//! is, as `git log --follow` would find them. With the id, comments and links to the page stay.
+//! Pages whose files have other paths than before: they keep their ids where the bytes are the same, or most of the
+//! text is, as `git log --follow` would find them. With the id, comments and links to the page stay.
 
 use std::collections::{HashMap, HashSet};
 
@@ -64,8 +64,8 @@ impl Importer<'_> {
         self.before.pages.insert(file.path.to_string(), (id, entry));
     }
 
-    /// Of the files that are new, those that most of a page that is gone is in, each with that page: the most alike come
-    /// first. In the time that the lines of all of them take.
+    /// Of the files that are new, those that most of a page that is gone is in, each with that page: the most alike
+    /// come first. In the time that the lines of all of them take.
     async fn alike(
         &self,
         new: &[PlannedFile],

@@ -53,6 +53,8 @@ pub(super) struct Importer<'a> {
     oids: HashMap<&'a str, &'a str>,
     pub(super) before: Before,
     pub(super) texts: HashMap<RepoPath, String>,
+    /// The texts as they are in the repository, as objects.
+    sources: HashMap<RepoPath, Hash>,
     pub(super) files: HashMap<RepoPath, FileId>,
     pub(super) pages: HashMap<RepoPath, PageId>,
     pub(super) reusables: HashMap<RepoPath, ReusableId>,
@@ -89,6 +91,7 @@ impl<'a> Importer<'a> {
             oids: checkout.entries().iter().map(|entry| (entry.path.as_str(), entry.oid.as_str())).collect(),
             before: Before::read(platform, space).await?,
             texts: HashMap::new(),
+            sources: HashMap::new(),
             files: HashMap::new(),
             pages: HashMap::new(),
             reusables: HashMap::new(),
@@ -109,6 +112,7 @@ impl<'a> Importer<'a> {
         self.name_pages(&plan.pages).await?;
         self.landing = self.landing_slug(&config.readme, &plan.pages);
         self.name_reusables(&plan);
+        self.store_sources().await?;
         self.link_texts(&tree, &plan.root);
         self.add_pages(&plan, &mut items)?;
         let page_count = items.iter().filter(|item| matches!(item, BuildItem::Page(_))).count();
@@ -198,6 +202,20 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
+    /// Stores the texts as they are in the repository, before anything in them is changed.
+    pub(super) async fn store_sources(&mut self) -> Result<()> {
+        // The text of a file that is too long was not read.
+        let (paths, texts): (Vec<&RepoPath>, Vec<&str>) = self
+            .texts
+            .iter()
+            .map(|(path, text)| (path, text.as_str()))
+            .filter(|(_, text)| !text.is_empty())
+            .unzip();
+        let stored = self.platform.content().store_texts(&self.space.domain, &texts).await?;
+        self.sources = paths.into_iter().cloned().zip(stored).collect();
+        Ok(())
+    }
+
     /// The text of a page or reusable content, or none where it is too long: the rest of the import goes on.
     fn body(&mut self, path: &RepoPath, text: &str) -> NewBody {
         match check_page_size(text) {
@@ -249,7 +267,8 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Gives every page with a file its id: the one that the same path had before, else what [`Self::name_moved`] finds.
+    /// Gives every page with a file its id: the one that the same path had before, else what [`Self::name_moved`]
+    /// finds.
     pub(super) async fn name_pages(&mut self, pages: &[PlannedPage]) -> Result<()> {
         let mut stack: Vec<&PlannedPage> = pages.iter().rev().collect();
         let mut new = Vec::new();
@@ -337,6 +356,7 @@ impl<'a> Importer<'a> {
         fields.cover = self.cover(&source, file);
         let mut page = BuildPage::new(id, parent, PageKind::Document, fields);
         page.body = self.body(&file.path, source.body);
+        page.source = self.sources.get(&file.path).copied();
         let before = self.before.pages.get(file.path.as_str()).map(|(_, entry)| entry);
         if let Some(before) = before {
             page.rank = Some(before.rank.clone());
@@ -408,6 +428,7 @@ impl<'a> Importer<'a> {
             title: Some(title),
             body: Some(self.body(&include.file.path, source.body)),
             git: Some(self.git_of(&include.file)),
+            source: Some(self.sources.get(&include.file.path).copied()),
             extra: Some(source.front.fields.extra.clone().unwrap_or_default()),
             ..ReusablePatch::default()
         }

@@ -10,7 +10,7 @@ use super::{
     places::{Places, Thing},
 };
 use crate::{
-    gitsync::{RepoPath, RepoTree, path::split_extension},
+    gitsync::{Entry, EntryKind, RepoPath, RepoTree, path::split_extension},
     numbered, slugify,
 };
 
@@ -334,14 +334,25 @@ impl SpacePage {
 pub(super) fn places_before(repository: &Repository, now: &SpaceOutline, before: &SpaceOutline) -> Places {
     let mut places = Places::new(repository.tree.clone(), &repository.config);
     for outline in [before, now] {
-        let pages = outline.pages.iter().map(|page| (Thing::Page(page.id.clone()), &page.git));
-        let files = outline.files.iter().map(|file| (Thing::File(file.id.clone()), &file.git));
-        let includes = outline.includes.iter().map(|it| (Thing::Include(it.id.clone()), &it.git));
-        for (thing, git) in pages.chain(files).chain(includes) {
-            if let Some(path) = git.as_ref().and_then(|git| RepoPath::new(&git.path).ok()) {
-                places.put(thing, path);
-            }
-        }
+        known(outline).for_each(|(thing, path)| places.put(thing, path));
     }
     places
+}
+
+/// Where the things of a space are as it knows them, in a tree that has nothing else.
+pub(super) fn places_known(repository: &Repository, now: &SpaceOutline) -> Places {
+    let entry = |path: &RepoPath| Entry { path: path.as_str().to_owned(), size: 0, kind: EntryKind::File };
+    let tree = RepoTree::new(known(now).map(|(_, path)| entry(&path)));
+    let mut places = Places::new(tree, &repository.config);
+    known(now).for_each(|(thing, path)| places.put(thing, path));
+    places
+}
+
+/// What has a path in Git.
+fn known(outline: &SpaceOutline) -> impl Iterator<Item = (Thing, RepoPath)> {
+    let pages = outline.pages.iter().map(|page| (Thing::Page(page.id.clone()), &page.git));
+    let files = outline.files.iter().map(|file| (Thing::File(file.id.clone()), &file.git));
+    let includes = outline.includes.iter().map(|it| (Thing::Include(it.id.clone()), &it.git));
+    let all = pages.chain(files).chain(includes);
+    all.filter_map(|(thing, git)| Some((thing, RepoPath::new(&git.as_ref()?.path).ok()?)))
 }

@@ -13,6 +13,10 @@ use crate::{
     markdown::parse_page,
 };
 
+fn of_repository(text: &str) -> Template<'_> {
+    Template { text, origin: TemplateOrigin::Repository }
+}
+
 fn repository(files: &[&str], summary: Option<&str>) -> Repository {
     let entries = files.iter().map(|path| match path.split_once(" -> ") {
         Some((path, to)) => Entry { path: path.to_owned(), size: 1, kind: EntryKind::Symlink(to.to_owned()) },
@@ -216,7 +220,7 @@ fn edited(template: &str, change: impl FnOnce(&mut PagePatch), body: Option<&str
     fields.title.get_or_insert("r".to_owned());
     change(&mut fields);
     let body = body.unwrap_or(source.body);
-    plan.page(&now.pages[0], Some(template), PageContent { fields: &fields, body }).text
+    plan.page(&now.pages[0], Some(of_repository(template)), PageContent { fields: &fields, body }).text
 }
 
 #[test]
@@ -267,7 +271,11 @@ proptest! {
             "a.md" => crate::markdown::Resolution::To("/pages/a".to_owned()),
             _ => crate::markdown::Resolution::Keep,
         });
-        let written = plan.page(&now.pages[0], Some(&text), PageContent { fields: &fields, body: &body });
+        let written = plan.page(
+            &now.pages[0],
+            Some(of_repository(&text)),
+            PageContent { fields: &fields, body: &body },
+        );
         prop_assert_eq!(written.text, text);
     }
 
