@@ -209,6 +209,15 @@ fn limits(object: &Object, out: &mut MetaSchema) {
     out.exclusive_minimum = number("exclusiveMinimum").map(|_| true);
     out.maximum = number("maximum").or_else(|| number("exclusiveMaximum"));
     out.exclusive_maximum = number("exclusiveMaximum").map(|_| true);
+    // What a number is parsed as bounds it, unless it says a closer bound.
+    let widest = match out.format {
+        Some("uint8") => Some(u8::MAX.into()),
+        Some("uint16") => Some(u16::MAX.into()),
+        Some("uint32") => Some(u32::MAX.into()),
+        Some("int32") => Some(i32::MAX.into()),
+        _ => None,
+    };
+    out.maximum = out.maximum.or(widest);
     out.min_length = count("minLength");
     out.max_length = count("maxLength");
     out.min_items = count("minItems");
