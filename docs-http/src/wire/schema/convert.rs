@@ -102,7 +102,10 @@ impl Converter {
             out.properties.push((keep(name), schema));
         }
         // The form of poem-openapi cannot forbid further members, and we ignore them anyway.
-        out.additional_properties = match object.get("additionalProperties") {
+        // Nor can OpenAPI 3.0 say of what form the names of members are.
+        let of_a_form = object.get("patternProperties").and_then(Value::as_object);
+        let named = of_a_form.and_then(|forms| forms.values().next());
+        out.additional_properties = match named.or_else(|| object.get("additionalProperties")) {
             None | Some(Value::Bool(false)) => None,
             Some(schema) => Some(Box::new(self.reference(schema))),
         };
