@@ -145,7 +145,7 @@ async fn read<T: DeserializeOwned + JsonSchema + 'static>(
     if let Some(place) = IgnoredFields::note::<T>(request, &bytes) {
         return Err(ApiError::invalid(match place.as_str() {
             "" => "the body: must be a JSON object, is a list".to_owned(),
-            place => format!("{place}: must be an object, is a list"),
+            place => format!("{}: must be an object, is a list", fault::plain(place)),
         }));
     }
     parse(&bytes).map(Some)

@@ -229,7 +229,9 @@ fn sites(w: &World) -> Vec<Row> {
 
 /// Claims of visitors.
 fn claims() -> Vec<Row> {
-    let schema = |claims: Value| json!({ "jsonSchema": { "type": "object", "properties": claims, "additionalProperties": false } });
+    let object =
+        |claims: Value| json!({ "type": "object", "properties": claims, "additionalProperties": false });
+    let schema = |claims: Value| json!({ "jsonSchema": object(claims) });
     let one = |claim: Value| schema(json!({ "claim": claim }));
     let text = |values: Value| one(json!({ "type": "string", "enum": values }));
     let list = |items: Value| one(json!({ "type": "array", "items": items }));

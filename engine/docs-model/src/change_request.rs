@@ -398,11 +398,11 @@ impl<'de> Deserialize<'de> for UpdatePageChange {
         }] },
         { "allOf": [crate::schema::absent("target"), { "required": ["type"], "properties": {
             "type": { "type": "string", "enum": ["group"] },
-            "document": { "maxProperties": 0 }, "description": { "maxLength": 0 },
+            "document": { "maxProperties": 0 }, "description": { "type": ["string", "null"], "enum": ["", null] },
         } }] },
         { "allOf": [crate::schema::absent("slug"), { "required": ["type", "target"], "properties": {
             "type": { "type": "string", "enum": ["link"] },
-            "document": { "maxProperties": 0 }, "description": { "maxLength": 0 },
+            "document": { "maxProperties": 0 }, "description": { "type": ["string", "null"], "enum": ["", null] },
             "noIndex": { "enum": [false] }, "noRobotsIndex": { "enum": [false] },
         } }] },
     ] },

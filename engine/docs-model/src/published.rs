@@ -7,10 +7,17 @@ use serde_json::{Map, Value};
 
 use super::{OrgId, SectionId, SiteId, SiteSpaceId, SpaceId, formed_text::formed_text, web_url::web_url};
 
+/// A web address; unlike elsewhere, blanks may be in it.
+#[cfg(feature = "schema")]
+const PUBLISHED: &str = concat!(
+    r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#]",
+    r"([^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f])?$",
+);
+
 formed_text! {
     /// An address that is looked up: an absolute http or https URL.
     PublishedUrl(1, 2048, |text| web_url(text).is_some(), "an address like https://docs.example.com/guides",
-        { "pattern": r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#]([^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f])?$" }),
+        { "pattern": PUBLISHED }),
 }
 
 /// An address of a published site, and who wants to read there.

@@ -1,5 +1,5 @@
-//! What [`check`](super::check) takes, as far as a schema says it: not how deep claims are nested, how many there are at
-//! all places together, and how long their names are.
+//! What [`check`](super::check) takes, as far as a schema says it: not how deep claims are nested, how many there are
+//! at all places together, how long their names are, and that other keywords are refused.
 
 use std::borrow::Cow;
 
@@ -66,8 +66,8 @@ pub(super) fn whole(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",
         "description": "A JSON Schema (draft-07) of the claims of visitors. Claims are of type `boolean`, `string`, \
-                        `string` with `enum`, `number`, `array` of those, or `object`, each with a `description` that is \
-                        empty when left out. Other keywords are refused.",
+                        `string` with `enum`, `number`, `array` of those, or `object`, each with a `description` that \
+                        is empty when left out. Other keywords are refused.",
         "properties": {
             "$schema": { "type": "string", "enum": ["http://json-schema.org/draft-07/schema#"] },
             "type": { "type": "string", "enum": ["object"] },
