@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 
 use super::{OrgId, SectionId, SiteId, SiteSpaceId, SpaceId, formed_text::formed_text, web_url::web_url};
 
-/// A web address; unlike elsewhere, blanks may be in it.
+/// A web address without credentials; unlike elsewhere, blanks may be in it.
 #[cfg(feature = "schema")]
 const PUBLISHED: &str = concat!(
-    r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#]",
-    r"([^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f])?$",
+    r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#@\u0000-\u001f\u007f-\u009f]+",
+    r"([/\\?#]([^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f])?)?$",
 );
 
 formed_text! {
