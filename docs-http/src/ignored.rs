@@ -20,7 +20,7 @@ use poem::{
 };
 use schemars::JsonSchema;
 
-use self::fields::KnownFields;
+use self::fields::{Found, KnownFields};
 
 /// The header of an answer that names parameters of the query that were ignored.
 pub(crate) const PARAMETERS: HeaderName = HeaderName::from_static("ignored-parameters");
@@ -99,12 +99,14 @@ pub(crate) fn parameters(query: Option<&str>, known: &[String]) -> Option<Header
 pub(crate) struct IgnoredFields(Arc<OnceLock<HeaderValue>>);
 
 impl IgnoredFields {
-    /// Names the fields of a body that its type does not know, where the endpoint of the operation asks for it.
-    pub(crate) fn note<T: JsonSchema + 'static>(request: &Request, body: &[u8]) {
-        let Some(Self(place)) = request.data() else { return };
-        if let Some(names) = known::<T>().ignored(body).header() {
+    /// Names the fields of a body that its type does not know, where the endpoint of the operation asks for it; answers
+    /// the first place of the body where a list stands for an object.
+    pub(crate) fn note<T: JsonSchema + 'static>(request: &Request, body: &[u8]) -> Option<String> {
+        let Found { names, list } = known::<T>().walk(body);
+        if let (Some(Self(place)), Some(names)) = (request.data(), names.header()) {
             place.get_or_init(|| names);
         }
+        list
     }
 
     /// Adds what was noted to the headers of the answer.

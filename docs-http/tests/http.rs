@@ -84,6 +84,8 @@ mod revisions;
 mod rewind;
 #[path = "http/round_trips.rs"]
 mod round_trips;
+#[path = "http/schema_refusals.rs"]
+mod schema_refusals;
 #[path = "http/search.rs"]
 mod search;
 #[path = "http/server.rs"]

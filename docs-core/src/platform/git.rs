@@ -12,7 +12,7 @@ use super::{Actor, access, at_once, jobs::Job, nouns::SpaceHandle};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::gitsync::RepoPath,
-    model::{ExportGitRepository, GitSync, ImportGitRepository, JobId, SpaceId},
+    model::{ExportGitRepository, GitSync, ImportGitRepository, JobId, SpaceId, is_full_ref},
     policy::SpaceAction,
     store::{
         Operation, Tx,
@@ -43,7 +43,7 @@ impl<'p> SpaceHandle<'p> {
     /// ```
     pub fn import_git(self, request: ImportGitRepository) -> BoxFuture<'p, Result<JobId>> {
         Box::pin(async move {
-            if !request.reference.starts_with("refs/") || request.reference.len() < 6 {
+            if !is_full_ref(&request.reference) {
                 return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
             }
             self.sync_git(request).await
@@ -76,7 +76,7 @@ impl<'p> SpaceHandle<'p> {
     /// ```
     pub fn export_git(self, request: ExportGitRepository) -> BoxFuture<'p, Result<JobId>> {
         Box::pin(async move {
-            if request.reference.strip_prefix("refs/heads/").is_none_or(str::is_empty) {
+            if !request.reference.starts_with("refs/heads/") || !is_full_ref(&request.reference) {
                 return Err(Error::invalid("ref", "must be a branch in full, like refs/heads/main"));
             }
             if request.commit_message.trim().is_empty() {

@@ -6,6 +6,8 @@ use docs_core::{
     platform::{ContentOf, NewUpload},
 };
 use poem_openapi::{OpenApi, param::Path};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::{
     AsCaller as _, Auth, Tag,
@@ -26,7 +28,10 @@ use crate::{
 pub struct Uploads(pub(super) Platform);
 
 /// The name of a file.
-type FileName = BoundedText<1, 256>;
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+struct FileName(#[schemars(regex(pattern = docs_core::model::schema::FILE_NAME))] BoundedText<1, 256>);
 
 #[OpenApi(prefix_path = "/spaces/:spaceId", tag = "Tag::Content")]
 impl Uploads {
@@ -79,8 +84,10 @@ async fn upload(
 ) -> Answer<Created<RevisionFile>> {
     let mut sent = body.open().await?;
     let name = match (name, sent.name.take()) {
-        (Some(name), _) => name,
-        (None, Some(name)) => FileName::new(name).map_err(|why| ApiError::invalid(format!("name: {why}")))?,
+        (Some(FileName(name)), _) => name,
+        (None, Some(name)) => {
+            BoundedText::new(name).map_err(|why| ApiError::invalid(format!("name: {why}")))?
+        }
         (None, None) => {
             return Err(ApiError::invalid("name: is required; say it in the query, like ?name=logo.png"));
         }

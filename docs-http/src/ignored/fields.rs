@@ -36,6 +36,18 @@ struct Place {
     /// What fields of any other name hold, where they are allowed.
     others: Option<PlaceId>,
     items: Option<PlaceId>,
+    /// Objects may be here, and no lists.
+    takes_no_list: bool,
+}
+
+/// What was found in a body.
+#[derive(Default)]
+pub(super) struct Found {
+    /// The fields that are not known.
+    pub(super) names: Names,
+    /// The first place where a list stands for an object; empty for the body itself. serde would read its items as the
+    /// fields of the object, in order.
+    pub(super) list: Option<String>,
 }
 
 impl KnownFields {
@@ -48,14 +60,14 @@ impl KnownFields {
         Self { places: makes.places, root }
     }
 
-    /// The names of the fields that are not known; those before the first mistake, when the body is no JSON.
-    pub(super) fn ignored(&self, json: &[u8]) -> Names {
-        let mut names = Names::default();
+    /// What a body has that its type does not know; what stands before the first mistake, when it is no JSON.
+    pub(super) fn walk(&self, json: &[u8]) -> Found {
+        let mut found = Found::default();
         let mut json = serde_json::Deserializer::from_slice(json);
-        let walk = Walk { known: self, at: self.root, path: &Path::Root, names: &mut names };
-        // What is wrong with the body is for its parser to say.
+        let walk = Walk { known: self, at: self.root, path: &Path::Root, found: &mut found };
+        // What else is wrong with the body is for its parser to say.
         let _: Result<(), serde_json::Error> = walk.deserialize(&mut json);
-        names
+        found
     }
 }
 
@@ -95,7 +107,9 @@ impl<'s> Makes<'s> {
         let items: Vec<_> = parts.iter().filter_map(|part| part.items.as_deref()).collect();
         let others = (!others.is_empty()).then(|| self.place(others));
         let items = (!items.is_empty()).then(|| self.place(items));
-        self.places[id] = Place { fields, others, items };
+        let any_is = |kind: &str| parts.iter().any(|part| part.ty == kind);
+        let takes_no_list = any_is("object") && !any_is("array");
+        self.places[id] = Place { fields, others, items, takes_no_list };
         id
     }
 
@@ -143,10 +157,16 @@ enum Path<'p> {
 }
 
 impl Path<'_> {
-    /// The name of a field here.
-    fn field(&self, name: &str) -> String {
+    /// The name of this place.
+    fn text(&self) -> String {
         let mut path = String::new();
         self.write(&mut path);
+        path
+    }
+
+    /// The name of a field here.
+    fn field(&self, name: &str) -> String {
+        let mut path = self.text();
         push_field(&mut path, name);
         path
     }
@@ -173,12 +193,12 @@ fn push_field(path: &mut String, name: &str) {
     path.push_str(&escaped(name.as_bytes()));
 }
 
-/// Reads a value, and notes the names of fields that its place does not know.
+/// Reads a value, and notes the names of fields that its place does not know, and lists where it takes none.
 struct Walk<'w> {
     known: &'w KnownFields,
     at: PlaceId,
     path: &'w Path<'w>,
-    names: &'w mut Names,
+    found: &'w mut Found,
 }
 
 impl<'de> DeserializeSeed<'de> for Walk<'_> {
@@ -209,11 +229,11 @@ impl<'de> Visitor<'de> for Walk<'_> {
                         known: self.known,
                         at,
                         path: &path,
-                        names: &mut *self.names,
+                        found: &mut *self.found,
                     })?;
                 }
                 None => {
-                    self.names.add(self.path.field(&name));
+                    self.found.names.add(self.path.field(&name));
                     map.next_value::<IgnoredAny>()?;
                 }
             }
@@ -222,11 +242,15 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let at = self.known.places[self.at].items.unwrap_or(ANYTHING);
+        let place = &self.known.places[self.at];
+        if place.takes_no_list {
+            self.found.list.get_or_insert_with(|| self.path.text());
+        }
+        let at = place.items.unwrap_or(ANYTHING);
         let mut index = 0;
         let mut path = Path::Item(self.path, index);
         while items
-            .next_element_seed(Walk { known: self.known, at, path: &path, names: &mut *self.names })?
+            .next_element_seed(Walk { known: self.known, at, path: &path, found: &mut *self.found })?
             .is_some()
         {
             index += 1;
@@ -287,7 +311,7 @@ mod tests {
     use super::*;
 
     fn ignored<T: JsonSchema>(body: &Value) -> Option<String> {
-        let names = KnownFields::of::<T>().ignored(body.to_string().as_bytes()).header()?;
+        let names = KnownFields::of::<T>().walk(body.to_string().as_bytes()).names.header()?;
         Some(names.to_str().expect("is ASCII").to_owned())
     }
 
@@ -324,16 +348,35 @@ mod tests {
     }
 
     #[test]
+    fn a_list_is_found_wherever_an_object_belongs_and_nowhere_else() {
+        let list = |json: &str| KnownFields::of::<UpdateContent>().walk(json.as_bytes()).list;
+        let within = |change: &str| format!(r#"{{"changes":[{{"operation":"delete_page"}},{change}]}}"#);
+        for (wrong, place) in [
+            ("[1]".to_owned(), ""),
+            ("{\"changes\":[[]]}".to_owned(), "changes[0]"),
+            (within(r#"{"operation":"insert_page","document":["A"]}"#), "changes[1].document"),
+            (within(r#"{"operation":"insert_page","target":["url","x"]}"#), "changes[1].target"),
+            (within(r#"{"operation":"insert_files","files":[["a"]]}"#), "changes[1].files[0]"),
+        ] {
+            assert_eq!(list(&wrong).as_deref(), Some(place), "{wrong}");
+        }
+        for right in ["{", "5", r#"{"changes":[],"more":[]}"#] {
+            assert_eq!(list(right), None, "{right}");
+        }
+        assert_eq!(list(&within(r#"{"operation":"insert_files","files":[{}]}"#)), None);
+    }
+
+    #[test]
     fn what_is_no_json_is_left_to_the_parser() {
         let known = KnownFields::of::<CreateSpace>();
         for (body, told) in
             [("", None), ("{", None), ("5", None), ("[{\"x\":1}]", None), ("{\"x\":1,}", Some("x"))]
         {
-            let names = known.ignored(body.as_bytes()).header();
+            let names = known.walk(body.as_bytes()).names.header();
             assert_eq!(names.as_ref().and_then(|names| names.to_str().ok()), told, "{body}");
         }
         let deep = "{\"parent\":".repeat(100_000);
-        let names = known.ignored(deep.as_bytes()).header();
+        let names = known.walk(deep.as_bytes()).names.header();
         assert_eq!(names.as_ref().and_then(|names| names.to_str().ok()), Some("parent.parent"));
     }
 }

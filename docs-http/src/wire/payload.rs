@@ -46,10 +46,8 @@ impl BodyLimit {
 /// | more bytes than [`BodyLimit`] | 413 | names the limit |
 /// | no JSON | 400 | line and column |
 /// | a wrong, missing or repeated field | 400 | the path first: `changes[0].title: is required` |
+/// | a list in place of an object | 400 | the path first: `position: must be an object, is a list` |
 /// | the NUL character | 400 | line and column; stores cannot keep it |
-///
-/// serde takes a list for an object when its items fit the fields in order. The body itself is guarded against that;
-/// objects inside it are not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strict<T>(pub T);
 
@@ -144,10 +142,12 @@ async fn read<T: DeserializeOwned + JsonSchema + 'static>(
 ) -> Result<Option<T>, ApiError> {
     let Some(bytes) = json(request, body).await? else { return Ok(None) };
     // serde would read the items of a list as the fields of an object, in order.
-    if bytes.trim_ascii_start().starts_with(b"[") && !schema::is_list::<T>() {
-        return Err(ApiError::invalid("the body: must be a JSON object, is a list"));
+    if let Some(place) = IgnoredFields::note::<T>(request, &bytes) {
+        return Err(ApiError::invalid(match place.as_str() {
+            "" => "the body: must be a JSON object, is a list".to_owned(),
+            place => format!("{}: must be an object, is a list", fault::plain(place)),
+        }));
     }
-    IgnoredFields::note::<T>(request, &bytes);
     parse(&bytes).map(Some)
 }
 

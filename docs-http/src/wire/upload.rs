@@ -14,17 +14,17 @@ use poem_openapi::{
 use super::{
     error::ApiError,
     fault,
-    form::{Form, boundary},
+    form::{Form, Part, boundary},
 };
 
 /// The field of a form that is the file.
 const FIELD: &str = "file";
-/// What a form has around the file.
+/// What a form has around the file, other fields among it.
 const FORM_OVERHEAD: u64 = 64 * 1024;
 const FORM: &str = "multipart/form-data";
 
 /// A file that is sent: a body of any media type, which is that of the file, or `multipart/form-data` with the file in
-/// a field called `file`.
+/// a field called `file`; other fields are ignored.
 ///
 /// # Errors
 /// 413 for a length that is more than a file has; 415 for another form, and for bytes that are compressed on the way;
@@ -64,14 +64,40 @@ pub(crate) struct SentFile {
 
 enum Source {
     Bytes(Chunks),
-    Form(Form),
+    Form(FileForm),
+}
+
+/// A form with a file among fields that are ignored, as unknown fields are everywhere.
+struct FileForm {
+    form: Form,
+    /// How many bytes ignored fields may still have.
+    room: u64,
+}
+
+impl FileForm {
+    /// The next part that is called like the file; what stands before it is left out.
+    async fn next_file(&mut self) -> Result<Option<Part>, ApiError> {
+        while let Some(part) = self.form.next_part().await? {
+            if part.name == FIELD {
+                return Ok(Some(part));
+            }
+            while let Some(bytes) = self.form.next_bytes().await? {
+                self.room = self.room.checked_sub(bytes.len() as u64).ok_or_else(|| {
+                    ApiError::invalid(format!(
+                        "the form: fields besides `file` must be at most {FORM_OVERHEAD} bytes together"
+                    ))
+                })?;
+            }
+        }
+        Ok(None)
+    }
 }
 
 impl FileBody {
     /// The file; of a form, all that stands before it is read.
     ///
     /// # Errors
-    /// 400 for what is no form, and for a form that does not begin with the file.
+    /// 400 for what is no form, for a form without a file, and for one with much before it.
     pub(crate) async fn open(self) -> Result<SentFile, ApiError> {
         let boundary = match self.kind {
             Kind::Bytes { content_type } => {
@@ -79,11 +105,8 @@ impl FileBody {
             }
             Kind::Form { boundary } => boundary,
         };
-        let mut form = Form::new(self.chunks, &boundary);
-        let part = form.next_part().await?.ok_or_else(only_a_file)?;
-        if part.name != FIELD {
-            return Err(only_a_file());
-        }
+        let mut form = FileForm { form: Form::new(self.chunks, &boundary), room: FORM_OVERHEAD };
+        let part = form.next_file().await?.ok_or_else(only_a_file)?;
         let content_type = part.content_type;
         Ok(SentFile { name: part.file_name, content_type, source: Source::Form(form) })
     }
@@ -93,16 +116,16 @@ impl SentFile {
     /// The next bytes; `None` behind the last.
     ///
     /// # Errors
-    /// 400 for a body that breaks off, and for a form with more than the file.
+    /// 400 for a body that breaks off, and for a form with a second file or much behind the first.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
         let form = match &mut self.source {
             Source::Bytes(chunks) => return chunks.next().await,
             Source::Form(form) => form,
         };
-        if let Some(bytes) = form.next_bytes().await? {
+        if let Some(bytes) = form.form.next_bytes().await? {
             return Ok(Some(bytes));
         }
-        match form.next_part().await? {
+        match form.next_file().await? {
             None => Ok(None),
             Some(_) => Err(only_a_file()),
         }

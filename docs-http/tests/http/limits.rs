@@ -193,10 +193,10 @@ fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> 
         field("subject", ask(), (0, 100), Text::Any, move |t| json!({ "users": [me], "subject": t })),
         field("body.markdown", comments(), (1, 20_000), Text::Any, |t| json!({ "body": { "markdown": t } })),
         field("url", import(), (9, 2048), Text::After("https://x/"), git("url")),
-        field("ref", import(), (6, 1024), Text::After("refs/heads/"), git("ref")),
+        field("ref", import(), (6, 1024), Text::After("refs/x"), git("ref")),
         field("repoCacheID", import(), (0, 512), Text::After("a/"), git("repoCacheID")),
-        field("repoTreeURL", import(), (0, 2048), Text::After("https://x/"), git("repoTreeURL")),
-        field("repoCommitURL", import(), (0, 2048), Text::After("https://x/"), git("repoCommitURL")),
+        field("repoTreeURL", import(), (9, 2048), Text::After("https://x/"), git("repoTreeURL")),
+        field("repoCommitURL", import(), (9, 2048), Text::After("https://x/"), git("repoCommitURL")),
         field("repoProjectDirectory", import(), (0, 1024), Text::Plain, git("repoProjectDirectory")),
         field("commitMessage", export(), (1, 4000), Text::Any, git("commitMessage")),
     ]

@@ -446,6 +446,10 @@ async fn a_field_of_the_wrong_type_is_named() {
         let Some(Value::Object(fields)) = &op.body else { continue };
         for field in fields.keys() {
             for wrong in [json!({ "a": 1 }), json!(5), json!([[]])] {
+                // None of its fields is required, and unknown ones are ignored.
+                if field == "favicon" && wrong.is_object() {
+                    continue;
+                }
                 let mut body = fields.clone();
                 body.insert(field.clone(), wrong);
                 let answer = w.s.ask(&op.method, &w.path(&op), &w.s.admin, Some(body.into())).await;

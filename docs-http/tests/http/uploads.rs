@@ -117,6 +117,18 @@ async fn a_file_is_uploaded_as_bytes_or_in_a_form_and_shown_as_any_other() {
                 "j.png",
                 "image/png",
             ),
+            // Fields besides the file are ignored.
+            (
+                "",
+                vec![FORM],
+                form(&[
+                    ("name=note", "", b"x"),
+                    ("name=file; filename=k.png", "", PNG),
+                    ("name=note", "", b"y"),
+                ]),
+                "k.png",
+                "image/png",
+            ),
             // A name that is taken gets a number.
             ("?name=a.png", vec![png], PNG.to_vec(), "a (1).png", "image/png"),
         ]
@@ -155,7 +167,9 @@ async fn what_is_no_upload_is_refused_and_changes_nothing() {
     let file = |disposition: &'static str| form(&[(disposition, "", b"x")]);
     let right = file("name=file; filename=a.txt");
     let twice = form(&[("name=file; filename=a.txt", "", b"x"), ("name=file; filename=b.txt", "", b"x")]);
-    let more = form(&[("name=file; filename=a.txt", "", b"x"), ("name=title", "", b"x")]);
+    let note = vec![b'x'; 65_537];
+    let more = form(&[("name=file; filename=a.txt", "", b"x"), ("name=note", "", &note)]);
+    let early = form(&[("name=note", "", &note), ("name=file; filename=a.txt", "", b"x")]);
     let long = format!("?name={}", "a".repeat(257));
     let octets = ("content-type", "application/octet-stream");
     for content in places(&s).await {
@@ -206,7 +220,8 @@ async fn what_is_no_upload_is_refused_and_changes_nothing() {
                 "name: must be a name without a folder",
             ),
             ("", vec![FORM], twice.clone(), 400, "the form: must have one field"),
-            ("", vec![FORM], more.clone(), 400, "the form: must have one field"),
+            ("", vec![FORM], more.clone(), 400, "the form: fields besides `file` must be at most"),
+            ("", vec![FORM], early.clone(), 400, "the form: fields besides `file` must be at most"),
         ] {
             let answer = send(&s, &content, Upload { query, headers: &headers, body: &body }).await;
             let message = answer.refused(status, &format!("{query} {headers:?}"));

@@ -2,11 +2,13 @@
 
 mod check;
 mod complete;
+#[cfg(feature = "schema")]
+mod shape;
 
 use std::fmt;
 
 #[cfg(feature = "schema")]
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
 
@@ -100,32 +102,8 @@ impl JsonSchema for AdaptiveJsonSchema {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "AdaptiveJsonSchema".into()
     }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "object",
-            "description": "A JSON Schema (draft-07) of the claims of visitors. Claims are of type `boolean`, `string`, \
-                            `string` with `enum`, `number`, `array` of those, or `object`, each with a `description` that is empty \
-                            when left out.",
-            "properties": {
-                "$schema": { "type": "string", "enum": ["http://json-schema.org/draft-07/schema#"] },
-                "type": { "type": "string", "enum": ["object"] },
-                "properties": {
-                    "type": "object",
-                    "description": "The claims by name. Below `unsigned` are those that nobody signs: of \
-                                    any name and boolean, when its `additionalProperties` say so.",
-                    "additionalProperties": {
-                        "type": "object",
-                        "required": ["type"],
-                        "properties": {
-                            "type": { "type": "string", "enum": ["boolean", "string", "number", "array", "object"] },
-                        },
-                        "additionalProperties": true,
-                    },
-                },
-                "additionalProperties": { "type": "boolean", "enum": [false] },
-            },
-            "required": ["type", "properties", "additionalProperties"],
-        })
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        shape::whole(generator)
     }
 }
 

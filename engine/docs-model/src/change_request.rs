@@ -393,9 +393,18 @@ impl<'de> Deserialize<'de> for UpdatePageChange {
 #[cfg_attr(feature = "schema", schemars(extend("allOf" = [
     { "anyOf": crate::schema::not_both("emoji", "icon") },
     { "anyOf": [
-        { "required": ["document"], "properties": { "type": { "type": "string", "enum": ["document"] } } },
-        { "required": ["type"], "properties": { "type": { "type": "string", "enum": ["group"] } } },
-        { "required": ["type", "target"], "properties": { "type": { "type": "string", "enum": ["link"] } } },
+        { "allOf": [crate::schema::absent("target"), {
+            "required": ["document"], "properties": { "type": { "type": "string", "enum": ["document"] } },
+        }] },
+        { "allOf": [crate::schema::absent("target"), { "required": ["type"], "properties": {
+            "type": { "type": "string", "enum": ["group"] },
+            "document": { "maxProperties": 0 }, "description": { "type": ["string", "null"], "enum": ["", null] },
+        } }] },
+        { "allOf": [crate::schema::absent("slug"), { "required": ["type", "target"], "properties": {
+            "type": { "type": "string", "enum": ["link"] },
+            "document": { "maxProperties": 0 }, "description": { "type": ["string", "null"], "enum": ["", null] },
+            "noIndex": { "enum": [false] }, "noRobotsIndex": { "enum": [false] },
+        } }] },
     ] },
 ])))]
 pub struct InsertPageChange {

@@ -204,11 +204,12 @@ pub struct CommentInput {
     /// Markdown.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
     pub markdown: Option<CommentText>,
-    /// A document tree.
+    /// A document tree of at least one block.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(extend("properties" = { "nodes": { "minItems": 1 } })))]
     pub document: Option<Document>,
 }
 

@@ -8,6 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{BoundedText, DocumentInput, VariableValue, patch::given};
 
+/// Base64 as it is read: groups of four, those that end a text with padding and without bits left over.
+#[cfg(feature = "schema")]
+const BASE64: &str = "^([A-Za-z0-9+/]{4}|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)*$";
+
+/// A media type, with parameters if wanted.
+#[cfg(feature = "schema")]
+const MEDIA_TYPE: &str = concat!(
+    r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+",
+    r#"(;( *[!#$%&'*+.^_`|~0-9A-Za-z-]+=([!#$%&'*+.^_`|~0-9A-Za-z-]+|"[^"\u0000-\u001f\u007f]+" *);)*"#,
+    r#" *([!#$%&'*+.^_`|~0-9A-Za-z-]+=([!#$%&'*+.^_`|~0-9A-Za-z-]*|"[^"\u0000-\u001f\u007f]+" *))?)?$"#,
+);
+
 /// Adds files.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -26,21 +38,23 @@ impl InsertFilesChange {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
-    { "required": ["url"], "properties": { "url": { "type": "string" } } },
-    { "required": ["base64", "contentType"],
-      "properties": { "base64": { "type": "string" }, "contentType": { "type": "string" } } },
+    { "required": ["url"], "properties": { "url": { "type": "string" }, "base64": { "type": "null" } } },
+    { "required": ["base64", "contentType"], "properties": {
+        "base64": { "type": "string" }, "contentType": { "type": "string" }, "url": { "type": "null" },
+    } },
 ])))]
 #[serde(rename_all = "camelCase")]
 pub struct InsertFile {
-    /// Its name.
+    /// Its name, without a folder.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::FILE_NAME)))]
     pub name: BoundedText<1, 256>,
     /// Where to fetch it.
     pub url: Option<super::Url>,
     /// Its bytes; `contentType` is then needed.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Za-z0-9+/]*={0,2}$")))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = BASE64)))]
     pub base64: Option<String>,
     /// Its media type.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[^\s/;]+/[^\s/;]+(\s*;.*)?$")))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = MEDIA_TYPE)))]
     pub content_type: Option<BoundedText<1, 255>>,
     /// A name for the file within this request, so that pages may link to it.
     #[serde(rename = "ref")]
@@ -74,7 +88,8 @@ pub struct UpdateVariablesChange {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InsertReusableContentChange {
-    /// The title.
+    /// The title, not blank.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
     pub title: BoundedText<1, 1000>,
     /// What it says.
     pub document: DocumentInput,
@@ -87,9 +102,10 @@ pub struct InsertReusableContentChange {
 pub struct UpdateReusableContentChange {
     /// The reusable content.
     pub reusable_content: String,
-    /// The title.
+    /// The title, not blank.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
     pub title: Option<BoundedText<1, 1000>>,
     /// Replaces all that it says.
     #[serde(default, deserialize_with = "given")]

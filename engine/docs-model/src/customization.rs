@@ -188,7 +188,6 @@ pub struct Internationalization {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::not_both("icon", "emoji"))))]
-#[serde(deny_unknown_fields)]
 pub struct Favicon {
     /// A picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -33,6 +33,10 @@ pub fn id_text(id: uuid::Uuid) -> String {
 /// Most characters of an id.
 pub const MAX_ID: usize = 64;
 
+/// What [`check`] takes, as a pattern.
+#[cfg(feature = "schema")]
+const ID_PATTERN: &str = "^[A-Za-z0-9_-]{1,64}$";
+
 /// The text cannot be an id, so nothing has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not an id: 1 to 64 letters, digits, `-` or `_` are needed")]
@@ -109,7 +113,7 @@ macro_rules! ids {
                 stringify!($name).into()
             }
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string" })
+                json_schema!({ "type": "string", "pattern": ID_PATTERN })
             }
         }
     )*};

@@ -53,6 +53,7 @@ pub enum InviteEmail {
 /// An address to invite, with a role of its own.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["email", "role"])))]
 pub struct InviteWithRole {
     /// The address.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[^\s\u0000]+@[^\s\u0000]+$")))]
@@ -181,9 +182,18 @@ pub struct CollectionInvite {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
-    { "allOf": [{ "required": ["role"] }, crate::schema::absent("level")] },
-    { "required": ["space", "level"], "properties": { "level": { "type": "string" } } },
-    { "required": ["collection", "level"], "properties": { "level": { "type": "string" } } },
+    { "allOf": [
+        { "required": ["role"] },
+        crate::schema::absent("level"), crate::schema::absent("space"), crate::schema::absent("collection"),
+    ] },
+    { "allOf": [
+        { "required": ["space", "level"], "properties": { "level": { "type": "string" } } },
+        crate::schema::absent("role"), crate::schema::absent("collection"),
+    ] },
+    { "allOf": [
+        { "required": ["collection", "level"], "properties": { "level": { "type": "string" } } },
+        crate::schema::absent("role"), crate::schema::absent("space"),
+    ] },
 ])))]
 pub struct CreateLinkInvite {
     /// The role in the organization, or `null` for guest.
@@ -205,6 +215,9 @@ pub struct CreateLinkInvite {
 /// A change of an invite link: `role` where it leads to the organization, `level` where it leads to content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
+    crate::schema::absent("role"), crate::schema::absent("level"),
+])))]
 pub struct UpdateLinkInvite {
     /// The role in the organization, or `null` for guest.
     #[serde(default)]

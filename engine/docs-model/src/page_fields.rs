@@ -204,9 +204,10 @@ macro_rules! define {
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         #[serde(rename_all = "camelCase")]
         pub struct PageFields {
-            /// The title, at least one character.
+            /// The title, not blank.
             #[serde(default, deserialize_with = "given")]
             #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+            #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
             pub title: Option<BoundedText<1, 1000>>,
             $($(
                 $(#[$request])*

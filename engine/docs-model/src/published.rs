@@ -5,10 +5,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{BoundedText, OrgId, SectionId, SiteId, SiteSpaceId, SpaceId};
+use super::{OrgId, SectionId, SiteId, SiteSpaceId, SpaceId, formed_text::formed_text, web_url::web_url};
 
-/// An address that is looked up.
-pub type PublishedUrl = BoundedText<1, 2048>;
+/// A web address without credentials; unlike elsewhere, blanks may be in it.
+#[cfg(feature = "schema")]
+const PUBLISHED: &str = concat!(
+    r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#@\u0000-\u001f\u007f-\u009f]+",
+    r"([/\\?#]([^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f])?)?$",
+);
+
+formed_text! {
+    /// An address that is looked up: an absolute http or https URL.
+    PublishedUrl(1, 2048, |text| web_url(text).is_some(), "an address like https://docs.example.com/guides",
+        { "pattern": PUBLISHED }),
+}
 
 /// An address of a published site, and who wants to read there.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -48,6 +48,10 @@ pub struct PublishingAuth {
 /// A change of how visitors prove who they are; what is left out stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
+    { "properties": { "backend": { "type": "string", "enum": ["integration"] } } },
+    { "properties": { "integration": { "type": "null" } } },
+])))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdatePublishingAuth {
     /// Who signs.

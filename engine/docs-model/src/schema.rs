@@ -5,6 +5,17 @@
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
+/// The pattern of a text that says something: not white space alone.
+pub const NOT_BLANK: &str = r"^[^\u0000]*[^\s\u0000][^\u0000]*$";
+
+/// The pattern of the name of a file: no folder, no control characters, nothing that changes the direction of text, and
+/// not dots and white space alone.
+pub const FILE_NAME: &str = concat!(
+    r"^[^/\\\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]*",
+    r"[^/\\.\s\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]",
+    r"[^/\\\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]*$",
+);
+
 /// Takes `null` out of the schema of a field that may be left out but not be `null`.
 ///
 /// ```

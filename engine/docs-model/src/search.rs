@@ -59,6 +59,17 @@ pub struct SearchSpaceResult {
 /// them the whole site is searched.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
+    { "required": ["scope"], "properties": { "scope": { "type": "object" } } },
+    { "properties": { "mode": { "type": ["string", "null"], "enum": ["all", null] } } },
+    { "required": ["mode", "siteSpaceId"], "properties": {
+        "mode": { "type": "string", "enum": ["current"] }, "siteSpaceId": { "type": "string" },
+    } },
+    { "required": ["mode", "siteSpaceIds"], "properties": {
+        "mode": { "type": "string", "enum": ["specific"] },
+        "siteSpaceIds": { "type": "array", "items": { "type": "string" } },
+    } },
+])))]
 #[serde(rename_all = "camelCase")]
 pub struct SearchSite {
     /// What to search for.

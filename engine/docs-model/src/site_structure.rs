@@ -280,6 +280,7 @@ pub struct AddSectionGroup {
     /// Sections to move into it, in this order.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(extend("uniqueItems" = true)))]
     pub sections: Option<Vec<String>>,
     /// The group to add it to; the site itself when absent.
     #[serde(default, deserialize_with = "given")]
@@ -405,9 +406,23 @@ pub enum SiteStructurePointer {
     },
 }
 
+/// That both what is moved and what it is put beside are of these types.
+#[cfg(feature = "schema")]
+fn both_of(types: &[&str]) -> serde_json::Value {
+    let part = serde_json::json!({
+        "properties": { "type": { "type": "string", "enum": types }, "id": { "type": "string" } },
+    });
+    serde_json::json!({ "properties": {
+        "item": part, "position": { "properties": { "before": part, "after": part } },
+    } })
+}
+
 /// What to put beside what.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
+    both_of(&["site-space"]), both_of(&["site-section", "site-section-group"]),
+])))]
 pub struct SortStructure {
     /// What is moved.
     pub item: SiteStructurePointer,

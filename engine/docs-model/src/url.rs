@@ -2,9 +2,17 @@
 
 use super::formed_text::formed_text;
 
+/// The pattern of an absolute http or https URL.
+#[cfg(feature = "schema")]
+const WEB_URL: &str = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#]\S*$";
+
+/// The same, or nothing.
+#[cfg(feature = "schema")]
+pub(crate) const WEB_URL_OR_EMPTY: &str = r"^([Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#]\S*)?$";
+
 formed_text! {
     /// An absolute http or https URL.
-    Url(1, 2048, is_web_url, "an absolute http or https URL", { "format": "uri", "pattern": r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#]\S*$" }),
+    Url(1, 2048, is_web_url, "an absolute http or https URL", { "format": "uri", "pattern": WEB_URL }),
 }
 
 fn is_web_url(text: &str) -> bool {

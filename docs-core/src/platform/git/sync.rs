@@ -12,8 +12,8 @@ use crate::{
     content::gitsync::{Entry, EntryKind, FormatError, PathError, RepoPath, RepoTree},
     model::{
         BoundedText, ExportGitRepository, GitCommit, GitInfoProvider, GitInfoUpdate, GitProvider, GitSync,
-        ImportGitRepository, JobId, RevisionId, SpaceId, Timestamp, UserId, has_credentials, is_written_out,
-        web_url, without_nul,
+        ImportGitRepository, JobId, RevisionId, SpaceId, Timestamp, Url as WebUrl, UserId, has_credentials,
+        is_written_out, web_url, without_nul,
     },
     platform::{
         Actor, Platform, access,
@@ -278,6 +278,9 @@ pub(super) fn check_url(url: &str) -> Result<String> {
     };
     let has_host = match parsed.scheme() {
         "https" | "http" => web_url(url).is_some(),
+        "git" if parsed.path().len() < 2 => {
+            return Err(Error::invalid("url", "must have the path of a repository"));
+        }
         "git" => parsed.host_str().is_some_and(|host| !host.is_empty()),
         "file" => true,
         _ => return Err(wrong()),
@@ -296,14 +299,21 @@ pub(super) fn check_url(url: &str) -> Result<String> {
     Ok(parsed.into())
 }
 
-/// Refuses credentials in an address that is shown to readers.
+/// Refuses what readers shall not be shown as an address: credentials, and what does not lead to the web. An empty one
+/// is none.
 pub(super) fn check_shown(field: &str, url: Option<&str>) -> Result<()> {
     let holds_some = url.is_some_and(|url| match Url::parse(url) {
         Ok(url) => has_credentials(&url),
-        // What cannot be read may still be shown.
+        // What cannot be read is refused for what it holds first.
         Err(_) => url.contains('@'),
     });
-    if holds_some { Err(Error::invalid(field, "must not hold credentials")) } else { Ok(()) }
+    if holds_some {
+        return Err(Error::invalid(field, "must not hold credentials"));
+    }
+    match url.filter(|url| !url.is_empty()) {
+        Some(url) => WebUrl::new(url).map(drop).map_err(|error| Error::invalid(field, error)),
+        None => Ok(()),
+    }
 }
 
 /// The lane of a space's imports and exports.
@@ -373,6 +383,8 @@ mod tests {
             "https:a.example/b",
             "https:\\\\a.example\\b",
             "git:///a",
+            "git://a.example",
+            "git://a.example/",
             "git:a",
             "https://a b/",
             "https://a.example:99999/",
@@ -385,8 +397,8 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_shown_holds_no_credentials() {
-        for fine in [None, Some("https://example.com/a@b"), Some("tree/main"), Some("")] {
+    fn an_address_that_is_shown_leads_to_the_web_and_holds_no_credentials() {
+        for fine in [None, Some("https://example.com/a@b"), Some("HTTP://example.com"), Some("")] {
             assert!(check_shown("repoTreeURL", fine).is_ok(), "{fine:?}");
         }
         for wrong in [
@@ -398,6 +410,10 @@ mod tests {
         ] {
             let error = check_shown("repoTreeURL", Some(wrong)).expect_err(wrong);
             assert_eq!(error.message(), "repoTreeURL: must not hold credentials");
+        }
+        for wrong in ["javascript:x", "tree/main", "ftp://example.com", "https://", "data:text/html,x", " "] {
+            let error = check_shown("gitInfo.url", Some(wrong)).expect_err(wrong);
+            assert_eq!(error.message(), "gitInfo.url: must be an absolute http or https URL");
         }
     }
 }

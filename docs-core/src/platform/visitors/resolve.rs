@@ -56,7 +56,7 @@ impl Platform {
     /// ```
     pub fn resolve_url<'a>(&'a self, ask: &'a ResolveUrl) -> BoxFuture<'a, Result<ResolvedUrl>> {
         Box::pin(async move {
-            let address = Address::parse("url", &ask.url)?;
+            let address = Address::parse("url", ask.url.as_str())?;
             let given = ask.visitor.clone().unwrap_or_default();
             let unsigned = unsigned(&given)?;
             let tx = self.read().await?;

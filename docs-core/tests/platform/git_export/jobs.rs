@@ -312,6 +312,11 @@ async fn an_export_that_nobody_could_do_is_refused_at_once() {
         (json!({ "repoTreeURL": "https://me:pw@git.example/x" }), "repoTreeURL"),
         (json!({ "repoCommitURL": "https://me:pw@git.example/x" }), "repoCommitURL"),
         (json!({ "gitInfo": { "url": "https://me:pw@git.example/x" } }), "gitInfo.url"),
+        (json!({ "repoTreeURL": "javascript:x" }), "repoTreeURL"),
+        (json!({ "repoCommitURL": "javascript:x" }), "repoCommitURL"),
+        (json!({ "gitInfo": { "url": "javascript:x" } }), "gitInfo.url"),
+        (json!({ "ref": "refs/heads/a..b" }), "ref"),
+        (json!({ "url": "git://git.example" }), "url"),
         (json!({ "repoProjectDirectory": "../x" }), "repoProjectDirectory"),
     ] {
         let error = w.as_admin().space(&space).export_git(request(more)).await.refused(ErrorKind::Invalid);

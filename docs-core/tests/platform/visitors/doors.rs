@@ -498,7 +498,7 @@ async fn the_longest_mount_then_section_space_and_page_are_found() {
     {
         resolve(&w, nothing, Value::Null).await.refused(ErrorKind::NotFound);
     }
-    resolve(&w, "not an address", Value::Null).await.refused(ErrorKind::Invalid);
+    resolve(&w, "https://me:secret@docs.example/", Value::Null).await.refused(ErrorKind::Invalid);
     let claims = json!({ "unsignedClaims": { "x": "x".repeat(9_000) } });
     resolve(&w, &url, claims).await.refused(ErrorKind::Invalid);
 }

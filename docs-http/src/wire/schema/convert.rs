@@ -102,7 +102,10 @@ impl Converter {
             out.properties.push((keep(name), schema));
         }
         // The form of poem-openapi cannot forbid further members, and we ignore them anyway.
-        out.additional_properties = match object.get("additionalProperties") {
+        // Nor can OpenAPI 3.0 say of what form the names of members are.
+        let of_a_form = object.get("patternProperties").and_then(Value::as_object);
+        let named = of_a_form.and_then(|forms| forms.values().next());
+        out.additional_properties = match named.or_else(|| object.get("additionalProperties")) {
             None | Some(Value::Bool(false)) => None,
             Some(schema) => Some(Box::new(self.reference(schema))),
         };
@@ -209,6 +212,15 @@ fn limits(object: &Object, out: &mut MetaSchema) {
     out.exclusive_minimum = number("exclusiveMinimum").map(|_| true);
     out.maximum = number("maximum").or_else(|| number("exclusiveMaximum"));
     out.exclusive_maximum = number("exclusiveMaximum").map(|_| true);
+    // What a number is parsed as bounds it, unless it says a closer bound.
+    let widest = match out.format {
+        Some("uint8") => Some(u8::MAX.into()),
+        Some("uint16") => Some(u16::MAX.into()),
+        Some("uint32") => Some(u32::MAX.into()),
+        Some("int32") => Some(i32::MAX.into()),
+        _ => None,
+    };
+    out.maximum = out.maximum.or(widest);
     out.min_length = count("minLength");
     out.max_length = count("maxLength");
     out.min_items = count("minItems");

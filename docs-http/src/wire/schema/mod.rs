@@ -15,7 +15,6 @@ mod unite;
 
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
-use serde_json::Value;
 
 use convert::Converter;
 
@@ -65,16 +64,6 @@ fn register_all(registry: &mut Registry, mut generator: SchemaGenerator, directi
 #[must_use]
 pub fn clashes(registry: &Registry) -> Vec<&str> {
     registry.schemas.keys().filter_map(|name| name.strip_suffix(CLASH)).collect()
-}
-
-/// Tells whether the values of a type are lists.
-#[must_use]
-pub fn is_list<T: JsonSchema>() -> bool {
-    is_array(&generator(Direction::Request).root_schema_for::<T>())
-}
-
-fn is_array(schema: &Schema) -> bool {
-    schema.get("type").and_then(Value::as_str) == Some("array")
 }
 
 /// Where components stand in an OpenAPI document.

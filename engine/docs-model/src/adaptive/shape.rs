@@ -1,0 +1,135 @@
+//! What [`check`](super::check) takes, as far as a schema says it: not how deep claims are nested, how many there are
+//! at all places together, how long their names are, and that other keywords are refused.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Value as Json, json};
+
+use super::{
+    MAX_CLAIM_DESCRIPTION, MAX_CLAIM_VALUE, MAX_CLAIM_VALUES, MAX_CLAIMS, UNSIGNED, UNSIGNED_CLAIMS,
+};
+
+/// One claim of a schema.
+struct AdaptiveClaim;
+
+impl JsonSchema for AdaptiveClaim {
+    fn schema_name() -> Cow<'static, str> {
+        "AdaptiveClaim".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let claims = claims(generator);
+        json_schema!({
+            "description": "What is known of a claim.",
+            "oneOf": [
+                claim("boolean", "A claim that is true or false.", &[], json!({})),
+                claim("number", "A claim that is a number.", &[], json!({})),
+                claim("string", "A claim that is a text.", &[], json!({ "enum": values() })),
+                claim("array", "A claim that is a list.", &["items"], json!({ "items": item() })),
+                claim("object", "Claims together.", &["properties", "additionalProperties"], json!({
+                    "properties": claims,
+                    "additionalProperties": { "type": "boolean", "enum": [false] },
+                })),
+            ],
+        })
+    }
+}
+
+/// The schema of a whole schema of claims.
+pub(super) fn whole(generator: &mut SchemaGenerator) -> Schema {
+    let mut named = claims(generator);
+    named["description"] =
+        "The claims by name. Below `unsigned` are those that nobody signs: of any name and boolean, \
+                            when its `additionalProperties` say so."
+            .into();
+    named["properties"] = json!({ (UNSIGNED_CLAIMS): {
+        "type": "object",
+        "description": "Claims that nobody signs.",
+        "required": ["type"],
+        "properties": {
+            "type": { "type": "string", "enum": ["object"] },
+            "description": { "type": "string", "enum": [UNSIGNED] },
+            "properties": claims(generator),
+            "additionalProperties": { "oneOf": [
+                { "type": "boolean", "enum": [false] },
+                {
+                    "type": "object",
+                    "required": ["type"],
+                    "properties": {
+                        "type": { "type": "string", "enum": ["boolean"] },
+                        "description": description(),
+                    },
+                },
+            ] },
+        },
+    } });
+    json_schema!({
+        "type": "object",
+        "description": "A JSON Schema (draft-07) of the claims of visitors. Claims are of type `boolean`, `string`, \
+                        `string` with `enum`, `number`, `array` of those, or `object`, each with a `description` that \
+                        is empty when left out. Other keywords are refused.",
+        "properties": {
+            "$schema": { "type": "string", "enum": ["http://json-schema.org/draft-07/schema#"] },
+            "type": { "type": "string", "enum": ["object"] },
+            "properties": named,
+            "additionalProperties": { "type": "boolean", "enum": [false] },
+        },
+        "required": ["type", "properties", "additionalProperties"],
+    })
+}
+
+/// Claims by name.
+fn claims(generator: &mut SchemaGenerator) -> Json {
+    let claim = generator.subschema_for::<AdaptiveClaim>();
+    json!({
+        "type": "object",
+        "description": "Claims by name.",
+        "maxProperties": MAX_CLAIMS,
+        "additionalProperties": claim,
+    })
+}
+
+/// A claim of this type, with what it needs besides and what it may have.
+fn claim(kind: &str, meaning: &str, needs: &[&str], more: Json) -> Json {
+    let mut properties = json!({ "type": { "type": "string", "const": kind }, "description": description() });
+    if let (Some(properties), Json::Object(more)) = (properties.as_object_mut(), more) {
+        properties.extend(more);
+    }
+    let required: Vec<&str> = [&["type"], needs].concat();
+    json!({ "type": "object", "description": meaning, "required": required, "properties": properties })
+}
+
+/// An item of a list.
+fn item() -> Json {
+    json!({ "oneOf": [
+        {
+            "type": "object",
+            "required": ["type"],
+            "properties": {
+                "type": { "type": "string", "enum": ["boolean", "number"] }, "description": description(),
+            },
+        },
+        {
+            "type": "object",
+            "required": ["type"],
+            "properties": {
+                "type": { "type": "string", "enum": ["string"] }, "description": description(), "enum": values(),
+            },
+        },
+    ] })
+}
+
+fn description() -> Json {
+    json!({ "type": "string", "maxLength": MAX_CLAIM_DESCRIPTION })
+}
+
+/// The values that a text may have.
+fn values() -> Json {
+    json!({
+        "type": "array",
+        "minItems": 1,
+        "maxItems": MAX_CLAIM_VALUES,
+        "uniqueItems": true,
+        "items": { "type": "string", "maxLength": MAX_CLAIM_VALUE, "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*$" },
+    })
+}
