@@ -1,8 +1,7 @@
 //! Reads and writes Git repositories for the documentation platform.
 //!
-//! * [`GitClient`] fetches from https, http and git URLs, and from file URLs where the operator allows it, and
-//! pushes to
-//!   all of them but git. It connects to no address that its [`Outbound`] does not allow.
+//! * [`GitClient`] fetches from https, http and git URLs, and from file URLs where the operator allows it, and pushes
+//!   to all of them but git. It connects to no address that its [`Outbound`] does not allow.
 //! * [`FolderCheckout`] is a folder on a disk, [`EmbeddedCheckout`] a list of files in the program; both look like a
 //!   commit.
 //! * [`LocalRemote`] gives checkouts URLs of their own, in front of another remote.

@@ -405,7 +405,12 @@ async fn parameters_that_are_refused_are_wrong_by_the_document_too() {
     for (id, name, wrong, right) in [
         ("getPublishedContentByUrl", "url", "docs.example/a", "https://docs.example/sites/docs/"),
         ("getPublishedContentByUrl", "url", "ftp://docs.example/", "https://docs.example/sites/docs/"),
-        ("getPublishedContentByUrl", "url", "https://me:x@docs.example/", "https://docs.example/sites/docs/a@b"),
+        (
+            "getPublishedContentByUrl",
+            "url",
+            "https://me:x@docs.example/",
+            "https://docs.example/sites/docs/a@b",
+        ),
         ("getPublishedContentByUrl", "url", "https://", "https://docs.example/sites/docs/a b?c#d"),
         ("getPublishedContentByUrl", "url", "https://docs.example/ ", "https://docs.example/sites/docs"),
         ("uploadFileInChangeRequestById", "name", "a/b", "a.png"),

@@ -185,6 +185,27 @@ async fn repository(s: &Server, space: &str) {
     let short = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
     s.post(&format!("{path}/git/import"), 204, short).await;
     s.platform.settle().await.expect("settled");
+    let full = json!({
+        "url": "https://me:secret@git.example/docs", "ref": "refs/heads/exported", "commitMessage": "Export",
+        "repoCacheID": "c", "repoTreeURL": "https://git.example/docs/tree/exported",
+        "repoCommitURL": "https://git.example/docs/commit", "repoProjectDirectory": "",
+        "timestamp": "2025-01-02T00:00:00Z", "force": true,
+        "gitInfo": { "provider": "github", "url": "https://git.example/docs" },
+    });
+    s.post(&format!("{path}/git/export"), 204, full).await;
+    s.platform.settle().await.expect("settled");
+    let short =
+        json!({ "url": "https://git.example/docs", "ref": "refs/heads/exported", "commitMessage": "Again" });
+    s.post(&format!("{path}/git/export"), 204, short).await;
+    s.platform.settle().await.expect("settled");
+    let jobs = s.get(&format!("{path}/jobs")).await;
+    assert_eq!(
+        (&jobs["items"][0]["kind"], &jobs["items"][0]["state"]),
+        (&json!("git_export"), &json!("done")),
+        "{jobs}"
+    );
+    let legacy = format!("{path}/git/legacy-installation");
+    s.ask("DELETE", &legacy, &s.admin, None).await.is(204, &legacy);
 }
 
 async fn change_requests(s: &Server, space: &str) {
