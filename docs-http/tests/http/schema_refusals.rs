@@ -77,7 +77,7 @@ fn people(w: &World) -> Vec<Row> {
         ),
         (link, json!({ "role": "read", "space": space }), right.clone()),
         (link, json!({ "role": "read", "collection": collection }), json!({ "role": "read" })),
-        (link, json!({ "role": "read", "space": space, "level": "read" }), right.clone()),
+        (link, json!({ "role": "read", "space": space, "level": "read" }), right),
         (link, json!({ "role": null, "level": null }), json!({ "role": null })),
         (
             link,
@@ -168,32 +168,12 @@ fn sites(w: &World) -> Vec<Row> {
     let group = w.name("siteSectionGroupId");
     let sort = |item: Value, beside: Value| json!({ "item": item, "position": { "before": beside } });
     let part = |kind: &str, id: &str| json!({ "type": kind, "id": id });
-    let search = |mut more: Value| {
-        more["query"] = "page".into();
-        more
-    };
     vec![
         (
             "addSectionGroupToSite",
             json!({ "title": "New", "sections": [other, other] }),
             json!({ "title": "New", "sections": [other] }),
         ),
-        (
-            "searchSiteContent",
-            search(json!({ "mode": "current" })),
-            search(json!({ "mode": "current", "siteSpaceId": place })),
-        ),
-        (
-            "searchSiteContent",
-            search(json!({ "mode": "specific", "siteSpaceId": place })),
-            search(json!({ "mode": "specific", "siteSpaceIds": [place] })),
-        ),
-        (
-            "searchSiteContent",
-            search(json!({ "mode": "current", "scope": null })),
-            search(json!({ "mode": "current", "scope": { "mode": "all" } })),
-        ),
-        ("searchSiteContent", search(json!({ "siteSpaceIds": [] })), search(json!({ "mode": null }))),
         (
             "sortSiteStructure",
             sort(part("site-section", section), part("site-space", place)),
@@ -224,6 +204,33 @@ fn sites(w: &World) -> Vec<Row> {
             json!({ "url": "docs.example/sites/docs" }),
             json!({ "url": "https://docs.example/sites/docs/" }),
         ),
+    ]
+}
+
+/// Searches of a site.
+fn searches(w: &World) -> Vec<Row> {
+    let place = w.name("siteSpaceId");
+    let search = |mut more: Value| {
+        more["query"] = "page".into();
+        more
+    };
+    vec![
+        (
+            "searchSiteContent",
+            search(json!({ "mode": "current" })),
+            search(json!({ "mode": "current", "siteSpaceId": place })),
+        ),
+        (
+            "searchSiteContent",
+            search(json!({ "mode": "specific", "siteSpaceId": place })),
+            search(json!({ "mode": "specific", "siteSpaceIds": [place] })),
+        ),
+        (
+            "searchSiteContent",
+            search(json!({ "mode": "current", "scope": null })),
+            search(json!({ "mode": "current", "scope": { "mode": "all" } })),
+        ),
+        ("searchSiteContent", search(json!({ "siteSpaceIds": [] })), search(json!({ "mode": null }))),
     ]
 }
 
@@ -352,7 +359,7 @@ async fn what_is_wrong_as_it_is_written_is_wrong_by_the_document_too() {
     let w = World::new().await;
     let (contract, ops) = (Contract::of(w.s.document), w.ops());
     let saved = w.s.store.save();
-    let rows = [lists(&w), people(&w), files(), pages(), sites(&w), claims(), repositories()];
+    let rows = [lists(&w), people(&w), files(), pages(), sites(&w), searches(&w), claims(), repositories()];
     let mut wrong = Vec::new();
     for (id, refused, taken) in rows.into_iter().flatten() {
         let schema = schema_of(w.s.document, id, None);
