@@ -11,7 +11,10 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::OnceLock,
+};
 
 use docs_model::{ContentRef, FileId, GitBlob, PageId, ReusableId, Variables};
 use serde_json::Value;
@@ -19,7 +22,7 @@ use serde_json::Value;
 pub use self::text::{PageContent, WrittenPage};
 use self::{
     outline::Outline,
-    paths::{Choice, Paths, places_before, places_known},
+    paths::{Choice, Folded, Paths, places_before, places_known},
     places::{Places, Thing},
     text::{TextKind, Writer},
 };
@@ -173,8 +176,8 @@ pub struct ExportPlan<'a> {
     before: &'a SpaceOutline,
     places_before: Places,
     places_after: Places,
-    /// Where everything is as the space knows it, whatever the repository has.
-    places_known: Places,
+    /// Where everything is as the space knows it, whatever the repository has: for what is not written over a file of it.
+    places_known: OnceLock<Places>,
     removed: BTreeSet<RepoPath>,
     claimed: BTreeSet<RepoPath>,
     pages: HashSet<&'a PageId>,
@@ -200,10 +203,11 @@ impl<'a> ExportPlan<'a> {
             return Err(FormatError::NoPages { folder: repository.config.root.clone() });
         }
         let places_before = places_before(repository, now, before);
+        let there = Folded::of(repository.tree.paths());
         let mut forced = HashSet::new();
         let mut round = 0;
         loop {
-            let choice = Choice { repository, now, before, forced: &forced, claims };
+            let choice = Choice { repository, there: &there, now, before, forced: &forced, claims };
             let Paths { places, removed, claimed } = choice.paths();
             let written = places.values().cloned();
             let tree = repository.tree.changed(&removed, written);
@@ -222,7 +226,7 @@ impl<'a> ExportPlan<'a> {
                 before,
                 places_before,
                 places_after,
-                places_known: places_known(repository, now),
+                places_known: OnceLock::new(),
                 removed: removed.into_iter().collect(),
                 claimed,
                 pages: now.pages.iter().map(|page| &page.id).collect(),
@@ -384,7 +388,10 @@ impl<'a> ExportPlan<'a> {
         let plain_title = (kind == TextKind::Include).then(|| humanise(&to));
         let is_page = |page: &PageId| self.pages.contains(page);
         let (from, to) = (from.folder(), to.folder());
-        let before = if is_known { &self.places_known } else { &self.places_before };
+        let before = match is_known {
+            true => self.places_known.get_or_init(|| places_known(self.repository, self.now)),
+            false => &self.places_before,
+        };
         let (after, text) = (&self.places_after, template.map(|template| template.text));
         Writer { kind, before, after, from, to, plain_title, is_page: &is_page }.write(text, content)
     }
@@ -419,17 +426,5 @@ impl<'a> ExportPlan<'a> {
             }
         }
         Ok(wrong)
-    }
-}
-
-impl Repository {
-    /// Tells whether there is neither a file nor a folder at a path, however it is written.
-    fn is_free(&self, path: &RepoPath) -> bool {
-        let name = paths::fold(path.as_str());
-        self.tree.paths().all(|other| {
-            let other = paths::fold(other.as_str());
-            let is_below = |a: &str, b: &str| a.strip_prefix(b).is_some_and(|rest| rest.starts_with('/'));
-            other != name && !is_below(&other, &name) && !is_below(&name, &other)
-        })
     }
 }

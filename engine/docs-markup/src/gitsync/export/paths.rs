@@ -26,6 +26,8 @@ pub(super) struct Paths {
 /// What an export knows of the space and the repository when it chooses paths.
 pub(super) struct Choice<'a> {
     pub(super) repository: &'a Repository,
+    /// All that the repository has.
+    pub(super) there: &'a Folded,
     pub(super) now: &'a SpaceOutline,
     pub(super) before: &'a SpaceOutline,
     /// Pages that must be where their place in the tree says, or an import would give them another path.
@@ -112,7 +114,7 @@ impl Choice<'_> {
         let path =
             RepoPath::new(&git.path).ok().filter(|path| !path.is_root() && path.as_str() == git.path)?;
         let Ok(file) = self.repository.tree.file(&path) else { return None };
-        let Some(file) = file else { return self.repository.is_free(&path).then_some(path) };
+        let Some(file) = file else { return self.there.is_free(&path).then_some(path) };
         let is_own = before.is_some_and(|before| before.path == git.path)
             || self.repository.oids.get(file.source.as_str()) == Some(&git.oid);
         is_own.then_some(path)
@@ -207,37 +209,26 @@ enum Shape {
 }
 
 /// A path as file systems see it that know no case and one form of letters.
-pub(super) fn fold(path: &str) -> String {
+fn fold(path: &str) -> String {
     path.nfc().collect::<String>().to_lowercase().nfc().collect()
 }
 
-/// The paths nothing is at.
-struct Free<'a> {
-    claims: &'a Claims,
-    tree: &'a RepoTree,
-    /// What this export has, folded.
-    taken: HashSet<String>,
-    /// What is there, folded.
+/// Files and their folders, folded.
+#[derive(Debug, Default)]
+pub(super) struct Folded {
     files: HashSet<String>,
-    /// The folders that are there, folded, with how they are written.
+    /// The folders, with how they are written.
     folders: HashMap<String, RepoPath>,
 }
 
-impl<'a> Free<'a> {
-    fn new(repository: &'a Repository, removed: &HashSet<RepoPath>, claims: &'a Claims) -> Self {
-        let config = &repository.config;
-        let vars = config.root.child(".gitbook/vars.yaml");
-        let (taken, files, folders) = (HashSet::new(), HashSet::new(), HashMap::new());
-        let mut free = Self { claims, tree: &repository.tree, taken, files, folders };
-        let own = [&config.file, &config.summary, &vars];
-        repository.tree.paths().filter(|path| !removed.contains(*path)).for_each(|path| free.take(path));
-        free.taken.clear();
-        own.into_iter().for_each(|path| free.take(path));
-        free
+impl Folded {
+    pub(super) fn of<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Self {
+        let mut folded = Self::default();
+        paths.for_each(|path| folded.add(path));
+        folded
     }
 
-    fn take(&mut self, path: &RepoPath) {
-        self.taken.insert(fold(path.as_str()));
+    fn add(&mut self, path: &RepoPath) {
         self.files.insert(fold(path.as_str()));
         let mut folder = path.folder();
         while !folder.is_root() {
@@ -249,14 +240,43 @@ impl<'a> Free<'a> {
         }
     }
 
-    /// Tells whether a file can be at a path.
-    fn has(&self, path: &RepoPath) -> bool {
+    /// Tells whether there is neither a file nor a folder at a path, however it is written, nor a file above it.
+    fn is_free(&self, path: &RepoPath) -> bool {
         let name = fold(path.as_str());
-        if self.claims.allow(path) && self.tree.has(path) && !self.taken.contains(&name) {
-            return true;
-        }
         let in_a_file = name.match_indices('/').any(|(at, _)| self.files.contains(&name[..at]));
         !in_a_file && !self.files.contains(&name) && !self.folders.contains_key(&name)
+    }
+}
+
+/// The paths nothing is at.
+struct Free<'a> {
+    claims: &'a Claims,
+    tree: &'a RepoTree,
+    /// What this export has, folded.
+    taken: HashSet<String>,
+    there: Folded,
+}
+
+impl<'a> Free<'a> {
+    fn new(repository: &'a Repository, removed: &HashSet<RepoPath>, claims: &'a Claims) -> Self {
+        let config = &repository.config;
+        let vars = config.root.child(".gitbook/vars.yaml");
+        let there = Folded::of(repository.tree.paths().filter(|path| !removed.contains(*path)));
+        let mut free = Self { claims, tree: &repository.tree, taken: HashSet::new(), there };
+        [&config.file, &config.summary, &vars].into_iter().for_each(|path| free.take(path));
+        free
+    }
+
+    fn take(&mut self, path: &RepoPath) {
+        self.taken.insert(fold(path.as_str()));
+        self.there.add(path);
+    }
+
+    /// Tells whether a file can be at a path.
+    fn has(&self, path: &RepoPath) -> bool {
+        let is_claimed =
+            || self.claims.allow(path) && self.tree.has(path) && !self.taken.contains(&fold(path.as_str()));
+        is_claimed() || self.there.is_free(path)
     }
 
     /// A folder as it is written in the repository; another one where something else is in the way.
@@ -273,10 +293,10 @@ impl<'a> Free<'a> {
             };
             let path = above.child(&name);
             let folded = fold(path.as_str());
-            if let Some(known) = self.folders.get(&folded) {
+            if let Some(known) = self.there.folders.get(&folded) {
                 return known.clone();
             }
-            if !self.files.contains(&folded) {
+            if !self.there.files.contains(&folded) {
                 return path;
             }
             number += 1;
