@@ -16,7 +16,7 @@ use http_body::{Body, Frame, SizeHint};
 use reqwest::{Response, StatusCode};
 use tokio::{
     sync::{Notify, mpsc},
-    time::{sleep, timeout},
+    time::timeout,
 };
 
 use super::{
@@ -199,8 +199,7 @@ async fn watch<T>(answer: impl Future<Output = T>, progress: &Notify, idle: Dura
     loop {
         tokio::select! {
             answer = &mut answer => return Ok(answer),
-            () = progress.notified() => {}
-            () = sleep(idle) => return Err(silent()),
+            moved = timeout(idle, progress.notified()) => moved.map_err(|_| silent())?,
         }
     }
 }
