@@ -108,7 +108,7 @@ impl Platform {
         run: &mut Run,
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
-        let space = self.live_space(payload).await?;
+        let space = payload.live_space(self).await?;
         if let Some(why) = payload.is_stale(&space, run.job.lane_at) {
             run.say(self, why);
             return Ok(Attempt::Ended(Effect::Done));
@@ -126,12 +126,6 @@ impl Platform {
         }
         let export = Export { payload, space, base, url };
         self.export_on(export, run, progress).await
-    }
-
-    async fn live_space(&self, payload: &ExportPayload) -> Result<Arc<SpaceRecord>> {
-        let space: Option<Arc<SpaceRecord>> =
-            self.read().await?.get(&SpaceRecord::at(&payload.space)).await?;
-        space.filter(|space| space.deleted_at.is_none()).ok_or_else(|| Error::not_found("space"))
     }
 
     /// Tells whether the content of a space is what it last had in common with this repository.
@@ -303,7 +297,7 @@ impl Platform {
         let is_ours = commit.message.trim_end() == payload.request.commit_message.trim_end();
         let made_by = if is_ours { MadeBy::Platform } else { MadeBy::SomebodyElse };
         for _ in 0..MAX_ATTEMPTS {
-            let current = self.live_space(payload).await?;
+            let current = payload.live_space(self).await?;
             let edited = match current.head == space.head {
                 true => None,
                 false => Some(NewRevision {

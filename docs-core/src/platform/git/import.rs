@@ -6,8 +6,6 @@ mod links;
 mod moved;
 mod read;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 pub(super) use self::read::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size};
@@ -20,7 +18,7 @@ use super::{
     sync::{ImportPayload, MadeBy, Times, git_error, is_set},
 };
 use crate::{
-    Error, Result,
+    Result,
     model::{JobResult, JobStage, RevisionId},
     platform::{
         Actor, Platform,
@@ -44,10 +42,7 @@ impl Job for ImportPayload {
 
 impl Platform {
     async fn import_job(&self, payload: ImportPayload, run: &mut Run) -> Result<Effect> {
-        let space: Option<Arc<SpaceRecord>> =
-            self.read().await?.get(&SpaceRecord::at(&payload.space)).await?;
-        let space =
-            space.filter(|space| space.deleted_at.is_none()).ok_or_else(|| Error::not_found("space"))?;
+        let space = payload.live_space(self).await?;
         if let Some(why) = payload.is_stale(&space, run.job.lane_at) {
             run.say(self, why);
             return Ok(Effect::Done);
@@ -111,12 +106,13 @@ impl Platform {
     ) -> Result<Read> {
         let project = payload.project()?;
         let mut importer = Importer::new(self, space, checkout).await?;
+        let (tree, config, plan) = importer.plan(&project).await?;
         // Whoever forces an import wants all of it.
-        let changed =
-            if is_set(payload.request.force) { None } else { importer.read_changed(&project).await? };
-        match changed {
-            Some(read) => Ok(read),
-            None => importer.read(&project, progress).await,
+        if !is_set(payload.request.force)
+            && let Some(read) = importer.read_changed(&project, &tree, &config, &plan).await?
+        {
+            return Ok(read);
         }
+        importer.read(&project, &tree, (&config, plan), progress).await
     }
 }

@@ -1,6 +1,6 @@
 //! What imports from Git and exports to it have in common.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use async_trait::async_trait;
 use percent_encoding::percent_decode_str;
@@ -18,13 +18,14 @@ use crate::{
     platform::{
         Actor, Platform, access,
         jobs::{Job, Run},
+        spaces::move_head_to,
     },
-    policy::SpaceAction,
+    policy::{SpaceAction, SpaceProof},
     ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, RepoEntryKind},
     store::{
         Operation, Tx,
         jobs::{self, Audience, NewJob},
-        records::{GitState, SpaceRecord},
+        records::{GitState, RevisionRecord, SpaceRecord},
     },
 };
 
@@ -122,6 +123,19 @@ impl<R: SyncRequest> SyncPayload<R> {
         RepoPath::new(self.request.wanted().directory).map_err(|error| path_error(&error))
     }
 
+    /// The space.
+    pub(super) async fn live_space(&self, platform: &Platform) -> Result<Arc<SpaceRecord>> {
+        let space: Option<Arc<SpaceRecord>> =
+            platform.read().await?.get(&SpaceRecord::at(&self.space)).await?;
+        space.filter(|space| space.deleted_at.is_none()).ok_or_else(|| Error::not_found("space"))
+    }
+
+    /// The right to store what the job has done: whoever asked may have lost it, or the space may be gone, while the
+    /// job ran.
+    pub(super) async fn proof(&self, tx: &Tx) -> Result<SpaceProof> {
+        access::space(tx, &Actor::User(self.by.clone()), &self.space).await?.require(SpaceAction::Manage)
+    }
+
     /// Why this comes too late: something that happened after it was applied already.
     pub(super) fn is_stale(&self, space: &SpaceRecord, event_at: Timestamp) -> Option<String> {
         if self.request.wanted().is_unordered {
@@ -205,6 +219,24 @@ pub(super) struct Times {
 pub(super) enum MadeBy {
     Platform,
     SomebodyElse,
+}
+
+/// Makes a revision that is in sync with Git the active one of its space.
+pub(super) fn move_head_in_sync(
+    tx: &mut Tx,
+    proof: &SpaceProof,
+    revision: RevisionRecord,
+    git: GitState,
+) -> Result<()> {
+    let old = proof.space();
+    let new = SpaceRecord {
+        head: revision.id.clone(),
+        root: revision.root,
+        git: Some(git),
+        updated_at: revision.created_at.later_than(old.updated_at),
+        ..SpaceRecord::clone(old)
+    };
+    move_head_to(tx, proof, new, revision)
 }
 
 /// The files of a commit.

@@ -3,15 +3,13 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::super::sync::ExportPayload;
+use super::super::sync::{ExportPayload, move_head_in_sync};
 use crate::{
     Result,
     model::{GitCommit, RevisionId},
-    platform::{Actor, access, spaces::move_head_to},
-    policy::SpaceAction,
     store::{
         Hash, Operation, Tx, jobs,
-        records::{GitState, RevisionKind, RevisionRecord, SpaceRecord},
+        records::{GitState, RevisionRecord},
     },
 };
 
@@ -53,9 +51,7 @@ impl Operation for StoreExport {
     const NAME: &'static str = "git_exported";
 
     async fn apply(&self, tx: &mut Tx) -> Result<Applied> {
-        // Whoever asked may have lost the right, or the space may be gone, while the export ran.
-        let actor = Actor::User(self.payload.by.clone());
-        let proof = access::space(tx, &actor, &self.payload.space).await?.require(SpaceAction::Manage)?;
+        let proof = self.payload.proof(tx).await?;
         let old = proof.space();
         if let Some(why) = self.payload.is_stale(old, self.finished.job.lane_at) {
             return Ok(Applied::Stale(why));
@@ -75,31 +71,15 @@ impl Operation for StoreExport {
                 self.revision(edited, None)
             }
         };
-        let new = SpaceRecord {
-            head: live.id.clone(),
-            root: live.root,
-            git: Some(self.git.clone()),
-            updated_at: self.finished.now.later_than(old.updated_at),
-            ..SpaceRecord::clone(old)
-        };
-        move_head_to(tx, &proof, new, live)?;
+        move_head_in_sync(tx, &proof, live, self.git.clone())?;
         Ok(Applied::Done)
     }
 }
 
 impl StoreExport {
     fn revision(&self, new: &NewRevision, git: Option<GitCommit>) -> RevisionRecord {
-        RevisionRecord {
-            id: new.id.clone(),
-            space: self.payload.space.clone(),
-            number: None,
-            parents: vec![new.parent.clone()],
-            root: new.root,
-            kind: RevisionKind::Edits,
-            created_at: self.finished.now,
-            by: self.payload.by.clone(),
-            git,
-            conflicts: Vec::new(),
-        }
+        let (space, by) = (self.payload.space.clone(), self.payload.by.clone());
+        let revision = RevisionRecord::new(new.id.clone(), space, new.root, self.finished.now, by);
+        RevisionRecord { parents: vec![new.parent.clone()], git, ..revision }
     }
 }

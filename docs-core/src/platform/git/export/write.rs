@@ -54,7 +54,7 @@ pub(super) struct Prepared {
     /// What is kept elsewhere, or is another blob, than the space knows.
     pub(super) gits: Vec<GitFile>,
     /// The texts of those that are texts.
-    sources: Vec<Bytes>,
+    sources: Vec<Arc<str>>,
     /// Paths that are claimed and have something else.
     pub(super) refused: BTreeSet<RepoPath>,
     /// Bytes of all texts that are written.
@@ -112,8 +112,7 @@ impl Preparer<'_> {
             self.write(&self.compared.repository.config.summary, summary.into(), &mut prepared)?;
         }
         if prepared.refused.is_empty() {
-            let texts: Vec<&str> =
-                prepared.sources.iter().filter_map(|text| std::str::from_utf8(text).ok()).collect();
+            let texts: Vec<&str> = prepared.sources.iter().map(|text| &**text).collect();
             self.platform.content().store_texts(self.compared.domain, &texts).await?;
         }
         Ok(prepared)
@@ -225,18 +224,19 @@ impl Preparer<'_> {
     ) -> Result<()> {
         let is_claimed = self.plan.claimed().contains(new.path);
         let is_there = is_claimed || new.git.is_some_and(|git| git.path == new.path.as_str());
-        let (hash, text) = (Hash::of(text.as_bytes()), Bytes::from(text));
-        let oid = match template.filter(|(template, _)| is_there && *template.as_bytes() == text) {
+        let text: Arc<str> = text.into();
+        let oid = match template.filter(|(template, _)| is_there && **template == *text) {
             Some((_, oid)) => oid,
             None => {
-                self.write(new.path, text.clone(), prepared)?;
-                blob_id(&text)
+                self.write(new.path, Bytes::from_owner(Arc::<[u8]>::from(Arc::clone(&text))), prepared)?;
+                blob_id(text.as_bytes())
             }
         };
         let git = GitBlob { oid, path: new.path.to_string() };
         if new.git != Some(&git) {
+            let source = Some(Hash::of(text.as_bytes()));
+            prepared.gits.push(GitFile { thing: new.thing, blob: git, source });
             prepared.sources.push(text);
-            prepared.gits.push(GitFile { thing: new.thing, blob: git, source: Some(hash) });
         }
         Ok(())
     }

@@ -1,20 +1,16 @@
 //! Storing an import: the revision, the space's head, and the end of the job, all or nothing.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::sync::ImportPayload;
+use super::super::sync::{ImportPayload, move_head_in_sync};
 use crate::{
     Result,
     model::{GitCommit, RevisionId},
-    platform::{Actor, access, spaces::move_head_to},
-    policy::SpaceAction,
     store::{
         Hash, Operation, Tx, jobs,
-        records::{GitState, RevisionRecord, SpaceRecord},
+        records::{GitState, RevisionRecord},
     },
 };
 
@@ -45,18 +41,15 @@ impl Operation for StoreImport {
     const NAME: &'static str = "git_imported";
 
     async fn apply(&self, tx: &mut Tx) -> Result<Applied> {
-        // Whoever asked may have lost the right, or the space may be gone, while the import ran.
-        let actor = Actor::User(self.payload.by.clone());
-        let proof = access::space(tx, &actor, &self.payload.space).await?.require(SpaceAction::Manage)?;
-        let old: &Arc<SpaceRecord> = proof.space();
+        let proof = self.payload.proof(tx).await?;
+        let old = proof.space();
         if let Some(why) = self.payload.is_stale(old, self.finished.job.lane_at) {
             return Ok(Applied::Stale(why));
         }
         if !jobs::finish(tx, &self.finished).await? {
             return Ok(Applied::TakenOver);
         }
-        let now = self.finished.now;
-        let by = self.payload.by.clone();
+        let (now, by) = (self.finished.now, self.payload.by.clone());
         let revision = RevisionRecord {
             parents: vec![old.head.clone()],
             git: Some(self.commit.clone()),
@@ -66,14 +59,7 @@ impl Operation for StoreImport {
             tx.create(revision);
             return Ok(Applied::Done);
         }
-        let new = SpaceRecord {
-            head: revision.id.clone(),
-            root: revision.root,
-            git: Some(self.git.clone()),
-            updated_at: now.later_than(old.updated_at),
-            ..SpaceRecord::clone(old)
-        };
-        move_head_to(tx, &proof, new, revision)?;
+        move_head_in_sync(tx, &proof, revision, self.git.clone())?;
         Ok(Applied::Done)
     }
 }

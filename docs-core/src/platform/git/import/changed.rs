@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::{
-    super::sync::{format_error, git_error, path_error, tree_of},
+    super::sync::{format_error, git_error, path_error},
     read::{Importer, MAX_FILES_BYTES, MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, Read, check_size},
 };
 use crate::{
@@ -12,14 +12,14 @@ use crate::{
     content::{
         Edit, LinkRange, LinkSource, LinkTarget, Standing, View,
         gitsync::{
-            ImportPlan, PlannedFile, PlannedInclude, PlannedKind, PlannedPage, RepoPath, RepoTree, Warning,
-            references,
+            ImportPlan, PlannedFile, PlannedInclude, PlannedKind, PlannedPage, RepoConfig, RepoPath,
+            RepoTree, Warning, references,
         },
     },
     model::{ContentRef, FileId},
     platform::files::NewFile,
     ports::RepoEntryKind,
-    store::{Hash, records::GitState},
+    store::Hash,
 };
 
 /// The rules by which files become content: a number that changes with them, so that everything is read anew.
@@ -92,20 +92,27 @@ impl Importer<'_> {
     }
 
     /// Reads what has changed since the last import; none where that does not tell the content.
-    pub(super) async fn read_changed(&mut self, project: &RepoPath) -> Result<Option<Read>> {
-        let layout = self.layout_before(project);
-        let is_as_left =
-            |git: &GitState| git.layout == Some(layout) && git.revision.as_ref() == Some(&self.space.head);
-        if !self.space.git.as_ref().is_some_and(is_as_left) {
+    pub(super) async fn read_changed(
+        &mut self,
+        project: &RepoPath,
+        tree: &RepoTree,
+        config: &RepoConfig,
+        plan: &ImportPlan,
+    ) -> Result<Option<Read>> {
+        // What was edited since has another head, and costs no look at the commit.
+        let left = self.space.git.as_ref().filter(|git| git.revision.as_ref() == Some(&self.space.head));
+        let Some(layout) =
+            left.and_then(|git| git.layout).filter(|left| *left == self.layout_before(project))
+        else {
             return Ok(None);
-        }
-        let tree = tree_of(self.checkout);
-        let (config, plan) = self.plan(&tree, project).await?;
-        let read = self.read_changed_of(&tree, &plan, (&config.readme, layout)).await?;
+        };
+        let said = self.warnings.len();
+        let read = self.read_changed_of(tree, plan, (&config.readme, layout)).await?;
         if read.is_none() {
-            // All of it is read again.
+            // All of it is read again, and what was thought of the files is not known to be so.
             self.texts.clear();
-            self.take_warnings();
+            self.files.clear();
+            self.warnings.truncate(said);
         }
         Ok(read)
     }

@@ -29,12 +29,10 @@ impl Importer<'_> {
         }
         let taken: HashSet<&str> = self.pages.keys().map(|path| path.as_str()).collect();
         // A page that is still there would lose its id to a copy.
-        let mut gone: HashMap<String, (PageId, PageEntry)> = HashMap::new();
-        let (kept, left): (HashMap<_, _>, HashMap<_, _>) = std::mem::take(&mut self.before.pages)
+        let (kept, mut gone): (HashMap<_, _>, HashMap<_, _>) = std::mem::take(&mut self.before.pages)
             .into_iter()
             .partition(|(path, _)| taken.contains(path.as_str()));
         self.before.pages = kept;
-        gone.extend(left);
         let of_oid: HashMap<String, String> = gone
             .iter()
             .filter_map(|(path, (_, entry))| Some((entry.git.as_ref()?.oid.clone(), path.clone())))

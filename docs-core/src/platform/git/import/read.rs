@@ -60,7 +60,7 @@ pub(super) struct Importer<'a> {
     pub(super) reusables: HashMap<RepoPath, ReusableId>,
     /// The file that is the first page by its name, and the slug that its page had before.
     pub(super) landing: Option<(RepoPath, String)>,
-    warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
 }
 
 /// What the space had before: things keep their ids where they are the same in the repository.
@@ -101,10 +101,14 @@ impl<'a> Importer<'a> {
     }
 
     /// Reads the documentation below a folder of the repository and builds its content.
-    pub(super) async fn read(&mut self, project: &RepoPath, progress: &mut Progress<'_>) -> Result<Read> {
-        let tree = tree_of(self.checkout);
-        let (config, mut plan) = self.plan(&tree, project).await?;
-        self.read_texts(&tree, &mut plan, progress).await?;
+    pub(super) async fn read(
+        &mut self,
+        project: &RepoPath,
+        tree: &RepoTree,
+        (config, mut plan): (&RepoConfig, ImportPlan),
+        progress: &mut Progress<'_>,
+    ) -> Result<Read> {
+        self.read_texts(tree, &mut plan, progress).await?;
         let bytes = plan.assets.iter().map(|asset| asset.file.size).sum();
         check_size("files", bytes, MAX_FILES_BYTES)?;
         let mut items = Vec::new();
@@ -113,7 +117,7 @@ impl<'a> Importer<'a> {
         self.landing = self.landing_slug(&config.readme, &plan.pages);
         self.name_reusables(&plan);
         self.store_sources().await?;
-        self.link_texts(&tree, &plan.root);
+        self.link_texts(tree, &plan.root);
         self.add_pages(&plan, &mut items)?;
         let page_count = items.iter().filter(|item| matches!(item, BuildItem::Page(_))).count();
         self.add_reusables(&plan, &mut items);
@@ -134,16 +138,13 @@ impl<'a> Importer<'a> {
     }
 
     /// What the repository says of itself, and what becomes of its files.
-    pub(super) async fn plan(
-        &mut self,
-        tree: &RepoTree,
-        project: &RepoPath,
-    ) -> Result<(RepoConfig, ImportPlan)> {
-        let config = self.text_at(tree, &RepoConfig::path(project)).await?;
+    pub(super) async fn plan(&mut self, project: &RepoPath) -> Result<(RepoTree, RepoConfig, ImportPlan)> {
+        let tree = tree_of(self.checkout);
+        let config = self.text_at(&tree, &RepoConfig::path(project)).await?;
         let config = RepoConfig::read(config.as_deref(), project).map_err(format_error)?;
-        let summary = self.text_at(tree, &config.summary).await?;
-        let plan = ImportPlan::new(&config, tree, summary.as_deref()).map_err(format_error)?;
-        Ok((config, plan))
+        let summary = self.text_at(&tree, &config.summary).await?;
+        let plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(format_error)?;
+        Ok((tree, config, plan))
     }
 
     pub(super) fn take_warnings(&mut self) -> Vec<String> {
