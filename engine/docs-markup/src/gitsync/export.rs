@@ -176,7 +176,8 @@ pub struct ExportPlan<'a> {
     before: &'a SpaceOutline,
     places_before: Places,
     places_after: Places,
-    /// Where everything is as the space knows it, whatever the repository has: for what is not written over a file of it.
+    /// Where everything is as the space knows it, whatever the repository has: for what is not written over a file
+    /// of it.
     places_known: OnceLock<Places>,
     removed: BTreeSet<RepoPath>,
     claimed: BTreeSet<RepoPath>,
