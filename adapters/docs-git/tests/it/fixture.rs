@@ -1,11 +1,11 @@
 //! Repositories to fetch.
 
-use std::{collections::VecDeque, path::Path, process::Command};
+use std::{collections::VecDeque, io, net::IpAddr, path::Path, process::Command};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::DateTime;
-use docs_git::{GitClient, Outbound};
+use docs_git::{GitClient, Outbound, Resolve};
 use docs_ports::{
     Checkout, Commit, FetchRequest, GitError, GitRemote as _, PushFile, PushFiles, PushRequest,
 };
@@ -185,6 +185,35 @@ pub(crate) fn push_on(url: &str, tip: Option<&str>) -> PushRequest {
 
 pub(crate) async fn push(request: &PushRequest, files: &mut Files) -> Result<Commit, GitError> {
     client().push(request, files).await
+}
+
+/// The commits of those of some pushes at once that have won; the others may try again.
+pub(crate) async fn pushed_at_once(count: usize, request: &PushRequest, text: &str) -> Vec<String> {
+    let pushes: Vec<_> = (0..count)
+        .map(|number| {
+            let request = request.clone();
+            let mut one = Files([Ok(file("a.md", format!("{text} {number}")))].into());
+            tokio::spawn(async move { push(&request, &mut one).await })
+        })
+        .collect();
+    let mut won = Vec::new();
+    for result in pushes {
+        match result.await.unwrap() {
+            Ok(commit) => won.push(commit.oid),
+            Err(error) => assert!(error.may_pass(), "{error:?}"),
+        }
+    }
+    won
+}
+
+/// Every host is this machine.
+pub(crate) struct Inside;
+
+#[async_trait]
+impl Resolve for Inside {
+    async fn resolve(&self, _host: &str) -> io::Result<Vec<IpAddr>> {
+        Ok(vec!["127.0.0.1".parse().unwrap()])
+    }
 }
 
 impl Fixture {

@@ -15,6 +15,7 @@ use git2::Repository;
 use crate::{
     fixture::{
         FILE, Files, Fixture, LINK, SUBMODULE, client, fetch, file, files, noise, overtake, push, push_on,
+        pushed_at_once,
     },
     server::{Log, Server, has_git, web},
 };
@@ -191,20 +192,7 @@ async fn of_two_pushes_at_once_one_wins() {
     let (_server, url, _log) = served(&fixture);
     for round in 0..4 {
         let tip = fixture.tip().unwrap();
-        let pushes: Vec<_> = (0..2)
-            .map(|number| {
-                let request = push_on(&url, Some(&tip));
-                let mut one = Files([Ok(file("a.md", format!("{round} {number}")))].into());
-                tokio::spawn(async move { push(&request, &mut one).await })
-            })
-            .collect();
-        let mut won = Vec::new();
-        for result in pushes {
-            match result.await.unwrap() {
-                Ok(commit) => won.push(commit.oid),
-                Err(error) => assert!(error.may_pass(), "{error:?}"),
-            }
-        }
+        let won = pushed_at_once(2, &push_on(&url, Some(&tip)), &format!("{round}")).await;
         assert_eq!(won, [fixture.tip().unwrap()], "{round}");
     }
 }

@@ -4,7 +4,7 @@ use docs_ports::{GitError, GitRemote as _, PushRequest};
 use git2::{Repository, Signature, Time};
 
 use crate::{
-    fixture::{FILE, Files, Fixture, LINK, client, fetch, file, files, noise, push, push_on},
+    fixture::{FILE, Files, Fixture, LINK, client, fetch, file, files, noise, push, push_on, pushed_at_once},
     server::has_git,
 };
 
@@ -54,20 +54,7 @@ async fn of_many_pushes_at_once_one_wins() {
     for is_new in [false, true] {
         let fixture = if is_new { Fixture::new() } else { Fixture::filled() };
         let (url, tip) = (fixture.file_url(), fixture.tip());
-        let pushes: Vec<_> = (0..6)
-            .map(|number| {
-                let request = push_on(&url, tip.as_deref());
-                let mut one = Files([Ok(file("a.md", number.to_string()))].into());
-                tokio::spawn(async move { push(&request, &mut one).await })
-            })
-            .collect();
-        let mut won = Vec::new();
-        for result in pushes {
-            match result.await.unwrap() {
-                Ok(commit) => won.push(commit.oid),
-                Err(error) => assert!(error.may_pass(), "{error:?}"),
-            }
-        }
+        let won = pushed_at_once(6, &push_on(&url, tip.as_deref()), "").await;
         assert_eq!(won, [fixture.tip().unwrap()]);
     }
 }

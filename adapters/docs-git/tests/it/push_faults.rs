@@ -4,12 +4,12 @@ use std::{
     fmt::Write as _,
     fs,
     io::{self, Read as _, Write as _},
-    net::{IpAddr, Shutdown},
+    net::Shutdown,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
-use docs_git::{GitClient, Limits, Outbound, Resolve};
+use docs_git::{GitClient, Limits, Outbound};
 use docs_ports::{GitError, GitRemote as _};
 use tracing::{
     Event, Metadata, Subscriber,
@@ -18,7 +18,7 @@ use tracing::{
 };
 
 use crate::{
-    fixture::{Files, Fixture, client, file, files, noise, overtake, push, push_on},
+    fixture::{Files, Fixture, Inside, client, file, files, noise, overtake, push, push_on},
     server::{Request, Server, has_git, status, web},
 };
 
@@ -258,13 +258,6 @@ async fn a_push_that_is_dropped_hangs_up() {
 
 #[tokio::test]
 async fn addresses_are_guarded_as_for_a_fetch() {
-    struct Inside;
-    #[async_trait::async_trait]
-    impl Resolve for Inside {
-        async fn resolve(&self, _host: &str) -> io::Result<Vec<IpAddr>> {
-            Ok(vec!["127.0.0.1".parse().unwrap()])
-        }
-    }
     let fixture = Fixture::filled();
     let (server, log) = web(fixture.path(), |_| None);
     let port = server.address().port();

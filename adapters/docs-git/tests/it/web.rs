@@ -1,10 +1,10 @@
-use std::{io, net::IpAddr, time::Duration};
+use std::{io, time::Duration};
 
-use docs_git::{GitClient, Limits, Outbound, Resolve};
+use docs_git::{GitClient, Limits, Outbound};
 use docs_ports::{GitError, GitRemote as _};
 
 use crate::{
-    fixture::{FILE, Fixture, assert_filled, client, error_of, fetch, noise, request},
+    fixture::{FILE, Fixture, Inside, assert_filled, client, error_of, fetch, noise, request},
     server::{Server, has_git, status, web},
 };
 
@@ -145,13 +145,6 @@ async fn what_a_server_answers_has_its_error() {
 
 #[tokio::test]
 async fn private_addresses_are_refused_unless_they_are_allowed() {
-    struct Inside;
-    #[async_trait::async_trait]
-    impl Resolve for Inside {
-        async fn resolve(&self, _host: &str) -> io::Result<Vec<IpAddr>> {
-            Ok(vec!["127.0.0.1".parse().unwrap()])
-        }
-    }
     let fixture = Fixture::filled();
     let (server, log) = web(fixture.path(), |_| None);
     let port = server.address().port();
