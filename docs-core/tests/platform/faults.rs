@@ -1,6 +1,10 @@
 //! What a store that fails may never do: lose an acknowledged write, or do one twice.
 
-use std::{future::ready, sync::Arc};
+use std::{
+    future::ready,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use docs_core::{
@@ -8,8 +12,8 @@ use docs_core::{
     model::{ChangeRequestStatus, CreateChangeRequest, CreateSpace, MergeOutcome},
     platform::{NewToken, NewUser},
     store::{
-        Key, KeyBuf, Logged, Mode, Operation, PageRequest, Receipt, Store, StoreError, Tx, Value,
-        run_and_show,
+        FeedPos, Key, KeyBuf, Logged, Mode, Operation, PageRequest, Receipt, Store, StoreError, StoreResult,
+        Tx, Txn, Value, everything, run, run_and_show,
     },
 };
 use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step};
@@ -136,5 +140,54 @@ async fn a_write_that_its_actor_may_not_see_is_stored_and_one_that_cannot_be_sho
         assert_eq!(shown.err(), why.as_ref().map(Error::kind), "{why:?}");
         let tx = Tx::new(store.begin(Mode::Read, &[]).await.expect("a snapshot"));
         assert_eq!(tx.get_value(&note()).await.expect("read").is_some(), stored, "{why:?}");
+    }
+}
+
+/// Tells at which attempts everything was asked for.
+struct Watched {
+    store: FaultStore<MemStore>,
+    asked: Mutex<Vec<bool>>,
+}
+
+#[async_trait]
+impl Store for Watched {
+    async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
+        self.asked.lock().expect("nobody panics").push(hot.contains(&everything()));
+        self.store.begin(mode, hot).await
+    }
+
+    async fn changes(
+        &self,
+        topic: u16,
+        after: Option<FeedPos>,
+        max: u32,
+    ) -> StoreResult<Vec<(FeedPos, Key)>> {
+        self.store.changes(topic, after, max).await
+    }
+
+    async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
+        self.store.changed(topic, after, wait).await
+    }
+
+    async fn trim(&self, topic: u16, upto: &FeedPos) -> StoreResult<()> {
+        self.store.trim(topic, upto).await
+    }
+}
+
+#[tokio::test]
+async fn who_has_met_conflicts_asks_that_others_wait_before_giving_up() {
+    let conflicts =
+        |count| (1..=count).fold(Plan::none(), |plan, n| plan.at(Step::Commit, n, Fault::Conflict));
+    for (count, attempts, is_done) in [(0, 1, true), (3, 4, true), (9, 10, true), (10, 10, false)] {
+        let store = FaultStore::new(Arc::new(MemStore::new()), conflicts(count));
+        let watched = Arc::new(Watched { store, asked: Mutex::default() });
+        let store: Arc<dyn Store> = watched.clone();
+        let receipt =
+            Receipt { at: chrono::DateTime::UNIX_EPOCH, id: uuid::Uuid::from_u128(1), logged: Logged::No };
+        assert_eq!(run(&store, &receipt, &Note).await.is_ok(), is_done, "{count}");
+        let asked = watched.asked.lock().expect("nobody panics").clone();
+        assert_eq!(asked.len(), attempts, "{count}");
+        // A slow machine may ask earlier, since time counts too.
+        assert!(asked.iter().skip(3).all(|asked| *asked) && !asked[0], "{count}: {asked:?}");
     }
 }

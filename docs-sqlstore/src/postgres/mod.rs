@@ -19,7 +19,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use deadpool_postgres::Pool;
 use docs_ports::Clock;
-use docs_store::{FeedPos, Hash, Key, Mode, Store, StoreError, StoreResult, Txn};
+use docs_store::{FeedPos, Hash, Key, Mode, Store, StoreError, StoreResult, Txn, everything};
 use tokio::sync::{Semaphore, watch};
 use tokio_postgres::{
     Socket,
@@ -44,7 +44,8 @@ use crate::{
 /// pooler that gives a session to several clients.
 ///
 /// Hot keys are advisory locks: a transaction waits for those before it, at most for as long as for a connection, and
-/// goes on without them after that.
+/// goes on without them after that. [`everything`] is a lock of the table of rows, too: writers wait for the end of the
+/// transaction that has it.
 ///
 /// A call that finds no connection within [`Options::wait`] answers [`StoreError::Unavailable`]; after the server was
 /// away the store goes on by itself. If the connection breaks while a commit is under way, the answer is
@@ -219,6 +220,9 @@ impl Store for PostgresStore {
             locks.sort_unstable();
             locks.dedup();
             session.lock(locks).await?;
+            if hot.contains(&everything()) {
+                session.lock_out().await?;
+            }
         }
         Ok(Box::new(txn::PostgresTxn::new(Arc::clone(&self.0), session, mode)))
     }

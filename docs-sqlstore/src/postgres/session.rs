@@ -175,16 +175,46 @@ impl Session {
         Ok(())
     }
 
+    /// Begins when all that are committing are done, and keeps others from committing: what it reads, nobody changes.
+    ///
+    /// A lock of a table is taken without a snapshot, so that the snapshot comes after it. Every write of an operation
+    /// begins with its rows; readers go on.
+    pub(super) async fn lock_out(&self) -> StoreResult<()> {
+        self.in_time(async {
+            let (begin, lock) = {
+                let mut state = self.state.lock();
+                let begin = if state.open { None } else { Some(self.send_begin(&mut state)?) };
+                (begin, send(self.client().batch_execute(LOCK_OUT)).map_err(|e| self.failed(&e))?)
+            };
+            if let Some(begin) = begin {
+                self.begun(begin).await?;
+            }
+            lock.await.map_err(|e| self.failed(&e))
+        })
+        .await
+    }
+
+    fn send_begin(&self, state: &mut State) -> StoreResult<Reply<'_, ()>> {
+        let begin = send(self.client().batch_execute(self.work.begin())).map_err(|e| self.failed(&e))?;
+        state.open = true;
+        Ok(begin)
+    }
+
+    /// Waits until the transaction has begun; where it has not, nobody can tell what the connection is at.
+    async fn begun(&self, begin: Reply<'_, ()>) -> StoreResult<()> {
+        begin.await.map_err(|e| {
+            self.state.lock().lost = true;
+            self.failed(&e)
+        })
+    }
+
     /// Carries out reading requests in the transaction, all at once.
     pub(super) async fn read(&self, requests: Vec<Request>) -> StoreResult<Vec<Vec<Row>>> {
         self.in_time(async {
             let statements = self.prepare(&requests).await?;
             let (begin, replies) = self.send_all(statements, requests)?;
             if let Some(begin) = begin {
-                begin.await.map_err(|e| {
-                    self.state.lock().lost = true;
-                    self.failed(&e)
-                })?;
+                self.begun(begin).await?;
             }
             let mut answers = Vec::with_capacity(replies.len());
             for reply in replies {
@@ -239,11 +269,7 @@ impl Session {
                 "the connection of the transaction broke: begin anew".into(),
             ));
         }
-        let mut begin = None;
-        if !state.open {
-            begin = Some(send(self.client().batch_execute(self.work.begin())).map_err(|e| self.failed(&e))?);
-            state.open = true;
-        }
+        let begin = if state.open { None } else { Some(self.send_begin(&mut state)?) };
         let replies = statements
             .into_iter()
             .zip(requests)
@@ -336,6 +362,8 @@ impl Drop for Session {
     }
 }
 
+/// Waits for whoever writes rows, and lets nobody else.
+const LOCK_OUT: &str = "LOCK TABLE ix IN EXCLUSIVE MODE";
 const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
 
 fn late() -> String {

@@ -156,7 +156,10 @@ pub(super) struct Plan {
 impl Plan {
     /// At most one statement a table for each kind of operation.
     ///
-    /// The keys of a statement are in order, so that two that touch the same keys do not wait for each other.
+    /// The keys of a statement are in order, so that two that touch the same keys do not wait for each other. Rows come
+    /// first, so that whoever waits for their table holds nothing yet ([`Session::lock_out`]).
+    ///
+    /// [`Session::lock_out`]: super::session::Session::lock_out
     pub(super) fn of(layout: &Layout, ops: &[Op]) -> StoreResult<Self> {
         let mut sorted: Vec<&Op> = ops.iter().collect();
         sorted.sort_unstable_by_key(|op| op.key());
@@ -170,6 +173,7 @@ impl Plan {
             });
             tables[at].push(op)?;
         }
+        tables.sort_by_key(|changes| changes.table != Table::Rows);
         let mut plan = Self::default();
         for Changes { table, creates, .. } in &mut tables {
             if !creates.keys.is_empty() {

@@ -172,6 +172,13 @@ pub enum StoreError {
     Corrupt(String),
 }
 
+/// The hot key that stands for all keys: whoever names it has met conflicts again and again, and asks that nobody else
+/// commits until it has. See [`Store::begin`].
+#[must_use]
+pub fn everything() -> Key {
+    Key::from("everything")
+}
+
 /// A transactional, ordered key-value store with a change feed.
 ///
 /// # Contract
@@ -195,7 +202,7 @@ pub trait Store: Send + Sync + 'static {
     /// Starts a transaction on a snapshot of now.
     ///
     /// `hot` names keys that are known to be contended. It is advice: a store may serialise transactions that share a
-    /// hot key, or ignore it.
+    /// hot key, keep everybody else from committing for the sake of [`everything`], or ignore it.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the store cannot be reached or has no free connection.

@@ -16,7 +16,7 @@ use docs_model::{
 use serde_json::Value as Json;
 
 pub use self::record::{JobLine, JobOutcome, JobRecord, JobState, SUBJECTS};
-use super::{Entity, Operation, Scan, StoreError, StoreResult, Tx, topic};
+use super::{Entity, Key, Operation, Scan, StoreError, StoreResult, Tx, topic};
 
 /// How long a worker has a job before others may take it over; workers renew at a third of it.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
@@ -215,6 +215,12 @@ pub enum Claimed {
 impl Operation for ClaimJob {
     type Out = Claimed;
     const NAME: &'static str = "job_claim";
+
+    /// All workers want the same first row: in turn they take it, at once they make each other fail, and with them
+    /// those who enqueue.
+    fn hot(&self) -> Vec<Key> {
+        vec![JobRecord::due().key()]
+    }
 
     async fn apply(&self, tx: &mut Tx) -> Result<Claimed> {
         let rows = tx.below(&JobRecord::due(), 1).await?;

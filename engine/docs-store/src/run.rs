@@ -14,11 +14,15 @@ use tokio::time::Instant;
 
 use super::{
     AttemptOutcome, Key, KeyBuf, Kind, Logged, Mode, Observer, Store, StoreError, StoreFailure as _, Tx,
-    Value, audit,
+    Value, audit, everything,
 };
 
 /// Most attempts at one operation.
 pub const MAX_ATTEMPTS: u32 = 10;
+/// After how many conflicts an operation asks that nobody else commits while it runs, see [`everything`].
+const ALONE_AFTER: u32 = 3;
+/// After how long it does so, however few attempts that were.
+const ALONE_FROM: Duration = Duration::from_secs(1);
 /// How long attempts may go on.
 pub const DEADLINE: Duration = Duration::from_secs(3);
 /// How long a store is asked what became of a commit, from when nobody answered: a restart fits into it.
@@ -151,7 +155,8 @@ pub async fn run<O: Operation>(
 
 /// Runs an operation until it is stored or refused, and answers with what `show` reads of it.
 ///
-/// A conflict is tried again, at most [`MAX_ATTEMPTS`] times within [`DEADLINE`]. A commit whose outcome is unknown
+/// A conflict is tried again, at most [`MAX_ATTEMPTS`] times within [`DEADLINE`]; whoever has met some asks the store
+/// that others wait ([`everything`]), and has done so before it gives up. A commit whose outcome is unknown
 /// is never guessed: its receipt tells, as soon as the store can be asked again within [`RECOVERY`], and the same
 /// receipt keeps a second attempt from being applied twice.
 ///
@@ -197,8 +202,13 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
     let mut certainty = Certainty::Certain;
     let mut unknown_since = None;
     // From the first attempt on: whoever comes without waiting its turn makes those fail that do wait.
-    let hot = operation.hot();
+    let mut hot = operation.hot();
+    let mut is_alone = false;
     for attempt in 1.. {
+        if !is_alone && (attempt > ALONE_AFTER || started.elapsed() >= ALONE_FROM) {
+            is_alone = true;
+            hot.push(everything());
+        }
         let begun = store.begin(Mode::Write, &hot).await;
         let done = match begun {
             Ok(txn) => {
@@ -231,7 +241,7 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
             _ => return Err(error),
         }
         let over = match certainty {
-            Certainty::Certain => attempt >= MAX_ATTEMPTS || started.elapsed() >= DEADLINE,
+            Certainty::Certain => is_alone && (attempt >= MAX_ATTEMPTS || started.elapsed() >= DEADLINE),
             // Asking costs nothing but time, and the answer is owed.
             Certainty::Unknown => unknown_since.get_or_insert_with(Instant::now).elapsed() >= RECOVERY,
         };

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use docs_core::store::{
     FeedItem, Key, Mode, Op, Scan, Store, StoreError, Value,
     conformance::{Plain, Workload},
+    everything,
 };
 use docs_sqlstore::{Options, PostgresStore};
 
@@ -144,6 +145,46 @@ async fn hot_transactions_go_one_after_another() {
     first.commit(ops(vec![put("num!a", 1)])).await.expect("the other waits");
     assert_eq!(second.await.expect("the task ends"), Ok(()));
     assert_eq!(now(&store, "num!a").await, 2);
+}
+
+#[tokio::test]
+async fn whoever_asks_for_everything_commits_whatever_others_do() {
+    let postgres = postgres!();
+    let store = postgres.fresh().await;
+    let before = store.begin(Mode::Write, &[]).await.expect("a connection");
+    assert_eq!(int(&*before, "num!a").await, Ok(0));
+    let alone = store.begin(Mode::Write, &[everything()]).await.expect("nobody is committing");
+    assert_eq!(int(&*alone, "num!a").await, Ok(0));
+    assert_eq!(int(&*store.begin(Mode::Read, &[]).await.expect("readers do not wait"), "num!a").await, Ok(0));
+    // These read the same, and change it: each of them would make it fail.
+    let after = store.begin(Mode::Write, &[]).await.expect("a connection");
+    assert_eq!(int(&*after, "num!a").await, Ok(0));
+    let others = [before, after].map(|txn| tokio::spawn(txn.commit(ops(vec![put("num!a", 7)]))));
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event = 'relation'";
+    let admin = postgres.admin().await;
+    while admin.query_one(waiting, &[&postgres.schema()]).await.unwrap().get::<_, i64>(0) < 2 {
+        assert!(others.iter().all(|other| !other.is_finished()), "they wait");
+    }
+    alone.commit(ops(vec![put("num!a", 1)])).await.expect("nobody was in the way");
+    for other in others {
+        assert_eq!(other.await.expect("the task ends"), Err(StoreError::Conflict));
+    }
+    assert_eq!(now(&store, "num!a").await, 1);
+}
+
+#[tokio::test]
+async fn nobody_waits_for_everything_without_an_end() {
+    let postgres = postgres!();
+    let schema = postgres.new_schema().await;
+    let options = Options::new().wait(Duration::from_secs(1));
+    let store = PostgresStore::open(&postgres.url(&schema), options).await.expect("the store can be opened");
+    let forgotten = store.begin(Mode::Write, &[everything()]).await.expect("nobody is committing");
+    // It does not get the key, and not the table: that is a conflict, which is tried again.
+    let second = store.begin(Mode::Write, &[everything()]).await;
+    assert_eq!(second.map(drop), Err(StoreError::Conflict));
+    drop(forgotten);
+    store.begin(Mode::Write, &[everything()]).await.expect("it is free");
 }
 
 #[tokio::test]
