@@ -14,6 +14,7 @@ use crate::{
     clone::{Held, broken},
     listing::{self, MAX_LINK, MAX_PATH},
     meter::{file_too_large, repository_too_large},
+    objects,
 };
 
 /// The files of a commit, read from the repository it was fetched into when they are asked for.
@@ -105,7 +106,7 @@ struct Lister<'a> {
     /// Files and folders seen. Folders may be one and the same many times over, so they count.
     visited: usize,
     skipped: usize,
-    /// The files that are counted, each once, and their bytes.
+    /// The files that are counted, each once, and their bytes; the folders that were looked at.
     counted: HashSet<Oid>,
     bytes: u64,
 }
@@ -120,6 +121,9 @@ impl<'a> Lister<'a> {
     fn list(&mut self, root: Oid) -> Result<(), GitError> {
         let mut todo = vec![(root, String::new())];
         while let Some((id, folder)) = todo.pop() {
+            if self.counted.insert(id) {
+                objects::check_folder(&self.odb, id, self.limits.object_bytes())?;
+            }
             let tree = self.repository.find_tree(id).map_err(|error| broken(&error))?;
             for entry in &tree {
                 self.visited += 1;

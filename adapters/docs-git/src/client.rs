@@ -67,8 +67,9 @@ impl GitClient {
 
     /// A client that connects to what `outbound` allows, with the default [`Limits`] and no cache.
     ///
-    /// The first one registers our transports with libgit2, which does not lock their list. A program that uses libgit2
-    /// on its own as well has to make its client before another thread of it connects to a remote.
+    /// The first one registers our transports with libgit2 and bounds how much of a pack is in memory, both for the
+    /// whole process; libgit2 locks neither. A program that uses libgit2 on its own as well has to make its client
+    /// before another thread of it uses a repository.
     ///
     /// # Errors
     /// [`GitError::Broken`] when libgit2 or TLS cannot be set up.

@@ -21,7 +21,7 @@ use crate::{
     cache::{self, Kept, Lease},
     line::Line,
     meter::repository_too_large,
-    transport,
+    objects, transport,
 };
 
 /// A commit to fetch.
@@ -118,16 +118,11 @@ impl Job {
     fn fetch(&self, path: &Path, held: Held) -> Result<Fetched, GitError> {
         let repository = open(path)?;
         let tip = transport::with_line(self.line.clone(), || self.download(&repository))?;
-        let commit = repository
-            .find_object(tip, None)
-            .and_then(|object| object.peel_to_commit())
-            .map_err(|_| match &self.wanted {
-                Wanted::Ref(reference) => {
-                    GitError::Broken(format!("`{reference}` does not lead to a commit"))
-                }
-                Wanted::Commit(id) => GitError::Broken(format!("`{id}` is not a commit")),
-            })?
-            .id();
+        let commit = objects::commit_at(&repository, tip, self.limits.object_bytes())?;
+        let commit = commit.ok_or_else(|| match &self.wanted {
+            Wanted::Ref(reference) => GitError::Broken(format!("`{reference}` does not lead to a commit")),
+            Wanted::Commit(id) => GitError::Broken(format!("`{id}` is not a commit")),
+        })?;
         Ok(Fetched { repository, commit, held })
     }
 
@@ -146,7 +141,7 @@ impl Job {
     /// Makes sure that the object that is wanted is there, and tells its id.
     fn download(&self, repository: &Repository) -> Result<Oid, GitError> {
         if let Wanted::Commit(id) = self.wanted
-            && has_commit(repository, id)
+            && self.has_commit(repository, id)?
         {
             return Ok(id);
         }
@@ -157,7 +152,7 @@ impl Job {
             .map_err(|error| self.failure(&error))?;
         let heads = connection.list().map_err(|error| self.failure(&error))?;
         let (name, tip) = self.wanted.find(heads)?;
-        if has_commit(repository, tip) {
+        if self.has_commit(repository, tip)? {
             return Ok(tip);
         }
         let result = match self.transfer(connection.remote(), &name, Depth::One, &received) {
@@ -172,6 +167,16 @@ impl Job {
             Err(_) if received.is_over.get() => Err(repository_too_large(self.limits.total_bytes)),
             Err(error) => Err(self.failure(&error)),
         }
+    }
+
+    /// Tells whether a commit was received completely: packs are added as a whole.
+    fn has_commit(&self, repository: &Repository, tip: Oid) -> Result<bool, GitError> {
+        let Some(commit) = objects::commit_at(repository, tip, self.limits.object_bytes())? else {
+            return Ok(false);
+        };
+        let odb = repository.odb().map_err(|error| broken(&error))?;
+        let tree = repository.find_commit(commit).map_err(|error| broken(&error))?.tree_id();
+        Ok(odb.exists(tree))
     }
 
     fn transfer(
@@ -254,15 +259,6 @@ fn open(path: &Path) -> Result<Repository, GitError> {
         ErrorClass::Os | ErrorClass::Filesystem => no_room(error.message()),
         _ => broken(&error),
     })
-}
-
-/// An object that was received completely: packs are added as a whole.
-fn has_commit(repository: &Repository, tip: Oid) -> bool {
-    repository
-        .find_object(tip, None)
-        .and_then(|object| object.peel_to_commit())
-        .and_then(|it| it.tree())
-        .is_ok()
 }
 
 fn is_not_shallow(error: &git2::Error) -> bool {

@@ -19,6 +19,7 @@ use crate::{
     address::{self, DAEMON_PORT, host_error},
     line::{Answer, Ask, Asks},
     meter::Meter,
+    scan::{Offer, Scan},
 };
 
 /// Answers what libgit2 asks of a daemon, until it asks no more.
@@ -76,7 +77,7 @@ fn request(daemon: &address::Daemon) -> String {
 }
 
 async fn receive(mut from: OwnedReadHalf, answer: Answer, limits: Limits) -> Result<(), GitError> {
-    let mut meter = Meter::new(limits.total_bytes);
+    let (mut meter, mut scan, mut offer) = (Meter::new(limits.total_bytes), Scan::new(limits), Offer::new());
     loop {
         let mut piece = BytesMut::with_capacity(PIECE);
         let count = match timeout(limits.idle, from.read_buf(&mut piece)).await {
@@ -85,9 +86,15 @@ async fn receive(mut from: OwnedReadHalf, answer: Answer, limits: Limits) -> Res
             Err(_) => return Err(GitError::Unreachable("the server does not answer".to_owned())),
         };
         meter.add(count)?;
-        let piece = (count > 0).then(|| piece.freeze());
-        let is_over = piece.is_none();
-        if answer.send(piece).await.is_err() || is_over {
+        scan.look(&piece).await?;
+        let is_over = count == 0;
+        let piece = if is_over { offer.end() } else { offer.pass(piece.freeze()) };
+        if answer.send(Some(piece)).await.is_err() {
+            return Ok(());
+        }
+        if is_over {
+            // Nobody may be left who wants to know that this was the end.
+            let _ = answer.send(None).await;
             return Ok(());
         }
     }

@@ -13,6 +13,7 @@ use crate::{
     Limits,
     checkout::{GitCheckout, Shared},
     clone::{Held, broken},
+    objects,
 };
 
 /// Reads a commit of the repository in a folder, and copies nothing.
@@ -24,8 +25,9 @@ pub(crate) fn fetch(folder: &Path, reference: &str, limits: Limits) -> Result<Gi
             ErrorCode::NotFound => GitError::NoRef(reference.to_owned()),
             _ => broken(&error),
         })?;
-        let commit = found.peel_to_commit();
-        commit.map_err(|_| GitError::Broken(format!("`{reference}` does not lead to a commit")))?.id()
+        let commit = found.target().map(|id| objects::commit_at(&repository, id, limits.object_bytes()));
+        let commit = commit.transpose()?.flatten();
+        commit.ok_or_else(|| GitError::Broken(format!("`{reference}` does not lead to a commit")))?
     };
     GitCheckout::read(Shared::new(repository, Held::default()), commit, limits)
 }

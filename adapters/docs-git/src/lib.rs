@@ -21,7 +21,9 @@ mod line;
 mod listing;
 mod local;
 mod meter;
+mod objects;
 mod push;
+mod scan;
 mod transport;
 mod web;
 

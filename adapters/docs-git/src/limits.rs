@@ -19,6 +19,14 @@ pub struct Limits {
     pub idle: Duration,
 }
 
+impl Limits {
+    /// Most bytes of an object that has to be in memory as a whole: one that is a folder or a commit, and one that is
+    /// stored as a difference.
+    pub(crate) fn object_bytes(&self) -> u64 {
+        self.file_bytes.max(1_000_000)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

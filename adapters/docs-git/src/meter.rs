@@ -26,6 +26,14 @@ pub(crate) fn repository_too_large(limit: u64) -> GitError {
     GitError::TooLarge(format!("at most {} are allowed for a repository, this one is larger", size(limit)))
 }
 
+/// Of what has to be in memory as a whole.
+pub(crate) fn object_too_large(limit: u64) -> GitError {
+    GitError::TooLarge(format!(
+        "at most {} are allowed for a folder or a commit, and for a file that is stored as a difference, one has more",
+        size(limit)
+    ))
+}
+
 pub(crate) fn file_too_large(path: &str, bytes: u64, limit: u64) -> GitError {
     GitError::TooLarge(format!(
         "{path}: at most {} are allowed for a file, this one has {}",

@@ -137,7 +137,7 @@ async fn make(
         changes.put(&path, id)?;
     }
     let request = request.clone();
-    listing::blocking(move || finish(base.as_ref(), &request, &changes, pack)).await
+    listing::blocking(move || finish(base.as_ref(), &request, &changes, (pack, limits))).await
 }
 
 /// Makes the trees and the commit.
@@ -145,9 +145,13 @@ fn finish(
     base: Option<&Base>,
     request: &PushRequest,
     changes: &Changes,
-    mut pack: PackWriter,
+    (mut pack, limits): (PackWriter, Limits),
 ) -> Result<Made, GitError> {
-    let mut editor = TreeEditor { repository: base.map(|base| &base.repository), pack: &mut pack };
+    let mut editor = TreeEditor {
+        repository: base.map(|base| &base.repository),
+        pack: &mut pack,
+        limit: limits.object_bytes(),
+    };
     let tree = match editor.edit(base.map(|base| base.tree), changes, "")? {
         Some(tree) => tree,
         None => pack.add(ObjectType::Tree, &[])?,

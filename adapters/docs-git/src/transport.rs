@@ -16,15 +16,17 @@ pub(crate) const WEB_URL: &str = "docs-http://remote/";
 /// The URL under which libgit2 knows every repository of a daemon.
 pub(crate) const DAEMON_URL: &str = "docs-git://remote/";
 
-/// Makes the transports known to libgit2, once in the life of the process.
+/// Makes the transports known to libgit2 and bounds its memory, once in the life of the process.
 ///
 /// # Errors
 /// When libgit2 refuses, which it does when it has no memory.
 pub(crate) fn register() -> Result<(), GitError> {
     static DONE: OnceLock<Result<(), String>> = OnceLock::new();
-    DONE.get_or_init(|| register_both().map_err(|error| error.message().to_owned()))
-        .clone()
-        .map_err(|message| GitError::Broken(format!("libgit2 takes no transport: {message}")))
+    DONE.get_or_init(|| {
+        bound_memory().and_then(|()| register_both()).map_err(|error| error.message().to_owned())
+    })
+    .clone()
+    .map_err(|message| GitError::Broken(format!("libgit2 takes no transport: {message}")))
 }
 
 /// Runs libgit2 with a line: the transports that it makes in this thread meanwhile use it.
@@ -53,6 +55,25 @@ fn register_both() -> Result<(), Error> {
     unsafe {
         git2::transport::register("docs-http", web)?;
         git2::transport::register("docs-git", daemon)
+    }
+}
+
+/// Most bytes of a pack that are in memory in one piece, and of all packs together. By itself libgit2 maps all of a
+/// repository, which then counts as memory of the server.
+const WINDOW: usize = 8 << 20;
+const WINDOWS: usize = 64 << 20;
+
+/// Most bytes of the folders and commits that libgit2 keeps for the next time somebody reads them.
+const KEPT: isize = 16 << 20;
+
+#[expect(unsafe_code, reason = "the options of libgit2 are numbers of the process that it does not lock")]
+fn bound_memory() -> Result<(), Error> {
+    // SAFETY: as for the transports: no fetch and no push of ours has begun, and `OnceLock` lets one thread in. A host
+    // that uses libgit2 itself is told to make its client first.
+    unsafe {
+        git2::opts::set_mwindow_size(WINDOW)?;
+        git2::opts::set_mwindow_mapped_limit(WINDOWS)?;
+        git2::opts::set_cache_max_size(KEPT)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::{
     address::{self, host_error},
     line::{Answer, Ask, Asks},
     meter::Meter,
+    scan::{Offer, Scan},
 };
 
 /// Answers what libgit2 asks of a repository over HTTP, until it asks no more.
@@ -43,6 +44,7 @@ pub(crate) struct Session {
     service: Service,
     guard: Guard,
     dialer: Dialer,
+    limits: Limits,
     idle: Duration,
     meter: Meter,
     /// Where the repository is; a redirect of the first request moves it.
@@ -50,6 +52,12 @@ pub(crate) struct Session {
     credentials: Option<Credentials>,
     /// The client for the host of `base`.
     client: Option<Client>,
+}
+
+/// What the body of an answer is.
+enum Arriving {
+    Refs(Offer),
+    Pack(Box<Scan>),
 }
 
 /// Redirects that are followed.
@@ -87,6 +95,7 @@ impl Session {
             service: Service::UploadPack,
             guard,
             dialer,
+            limits,
             idle: limits.idle,
             meter: Meter::new(limits.total_bytes),
             base: address.url,
@@ -110,7 +119,7 @@ impl Session {
         let response = self.open().await?;
         check_status(response.status())?;
         self.check_type(&response, "advertisement")?;
-        self.forward(response, answer).await
+        self.forward(response, answer, Arriving::Refs(Offer::new())).await
     }
 
     /// Asks for the list of refs, and follows redirects. The status of the answer is not looked at.
@@ -134,7 +143,7 @@ impl Session {
         let response = self.post(body.into(), length).await?;
         check_status(response.status())?;
         self.check_type(&response, "result")?;
-        self.forward(response, answer).await
+        self.forward(response, answer, Arriving::Pack(Box::new(Scan::new(self.limits)))).await
     }
 
     /// Sends a request with a body. The status of the answer is not looked at, unless it is a redirect.
@@ -215,13 +224,30 @@ impl Session {
         Ok(self.client.insert(client).clone())
     }
 
-    /// Passes the body of a response on, as far as it is read.
-    async fn forward(&mut self, mut response: Response, answer: Answer) -> Result<(), GitError> {
+    /// Passes the body of a response on, as far as it is read. What may hold a pack is looked at before.
+    async fn forward(
+        &mut self,
+        mut response: Response,
+        answer: Answer,
+        mut arriving: Arriving,
+    ) -> Result<(), GitError> {
         while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error))? {
             self.meter.add(piece.len())?;
+            let piece = match &mut arriving {
+                Arriving::Refs(offer) => offer.pass(piece),
+                Arriving::Pack(scan) => {
+                    scan.look(&piece).await?;
+                    piece
+                }
+            };
             if answer.send(Some(piece)).await.is_err() {
                 return Ok(());
             }
+        }
+        if let Arriving::Refs(offer) = &mut arriving
+            && answer.send(Some(offer.end())).await.is_err()
+        {
+            return Ok(());
         }
         // Nobody may be left who wants to know that this was the end.
         let _ = answer.send(None).await;

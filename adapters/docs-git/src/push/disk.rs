@@ -12,7 +12,7 @@ use super::{Base, Made, Update, make};
 use crate::{
     Limits,
     clone::{Fetched, Held, broken, no_room},
-    disk, listing,
+    disk, listing, objects,
 };
 
 /// The hooks that can refuse a push. No program is run here, so a repository with one of them takes none.
@@ -30,7 +30,11 @@ pub(crate) async fn push(
         let repository = disk::open_to_write(&folder)?;
         check(&repository, &update)?;
         let base = match update.parent {
-            Some(commit) if repository.find_commit(commit).is_err() => return Err(GitError::Moved),
+            Some(commit)
+                if objects::commit_at(&repository, commit, limits.object_bytes())? != Some(commit) =>
+            {
+                return Err(GitError::Moved);
+            }
             Some(commit) => Some(Base::new(Fetched { repository, commit, held: Held::default() })?),
             None => None,
         };

@@ -6,7 +6,7 @@ use docs_ports::{GitError, check_push_path};
 use git2::{ObjectType, Oid, Repository};
 
 use super::pack::PackWriter;
-use crate::clone::broken;
+use crate::{clone::broken, objects::check_folder};
 
 /// What changes in a folder.
 #[derive(Debug, Default)]
@@ -62,6 +62,8 @@ impl Changes {
 pub(super) struct TreeEditor<'a> {
     pub(super) repository: Option<&'a Repository>,
     pub(super) pack: &'a mut PackWriter,
+    /// Most bytes of a folder.
+    pub(super) limit: u64,
 }
 
 impl TreeEditor<'_> {
@@ -120,6 +122,8 @@ impl TreeEditor<'_> {
     fn entries(&self, base: Option<Oid>) -> Result<Entries, GitError> {
         let mut entries = Entries::new();
         let (Some(id), Some(repository)) = (base, self.repository) else { return Ok(entries) };
+        let odb = repository.odb().map_err(|error| broken(&error))?;
+        check_folder(&odb, id, self.limit)?;
         let tree = repository.find_tree(id).map_err(|error| broken(&error))?;
         for entry in &tree {
             match entries.entry(entry.name_bytes().to_owned()) {

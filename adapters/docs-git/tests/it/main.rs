@@ -7,6 +7,7 @@ mod daemon;
 mod disk;
 mod fixture;
 mod folders;
+mod hostile;
 mod push;
 mod push_alike;
 mod push_disk;

@@ -101,7 +101,7 @@ pub(crate) fn status(line: &str, headers: &str) -> String {
     format!("HTTP/1.1 {line}\r\n{headers}Content-Length: 0\r\nConnection: close\r\n\r\n")
 }
 
-fn read_request(stream: &TcpStream) -> Option<Request> {
+pub(crate) fn read_request(stream: &TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let mut request = Request::default();
     let mut length = 0;

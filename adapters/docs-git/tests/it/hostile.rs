@@ -1,0 +1,474 @@
+//! Repositories that somebody made to do harm: on a disk, and behind servers that lie.
+
+use std::io::Write as _;
+
+use docs_git::{GitClient, Limits, Outbound};
+use docs_ports::{GitError, GitRemote as _};
+use git2::{ObjectType, Oid};
+
+use crate::{
+    fixture::{Fixture, client, error_of, fetch, file, files, paths, push_on, request},
+    server::{Server, has_git, web},
+};
+
+/// A pack as a server may send it: whatever the test puts together.
+struct Pack {
+    bytes: Vec<u8>,
+    count: u32,
+}
+
+const COMMIT: u8 = 1;
+const TREE: u8 = 2;
+const BLOB: u8 = 3;
+const TAG: u8 = 4;
+const BY_OFFSET: u8 = 6;
+const BY_NAME: u8 = 7;
+
+impl Pack {
+    fn new() -> Self {
+        Self { bytes: b"PACK\0\0\0\x02\0\0\0\0".to_vec(), count: 0 }
+    }
+
+    /// Adds an object that says of itself to have a size; answers where it begins.
+    fn add(&mut self, kind: u8, size: u64, before: &[u8], content: &[u8]) -> usize {
+        let place = self.bytes.len();
+        self.count += 1;
+        let (mut byte, mut rest) = (kind << 4 | (size & 15) as u8, size >> 4);
+        while rest > 0 {
+            self.bytes.push(byte | 128);
+            (byte, rest) = ((rest & 127) as u8, rest >> 7);
+        }
+        self.bytes.push(byte);
+        self.bytes.extend_from_slice(before);
+        self.bytes.extend_from_slice(&deflated(content));
+        place
+    }
+
+    fn whole(&mut self, kind: u8, content: &[u8]) -> usize {
+        self.add(kind, content.len() as u64, &[], content)
+    }
+
+    /// The pack with as many objects as it is said to have.
+    fn finish_with(mut self, count: u32) -> Vec<u8> {
+        self.bytes[8..12].copy_from_slice(&count.to_be_bytes());
+        let sum = <sha1::Sha1 as sha1::Digest>::digest(&self.bytes);
+        self.bytes.extend_from_slice(&sum);
+        self.bytes
+    }
+
+    fn finish(self) -> Vec<u8> {
+        let count = self.count;
+        self.finish_with(count)
+    }
+}
+
+fn deflated(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The front of a difference: the size of what it differs from, and of what it makes.
+fn difference(base: u64, result: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for mut size in [base, result] {
+        while size > 127 {
+            bytes.push((size & 127) as u8 | 128);
+            size >>= 7;
+        }
+        bytes.push(size as u8);
+    }
+    bytes
+}
+
+fn line(text: &[u8]) -> Vec<u8> {
+    [format!("{:04x}", text.len() + 4).as_bytes(), text].concat()
+}
+
+/// How a server sends a pack.
+#[derive(Clone, Copy, Debug)]
+enum Lines {
+    Banded,
+    Raw,
+}
+
+/// A server that says that `main` leads to an object, and sends this pack to whoever asks.
+fn liar(tip: Oid, pack: Vec<u8>, lines: Lines) -> Server {
+    Server::new(move |mut stream| {
+        let Some(request) = crate::server::read_request(&stream) else { return };
+        let (kind, body) = if request.line.starts_with("GET") {
+            let with = if matches!(lines, Lines::Banded) { "side-band-64k ofs-delta" } else { "ofs-delta" };
+            let mut body = line(b"# service=git-upload-pack\n");
+            body.extend_from_slice(b"0000");
+            body.extend(line(format!("{tip} refs/heads/main\0{with}\n").as_bytes()));
+            body.extend_from_slice(b"0000");
+            ("advertisement", body)
+        } else {
+            let mut body = line(b"NAK\n");
+            match lines {
+                Lines::Raw => body.extend_from_slice(&pack),
+                Lines::Banded => {
+                    for piece in pack.chunks(999) {
+                        body.extend(line(&[&[1], piece].concat()));
+                    }
+                    body.extend_from_slice(b"0000");
+                }
+            }
+            ("result", body)
+        };
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-{kind}\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n",
+            body.len()
+        );
+        // Who has heard enough hangs up.
+        let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
+    })
+}
+
+/// Objects may have a million bytes here, where they have to be in memory.
+const LIMIT: u64 = 1_000_000;
+
+fn limited() -> GitClient {
+    GitClient::new(Outbound::Private).unwrap().with_limits(Limits { file_bytes: LIMIT, ..Limits::default() })
+}
+
+fn id(kind: ObjectType, bytes: &[u8]) -> Oid {
+    Oid::hash_object(kind, bytes).unwrap()
+}
+
+fn commit_of(tree: Oid) -> Vec<u8> {
+    format!("tree {tree}\nauthor A <a@b> 0 +0000\ncommitter A <a@b> 0 +0000\n\nx\n").into_bytes()
+}
+
+fn tree_of(entries: &[(&str, &str, Oid)]) -> Vec<u8> {
+    let entry = |(mode, name, id): &(&str, &str, Oid)| {
+        [format!("{mode} {name}\0").as_bytes(), id.as_bytes()].concat()
+    };
+    entries.iter().flat_map(entry).collect()
+}
+
+/// A pack of a commit with one file, and the commit; what else there is comes before.
+fn pack_with(blob: &[u8], more: impl FnOnce(&mut Pack, usize)) -> (Oid, Vec<u8>) {
+    let tree = tree_of(&[("100644", "a.md", id(ObjectType::Blob, blob))]);
+    let commit = commit_of(id(ObjectType::Tree, &tree));
+    let mut pack = Pack::new();
+    let place = pack.whole(BLOB, blob);
+    more(&mut pack, place);
+    pack.whole(TREE, &tree);
+    pack.whole(COMMIT, &commit);
+    (id(ObjectType::Commit, &commit), pack.finish())
+}
+
+/// How far before the end of a pack a place is, as a pack says it.
+fn offset(pack: &Pack, place: usize) -> Vec<u8> {
+    let mut left = pack.bytes.len() - place;
+    let mut bytes = vec![(left & 127) as u8];
+    left >>= 7;
+    while left > 0 {
+        left -= 1;
+        bytes.push((left & 127) as u8 | 128);
+        left >>= 7;
+    }
+    bytes.reverse();
+    bytes
+}
+
+async fn fetched_from(server: &Server) -> Result<Box<dyn docs_ports::Checkout>, GitError> {
+    limited().fetch(&request(&format!("http://{}/repo.git", server.address()), "refs/heads/main")).await
+}
+
+#[tokio::test]
+async fn a_server_that_sends_what_it_should_is_heard_to_the_end() {
+    let zeros = vec![0; 3 * LIMIT as usize];
+    for lines in [Lines::Banded, Lines::Raw] {
+        let text = b"# A\n";
+        let (tip, pack) = pack_with(text, |pack, place| {
+            // Another file that is made of the first one: its bytes and one more.
+            let more = [difference(4, 5), vec![0b1001_0000, 4, 1, b'!']].concat();
+            pack.add(BY_OFFSET, more.len() as u64, &offset(pack, place), &more);
+        });
+        let checkout = fetched_from(&liar(tip, pack, lines)).await.unwrap();
+        assert_eq!(paths(&*checkout), ["a.md"]);
+        assert_eq!(&checkout.read("a.md").await.unwrap()[..], text);
+        // A file that is too large to be read stops nothing else: it is nowhere in memory.
+        let (tip, pack) = pack_with(&zeros, |_, _| {});
+        let checkout = fetched_from(&liar(tip, pack, lines)).await.unwrap();
+        assert_eq!(checkout.entries()[0].size, zeros.len() as u64);
+        assert!(matches!(checkout.read("a.md").await, Err(GitError::TooLarge(_))));
+    }
+}
+
+/// What is put into a pack behind its file, and the file.
+type Bomb = (&'static str, Vec<u8>, Box<dyn FnOnce(&mut Pack, usize)>);
+
+/// More bytes than may be held.
+fn zeros() -> Vec<u8> {
+    vec![0; LIMIT as usize + 1]
+}
+
+/// A large object that is stored whole.
+fn whole(name: &'static str, kind: u8) -> Bomb {
+    (name, b"a".to_vec(), Box::new(move |pack, _| _ = pack.whole(kind, &zeros())))
+}
+
+/// The file, and a difference from it.
+fn differing(name: &'static str, file: Vec<u8>, bytes: Vec<u8>) -> Bomb {
+    let add = move |pack: &mut Pack, place| {
+        pack.add(BY_OFFSET, bytes.len() as u64, &offset(pack, place), &bytes);
+    };
+    (name, file, Box::new(add))
+}
+
+fn bombs() -> Vec<Bomb> {
+    let much = 2_000_000_000;
+    let small = || b"a".to_vec();
+    vec![
+        whole("a folder", TREE),
+        whole("a commit", COMMIT),
+        whole("a tag", TAG),
+        ("a folder that says so", small(), Box::new(move |pack, _| _ = pack.add(TREE, much, &[], b"x"))),
+        differing("a large result", small(), difference(1, much)),
+        differing("a large base", small(), difference(much, 1)),
+        differing("a base that is larger than it is said", zeros(), difference(1, 1)),
+        differing("a large difference", small(), [difference(1, 1), vec![0; LIMIT as usize]].concat()),
+    ]
+}
+
+#[tokio::test]
+async fn what_would_fill_the_memory_is_refused_before_it_is_unpacked() {
+    for (name, blob, add) in bombs() {
+        let (tip, pack) = pack_with(&blob, add);
+        for lines in [Lines::Banded, Lines::Raw] {
+            let error = error_of(fetched_from(&liar(tip, pack.clone(), lines)).await);
+            let GitError::TooLarge(said) = &error else { panic!("{name}, {lines:?}: {error:?}") };
+            assert!(said.starts_with("at most 1 MB are allowed"), "{name}: {said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_pack_that_lies_of_itself_is_damaged() {
+    let tip = Oid::from_bytes(&[7; 20]).unwrap();
+    let honest = || pack_with(b"a", |_, _| {}).1;
+    let cut = |at: usize| honest()[..at].to_vec();
+    let lies: Vec<(&str, Vec<u8>)> = vec![
+        ("more bytes than it says", pack_with(b"a", |pack, _| _ = pack.add(BLOB, 3, &[], b"four")).1),
+        ("fewer bytes than it says", pack_with(b"a", |pack, _| _ = pack.add(BLOB, 5, &[], b"four")).1),
+        ("a kind that nobody knows", pack_with(b"a", |pack, _| _ = pack.add(5, 1, &[], b"a")).1),
+        (
+            "a base before the pack",
+            pack_with(b"a", |pack, _| _ = pack.add(BY_OFFSET, 2, &[0xff, 0x7f], b"aa")).1,
+        ),
+        ("itself as its base", pack_with(b"a", |pack, _| _ = pack.add(BY_OFFSET, 2, &[0], b"aa")).1),
+        ("a size without an end", [&b"PACK\0\0\0\x02\0\0\0\x01"[..], &[0xff; 40]].concat()),
+        ("what is not compressed", [&b"PACK\0\0\0\x02\0\0\0\x01\x31"[..], &[0xee; 40]].concat()),
+        ("another version", [&b"PACK\0\0\0\x09"[..], &[0; 40]].concat()),
+        ("another checksum", [cut(honest().len() - 1), vec![0]].concat()),
+        ("an end too soon", cut(honest().len() - 30)),
+        ("no pack at all", b"0008NAK\n".to_vec()),
+    ];
+    for (name, pack) in lies {
+        for lines in [Lines::Banded, Lines::Raw] {
+            let error = error_of(fetched_from(&liar(tip, pack.clone(), lines)).await);
+            let is_told = matches!(error, GitError::Broken(_) | GitError::Unreachable(_));
+            assert!(is_told, "{name}, {lines:?}: {error:?}");
+        }
+    }
+    let many = Pack::new().finish_with(u32::MAX);
+    let error = error_of(fetched_from(&liar(tip, many, Lines::Raw)).await);
+    assert!(matches!(&error, GitError::TooLarge(said) if said.contains("objects")), "{error:?}");
+}
+
+/// libgit2 would unpack such a pack for ever, and need more memory each time.
+#[tokio::test]
+async fn an_object_that_is_there_twice_ends_the_fetch() {
+    let text = b"# A\n";
+    let same = [difference(4, 4), vec![0b1001_0000, 4]].concat();
+    let by_name = |pack: &mut Pack, _| {
+        pack.add(BY_NAME, same.len() as u64, id(ObjectType::Blob, text).as_bytes(), &same);
+    };
+    let by_place = |pack: &mut Pack, place| {
+        pack.add(BY_OFFSET, same.len() as u64, &offset(pack, place), &same);
+    };
+    let whole = |pack: &mut Pack, _| _ = pack.whole(BLOB, text);
+    for (tip, pack) in [pack_with(text, by_name), pack_with(text, by_place), pack_with(text, whole)] {
+        for lines in [Lines::Banded, Lines::Raw] {
+            let error = error_of(fetched_from(&liar(tip, pack.clone(), lines)).await);
+            assert!(matches!(error, GitError::Broken(_)), "{error:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_ref_that_leads_to_something_large_is_not_followed() {
+    let fixture = Fixture::new();
+    let zeros = vec![0; LIMIT as usize + 1];
+    git2::opts::strict_object_creation(false);
+    let blob = fixture.raw(ObjectType::Blob, &zeros);
+    let mut tip = blob;
+    let mut tags = vec![blob];
+    for number in 0..40 {
+        let kind = if number == 0 { "blob" } else { "tag" };
+        let text = format!("object {tip}\ntype {kind}\ntag t{number}\ntagger A <a@b> 0 +0000\n\nx\n");
+        tip = fixture.raw(ObjectType::Tag, text.as_bytes());
+        tags.push(tip);
+    }
+    for (tip, name) in [(tags[0], "a file"), (tags[1], "a tag of a file"), (tags[40], "tags of tags")] {
+        fixture.repository.reference("refs/heads/main", tip, true, "").unwrap();
+        let client = client().with_limits(Limits { file_bytes: LIMIT, ..Limits::default() });
+        let error = error_of(client.fetch(&request(&fixture.file_url(), "refs/heads/main")).await);
+        assert_eq!(
+            error,
+            GitError::Broken("`refs/heads/main` does not lead to a commit".to_owned()),
+            "{name}"
+        );
+    }
+    for (kind, name) in [(ObjectType::Commit, "a commit"), (ObjectType::Tree, "a folder")] {
+        let large = fixture.raw(kind, &zeros);
+        let tip = match kind {
+            ObjectType::Commit => large,
+            _ => fixture.raw(ObjectType::Commit, &commit_of(large)),
+        };
+        fixture.repository.reference("refs/heads/main", tip, true, "").unwrap();
+        let client = client().with_limits(Limits { file_bytes: LIMIT, ..Limits::default() });
+        let error = error_of(client.fetch(&request(&fixture.file_url(), "refs/heads/main")).await);
+        assert!(matches!(error, GitError::TooLarge(_)), "{name}: {error:?}");
+    }
+}
+
+/// A commit that is a chain of folders, with a file at its end.
+fn chain(fixture: &Fixture, depth: usize) -> Oid {
+    let blob = fixture.repository.blob(b"x").unwrap();
+    let mut tree = fixture.raw(ObjectType::Tree, &tree_of(&[("100644", "a.md", blob)]));
+    for _ in 0..depth {
+        tree = fixture.raw(ObjectType::Tree, &tree_of(&[("40000", "d", tree)]));
+    }
+    fixture.raw(ObjectType::Commit, &commit_of(tree))
+}
+
+#[tokio::test]
+async fn folders_lie_as_deep_in_each_other_as_a_path_is_long() {
+    let fixture = Fixture::new();
+    for (depth, fits) in [(2_000, true), (3_000, false)] {
+        let commit = chain(&fixture, depth);
+        fixture.repository.reference("refs/heads/main", commit, true, "").unwrap();
+        let mut urls = vec![(None, fixture.file_url())];
+        if has_git() {
+            let (server, _) = web(fixture.path(), |_| None);
+            let url = format!("http://{}/repo.git", server.address());
+            urls.push((Some(server), url));
+        }
+        for (_server, url) in &urls {
+            let result =
+                GitClient::new(Outbound::Files).unwrap().fetch(&request(url, "refs/heads/main")).await;
+            assert_eq!(result.is_ok(), fits, "{depth} {url}");
+            if !fits {
+                assert!(matches!(error_of(result), GitError::TooLarge(_)));
+            }
+        }
+    }
+}
+
+/// Names that mean something to a program or a disk, and are names like all others here.
+const NAMES: [&str; 13] = [
+    ".GIT",
+    ".git",
+    ".git ",
+    ".git.",
+    ".gitmodules",
+    "A.md",
+    "CON",
+    "a.md",
+    "a:b",
+    "a\\..\\b",
+    "e\u{301}.md",
+    "git~1",
+    "\u{e9}.md",
+];
+
+#[tokio::test]
+async fn names_are_told_apart_by_their_bytes_and_never_reach_a_disk() {
+    let fixture = Fixture::new();
+    git2::opts::strict_object_creation(false);
+    let mut names: Vec<(String, Oid)> = NAMES
+        .iter()
+        .map(|name| ((*name).to_owned(), fixture.repository.blob(name.as_bytes()).unwrap()))
+        .collect();
+    names.sort();
+    let entries: Vec<(&str, &str, Oid)> =
+        names.iter().map(|(name, id)| ("100644", name.as_str(), *id)).collect();
+    let tree = fixture.raw(ObjectType::Tree, &tree_of(&entries));
+    let commit = fixture.raw(ObjectType::Commit, &commit_of(tree));
+    fixture.repository.reference("refs/heads/main", commit, true, "").unwrap();
+    let mut urls = vec![(None, fixture.file_url())];
+    if has_git() {
+        let (server, _) = web(fixture.path(), |_| None);
+        let url = format!("http://{}/repo.git", server.address());
+        urls.push((Some(server), url));
+    }
+    for (_server, url) in &urls {
+        let checkout = fetch(url, "refs/heads/main").await.unwrap();
+        assert_eq!(paths(&*checkout), names.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
+        for (name, _) in &names {
+            assert_eq!(checkout.read(name).await.unwrap(), name.as_bytes(), "{name}");
+        }
+    }
+    // As the target of a push they stay, and nothing is written beside them that would be one of them.
+    let tip = commit.to_string();
+    let client = client();
+    for wrong in ["../a.md", "a/../b.md", ".git/config", "x/.GIT/config", "/a.md", "a//b.md", "a.md/b.md"] {
+        let mut one = crate::fixture::Files([Ok(file(wrong, "x"))].into());
+        let error = client.push(&push_on(&fixture.file_url(), Some(&tip)), &mut one).await.unwrap_err();
+        assert!(matches!(error, GitError::Path(_)), "{wrong}: {error:?}");
+        assert_eq!(fixture.tip().as_deref(), Some(tip.as_str()));
+    }
+    let made =
+        client.push(&push_on(&fixture.file_url(), Some(&tip)), &mut files(&[("new.md", "x")])).await.unwrap();
+    let checkout = fetch(&fixture.file_url(), "refs/heads/main").await.unwrap();
+    assert_eq!(checkout.commit().oid, made.oid);
+    assert_eq!(checkout.entries().len(), NAMES.len() + 1);
+}
+
+#[tokio::test]
+async fn a_push_to_what_was_made_to_do_harm_changes_nothing() {
+    git2::opts::strict_object_creation(false);
+    let zeros = vec![0; LIMIT as usize + 1];
+    type Make = fn(&Fixture, &[u8]) -> Oid;
+    let harms: [(&str, Make); 4] = [
+        ("a large folder", |fixture, zeros| {
+            let tree = fixture.raw(ObjectType::Tree, zeros);
+            fixture.raw(ObjectType::Commit, &commit_of(tree))
+        }),
+        ("a name that leads elsewhere", |fixture, _| {
+            let blob = fixture.repository.blob(b"x").unwrap();
+            let tree = fixture.raw(ObjectType::Tree, &tree_of(&[("100644", "..", blob)]));
+            fixture.raw(ObjectType::Commit, &commit_of(tree))
+        }),
+        ("a folder that is not there", |fixture, _| {
+            fixture.raw(ObjectType::Commit, &commit_of(Oid::from_bytes(&[9; 20]).unwrap()))
+        }),
+        ("a name twice", |fixture, _| {
+            let blob = fixture.repository.blob(b"x").unwrap();
+            let tree = tree_of(&[("100644", "a.md", blob), ("100644", "a.md", blob)]);
+            let tree = fixture.raw(ObjectType::Tree, &tree);
+            fixture.raw(ObjectType::Commit, &commit_of(tree))
+        }),
+    ];
+    for (name, make) in harms {
+        let fixture = Fixture::new();
+        let tip = make(&fixture, &zeros);
+        fixture.repository.reference("refs/heads/main", tip, true, "").unwrap();
+        let client = client().with_limits(Limits { file_bytes: LIMIT, ..Limits::default() });
+        let request = push_on(&fixture.file_url(), Some(&tip.to_string()));
+        let result = client.push(&request, &mut files(&[("new.md", "x")])).await;
+        if name == "a name that leads elsewhere" {
+            // Every file of somebody else stays as it is; whoever fetches it is told.
+            error_of(client.fetch(&crate::fixture::request(&fixture.file_url(), "refs/heads/main")).await);
+            continue;
+        }
+        let error = result.expect_err(name);
+        assert!(matches!(error, GitError::TooLarge(_) | GitError::Broken(_)), "{name}: {error:?}");
+        assert_eq!(fixture.tip(), Some(tip.to_string()), "{name}");
+    }
+}
