@@ -36,6 +36,8 @@ mod fixtures;
 mod flags;
 #[path = "http/git.rs"]
 mod git;
+#[path = "http/git_fields.rs"]
+mod git_fields;
 #[path = "http/history.rs"]
 mod history;
 #[path = "http/hosts.rs"]

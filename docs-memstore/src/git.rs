@@ -106,10 +106,17 @@ struct Pushed {
     commit: Commit,
 }
 
+/// What a fetch or a push named.
+#[derive(Debug)]
+struct Asked {
+    url: String,
+    cache_id: Option<String>,
+}
+
 #[derive(Debug, Default)]
 struct Shared {
     repository: Mutex<MemRepository>,
-    urls: Mutex<Vec<String>>,
+    asked: Mutex<Vec<Asked>>,
     commits: Mutex<Vec<MemCommit>>,
     reads: AtomicUsize,
     is_holding: AtomicBool,
@@ -168,7 +175,13 @@ impl MemGit {
     /// The URLs that were asked for, in order.
     #[must_use]
     pub fn urls(&self) -> Vec<String> {
-        self.0.urls.lock().clone()
+        self.0.asked.lock().iter().map(|asked| asked.url.clone()).collect()
+    }
+
+    /// The names of the clones that may be kept, as they were asked for, one for each of [`urls`](Self::urls).
+    #[must_use]
+    pub fn cache_ids(&self) -> Vec<Option<String>> {
+        self.0.asked.lock().iter().map(|asked| asked.cache_id.clone()).collect()
     }
 
     /// The commits that were pushed, in order.
@@ -262,8 +275,8 @@ fn object_id(hash: Hash) -> String {
 
 impl Shared {
     /// Notes a request, and leaves it without an answer where a test wants that.
-    async fn ask(&self, url: &str) {
-        self.urls.lock().push(url.to_owned());
+    async fn ask(&self, url: &str, cache_id: Option<&String>) {
+        self.asked.lock().push(Asked { url: url.to_owned(), cache_id: cache_id.cloned() });
         if self.is_holding.load(Ordering::SeqCst) {
             self.held.send_modify(|held| *held += 1);
             let _held = Held(&self.held);
@@ -275,7 +288,7 @@ impl Shared {
 #[async_trait]
 impl GitRemote for MemGit {
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
-        self.0.ask(&request.url).await;
+        self.0.ask(&request.url, request.cache_id.as_ref()).await;
         let repository = self.edit(|repository| repository.clone());
         if let Some(failure) = repository.failure_of(&request.url, &request.reference) {
             return Err(failure);
@@ -288,7 +301,7 @@ impl GitRemote for MemGit {
     }
 
     async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError> {
-        self.0.ask(&request.url).await;
+        self.0.ask(&request.url, request.cache_id.as_ref()).await;
         push::push(&self.0, request, files).await
     }
 }

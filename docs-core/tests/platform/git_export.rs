@@ -1,6 +1,7 @@
 //! Git export, into a remote that keeps what is pushed to it.
 
 mod jobs;
+mod one_page;
 mod round_trip;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};

@@ -165,10 +165,12 @@ impl<R: SyncRequest> SyncPayload<R> {
         let wanted = self.request.wanted();
         // Where readers find the files: what the request says of it, else the repository, unless it is on the server's
         // disk.
-        let told = wanted.info.and_then(|info| info.url.as_deref()).or(wanted.tree_url);
+        let shown = wanted.info.and_then(|info| info.url.as_deref());
         let local = Url::parse(wanted.url).is_ok_and(|url| url.scheme() == "file");
-        let link = told.filter(|url| !url.is_empty()).or_else(|| (!local).then_some(wanted.url));
-        let name = repo_name(link.unwrap_or(wanted.url));
+        let link = shown.or(wanted.tree_url).filter(|url| !url.is_empty());
+        let link = link.or_else(|| (!local).then_some(wanted.url));
+        // The address of a tree of files ends in a branch, and not in the name of the repository.
+        let name = repo_name(shown.filter(|url| !url.is_empty()).unwrap_or(wanted.url));
         GitState {
             info: GitSync {
                 repo_name: (!name.is_empty()).then_some(name),

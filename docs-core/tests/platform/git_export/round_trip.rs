@@ -113,6 +113,18 @@ async fn what_was_not_edited_keeps_every_byte() {
     assert_same_after_import(&w, &remote, &space).await;
 }
 
+#[tokio::test]
+async fn a_page_that_is_called_as_the_first_file_is_keeps_its_address() {
+    let (w, remote, space) = world_of(&[]).await;
+    change(&w, &space, json!([insert("Welcome", "Hello.\n"), insert("README", "Text.\n")])).await;
+    exported(&w, &space).await;
+    assert_same_after_import(&w, &remote, &space).await;
+    let readme = at(&w, &space, "readme").await;
+    change(&w, &space, set(&readme, "Other.\n")).await;
+    exported(&w, &space).await;
+    assert_same_after_import(&w, &remote, &space).await;
+}
+
 /// The files that differ.
 fn changed(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
     let names: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();

@@ -120,6 +120,21 @@ impl RepoTree {
         }
     }
 
+    /// The file a link of a text means: what [`locate`](Self::locate) finds, else the Markdown file whose name is the
+    /// path without its extension, as the addresses of pages are.
+    ///
+    /// # Errors
+    /// As [`file`](Self::file).
+    pub fn locate_linked(&self, path: &RepoPath) -> Result<Option<PlannedFile>, FormatError> {
+        match self.locate(path)? {
+            Some(file) => Ok(Some(file)),
+            None => match RepoPath::new(&format!("{path}.md")) {
+                Ok(path) if !path.is_root() => self.file(&path),
+                _ => Ok(None),
+            },
+        }
+    }
+
     /// The README of a folder.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ impl Importer<'_> {
     /// The destination by id of what a reference leads to.
     fn lasting(&self, reference: &Reference, tree: &RepoTree) -> Option<String> {
         // A link out of the repository by way of a symbolic link was refused before, where it mattered.
-        let file = tree.locate(&reference.path).ok().flatten()?;
+        let file = tree.locate_linked(&reference.path).ok().flatten()?;
         let anchor = reference.anchor.as_ref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
         if let Some(id) = self.pages.get(&file.path) {
             return Some(format!("/pages/{id}{anchor}"));

@@ -58,9 +58,25 @@ pub(super) struct Importer<'a> {
     pub(super) files: HashMap<RepoPath, FileId>,
     pub(super) pages: HashMap<RepoPath, PageId>,
     pub(super) reusables: HashMap<RepoPath, ReusableId>,
-    /// The file that is the first page by its name, and the slug that its page had before.
-    pub(super) landing: Option<(RepoPath, String)>,
+    pub(super) landing: Option<Landing>,
     pub(super) warnings: Vec<String>,
+}
+
+/// The file that is the first page by its name, of which there was a page before.
+pub(super) struct Landing {
+    path: RepoPath,
+    /// The slug that the page had.
+    slug: String,
+    /// The slug that the name of the file would give it, and which is free.
+    planned: String,
+}
+
+impl Landing {
+    /// Tells whether a slug is only numbered because the name of this file would be the same.
+    fn is_in_the_way_of(&self, slug: &str) -> bool {
+        let number = slug.strip_prefix(self.planned.as_str()).and_then(|rest| rest.strip_prefix('-'));
+        self.slug != self.planned && number.is_some_and(|number| number.parse::<u64>().is_ok())
+    }
 }
 
 /// What the space had before: things keep their ids where they are the same in the repository.
@@ -286,16 +302,13 @@ impl<'a> Importer<'a> {
 
     /// The slug of the page that is at the path of the first page. The name of the file says nothing of it, so it is
     /// what it was, unless another page beside it has that one now.
-    pub(super) fn landing_slug(
-        &self,
-        readme: &RepoPath,
-        pages: &[PlannedPage],
-    ) -> Option<(RepoPath, String)> {
+    pub(super) fn landing_slug(&self, readme: &RepoPath, pages: &[PlannedPage]) -> Option<Landing> {
         let (_, entry) = self.before.pages.get(readme.as_str())?;
         let is_it = |page: &PlannedPage| matches!(&page.kind, PlannedKind::Document { file: Some(file), .. } if file.path == *readme);
         let is_taken = pages.iter().any(|page| page.slug() == entry.slug && !is_it(page));
-        let is_top = entry.parent.is_none() && pages.iter().any(is_it);
-        (is_top && !is_taken).then(|| (readme.clone(), entry.slug.clone()))
+        let planned =
+            pages.iter().find(|page| is_it(page)).filter(|_| entry.parent.is_none() && !is_taken)?;
+        Some(Landing { path: readme.clone(), slug: entry.slug.clone(), planned: planned.slug().to_owned() })
     }
 
     fn add_pages(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
@@ -313,8 +326,7 @@ impl<'a> Importer<'a> {
         let titled = PagePatch { slug: Some(page.slug().to_owned()), ..PagePatch::titled(&page.title) };
         match &page.kind {
             PlannedKind::Document { file: Some(file), .. } => {
-                let landing = self.landing.as_ref().filter(|(path, _)| *path == file.path);
-                let slug = landing.map(|(_, slug)| slug.clone()).or(titled.slug.clone());
+                let slug = self.slug(page, file, &parent);
                 self.document(file, PagePatch { slug, ..titled }, parent)
             }
             PlannedKind::Document { file: None, .. } => {
@@ -339,6 +351,23 @@ impl<'a> Importer<'a> {
                 Ok(self.kept(before, parent, PageKind::Computed, fields))
             }
         }
+    }
+
+    /// The slug of the page of a file: that of its name, unless the first page has another one than its own name says.
+    fn slug(&self, page: &PlannedPage, file: &PlannedFile, parent: &Option<PageId>) -> Option<String> {
+        let before = self.before.pages.get(file.path.as_str()).map(|(_, entry)| &entry.slug);
+        let slug = match &self.landing {
+            Some(landing) if landing.path == file.path => &landing.slug,
+            Some(landing)
+                if parent.is_none()
+                    && before == Some(&landing.planned)
+                    && landing.is_in_the_way_of(page.slug()) =>
+            {
+                &landing.planned
+            }
+            _ => return Some(page.slug().to_owned()),
+        };
+        Some(slug.clone())
     }
 
     fn document(

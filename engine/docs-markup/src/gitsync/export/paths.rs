@@ -76,11 +76,17 @@ impl Choice<'_> {
     fn kept(&self) -> HashMap<Thing, RepoPath> {
         let config = &self.repository.config;
         let vars = config.root.child(".gitbook/vars.yaml");
-        let mut taken: HashSet<String> =
-            [&config.file, &config.summary, &vars].into_iter().map(|path| fold(path.as_str())).collect();
+        let reserved = [&config.file, &config.summary, &vars];
+        let mut taken: HashSet<RepoPath> = reserved.into_iter().cloned().collect();
+        let mut folded: HashSet<String> = taken.iter().map(|path| fold(path.as_str())).collect();
         let mut kept = HashMap::new();
         let mut keep = |thing: Thing, path: Option<RepoPath>| {
-            if let Some(path) = path.filter(|path| taken.insert(fold(path.as_str()))) {
+            // What is there side by side stays so, however much alike the names are.
+            let is_free = |path: &RepoPath| {
+                let is_unlike = folded.insert(fold(path.as_str()));
+                (is_unlike || self.repository.tree.has(path)) && taken.insert(path.clone())
+            };
+            if let Some(path) = path.filter(is_free) {
                 kept.insert(thing, path);
             }
         };

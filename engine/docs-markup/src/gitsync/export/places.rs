@@ -69,7 +69,7 @@ impl Places {
     /// What a destination leads to, written in a folder.
     pub(super) fn find(&self, destination: &str, folder: &RepoPath) -> Option<ContentRef> {
         let (path, anchor) = place(destination, folder, &self.root)?;
-        let file = self.tree.locate(&path).ok().flatten()?;
+        let file = self.tree.locate_linked(&path).ok().flatten()?;
         Some(self.things.get(&file.path)?.clone().reference(anchor))
     }
 

@@ -1,0 +1,297 @@
+//! What each field of an import and an export from Git does, by what is read afterwards.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::server::{Server, id};
+
+const IMPORT: &str = "import";
+const EXPORT: &str = "export";
+
+/// A server, and the path of a space.
+async fn space() -> (Server, String) {
+    let s = Server::new().await;
+    s.repository.put("README.md", "# Start\n\nOne.\n");
+    let path = format!("/v1/spaces/{}", s.space().await);
+    (s, path)
+}
+
+/// A request with what every one needs, and more.
+fn body(kind: &str, more: Value) -> Value {
+    let mut body = json!({ "url": "https://git.example/owner/docs.git", "ref": "refs/heads/main" });
+    if kind == EXPORT {
+        body["commitMessage"] = json!("Export");
+    }
+    for (name, value) in more.as_object().expect("an object") {
+        body[name] = value.clone();
+    }
+    body
+}
+
+/// Imports or exports; answers the job as it ended, with its log.
+async fn sync(s: &Server, space: &str, kind: &str, more: Value) -> Value {
+    // So that this job is the newest.
+    s.clock.advance(Duration::from_millis(1));
+    s.post(&format!("{space}/git/{kind}"), 204, body(kind, more)).await;
+    s.platform.settle().await.expect("settled");
+    let newest = id(&s.get(&format!("{space}/jobs")).await["items"][0]);
+    let job = s.get(&format!("{space}/jobs/{newest}")).await;
+    assert_eq!((&job["kind"], &job["state"]), (&json!(format!("git_{kind}")), &json!("done")), "{job}");
+    job
+}
+
+/// What a job said, line by line.
+fn said(job: &Value) -> Vec<&str> {
+    let lines = job["log"].as_array().expect("a log");
+    lines.iter().map(|line| line["text"].as_str().expect("a text")).collect()
+}
+
+async fn head(s: &Server, space: &str) -> Value {
+    s.get(&format!("{space}/content")).await
+}
+
+/// The text of the first page.
+async fn text(s: &Server, space: &str) -> String {
+    let page = id(&head(s, space).await["pages"][0]);
+    let page = s.get(&format!("{space}/content/page/{page}?format=markdown")).await;
+    page["markdown"].as_str().expect("a text").to_owned()
+}
+
+/// Changes the text of the first page.
+async fn edit(s: &Server, space: &str, text: &str) {
+    let page = id(&head(s, space).await["pages"][0]);
+    let change = json!({ "operation": "update_page", "page": page, "document": { "markdown": text } });
+    let requests = format!("{space}/change-requests");
+    let request = format!("{requests}/{}", id(&s.post(&requests, 201, json!({})).await.body));
+    s.post(&format!("{request}/content"), 200, json!({ "changes": [change] })).await;
+    s.post(&format!("{request}/merge"), 200, json!({})).await;
+}
+
+#[tokio::test]
+async fn who_hosts_a_repository_and_where_is_shown_as_it_was_told() {
+    for kind in [IMPORT, EXPORT] {
+        for (more, provider, url, name) in [
+            (json!({}), None, "https://git.example/owner/docs.git", "docs"),
+            (json!({ "gitInfo": {} }), None, "https://git.example/owner/docs.git", "docs"),
+            (
+                json!({ "gitInfo": { "provider": "github", "url": "https://github.example/me/shown" } }),
+                Some("github"),
+                "https://github.example/me/shown",
+                "shown",
+            ),
+            (
+                json!({ "gitInfo": { "provider": "gitlab" } }),
+                Some("gitlab"),
+                "https://git.example/owner/docs.git",
+                "docs",
+            ),
+            (
+                json!({ "repoTreeURL": "https://git.example/owner/docs/tree/main" }),
+                None,
+                "https://git.example/owner/docs/tree/main",
+                "docs",
+            ),
+            (
+                json!({ "gitInfo": { "url": "https://g.example/a/b" }, "repoTreeURL": "https://git.example/tree" }),
+                None,
+                "https://g.example/a/b",
+                "b",
+            ),
+            (
+                json!({ "gitInfo": { "url": "" }, "repoTreeURL": "" }),
+                None,
+                "https://git.example/owner/docs.git",
+                "docs",
+            ),
+            (json!({ "url": "https://me:hunter2@git.example/x/y" }), None, "https://git.example/x/y", "y"),
+        ] {
+            let (s, space) = space().await;
+            if kind == EXPORT {
+                sync(&s, &space, IMPORT, json!({})).await;
+                edit(&s, &space, "Two.\n").await;
+            }
+            sync(&s, &space, kind, more.clone()).await;
+            let info = s.get(&format!("{space}/git/info")).await;
+            assert_eq!(info["url"], url, "{kind} {more}");
+            assert_eq!(info["repoName"], name, "{kind} {more}");
+            assert_eq!(info["installationProvider"].as_str(), provider, "{kind} {more}");
+            assert!(info["updatedAt"].is_string() && info.get("integration").is_none(), "{info}");
+            assert_eq!(s.get(&space).await["gitSync"], info, "{kind} {more}");
+            assert!(!info.to_string().contains("hunter2"), "{info}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_commit_is_shown_below_the_address_that_was_told() {
+    for (told, shown) in [
+        (json!("https://git.example/commit"), Some("https://git.example/commit/")),
+        (json!("https://git.example/commit/"), Some("https://git.example/commit/")),
+        (json!(""), None),
+        (Value::Null, None),
+    ] {
+        let (s, space) = space().await;
+        let more = || match told.is_null() {
+            true => json!({}),
+            false => json!({ "repoCommitURL": told }),
+        };
+        sync(&s, &space, IMPORT, more()).await;
+        let imported = head(&s, &space).await["git"].clone();
+        edit(&s, &space, "Two.\n").await;
+        sync(&s, &space, EXPORT, more()).await;
+        let exported = head(&s, &space).await["git"].clone();
+        assert_eq!(exported["oid"], json!(s.repository.commits()[0].branch.commit.oid));
+        for (git, is_ours) in [(imported, false), (exported, true)] {
+            let oid = git["oid"].as_str().expect("a commit").to_owned();
+            let url = shown.map(|below| format!("{below}{oid}"));
+            assert_eq!(git["url"].as_str().map(str::to_owned), url, "{told}");
+            assert_eq!(git["createdByGitBook"], is_ours);
+            assert_eq!(git["ref"], "refs/heads/main");
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_the_folder_that_is_named_is_the_documentation() {
+    for directory in ["docs/en", "docs/en/", "./docs/en"] {
+        let (s, space) = space().await;
+        s.repository.put("docs/en/README.md", "# English\n");
+        s.repository.put("docs/en/more.md", "# More\n");
+        s.repository.put("docs/README.md", "# All\n");
+        let more = json!({ "repoProjectDirectory": directory });
+        sync(&s, &space, IMPORT, more.clone()).await;
+        let content = head(&s, &space).await;
+        let pages = content["pages"].as_array().expect("pages");
+        let titles: Vec<&Value> = pages.iter().map(|page| &page["title"]).collect();
+        assert_eq!(titles, ["English", "More"], "{directory}");
+        assert_eq!(pages[1]["git"]["path"], "docs/en/more.md");
+        edit(&s, &space, "Hello.\n").await;
+        sync(&s, &space, EXPORT, more).await;
+        let written = &s.repository.commits()[0].written;
+        assert!(written.contains(&"docs/en/README.md".to_owned()), "{written:?}");
+        assert!(written.iter().all(|path| path.starts_with("docs/en/")), "{written:?}");
+        let top = s.repository.edit(|repository| repository.files["README.md"].clone());
+        assert_eq!(top, "# Start\n\nOne.\n", "what is beside it stays");
+    }
+}
+
+#[tokio::test]
+async fn the_same_commit_of_the_same_place_is_imported_once_unless_it_is_forced() {
+    let (s, space) = space().await;
+    let job = sync(&s, &space, IMPORT, json!({})).await;
+    assert_eq!(job["result"]["revision"], head(&s, &space).await["id"]);
+    let first = head(&s, &space).await["id"].clone();
+    let again = sync(&s, &space, IMPORT, json!({})).await;
+    assert!(said(&again).contains(&"this commit was imported before; nothing to do"), "{again}");
+    assert_eq!((&again["result"], &head(&s, &space).await["id"]), (&Value::Null, &first));
+    // What was edited since stays as well.
+    edit(&s, &space, "Edited.\n").await;
+    let edited = head(&s, &space).await["id"].clone();
+    sync(&s, &space, IMPORT, json!({})).await;
+    assert_eq!(head(&s, &space).await["id"], edited);
+    // Another place is another commit.
+    for more in [json!({ "ref": "refs/heads/next" }), json!({ "url": "https://git.example/other" })] {
+        let before = head(&s, &space).await["id"].clone();
+        sync(&s, &space, IMPORT, more.clone()).await;
+        assert_ne!(head(&s, &space).await["id"], before, "{more}");
+    }
+    edit(&s, &space, "Edited.\n").await;
+    sync(&s, &space, IMPORT, json!({ "url": "https://git.example/other", "force": true })).await;
+    assert_eq!(text(&s, &space).await, "One.\n");
+}
+
+#[tokio::test]
+async fn what_is_in_the_repository_is_exported_once_and_with_force_looked_at_again() {
+    let (s, space) = space().await;
+    sync(&s, &space, IMPORT, json!({})).await;
+    let job = sync(&s, &space, EXPORT, json!({})).await;
+    assert!(said(&job).contains(&"the repository has this revision already; nothing to do"), "{job}");
+    assert!(s.repository.commits().is_empty());
+    // Somebody else has changed the file: without force nobody looks, with it the space's text is written.
+    s.repository.put("README.md", "# Start\n\nTheirs.\n");
+    sync(&s, &space, EXPORT, json!({})).await;
+    assert!(s.repository.commits().is_empty());
+    sync(&s, &space, EXPORT, json!({ "force": true })).await;
+    assert_eq!(s.repository.commits().len(), 1);
+    assert_eq!(s.repository.edit(|repository| repository.files["README.md"].clone()), "# Start\n\nOne.\n");
+}
+
+#[tokio::test]
+async fn what_is_older_than_what_was_applied_is_dropped_unless_it_is_forced() {
+    for (older, newer) in [(IMPORT, IMPORT), (IMPORT, EXPORT), (EXPORT, IMPORT), (EXPORT, EXPORT)] {
+        let (s, space) = space().await;
+        sync(&s, &space, IMPORT, json!({ "timestamp": "2025-01-01T00:00:00Z" })).await;
+        edit(&s, &space, "Two.\n").await;
+        s.repository.put("other.txt", "so that it is another commit");
+        sync(&s, &space, newer, json!({ "timestamp": "2025-01-03T00:00:00Z" })).await;
+        edit(&s, &space, "Three.\n").await;
+        s.repository.put("other.txt", "so that it is yet another");
+        let (before, pushed) = (head(&s, &space).await["id"].clone(), s.repository.commits().len());
+        let job = sync(&s, &space, older, json!({ "timestamp": "2025-01-02T00:00:00Z" })).await;
+        let told = "dropped: an event of 2025-01-03T00:00:00.000Z was applied already, \
+                    this one is of 2025-01-02T00:00:00.000Z";
+        assert!(said(&job).contains(&told), "{older} after {newer}: {job}");
+        assert_eq!((&head(&s, &space).await["id"], s.repository.commits().len()), (&before, pushed));
+        let forced = json!({ "timestamp": "2025-01-02T00:00:00Z", "force": true });
+        sync(&s, &space, older, forced).await;
+        assert_ne!(head(&s, &space).await["id"], before, "{older} after {newer}");
+    }
+}
+
+#[tokio::test]
+async fn an_import_of_the_same_time_is_no_older() {
+    let (s, space) = space().await;
+    let at = json!({ "timestamp": "2025-01-01T00:00:00Z" });
+    sync(&s, &space, IMPORT, at.clone()).await;
+    s.repository.put("README.md", "# Start\n\nTwo.\n");
+    sync(&s, &space, IMPORT, at).await;
+    assert_eq!(text(&s, &space).await, "Two.\n");
+}
+
+#[tokio::test]
+async fn a_standalone_import_is_a_revision_and_nothing_else() {
+    let (s, space) = space().await;
+    sync(&s, &space, IMPORT, json!({ "timestamp": "2025-01-03T00:00:00Z" })).await;
+    let (before, known) = (head(&s, &space).await, s.get(&format!("{space}/git/info")).await);
+    s.repository.put("README.md", "# Start\n\nProposed.\n");
+    let more = json!({
+        "ref": "refs/pull/7/head", "standalone": true, "timestamp": "2025-01-01T00:00:00Z",
+        "gitInfo": { "provider": "github", "url": "https://git.example/shown" },
+    });
+    let job = sync(&s, &space, IMPORT, more).await;
+    let revision = job["result"]["revision"].as_str().expect("a revision").to_owned();
+    let told = format!("made the revision {revision}; the space's content is unchanged");
+    assert!(said(&job).contains(&&*told), "{job}");
+    assert_eq!(head(&s, &space).await, before);
+    assert_eq!(s.get(&format!("{space}/git/info")).await, known);
+    let made = s.get(&format!("{space}/revisions/{revision}")).await;
+    assert_eq!(made["git"]["ref"], "refs/pull/7/head");
+    let page = id(&made["pages"][0]);
+    let page = s.get(&format!("{space}/revisions/{revision}/page/{page}?format=markdown")).await;
+    assert_eq!(page["markdown"], "Proposed.\n");
+    // It is no event: what comes after it is compared with what was applied.
+    let job = sync(&s, &space, IMPORT, json!({ "timestamp": "2025-01-02T00:00:00Z" })).await;
+    assert!(said(&job).iter().any(|line| line.starts_with("dropped: ")), "{job}");
+}
+
+#[tokio::test]
+async fn the_name_of_a_kept_clone_and_the_address_with_its_credentials_reach_the_remote() {
+    for kind in [IMPORT, EXPORT] {
+        for (told, kept) in [(json!({ "repoCacheID": "kept" }), Some("kept")), (json!({}), None)] {
+            let (s, space) = space().await;
+            if kind == EXPORT {
+                sync(&s, &space, IMPORT, json!({})).await;
+                edit(&s, &space, "Two.\n").await;
+            }
+            let asked = s.repository.urls().len();
+            let mut more = told.clone();
+            more["url"] = json!("https://me:hunter2@git.example/docs");
+            sync(&s, &space, kind, more).await;
+            let urls = s.repository.urls()[asked..].to_vec();
+            assert!(urls.iter().all(|url| url == "https://me:hunter2@git.example/docs"), "{urls:?}");
+            let ids = s.repository.cache_ids()[asked..].to_vec();
+            assert!(!ids.is_empty() && ids.iter().all(|id| id.as_deref() == kept), "{kind}: {ids:?}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Repositories, by way of the git program.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// What the git program says to a command in a folder, which must succeed.
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
+    let output = command(folder, arguments).output().expect("git runs");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {arguments:?}: {complaint}");
+    String::from_utf8(output.stdout).expect("text").trim_end().to_owned()
+}
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    let who = ["-c", "user.name=Bea", "-c", "user.email=bea@example.com", "-c", "core.autocrlf=false"];
+    command.args(who).arg("-C").arg(folder).args(arguments);
+    // Nothing of the machine, and nobody who is asked for a password.
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    command.env("GIT_TERMINAL_PROMPT", "0");
+    command
+}
+
+/// Makes an empty repository without a working copy.
+pub(crate) fn bare(folder: &Path, name: &str) -> PathBuf {
+    let path = folder.join(format!("{name}.git"));
+    std::fs::create_dir_all(&path).expect("a folder");
+    git(&path, &["init", "--quiet", "--bare", "--initial-branch=main"]);
+    path
+}
+
+/// What `main` leads to.
+pub(crate) fn tip(repository: &Path) -> Option<String> {
+    let output = command(repository, &["rev-parse", "--quiet", "--verify", "refs/heads/main"]).output();
+    let text = String::from_utf8(output.expect("git runs").stdout).expect("text").trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// How many commits `main` has.
+pub(crate) fn commits(repository: &Path) -> usize {
+    let count = git(repository, &["rev-list", "--count", "refs/heads/main"]);
+    count.parse().expect("a number")
+}
+
+/// The files of `main` with their texts.
+pub(crate) fn files(repository: &Path) -> BTreeMap<String, String> {
+    let names = git(repository, &["ls-tree", "-r", "-z", "--name-only", "refs/heads/main"]);
+    let names = names.split('\0').filter(|name| !name.is_empty());
+    names.map(|name| (name.to_owned(), git(repository, &["show", &format!("main:{name}")]))).collect()
+}
+
+/// Refuses a repository that is not whole, to the last object that a ref leads to.
+pub(crate) fn check(repository: &Path) {
+    git(repository, &["fsck", "--strict", "--full", "--no-dangling"]);
+    git(repository, &["rev-list", "--objects", "--all", "--quiet"]);
+    let locks = std::fs::read_dir(repository.join("refs/heads")).expect("a folder").filter_map(Result::ok);
+    let locks: Vec<_> = locks
+        .map(|entry| entry.file_name())
+        .filter(|name| name.to_string_lossy().ends_with(".lock"))
+        .collect();
+    assert!(locks.is_empty(), "a ref stays locked: {locks:?}");
+}
+
+/// Commits files to `main` without a working copy, as somebody else would.
+pub(crate) fn commit(repository: &Path, files: &BTreeMap<String, String>, message: &str) {
+    let work = tempfile::tempdir().expect("a folder");
+    let url = repository.to_str().expect("text");
+    git(work.path(), &["clone", "--quiet", url, "."]);
+    for (path, text) in files {
+        let path = work.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+    git(work.path(), &["add", "--all"]);
+    git(work.path(), &["commit", "--quiet", "--message", message]);
+    git(work.path(), &["push", "--quiet", "origin", "HEAD:main"]);
+}

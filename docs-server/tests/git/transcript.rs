@@ -1,0 +1,169 @@
+//! A host with a password, a working copy, and a space: what is edited in one arrives in the other.
+
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, id},
+    host::{Host, Moment, WHO, has_git},
+    process::{Process, TOKEN, until},
+    repository::{bare, check, commits, git},
+};
+
+/// Who edits, and where.
+struct Story {
+    client: Client,
+    space: String,
+    url: String,
+}
+
+impl Story {
+    /// A new space of the first organization.
+    async fn new(client: Client, url: String) -> Self {
+        let org = id(&client.get("/orgs").await["items"][0]);
+        let space = id(&client.post(&format!("/orgs/{org}/spaces"), json!({ "title": "Docs" })).await);
+        Self { client, space, url }
+    }
+
+    /// Imports or exports; answers the job as it ended.
+    async fn sync(&self, what: &str, url: &str) -> Value {
+        let mut body = json!({ "url": url, "ref": "refs/heads/main" });
+        if what == "export" {
+            body["commitMessage"] = json!("Edited on the platform");
+        }
+        let space = format!("/spaces/{}", self.space);
+        self.client.post(&format!("{space}/git/{what}"), body).await;
+        let mut newest = Value::Null;
+        until("the end of a job", async || {
+            newest = self.client.get(&format!("{space}/jobs")).await["items"][0].clone();
+            newest["endedAt"].is_string()
+        })
+        .await;
+        let job = self.client.get(&format!("{space}/jobs/{}", id(&newest))).await;
+        println!("{what}: {} {}", job["state"], job["error"]);
+        assert!(!job.to_string().contains("hunter2"), "{job}");
+        job
+    }
+
+    async fn done(&self, what: &str) {
+        let job = self.sync(what, &self.url).await;
+        assert_eq!(job["state"], "done", "{job}");
+    }
+
+    /// What the hook of the host does after a push: it asks for the import of what was pushed.
+    async fn pushed(&self) {
+        self.done("import").await;
+    }
+
+    /// The text of the page of a file.
+    async fn text(&self, path: &str) -> (String, String) {
+        let content = self.client.get(&format!("/spaces/{}/content", self.space)).await;
+        let pages = content["pages"].as_array().expect("pages");
+        let page = pages.iter().find(|page| page["git"]["path"] == path).expect("a page of the file");
+        let read = format!("/spaces/{}/content/page/{}?format=markdown", self.space, id(page));
+        (id(page), self.client.get(&read).await["markdown"].as_str().expect("a text").to_owned())
+    }
+
+    async fn edit(&self, path: &str, from: &str, to: &str) {
+        let (page, text) = self.text(path).await;
+        assert!(text.contains(from), "{text}");
+        let document = json!({ "markdown": text.replace(from, to) });
+        let change = json!({ "operation": "update_page", "page": page, "document": document });
+        self.client.edit(&self.space, json!([change])).await;
+    }
+}
+
+/// Changes a text in a working copy, and pushes it.
+fn edit_and_push(work: &Path, path: &str, from: &str, to: &str) {
+    let file = work.join(path);
+    let text = fs::read_to_string(&file).expect("a file");
+    assert!(text.contains(from), "{text}");
+    fs::write(&file, text.replace(from, to)).expect("a file");
+    git(work, &["commit", "--quiet", "--all", "--message", "Edited in Git"]);
+    git(work, &["push", "--quiet"]);
+}
+
+/// Two pages as somebody writes them.
+fn first_commit(work: &Path) {
+    fs::write(work.join("README.md"), "# Start\n\nHello.\n").expect("a file");
+    // Without it, the first export would add one.
+    fs::write(work.join("SUMMARY.md"), "* [Start](README.md)\n* [Guide](guide.md)\n").expect("a file");
+    fs::write(
+        work.join("guide.md"),
+        "---\nicon: rocket\n---\n\n# Guide\r\n\r\n| a | b |\r\n|:-|-:|\r\n| 1 | 2 |\r\n",
+    )
+    .expect("a file");
+    git(work, &["add", "--all"]);
+    git(work, &["commit", "--quiet", "--message", "Begin"]);
+    git(work, &["push", "--quiet", "origin", "HEAD:main"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_edited_on_either_side_of_a_host_with_a_password_arrives_on_the_other() {
+    if !has_git() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let moments = Arc::new(Mutex::new(Vec::new()));
+    let seen = moments.clone();
+    let host = Host::new(folder.path(), move |moment| seen.lock().expect("nobody panicked").push(moment));
+    let repository = bare(folder.path(), "docs");
+    let url = host.url("docs");
+
+    println!("clone {url}");
+    git(folder.path(), &["clone", "--quiet", &url, "work"]);
+    let work = folder.path().join("work");
+    git(&work, &["checkout", "--quiet", "-B", "main"]);
+    first_commit(&work);
+    git(&work, &["branch", "--quiet", "--set-upstream-to=origin/main"]);
+
+    let store = format!("sqlite:{}", folder.path().join("docs.db").display());
+    let server = Process::with(&["--bind", "127.0.0.1:0", "--store", &store, "--outbound", "private"]).await;
+    let client = Client::new(&server.base, TOKEN);
+    let story = Story::new(client, url).await;
+
+    for who in ["ada:wrong", "eve:hunter2"] {
+        let job = story.sync("import", &host.url_for(who, "docs")).await;
+        assert_eq!(
+            (&job["state"], &job["error"]),
+            (&json!("failed"), &json!("the repository refused the credentials"))
+        );
+    }
+    story.done("import").await;
+    assert_eq!(story.text("README.md").await.1, "Hello.\n");
+
+    println!("edit on the platform");
+    story.edit("guide.md", "| 1 | 2 |", "| 1 | 3 |").await;
+    story.done("export").await;
+    git(&work, &["pull", "--quiet", "--ff-only"]);
+    let stat = git(&work, &["diff", "--numstat", "HEAD~1"]);
+    assert_eq!(stat, "1\t1\tguide.md", "the edited line of the edited file alone");
+    assert_eq!(git(&work, &["log", "-1", "--format=%s"]), "Edited on the platform");
+
+    println!("edit in Git");
+    edit_and_push(&work, "README.md", "Hello.", "Hello again.");
+    story.pushed().await;
+    assert_eq!(story.text("README.md").await.1, "Hello again.\n");
+    assert!(story.text("guide.md").await.1.contains("| 1 | 3 |"));
+
+    println!("both, one after the other");
+    story.edit("README.md", "again", "for the third time").await;
+    story.done("export").await;
+    git(&work, &["pull", "--quiet", "--ff-only"]);
+    edit_and_push(&work, "guide.md", "# Guide", "# Guides");
+    story.pushed().await;
+    let made = commits(&repository);
+    story.done("export").await;
+    assert_eq!(commits(&repository), made, "what came from the repository is not exported to it");
+    check(&repository);
+
+    let space = story.client.get(&format!("/spaces/{}", story.space)).await;
+    assert!(!space.to_string().contains("hunter2") && !space.to_string().contains(WHO), "{space}");
+    let moments = moments.lock().expect("nobody panicked").clone();
+    assert_eq!(moments.iter().filter(|moment| **moment == Moment::PushTaken).count(), 5, "{moments:?}");
+}
