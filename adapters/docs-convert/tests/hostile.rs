@@ -104,6 +104,16 @@ fn packed(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 #[test]
+fn what_the_standard_calls_an_error_takes_no_memory_of_its_own() {
+    let _alone = harness::alone();
+    for piece in ["\0", "<a href=\"\"\"", "<p t<tr>"] {
+        let text = piece.repeat(1_000_000 / piece.len());
+        let ((), peak) = harness::peak_of(|| read_html(&text));
+        assert!(peak < TREE_MEMORY * text.len(), "{piece:?}: {peak} bytes for {}", text.len());
+    }
+}
+
+#[test]
 fn a_word_document_with_too_much_text_is_refused_before_it_is_a_page() {
     let _alone = harness::alone();
     for (words, what) in

@@ -206,7 +206,10 @@ proptest! {
     #[test]
     fn taking_the_stack_back_changes_no_token(text in soup()) {
         let paused: Vec<Token> = tokens(&text, emitter()).collect();
-        let whole: Vec<Token> = Tokenizer::new_with_emitter(&text, emitter()).filter_map(Result::ok).collect();
+        let whole: Vec<Token> = Tokenizer::new_with_emitter(&text, emitter())
+            .filter_map(Result::ok)
+            .filter(|token| !matches!(token, Token::Error(_)))
+            .collect();
         prop_assert_eq!(paused, whole);
     }
 }
