@@ -15,5 +15,4 @@ pub use docs_content::{
     is_numbered, map, templates,
 };
 pub use docs_expression as expression;
-pub(crate) use docs_markup::reference;
-pub use docs_markup::{MAX_SLUG, document, gitsync, markdown, slugify};
+pub use docs_markup::{MAX_SLUG, document, gitsync, markdown, reference, slugify};

@@ -100,10 +100,10 @@ async fn serve(config: ServerConfig) -> Result<(), ServerError> {
 }
 
 /// Prints the addresses that a person needs.
-fn greet(base: &str, Published { org, space, site }: &Published) {
+fn greet(base: &str, Published { space, url, .. }: &Published) {
+    println!("  read it in a browser  {url}");
     println!("  explorer of the API   {base}/docs");
     println!("  first space           {base}/v1/spaces/{space}/content/pages");
-    println!("  published as          {base}/v1/orgs/{org}/sites/{site}/published");
 }
 
 /// Waits for SIGINT or SIGTERM.

@@ -41,6 +41,7 @@ mod cli;
 mod config;
 mod error;
 mod health_check;
+mod home;
 mod search_index;
 mod server;
 mod setup;

@@ -4,6 +4,7 @@ use std::{io, sync::Arc, time::Duration};
 
 use docs_core::Platform;
 use docs_http::{Cors, HttpApp, HttpConfig, RateLimit, metrics::Registry};
+use docs_site::{SiteConfig, Sites};
 use poem::{EndpointExt as _, Route, Server as PoemServer, endpoint::BoxEndpoint, listener::TcpAcceptor};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 use url::Url;
@@ -12,6 +13,7 @@ use crate::{
     FirstStart, ServerConfig, ServerError, StoreUrl, adapters,
     adapters::FirstImport,
     config::base_url,
+    home::Home,
     setup::{self, Published},
 };
 
@@ -65,7 +67,7 @@ impl Server {
         let server_url = given.map(|base| format!("{base}{}", http.api_path));
         let app =
             docs_http::routes(&platform, HttpConfig { server_url, ..http }).map_err(ServerError::other)?;
-        let app = mounted(app, &base)?;
+        let app = mounted(app, &base, &platform)?;
         let first = setup::first_start(&platform, config.token.as_ref()).await?;
         Ok(Self { platform, app, listener, base, store: config.store, first, import })
     }
@@ -142,13 +144,16 @@ impl Server {
 }
 
 /// The application below the path of the address that others use, and at the root: some proxies take the path away
-/// before they forward a request, others leave it.
-fn mounted(app: HttpApp, base: &str) -> Result<BoxEndpoint<'static>, ServerError> {
+/// before they forward a request, others leave it. Published sites stand before it, and what the root leads to.
+fn mounted(app: HttpApp, base: &str, platform: &Platform) -> Result<BoxEndpoint<'static>, ServerError> {
     let url = Url::parse(base).map_err(ServerError::other)?;
-    Ok(match url.path().trim_end_matches('/') {
+    let path = url.path().trim_end_matches('/').to_owned();
+    let next = match path.as_str() {
         "" => app.boxed(),
         path => Route::new().nest(path, app.clone()).nest("/", app).boxed(),
-    })
+    };
+    let home = Home { platform: platform.clone(), path, next };
+    Ok(Sites::new(platform, SiteConfig::default())?.before(home).boxed())
 }
 
 fn http_config(config: &ServerConfig) -> HttpConfig {

@@ -5,8 +5,8 @@ use std::fmt;
 use docs_core::{
     Actor, ErrorKind, Platform,
     model::{
-        CreateSite, CreateSpace, ImportGitRepository, OrgId, SiteId, SiteSpacesInput, SiteTitle, SpaceId,
-        SpaceTitle,
+        CreateSite, CreateSpace, ImportGitRepository, OrgId, Patch, SiteId, SitePointer, SiteSpacesInput,
+        SiteTitle, SpaceId, SpaceTitle, UpdateOrganization,
     },
     platform::{NewUser, SetUp},
     store::PageRequest,
@@ -49,6 +49,8 @@ pub struct Published {
     pub space: SpaceId,
     /// The site.
     pub site: SiteId,
+    /// Where people read it.
+    pub url: String,
 }
 
 /// Creates the first organization and its administrator; `None` on a store that has data.
@@ -75,7 +77,7 @@ pub async fn first_start(
     Ok(Some(FirstStart { token, org: done.organization, admin }))
 }
 
-/// Creates a space, and publishes it as a site.
+/// Creates a space, and publishes it as a site, which is what the organization begins with from then on.
 ///
 /// # Errors
 /// The platform's.
@@ -90,8 +92,12 @@ pub async fn create_site(
     let spaces = Some(SiteSpacesInput::Existing(vec![space.to_string()]));
     let site = CreateSite { title: SiteTitle::cut(title), spaces, ..CreateSite::default() };
     let site = platform.as_actor(admin).org(org).sites().create(site).await?.id;
-    platform.as_actor(admin).org(org).site(&site).publish().await?;
-    Ok(Published { org: org.clone(), space, site })
+    let shown = platform.as_actor(admin).org(org).site(&site).publish().await?;
+    let url = shown.urls.published.ok_or_else(|| ServerError::other("a published site has an address"))?;
+    let begins = SitePointer { kind: Default::default(), site: site.clone() };
+    let change = UpdateOrganization { default_content: Patch::Set(begins), ..UpdateOrganization::default() };
+    platform.as_actor(admin).org(org).update(change).await?;
+    Ok(Published { org: org.clone(), space, site, url })
 }
 
 /// Starts importing a repository into a space.

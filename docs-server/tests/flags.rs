@@ -57,19 +57,25 @@ async fn ask(method: &str, url: &str, headers: &[(&str, &str)], body: Value) -> 
     Answer { status, headers, body: serde_json::from_slice(&body).unwrap_or_default() }
 }
 
+async fn get_any(url: &str) -> Answer {
+    ask("GET", url, &[("authorization", &format!("Bearer {TOKEN}"))], Value::Null).await
+}
+
 async fn get(url: &str) -> Value {
-    let answer = ask("GET", url, &[("authorization", &format!("Bearer {TOKEN}"))], Value::Null).await;
+    let answer = get_any(url).await;
     assert_eq!(answer.status, 200, "{url}: {}", answer.body);
     answer.body
 }
 
-/// Waits until the handbook is found.
+/// Waits until the handbook is found. Until the index is made, a search may be refused with 503.
 async fn found(server: &Process) {
     let org =
         get(&format!("{}/v1/orgs", server.base)).await["items"][0]["id"].as_str().expect("an id").to_owned();
     let url = format!("{}/v1/orgs/{org}/search?query=change%20request", server.base);
     until("a page of the handbook", async || {
-        get(&url).await["items"].as_array().is_some_and(|items| !items.is_empty())
+        let answer = get_any(&url).await;
+        assert!(matches!(answer.status, 200 | 503), "{url}: {}", answer.body);
+        answer.body["items"].as_array().is_some_and(|items| !items.is_empty())
     })
     .await;
 }
@@ -447,4 +453,40 @@ async fn a_secret_that_is_refused_is_not_repeated() {
         assert!(said.contains(flag) && !said.contains("hunter2"), "{said}");
         assert_ne!(code, Some(0));
     }
+}
+
+#[tokio::test]
+async fn the_root_of_the_server_leads_to_the_handbook_as_web_pages() {
+    let server = Process::with(&["--bind", ANY]).await;
+    let base = &server.base;
+    until("the site", async || ask("GET", &format!("{base}/"), &[], Value::Null).await.status == 307).await;
+    let root = ask("GET", &format!("{base}/"), &[], Value::Null).await;
+    let site = root.header("location").expect("an address").to_owned();
+    assert!(site.starts_with(&format!("{base}/sites/")), "{site}");
+    let page = ask("GET", &site, &[], Value::Null).await;
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    assert_eq!(ask("GET", &format!("{site}quick-start"), &[], Value::Null).await.status, 200);
+    assert_eq!(
+        ask("GET", &format!("{base}/docs"), &[], Value::Null).await.status,
+        200,
+        "the explorer is there too"
+    );
+}
+
+#[tokio::test]
+async fn the_greeting_says_where_the_handbook_is_read() {
+    let mut child = tokio::process::Command::from(program());
+    child.args(["--token", TOKEN, "--bind", ANY]).stdout(std::process::Stdio::piped()).kill_on_drop(true);
+    let mut child = child.spawn().expect("the server starts");
+    let mut said = String::new();
+    let mut output = child.stdout.take().expect("its output is piped");
+    let mut bytes = [0; 1024];
+    while !said.contains("first space") {
+        let read =
+            tokio::time::timeout(PATIENCE, output.read(&mut bytes)).await.expect("in time").expect("text");
+        assert!(read > 0, "{said}");
+        said.push_str(&String::from_utf8_lossy(&bytes[..read]));
+    }
+    let line = said.lines().nth(1).expect("a line");
+    assert!(line.contains("read it in a browser") && line.contains("/sites/"), "{said}");
 }

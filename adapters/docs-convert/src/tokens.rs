@@ -14,8 +14,8 @@ use html5gum::{Emitter, ForwardingEmitter, Readable as _, Reader, StringReader, 
 /// through a change of state, so that it is the one to go on with.
 const VALUE_ENDS: [u8; 3] = [b'"', b'&', b'\0'];
 
-/// The tokens of an HTML text, but for what the standard calls errors. However many attributes a tag has, the stack is as
-/// deep as for one.
+/// The tokens of an HTML text, but for what the standard calls errors. However many attributes a tag has, the stack is
+/// as deep as for one.
 pub(crate) fn tokens<E: Emitter>(html: &str, emitter: E) -> impl Iterator<Item = E::Token> {
     let reader = Pausing { reader: html.to_reader(), is_due: true };
     // A failure is a pause and nothing else: the text is in memory.

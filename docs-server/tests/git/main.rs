@@ -8,7 +8,9 @@ mod host;
 mod repository;
 mod transcript;
 
+#[allow(dead_code, reason = "the tests of durability use the rest")]
 #[path = "../durable/client.rs"]
 mod client;
+#[allow(dead_code, reason = "the tests of durability use the rest")]
 #[path = "../durable/process.rs"]
 mod process;

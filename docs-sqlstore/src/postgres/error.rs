@@ -15,8 +15,8 @@ pub(super) fn store_error(error: &Error, work: Work) -> StoreError {
     };
     let code = db.code().code();
     match code {
-        // Serialization failure, deadlock, a lock that somebody has for too long, and what comes after one of them in the
-        // same transaction.
+        // Serialization failure, deadlock, a lock that somebody has for too long, and what comes after one of them in
+        // the same transaction.
         "40001" | "40P01" | "55P03" | "25P02" if work == Work::Write => StoreError::Conflict,
         "22003" => StoreError::Misuse("a number is too large for the database: a counter holds 64 bits"),
         "XX001" | "XX002" => StoreError::Corrupt(describe(error)),

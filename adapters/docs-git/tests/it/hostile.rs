@@ -364,7 +364,14 @@ async fn folders_lie_as_deep_in_each_other_as_a_path_is_long() {
                 GitClient::new(Outbound::Files).unwrap().fetch(&request(url, "refs/heads/main")).await;
             assert_eq!(result.is_ok(), fits, "{depth} {url}");
             if !fits {
-                assert!(matches!(error_of(result), GitError::TooLarge(_)));
+                // Hosts of Git walk no deeper than 2,048 folders themselves, and break off.
+                let is_host = url.starts_with("http");
+                let error = error_of(result);
+                assert!(
+                    matches!(error, GitError::TooLarge(_))
+                        || (is_host && matches!(error, GitError::Unreachable(_))),
+                    "{error}"
+                );
             }
         }
     }

@@ -215,9 +215,11 @@ impl Visitor {
 }
 
 impl Visit {
-    /// Equal for visitors of whom the same is known; `None` where nothing adapts.
+    /// Equal for visitors of whom the same is known, as long as the same of it decides what they see; `None` where
+    /// nothing adapts.
     pub(super) fn context_id(&self) -> Option<String> {
-        let known = format!("{} {}", self.claims.signed, self.claims.unsigned);
+        let VisitorClaims { signed, unsigned, claims } = &*self.claims;
+        let known = format!("{signed} {unsigned} {claims:?}");
         let hash = blake3::derive_key("docs-platform context of a visitor", known.as_bytes());
         let id = || crate::model::BASE32.encode(&hash[..16]);
         self.site.adaptive_content.enabled.then(id)

@@ -26,6 +26,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("docs-search", &["docs-model", "docs-ports"]),
     ("docs-worker", &["docs-model", "docs-ports"]),
     ("docs-http", &["docs-core"]),
+    ("docs-site", &["docs-core"]),
     (
         "docs-server",
         &[
@@ -37,6 +38,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "docs-memstore",
             "docs-pdf",
             "docs-search",
+            "docs-site",
             "docs-sqlstore",
             "docs-web",
             "docs-worker",

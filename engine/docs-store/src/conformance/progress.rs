@@ -15,8 +15,8 @@ use super::{
 /// Attempts an operation has.
 const ATTEMPT_CAP: u32 = 10;
 
-/// Writers that touch different keys hardly disturb each other: at most two attempts a transaction, one on a machine that
-/// has time. A store whose transactions depend on pages meets neighbours the more often the longer they take.
+/// Writers that touch different keys hardly disturb each other: at most two attempts a transaction, one on a machine
+/// that has time. A store whose transactions depend on pages meets neighbours the more often the longer they take.
 pub async fn disjoint_writers_mostly_one_attempt(factory: &dyn Factory) {
     let store = factory.store().await;
     for page in 0..10 {

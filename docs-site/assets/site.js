@@ -1,0 +1,147 @@
+// What pages do better with a script; everything works without. Nothing is asked but this server.
+(() => {
+  const root = document.documentElement;
+  const kept = (name, value) => {
+    try {
+      if (value === undefined) return localStorage.getItem(name);
+      localStorage.setItem(name, value);
+    } catch {
+      return null; // A browser may refuse to keep anything.
+    }
+  };
+  const chosen = kept("docs-theme");
+  if (root.hasAttribute("data-choose") && (chosen === "light" || chosen === "dark")) root.dataset.theme = chosen;
+
+  const element = (name, properties, ...children) => {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  };
+
+  const theme = () => {
+    const button = document.querySelector(".theme");
+    if (!button) return;
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+      const now = root.dataset.theme === "auto" ? system : root.dataset.theme;
+      root.dataset.theme = now === "dark" ? "light" : "dark";
+      kept("docs-theme", root.dataset.theme);
+    });
+  };
+
+  const copy = () => {
+    if (!navigator.clipboard) return;
+    const { copy, copied } = document.body.dataset;
+    for (const figure of document.querySelectorAll(".code")) {
+      const button = element("button", { className: "copy", type: "button", textContent: copy });
+      button.addEventListener("click", async () => {
+        const lines = [...figure.querySelectorAll(".line")].map((line) => line.textContent.replace(/\n$/, ""));
+        await navigator.clipboard.writeText(lines.join("\n"));
+        button.textContent = copied;
+        setTimeout(() => (button.textContent = copy), 1500);
+      });
+      figure.append(button);
+    }
+  };
+
+  // A tab that was chosen is chosen in all groups that have one of that name, here and on the next page.
+  const tabs = () => {
+    const titled = (input) => input.nextElementSibling.textContent;
+    const choices = [...document.querySelectorAll(".tab-choice")];
+    const choose = (title) => choices.filter((input) => titled(input) === title).forEach((input) => (input.checked = true));
+    const last = kept("docs-tab");
+    if (last) choose(last);
+    for (const input of choices) {
+      input.addEventListener("change", () => {
+        const before = input.getBoundingClientRect().top;
+        choose(titled(input));
+        scrollBy(0, input.getBoundingClientRect().top - before);
+        kept("docs-tab", titled(input));
+      });
+    }
+  };
+
+  // What an address leads to is opened where it is within tabs or what opens.
+  const reveal = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let at = target; at; at = at.parentElement) {
+      if (at.matches("details")) at.open = true;
+      if (at.matches(".panel")) at.previousElementSibling.previousElementSibling.checked = true;
+    }
+    target.scrollIntoView();
+  };
+
+  const search = () => {
+    const form = document.querySelector(".find");
+    if (!form) return;
+    const input = form.querySelector("input");
+    const box = form.querySelector(".found");
+    const { search, none } = document.body.dataset;
+    let asked = 0;
+    let timer;
+    const show = (pages) => {
+      box.replaceChildren(
+        ...pages.map((page) =>
+          element("a", { href: page.href }, element("b", { textContent: page.title }), element("span", { textContent: page.text || page.of || "" })),
+        ),
+      );
+      if (!pages.length) box.append(element("p", { textContent: none }));
+      box.hidden = false;
+    };
+    const ask = async () => {
+      const query = input.value.trim();
+      const turn = ++asked;
+      if (query.length < 2) return void (box.hidden = true);
+      const answer = await fetch(`${search}.json?q=${encodeURIComponent(query)}`);
+      if (answer.ok && turn === asked) show((await answer.json()).pages.slice(0, 8));
+    };
+    input.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(ask, 150);
+    });
+    form.addEventListener("keydown", (event) => {
+      const links = [...box.querySelectorAll("a")];
+      const at = links.indexOf(document.activeElement);
+      if (event.key === "Escape") box.hidden = true;
+      else if (event.key === "ArrowDown" && links.length) (links[at + 1] || links[0]).focus();
+      else if (event.key === "ArrowUp" && at >= 0) (links[at - 1] || input).focus();
+      else return;
+      event.preventDefault();
+    });
+    addEventListener("click", (event) => form.contains(event.target) || (box.hidden = true));
+    addEventListener("keydown", (event) => {
+      const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+      if ((event.key === "/" && !typing) || (event.key === "k" && (event.ctrlKey || event.metaKey))) {
+        event.preventDefault();
+        input.focus();
+      }
+    });
+  };
+
+  const outline = () => {
+    const links = new Map([...document.querySelectorAll(".outline a")].map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
+    if (!links.size) return;
+    const seen = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) {
+          if (!entry.isIntersecting) continue;
+          links.forEach((link) => link.classList.remove("on"));
+          links.get(entry.target.id).classList.add("on");
+        }
+      },
+      { rootMargin: "-64px 0px -70% 0px" },
+    );
+    links.forEach((_, id) => {
+      const heading = document.getElementById(id);
+      if (heading) seen.observe(heading);
+    });
+  };
+
+  addEventListener("DOMContentLoaded", () => {
+    [theme, copy, tabs, search, outline, reveal].forEach((enhance) => enhance());
+    document.querySelector(".tree [aria-current]")?.scrollIntoView({ block: "nearest" });
+  });
+  addEventListener("hashchange", reveal);
+})();

@@ -1,0 +1,280 @@
+//! Addresses in pages: which are safe, and where references lead.
+
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
+
+use docs_core::model::{
+    ContentRef, PublishedSite, SectionOrGroup, SiteSection, SiteSpace, SiteSpaceId, SiteStructure, SpaceId,
+};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::frame::Frame;
+
+/// Characters of a segment that are written out.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+/// Schemes of addresses that a page may lead to.
+const SCHEMES: [&str; 4] = ["http", "https", "mailto", "tel"];
+/// Deepest groups of sections that are looked through.
+const MAX_GROUPS: usize = 16;
+
+/// An address that a page may lead to: of the web, of mail or telephone, or relative. `None` for all others, such as
+/// those that are scripts.
+pub(crate) fn safe(url: &str) -> Option<Cow<'_, str>> {
+    // Browsers pass over these wherever they stand, so a scheme may be written around them.
+    let is_passed_over = |c: char| c.is_control() || c == '\u{feff}';
+    let url: Cow<'_, str> = match url.trim() {
+        url if url.contains(is_passed_over) => Cow::Owned(url.replace(is_passed_over, "")),
+        url => Cow::Borrowed(url),
+    };
+    let scheme =
+        url.split(['/', '?', '#']).next().unwrap_or_default().split_once(':').map(|(scheme, _)| scheme);
+    let is_allowed = match scheme {
+        None => !url.is_empty(),
+        Some(scheme) => SCHEMES.iter().any(|allowed| scheme.eq_ignore_ascii_case(allowed)),
+    };
+    is_allowed.then_some(url)
+}
+
+/// An address of the web that a picture may come from.
+pub(crate) fn safe_picture(url: &str) -> Option<Cow<'_, str>> {
+    safe(url).filter(|url| {
+        let start = url.get(..8).unwrap_or(url).to_ascii_lowercase();
+        start.starts_with("http://") || start.starts_with("https://")
+    })
+}
+
+/// A path of segments, each written out.
+pub(crate) fn encoded(path: &str) -> String {
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    segments.map(|segment| utf8_percent_encode(segment, SEGMENT).to_string()).collect::<Vec<_>>().join("/")
+}
+
+/// A space of a site, with where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Place<'s> {
+    pub(crate) section: Option<&'s SiteSection>,
+    pub(crate) space: &'s SiteSpace,
+    /// Its path below the site, with a slash behind each segment.
+    pub(crate) path: String,
+}
+
+/// All spaces of a site, in their order.
+pub(crate) fn places(site: &PublishedSite) -> Vec<Place<'_>> {
+    match &site.structure {
+        SiteStructure::SiteSpaces(spaces) => spaces.iter().map(|space| place(None, space)).collect(),
+        SiteStructure::Sections(items) => sections(items)
+            .into_iter()
+            .flat_map(|section| section.site_spaces.iter().map(move |space| place(Some(section), space)))
+            .collect(),
+    }
+}
+
+/// All sections, those in groups among them, in their order.
+pub(crate) fn sections(items: &[SectionOrGroup]) -> Vec<&SiteSection> {
+    let mut found = Vec::new();
+    let mut stack: Vec<(&SectionOrGroup, usize)> = items.iter().rev().map(|item| (item, 0)).collect();
+    while let Some((item, depth)) = stack.pop() {
+        match item {
+            SectionOrGroup::Section(section) => found.push(&**section),
+            SectionOrGroup::Group(group) if depth < MAX_GROUPS => {
+                stack.extend(group.children.iter().rev().map(|item| (item, depth + 1)));
+            }
+            SectionOrGroup::Group(_) => {}
+        }
+    }
+    found
+}
+
+fn place<'s>(section: Option<&'s SiteSection>, space: &'s SiteSpace) -> Place<'s> {
+    let mut path = String::new();
+    let named = section.filter(|section| !section.default).map(|section| section.path.as_str());
+    let own = (!space.default).then_some(space.path.as_str());
+    for segment in named.into_iter().chain(own) {
+        path.push_str(&utf8_percent_encode(segment, SEGMENT).to_string());
+        path.push('/');
+    }
+    Place { section, space, path }
+}
+
+/// Where something that is referred to is, and what it is called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// Its address; `None` where there is none for this visitor.
+    pub(crate) href: Option<String>,
+    /// Its name, where it has one.
+    pub(crate) name: Option<String>,
+    /// Whether the address leads off the site.
+    pub(crate) is_outside: bool,
+}
+
+/// Resolves the references of one space's content.
+#[derive(Clone, Debug)]
+pub(crate) struct Addresses {
+    /// The path of the site, with a slash at its end.
+    pub(crate) site_base: String,
+    /// The space whose content refers.
+    pub(crate) space: SpaceId,
+    /// Spaces of the site: their paths below it, and titles.
+    spaces: HashMap<SpaceId, (String, String)>,
+    /// Their content, as far as it is referred to.
+    pub(crate) frames: HashMap<SpaceId, Arc<Frame>>,
+}
+
+impl Addresses {
+    /// The addresses of a site, as they are in one of its spaces.
+    pub(crate) fn new(site: &PublishedSite, site_base: &str, space: &SpaceId) -> Self {
+        let spaces = places(site)
+            .into_iter()
+            .map(|place| (place.space.space.id.clone(), (place.path, place.space.title.clone())))
+            .collect();
+        Self { site_base: site_base.to_owned(), space: space.clone(), spaces, frames: HashMap::new() }
+    }
+
+    /// The same as another space of the site has them.
+    pub(crate) fn within(&self, space: &SpaceId) -> Self {
+        Self { space: space.clone(), ..self.clone() }
+    }
+
+    /// Tells whether the site has a space.
+    pub(crate) fn has(&self, space: &SpaceId) -> bool {
+        self.spaces.contains_key(space)
+    }
+
+    /// The address of a space, with a slash at its end.
+    pub(crate) fn of_space(&self, space: &SpaceId) -> Option<String> {
+        self.spaces.get(space).map(|(path, _)| format!("{}{path}", self.site_base))
+    }
+
+    /// The address of an entry of a space's pages.
+    pub(crate) fn of_entry(&self, space: &SpaceId, frame: &Frame, at: usize) -> Option<String> {
+        let base = self.of_space(space)?;
+        if frame.first() == Some(at) {
+            return Some(base);
+        }
+        Some(format!("{base}{}", encoded(&frame.entries.get(at)?.path)))
+    }
+
+    /// Where a reference leads.
+    pub(crate) fn target(&self, target: &ContentRef) -> Target {
+        match target {
+            ContentRef::Url { url } => Target {
+                href: safe(url).map(Cow::into_owned),
+                name: Some(url.clone()),
+                is_outside: !url.starts_with(['/', '#', '?', '.']) || url.starts_with("//"),
+            },
+            ContentRef::File { file } => {
+                let file = self.frames.get(&self.space).and_then(|frame| frame.file(file));
+                Target {
+                    href: file.map(|file| file.download_url.clone()),
+                    name: file.map(|file| file.name.clone()),
+                    is_outside: false,
+                }
+            }
+            ContentRef::Page { page, space } => {
+                let space = space.as_ref().unwrap_or(&self.space);
+                let found = self.frames.get(space).and_then(|frame| Some((frame, frame.page(page)?)));
+                let Some((frame, at)) = found else { return Target::default() };
+                Target {
+                    href: self.of_entry(space, frame, at),
+                    name: Some(frame.entries[at].title.clone()),
+                    is_outside: false,
+                }
+            }
+            ContentRef::Anchor { anchor, page, space } => {
+                let whole = match (page, space) {
+                    (Some(page), space) => {
+                        self.target(&ContentRef::Page { page: page.clone(), space: space.clone() })
+                    }
+                    (None, Some(space)) => self.target(&ContentRef::Space { space: space.clone() }),
+                    (None, None) => Target { href: Some(String::new()), ..Target::default() },
+                };
+                let place = utf8_percent_encode(anchor, SEGMENT);
+                Target { href: whole.href.map(|href| format!("{href}#{place}")), ..whole }
+            }
+            ContentRef::Space { space } => Target {
+                href: self.of_space(space),
+                name: self.spaces.get(space).map(|(_, title)| title.clone()),
+                is_outside: false,
+            },
+            ContentRef::OpenApi { spec } => Target { name: Some(spec.clone()), ..Target::default() },
+            // Nobody is told of people and collections who does not work here.
+            ContentRef::User { .. } | ContentRef::Collection { .. } | ContentRef::ReusableContent { .. } => {
+                Target::default()
+            }
+        }
+    }
+
+    /// The address of a picture, with its size where that is known.
+    pub(crate) fn picture(&self, target: &ContentRef) -> Option<Picture> {
+        match target {
+            ContentRef::Url { url } => {
+                Some(Picture { src: safe_picture(url)?.into_owned(), width: None, height: None })
+            }
+            ContentRef::File { file } => {
+                let file = self.frames.get(&self.space)?.file(file)?;
+                let size = file.dimensions;
+                Some(Picture {
+                    src: file.download_url.clone(),
+                    width: size.map(|size| size.width),
+                    height: size.map(|size| size.height),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A picture.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Picture {
+    pub(crate) src: String,
+    pub(crate) width: Option<f64>,
+    pub(crate) height: Option<f64>,
+}
+
+/// The space of a site by its id.
+pub(crate) fn find_place<'p, 's>(places: &'p [Place<'s>], id: &SiteSpaceId) -> Option<&'p Place<'s>> {
+    places.iter().find(|place| place.space.id == *id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_of_the_web_of_mail_and_of_telephones_and_relative_ones_are_safe() {
+        for right in [
+            "https://a.example/x",
+            "HTTP://a.example",
+            "mailto:a@b.example",
+            "tel:+1",
+            "/a:b",
+            "#a",
+            "?a:b",
+            "a/b:c",
+        ] {
+            assert_eq!(safe(right).as_deref(), Some(right));
+        }
+        for wrong in [
+            "javascript:alert(1)",
+            " JavaScript:alert(1)",
+            "java\nscript:alert(1)",
+            "java\tscript:alert(1)",
+            "\u{1}javascript:alert(1)",
+            "data:text/html,x",
+            "vbscript:x",
+            "file:///etc/passwd",
+            "blob:x",
+            "",
+            " ",
+        ] {
+            assert_eq!(safe(wrong), None, "{wrong:?}");
+        }
+        assert_eq!(safe_picture("mailto:a@b.example"), None);
+        assert_eq!(safe_picture("//a.example/x.png"), None);
+    }
+
+    #[test]
+    fn a_path_is_written_out_segment_by_segment() {
+        assert_eq!(encoded("/a b//ü\"<>/c/"), "a%20b/%C3%BC%22%3C%3E/c");
+    }
+}

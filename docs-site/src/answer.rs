@@ -1,0 +1,223 @@
+//! Answers: their headers, their tags, and whether the client has them already.
+
+use std::io::Write as _;
+
+use bytes::Bytes;
+use flate2::{Compression, write::GzEncoder};
+use poem::{
+    Response,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+};
+
+use crate::{
+    cache::Tagged,
+    request::{Asked, VISITOR_COOKIE, is_token},
+};
+
+/// Fewest bytes that are encoded.
+const LEAST_ENCODED: usize = 1024;
+/// Most bytes that are encoded on the task of the connection: more would keep others waiting.
+const MAX_INLINE: usize = 64 * 1024;
+/// For how long a browser keeps the token of a visitor; it ends by itself before that.
+const COOKIE_SECONDS: u32 = 7 * 24 * 60 * 60;
+
+/// HTML.
+pub(crate) const HTML: &str = "text/html; charset=utf-8";
+/// Markdown.
+pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
+/// Plain text.
+pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
+/// XML.
+pub(crate) const XML: &str = "application/xml; charset=utf-8";
+/// JSON.
+pub(crate) const JSON: &str = "application/json; charset=utf-8";
+
+/// Who may keep an answer, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    /// Anybody, for good: its address names its bytes.
+    ForGood,
+    /// Anybody, who asks each time whether it is still right: a site may be unpublished at any moment.
+    Anybody,
+    /// The visitor alone, who asks each time.
+    Visitor,
+    /// Nobody.
+    Nobody,
+}
+
+/// An answer before it is sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) media_type: &'static str,
+    pub(crate) body: Tagged,
+    /// The body as it is encoded, where that is kept.
+    pub(crate) encoded: Option<Bytes>,
+    pub(crate) keeping: Keeping,
+    /// Whether search engines may list it.
+    pub(crate) is_indexed: bool,
+}
+
+impl Answer {
+    pub(crate) fn new(media_type: &'static str, body: impl Into<Bytes>, keeping: Keeping) -> Self {
+        Self {
+            status: StatusCode::OK,
+            media_type,
+            body: Tagged::new(body),
+            encoded: None,
+            keeping,
+            is_indexed: true,
+        }
+    }
+
+    pub(crate) fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    pub(crate) fn unindexed(self) -> Self {
+        Self { is_indexed: false, ..self }
+    }
+
+    /// The answer as it is sent to who asked.
+    pub(crate) async fn send(self, asked: &Asked, policy: &HeaderValue) -> Response {
+        let mut response = Response::builder().status(self.status).content_type(self.media_type).finish();
+        let headers = response.headers_mut();
+        protect(headers, policy);
+        headers.insert(
+            header::CACHE_CONTROL,
+            HeaderValue::from_static(match self.keeping {
+                Keeping::ForGood => "public, max-age=31536000, immutable",
+                Keeping::Anybody => "public, no-cache",
+                Keeping::Visitor => "private, no-cache",
+                Keeping::Nobody => "no-store",
+            }),
+        );
+        if self.keeping != Keeping::ForGood {
+            headers.append(header::VARY, HeaderValue::from_static("Accept, Cookie"));
+        }
+        if !self.is_indexed {
+            headers.insert("x-robots-tag", HeaderValue::from_static("noindex"));
+        }
+        let encoded = match self.body.bytes.len() >= LEAST_ENCODED {
+            true => {
+                headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+                match (takes_gzip(&asked.headers), self.encoded) {
+                    (false, _) => None,
+                    (true, Some(kept)) => Some(kept),
+                    (true, None) => gzipped(&self.body.bytes).await,
+                }
+            }
+            false => None,
+        };
+        let tag = if encoded.is_some() {
+            format!("\"{}-gzip\"", self.body.tag)
+        } else {
+            format!("\"{}\"", self.body.tag)
+        };
+        if self.status == StatusCode::OK && self.keeping != Keeping::Nobody {
+            if let Ok(value) = HeaderValue::from_str(&tag) {
+                headers.insert(header::ETAG, value);
+            }
+            if is_known(&asked.headers, &tag) {
+                headers.remove(header::CONTENT_TYPE);
+                response.set_status(StatusCode::NOT_MODIFIED);
+                return response;
+            }
+        }
+        let body = match encoded {
+            Some(encoded) => {
+                headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+                encoded
+            }
+            None => self.body.bytes,
+        };
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
+        if asked.method != Method::HEAD {
+            response.set_body(body);
+        }
+        response
+    }
+}
+
+/// Headers that keep what is shown from doing harm.
+pub(crate) fn protect(headers: &mut HeaderMap, policy: &HeaderValue) {
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // The address of a page may hold the key of a share link.
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
+}
+
+/// What pages may load: what the server has, and pictures and films of the web, which authors show by their addresses.
+pub(crate) fn policy(platform_origin: &str) -> HeaderValue {
+    let policy = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self'; \
+         img-src 'self' {platform_origin} https:; media-src 'self' {platform_origin} https:; form-action 'self'; \
+         base-uri 'none'; frame-ancestors 'self'"
+    );
+    // An origin has only characters that a header can carry.
+    HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
+}
+
+/// A redirect, which nobody keeps: what is published may change.
+pub(crate) fn redirect(to: &str, policy: &HeaderValue) -> Response {
+    let mut response = Response::builder().status(StatusCode::TEMPORARY_REDIRECT).finish();
+    protect(response.headers_mut(), policy);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    match HeaderValue::from_str(to) {
+        Ok(to) => drop(response.headers_mut().insert(header::LOCATION, to)),
+        Err(_) => response.set_status(StatusCode::NOT_FOUND),
+    }
+    response
+}
+
+/// Lets a visitor's browser keep their token for a site.
+pub(crate) fn keep_token(response: &mut Response, token: &str, path: &str, asked: &Asked) {
+    let secure = if asked.is_secure { "; Secure" } else { "" };
+    let cookie = format!(
+        "{VISITOR_COOKIE}={token}; Path={path}; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax{secure}"
+    );
+    if is_token(token)
+        && let Ok(cookie) = HeaderValue::from_str(&cookie)
+    {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+}
+
+/// Tells whether the client has what this tag names, in any form.
+fn is_known(headers: &HeaderMap, tag: &str) -> bool {
+    let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
+    lists
+        .flat_map(|list| list.split(','))
+        .map(str::trim)
+        .any(|it| it == "*" || it.strip_prefix("W/").unwrap_or(it) == tag)
+}
+
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|element| {
+        let (coding, weight) = element.split_once(';').unwrap_or((element, ""));
+        let is_refused =
+            weight.trim().strip_prefix("q=").is_some_and(|q| q.trim().parse::<f32>().is_ok_and(|q| q <= 0.0));
+        coding.trim().eq_ignore_ascii_case("gzip") && !is_refused
+    })
+}
+
+/// Bytes as gzip has them; `None` where they cannot be encoded, and are sent as they are.
+pub(crate) async fn gzipped(plain: &Bytes) -> Option<Bytes> {
+    if plain.len() <= MAX_INLINE {
+        return encode(plain);
+    }
+    let plain = plain.clone();
+    tokio::task::spawn_blocking(move || encode(&plain)).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "an answer could not be encoded");
+        None
+    })
+}
+
+fn encode(plain: &[u8]) -> Option<Bytes> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 3), Compression::new(6));
+    // Writing to memory does not fail.
+    encoder.write_all(plain).ok()?;
+    encoder.finish().ok().map(Bytes::from)
+}

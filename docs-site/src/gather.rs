@@ -1,0 +1,167 @@
+//! What the document of a page refers to, read before it is drawn: other spaces of the site, and reusable contents.
+
+use std::collections::HashMap;
+
+use docs_core::{
+    ErrorKind, Result,
+    content::Evaluated,
+    model::{
+        Block, BlockKind, CellValue, ContentRef, Document, Fragment, InlineKind, Node, ReusableId, SpaceId,
+    },
+};
+
+use crate::{address::Addresses, cache::Caches, visit::Visit};
+
+/// Most reusable contents of a page, those in one another among them.
+const MAX_REUSED: usize = 200;
+/// Most other spaces that a page refers to whose pages are named.
+const MAX_SPACES: usize = 20;
+
+/// Reusable contents by their spaces and ids.
+pub(crate) type Reused = HashMap<(SpaceId, ReusableId), Document>;
+
+/// What a document refers to.
+#[derive(Debug, Default)]
+struct References {
+    spaces: Vec<SpaceId>,
+    reused: Vec<(Option<SpaceId>, ReusableId)>,
+}
+
+/// Reads what a document refers to: the pages of other spaces into `addresses`, reusable contents as they are answered.
+///
+/// # Errors
+/// The platform's, but for what is not there for the visitor, which is left out.
+pub(crate) async fn gather(
+    visit: &Visit,
+    caches: &Caches,
+    document: &Document,
+    addresses: &mut Addresses,
+) -> Result<Reused> {
+    let mut reused = Reused::new();
+    let own = addresses.space.clone();
+    let mut waiting = vec![(own, References::of(document))];
+    while let Some((space, found)) = waiting.pop() {
+        for other in found.spaces {
+            load(visit, caches, addresses, &other).await?;
+        }
+        for (of, id) in found.reused {
+            let key = (of.unwrap_or_else(|| space.clone()), id);
+            if reused.contains_key(&key) || reused.len() >= MAX_REUSED {
+                continue;
+            }
+            load(visit, caches, addresses, &key.0).await?;
+            let content = visit.space(&key.0);
+            let content = content.content();
+            let document = match content.get_reusable_document(&key.1, Evaluated::Yes).await {
+                Ok(document) => document,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            waiting.push((key.0.clone(), References::of(&document)));
+            reused.insert(key, document);
+        }
+    }
+    Ok(reused)
+}
+
+/// Reads the pages of a space of the site.
+async fn load(visit: &Visit, caches: &Caches, addresses: &mut Addresses, space: &SpaceId) -> Result<()> {
+    let is_known = addresses.frames.contains_key(space) || addresses.frames.len() > MAX_SPACES;
+    if is_known || !addresses.has(space) {
+        return Ok(());
+    }
+    let places = visit.places();
+    let Some(place) = places.iter().find(|place| place.space.space.id == *space) else { return Ok(()) };
+    match visit.frame(caches, place).await {
+        Ok(frame) => drop(addresses.frames.insert(space.clone(), frame)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Reads the pages of the spaces that some references lead to.
+///
+/// # Errors
+/// The platform's.
+pub(crate) async fn gather_references<'r>(
+    visit: &Visit,
+    caches: &Caches,
+    targets: impl Iterator<Item = &'r ContentRef>,
+    addresses: &mut Addresses,
+) -> Result<()> {
+    let mut found = References::default();
+    targets.for_each(|target| found.add(target));
+    for space in found.spaces {
+        load(visit, caches, addresses, &space).await?;
+    }
+    Ok(())
+}
+
+impl References {
+    fn of(document: &Document) -> Self {
+        let mut found = Self::default();
+        // A stack: documents may be as deep as they are long.
+        let mut stack: Vec<&Block> = document.nodes.iter().collect();
+        let mut nodes: Vec<&Node> = Vec::new();
+        loop {
+            if let Some(node) = nodes.pop() {
+                match node {
+                    Node::Block(block) => stack.push(block),
+                    Node::Inline(inline) => {
+                        found.inline(&inline.kind);
+                        nodes.extend(&inline.nodes);
+                        stack.extend(blocks(inline.fragments()));
+                    }
+                    Node::Text(_) => {}
+                }
+                continue;
+            }
+            let Some(block) = stack.pop() else { return found };
+            found.block(&block.kind);
+            nodes.extend(&block.nodes);
+            stack.extend(blocks(block.fragments()));
+        }
+    }
+
+    fn block(&mut self, kind: &BlockKind) {
+        match kind {
+            BlockKind::ContentRef { target } | BlockKind::ReusableContent { target } => self.add(target),
+            BlockKind::Table(table) => {
+                for value in table.records.values().flat_map(|record| record.values.values()) {
+                    if let CellValue::Reference(target) = value {
+                        self.add(target);
+                    }
+                }
+            }
+            // Pictures and files are those of the space.
+            _ => {}
+        }
+    }
+
+    fn inline(&mut self, kind: &InlineKind) {
+        match kind {
+            InlineKind::Link { target, .. } | InlineKind::Mention { target } => self.add(target),
+            InlineKind::Button { target: Some(target), .. } => self.add(target),
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, target: &ContentRef) {
+        match target {
+            ContentRef::Page { space: Some(space), .. } | ContentRef::Anchor { space: Some(space), .. }
+                if !self.spaces.contains(space) =>
+            {
+                self.spaces.push(space.clone());
+            }
+            ContentRef::ReusableContent { reusable_content, space } => {
+                self.reused.push((space.clone(), reusable_content.clone()));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn blocks(fragments: &[Fragment]) -> impl Iterator<Item = &Block> {
+    fragments.iter().flat_map(|fragment| &fragment.nodes)
+}

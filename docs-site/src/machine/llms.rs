@@ -1,0 +1,112 @@
+//! `llms.txt`, which names the pages of a site, and `llms-full.txt`, which holds their text.
+
+use std::{io, sync::Arc};
+
+use bytes::Bytes;
+use docs_core::{ErrorKind, Result, model::PageId};
+use futures_util::{Stream, StreamExt as _, stream};
+
+use super::markdown::{one_line, page_markdown};
+use crate::{
+    address::{Place, encoded},
+    cache::Caches,
+    frame::Frame,
+    page::Scene,
+    visit::Visit,
+};
+
+/// Most pages that a list names.
+const MAX_LISTED: usize = 10_000;
+/// Pages of one part of the whole text.
+const PART_PAGES: usize = 100;
+
+/// The pages of a site by its sections and spaces, each with its address as Markdown.
+///
+/// # Errors
+/// The platform's.
+pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String> {
+    let here = visit.place()?;
+    let base = visit.canonical_base(&here);
+    let title = visit.site.customizations.site.title.as_ref().unwrap_or(&visit.site.site.title);
+    let mut out = format!("# {}\n", one_line(title.as_str()));
+    let mut left = MAX_LISTED;
+    for place in visit.places() {
+        let frame = visit.frame(caches, &place).await?;
+        out.push_str(&format!("\n## {}\n\n", one_line(&heading(&place))));
+        let first = frame.first();
+        for page in frame.listed().take(left) {
+            let is_first = first.is_some_and(|first| frame.entries[first].id == page.id);
+            let path = if is_first { "index".to_owned() } else { encoded(&page.path) };
+            // Brackets would end the label.
+            let label = one_line(&page.title).replace(['[', ']'], "");
+            out.push_str(&format!("- [{label}]({base}{}{path}.md)", place.path));
+            if let Some(text) = &page.description {
+                out.push_str(&format!(": {}", one_line(text)));
+            }
+            out.push('\n');
+        }
+        left = left.saturating_sub(frame.listed().count());
+    }
+    Ok(out)
+}
+
+/// What a space of a site is called in a list.
+fn heading(place: &Place<'_>) -> String {
+    match place.section {
+        Some(section) if section.site_spaces.len() > 1 => {
+            format!("{}: {}", section.title.as_str(), place.space.title)
+        }
+        Some(section) => section.title.to_string(),
+        None => place.space.title.clone(),
+    }
+}
+
+/// A part of the text of all pages, from 1, page by page; `None` where there is no such part.
+///
+/// # Errors
+/// The platform's, while it is found out which pages there are.
+pub(crate) async fn full_list(
+    visit: Arc<Visit>,
+    caches: Arc<Caches>,
+    part: usize,
+) -> Result<Option<impl Stream<Item = io::Result<Bytes>> + Send + 'static>> {
+    let Some(skipped) = part.checked_sub(1).and_then(|part| part.checked_mul(PART_PAGES)) else {
+        return Ok(None);
+    };
+    let mut pages: Vec<(usize, PageId)> = Vec::new();
+    let mut seen = 0;
+    for (at, place) in visit.places().iter().enumerate() {
+        let frame: Arc<Frame> = visit.frame(&caches, place).await?;
+        for page in frame.listed() {
+            if seen >= skipped && pages.len() < PART_PAGES {
+                pages.push((at, page.id.clone()));
+            }
+            seen += 1;
+        }
+    }
+    if pages.is_empty() {
+        return Ok(None);
+    }
+    let pages = stream::iter(pages).then(move |(at, page)| {
+        let (visit, caches) = (Arc::clone(&visit), Arc::clone(&caches));
+        async move {
+            let text = match whole(&visit, &caches, (at, &page)).await {
+                Ok(text) => text,
+                // It was removed, or hidden, just now.
+                Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+                Err(error) => return Err(io::Error::other(error)),
+            };
+            Ok(Bytes::from(text))
+        }
+    });
+    Ok(Some(pages))
+}
+
+/// The text of a page of one of the spaces.
+async fn whole(visit: &Visit, caches: &Caches, (at, page): (usize, &PageId)) -> Result<String> {
+    let Some(place) = visit.places().into_iter().nth(at) else { return Ok(String::new()) };
+    let mut scene = Scene::at(visit, caches, place).await?;
+    let mut text = page_markdown(&mut scene, caches, page).await?;
+    text.push_str("\n\n");
+    Ok(text)
+}

@@ -1,0 +1,161 @@
+//! What stands around the content of a page: its title, the way to it, its outline, and the pages beside it.
+
+use docs_core::model::{CoverSize, DocumentPage};
+use maud::{Markup, html};
+
+use super::{Scene, head::markdown_address};
+use crate::{address::encoded, frame::EntryKind, render::OutlineEntry};
+
+/// The content of a page and what stands directly around it.
+pub(super) fn article(scene: &Scene<'_>, page: &DocumentPage, at: usize, body: Option<Markup>) -> Markup {
+    let layout = page.layout;
+    html! {
+        article dir="auto" {
+            @if layout.cover { (cover(scene, page)) }
+            (crumbs(scene, at))
+            @if layout.title {
+                h1 {
+                    @if let Some(emoji) = &page.base.emoji { span.emoji { (emoji.as_str()) } " " }
+                    (page.base.title)
+                }
+            }
+            @if layout.description {
+                @if let Some(text) = page.description.as_deref().filter(|text| !text.trim().is_empty()) {
+                    p.lead { (text) }
+                }
+            }
+            @match body {
+                Some(body) => (body),
+                None => @if page.pages.is_empty() { p.empty { (scene.words.no_content) } } @else { (below(scene, at)) },
+            }
+        }
+        @if layout.pagination && scene.look.pagination.enabled { (beside(scene, at)) }
+        @if layout.metadata { (metadata(scene, page, at)) }
+    }
+}
+
+/// The pages below one that says nothing itself.
+fn below(scene: &Scene<'_>, at: usize) -> Markup {
+    let children = scene.frame.entries[at].children.iter().copied();
+    html! {
+        div.cards.medium {
+            @for child in children {
+                @let entry = &scene.frame.entries[child];
+                @if !entry.is_hidden && entry.kind == EntryKind::Document {
+                    @if let Some(href) = scene.addresses.of_entry(&scene.addresses.space, &scene.frame, child) {
+                        a.card href=(href) {
+                            span.name { (entry.title) }
+                            @if let Some(text) = &entry.description { span.about { (text) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cover(scene: &Scene<'_>, page: &DocumentPage) -> Markup {
+    let Some(cover) = &page.cover else { return Markup::default() };
+    let picture = |of: &Option<_>| of.as_ref().and_then(|of| scene.addresses.picture(of));
+    let Some(light) = picture(&cover.reference) else { return Markup::default() };
+    let dark = picture(&cover.reference_dark);
+    let class = match page.layout.cover_size {
+        CoverSize::Hero => "page-cover",
+        CoverSize::Full => "page-cover full",
+    };
+    html! {
+        div class=(class) {
+            img class=[dark.is_some().then_some("for-light")] src=(light.src) alt="";
+            @if let Some(dark) = dark { img.for-dark src=(dark.src) alt=""; }
+        }
+    }
+}
+
+/// The way to a page, from the top of its space.
+fn crumbs(scene: &Scene<'_>, at: usize) -> Markup {
+    let mut above: Vec<usize> = scene.frame.above(at).collect();
+    if above.is_empty() {
+        return Markup::default();
+    }
+    above.reverse();
+    html! {
+        nav.crumbs {
+            ol {
+                @for at in above {
+                    @let entry = &scene.frame.entries[at];
+                    // A group has no page of its own.
+                    @let href = (entry.kind == EntryKind::Document)
+                        .then(|| scene.addresses.of_entry(&scene.addresses.space, &scene.frame, at)).flatten();
+                    li { @match href { Some(href) => a href=(href) { (entry.title) }, None => (entry.title) } }
+                }
+            }
+        }
+    }
+}
+
+/// The pages before and behind one.
+fn beside(scene: &Scene<'_>, at: usize) -> Markup {
+    let (before, behind) = scene.frame.beside(at);
+    let link = |at: Option<usize>, class: &str, word: &str| {
+        let at = at?;
+        let href = scene.addresses.of_entry(&scene.addresses.space, &scene.frame, at)?;
+        let rel = if class == "before" { "prev" } else { "next" };
+        Some(html! {
+            a class=(class) rel=(rel) href=(href) { span.word { (word) } span.name { (scene.frame.entries[at].title) } }
+        })
+    };
+    let before = link(before, "before", scene.words.previous);
+    let behind = link(behind, "behind", scene.words.next);
+    html! {
+        @if before.is_some() || behind.is_some() {
+            nav.beside {
+                @if let Some(link) = before { (link) }
+                @if let Some(link) = behind { (link) }
+            }
+        }
+    }
+}
+
+fn metadata(scene: &Scene<'_>, page: &DocumentPage, at: usize) -> Markup {
+    html! {
+        div.metadata {
+            @if let Some(time) = page.base.updated_at {
+                span {
+                    (scene.words.last_updated) " "
+                    time datetime=(time) { (time.to_string().get(..10).unwrap_or_default()) }
+                }
+            }
+            @if let Some(href) = edit_address(scene, at) {
+                a href=(href) rel="noopener" { (scene.words.edit) }
+            }
+            @if scene.look.page_actions.markdown {
+                @if let Some(href) = markdown_address(scene, at) { a href=(href) { (scene.words.as_markdown) } }
+            }
+        }
+    }
+}
+
+/// Where the file of a page is in its repository.
+fn edit_address(scene: &Scene<'_>, at: usize) -> Option<String> {
+    let sync = scene.place.space.space.git_sync.as_ref().filter(|_| scene.look.git.show_edit_link)?;
+    let tree = sync.url.as_deref().and_then(crate::address::safe_picture)?;
+    let file = scene.frame.entries[at].git.as_ref()?;
+    Some(format!("{}/{}", tree.trim_end_matches('/'), encoded(&file.path)))
+}
+
+/// The headings of a page.
+pub(super) fn aside(scene: &Scene<'_>, page: &DocumentPage, headings: &[OutlineEntry]) -> Markup {
+    if !page.layout.outline || headings.len() < 2 {
+        return html! { div.outline.empty {} };
+    }
+    html! {
+        nav.outline aria-label=(scene.words.on_this_page) {
+            p.head { (scene.words.on_this_page) }
+            ul {
+                @for heading in headings {
+                    li class={ "level-" (heading.level) } { a href={ "#" (heading.anchor) } { (heading.text) } }
+                }
+            }
+        }
+    }
+}

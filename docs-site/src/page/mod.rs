@@ -1,0 +1,188 @@
+//! Pages: what stands around the content, and the content itself.
+
+mod around;
+mod head;
+mod missing;
+mod parts;
+mod search;
+mod shell;
+mod tree;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use docs_core::{
+    Error, Result,
+    content::Evaluated,
+    model::{ContentFormat, ContentRef, Customization, DocumentPage, RevisionPage},
+    platform::Shown,
+};
+
+use crate::{
+    address::{Addresses, Place},
+    answer::gzipped,
+    cache::{Caches, Tagged},
+    frame::{EntryKind, Frame},
+    gather::{gather, gather_references},
+    render::{Counter, Renderer, outline},
+    visit::Visit,
+    words::Words,
+};
+
+pub(crate) use self::{
+    missing::{bare_page, missing_page},
+    search::{results_as_json, search_page},
+};
+
+/// A page as it is sent.
+#[derive(Debug)]
+pub(crate) struct Rendered {
+    pub(crate) html: Tagged,
+    pub(crate) encoded: Option<Bytes>,
+    /// Whether search engines may list it.
+    pub(crate) is_indexed: bool,
+}
+
+impl Rendered {
+    async fn new(html: String, is_indexed: bool) -> Self {
+        let html = Tagged::new(html);
+        let encoded = gzipped(&html.bytes).await;
+        Self { html, encoded, is_indexed }
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn weight(&self) -> usize {
+        self.html.bytes.len() + self.encoded.as_ref().map_or(0, Bytes::len)
+    }
+}
+
+/// What every page of a site is drawn with.
+#[derive(Debug)]
+pub(crate) struct Scene<'s> {
+    pub(crate) visit: &'s Visit,
+    pub(crate) place: Place<'s>,
+    pub(crate) places: Vec<Place<'s>>,
+    pub(crate) look: &'s Customization,
+    pub(crate) words: &'static Words,
+    pub(crate) addresses: Addresses,
+    pub(crate) frame: Arc<Frame>,
+    /// The path of the space, with a slash at its end.
+    base: String,
+    /// The address of the site besides others, with a slash at its end.
+    pub(crate) canonical_base: String,
+}
+
+impl<'s> Scene<'s> {
+    /// Reads what the pages of a space are drawn with.
+    ///
+    /// # Errors
+    /// The platform's.
+    pub(crate) async fn of(visit: &'s Visit, caches: &Caches) -> Result<Self> {
+        Self::at(visit, caches, visit.place()?).await
+    }
+
+    /// The same for another space of the site.
+    ///
+    /// # Errors
+    /// The platform's.
+    pub(crate) async fn at(visit: &'s Visit, caches: &Caches, place: Place<'s>) -> Result<Self> {
+        let looks = &visit.site.customizations;
+        let look = looks.site_spaces.get(&place.space.id).unwrap_or(&looks.site);
+        let frame = visit.frame(caches, &place).await?;
+        let mut addresses = visit.addresses(&place);
+        addresses.frames.insert(addresses.space.clone(), Arc::clone(&frame));
+        let links = frame.entries.iter().filter_map(|entry| match &entry.kind {
+            EntryKind::Link(target) => Some(target),
+            EntryKind::Document | EntryKind::Group | EntryKind::Computed => None,
+        });
+        gather_references(visit, caches, links.chain(targets_of(look)), &mut addresses).await?;
+        Ok(Self {
+            visit,
+            canonical_base: visit.canonical_base(&visit.place()?),
+            base: format!("{}{}", visit.content.site_base_path, place.path),
+            places: visit.places(),
+            place,
+            look,
+            words: Words::of(look.internationalization.locale),
+            addresses,
+            frame,
+        })
+    }
+
+    /// The path of the space, with a slash at its end.
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// The path of the site, with a slash at its end.
+    pub(crate) fn site_base(&self) -> &str {
+        &self.visit.content.site_base_path
+    }
+
+    /// The title of the site.
+    pub(crate) fn title(&self) -> &str {
+        self.look.title.as_ref().unwrap_or(&self.visit.site.site.title).as_str()
+    }
+
+    /// The address of an entry that it has besides others.
+    pub(crate) fn canonical(&self, at: usize) -> Option<String> {
+        let own = self.addresses.of_entry(&self.addresses.space, &self.frame, at)?;
+        Some(format!("{}{}", self.canonical_base, own.strip_prefix(self.site_base())?))
+    }
+}
+
+/// Where the links of a site's header and footer lead.
+fn targets_of(look: &Customization) -> impl Iterator<Item = &ContentRef> {
+    let header = look
+        .header
+        .links
+        .iter()
+        .flat_map(|link| link.to.iter().chain(link.links.iter().map(|link| &link.to)));
+    let footer = look.footer.groups.iter().flat_map(|group| group.links.iter().map(|link| &link.to));
+    let announced = look.announcement.iter().flat_map(|it| it.link.iter().map(|link| &link.to));
+    header.chain(footer).chain(announced)
+}
+
+/// Draws a page of a space.
+///
+/// # Errors
+/// The platform's; `NotFound` for a page that was removed just now.
+pub(crate) async fn document_page(visit: &Visit, caches: &Caches, at: usize) -> Result<Rendered> {
+    let mut scene = Scene::of(visit, caches).await?;
+    let id = scene.frame.entries.get(at).map(|entry| entry.id.clone());
+    let id = id.ok_or_else(|| Error::not_found("page"))?;
+    let shown = Shown { git: true, format: ContentFormat::Document, evaluated: Evaluated::Yes };
+    let space = scene.addresses.space.clone();
+    let page = match visit.space(&space).content().get_page(&id, shown).await? {
+        RevisionPage::Document(page) => *page,
+        _ => return Err(Error::not_found("page")),
+    };
+    let reused = match &page.document {
+        Some(document) => gather(visit, caches, document, &mut scene.addresses).await?,
+        None => Default::default(),
+    };
+    let html = draw(&scene, &page, (at, &reused));
+    let is_indexed =
+        visit.site.site.visibility == docs_core::model::SiteVisibility::Public && !page.no_robots_index;
+    Ok(Rendered::new(html, is_indexed).await)
+}
+
+fn draw(scene: &Scene<'_>, page: &DocumentPage, (at, reused): (usize, &crate::gather::Reused)) -> String {
+    let counter = Counter::default();
+    let renderer = Renderer {
+        addresses: &scene.addresses,
+        reused,
+        words: scene.words,
+        outside: scene.look.external_links.target,
+        counter: &counter,
+    };
+    let body = page.document.as_ref().map(|document| renderer.document(document));
+    let headings = page.document.as_ref().map(outline).unwrap_or_default();
+    shell::shell(
+        scene,
+        &head::page_head(scene, page, at),
+        &around::article(scene, page, at, body),
+        &around::aside(scene, page, &headings),
+    )
+    .into_string()
+}

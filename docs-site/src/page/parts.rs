@@ -1,0 +1,33 @@
+//! Small parts of pages that several others have.
+
+use docs_core::model::{ContentRef, ExternalLinksTarget, Themed, Url};
+use maud::{Markup, html};
+
+use super::Scene;
+
+/// A picture of a site's own, one for light and one for dark surroundings.
+pub(super) fn logo(picture: &Themed<Url>, alt: &str) -> Markup {
+    html! {
+        @if picture.light == picture.dark {
+            img.logo src=(picture.light.as_str()) alt=(alt);
+        } @else {
+            img.logo.for-light src=(picture.light.as_str()) alt=(alt);
+            img.logo.for-dark src=(picture.dark.as_str()) alt=(alt);
+        }
+    }
+}
+
+/// A link of a site's own; its title alone where it leads to nothing that the visitor sees.
+pub(super) fn link_to(scene: &Scene<'_>, to: &ContentRef, title: &str, class: Option<&str>) -> Markup {
+    let target = scene.addresses.target(to);
+    let opens = target.is_outside && scene.look.external_links.target == ExternalLinksTarget::Blank;
+    match &target.href {
+        Some(href) => html! {
+            a class=[class] href=(href) rel=[target.is_outside.then_some("noopener")]
+                target=[opens.then_some("_blank")] {
+                (title)
+            }
+        },
+        None => html! { span class=[class] { (title) } },
+    }
+}

@@ -1,0 +1,189 @@
+//! What stands around every page of a site: header, sections, tree of pages and footer.
+
+use docs_core::model::{
+    AnnouncementStyle, HeaderLinkStyle, SectionOrGroup, SiteStructure, ThemeMode, TitledLink,
+};
+use maud::{DOCTYPE, Markup, html};
+
+use super::{
+    Scene,
+    head::{self, Head},
+    parts::{link_to, logo},
+    tree,
+};
+use crate::{address::sections, assets::OWN};
+
+/// A whole page.
+pub(super) fn shell(scene: &Scene<'_>, head: &Head, main: &Markup, aside: &Markup) -> Markup {
+    let words = scene.words;
+    let themes = scene.look.themes;
+    let theme = match (themes.default, themes.toggeable) {
+        // Where visitors may choose, their system does until they have.
+        (ThemeMode::Light, true) => "auto",
+        (ThemeMode::Light, false) => "light",
+        (ThemeMode::Dark, _) => "dark",
+    };
+    let class = if head.is_wide { "page wide" } else { "page" };
+    html! {
+        (DOCTYPE)
+        html lang=(words.language) dir="ltr" data-theme=(theme) data-choose[themes.toggeable] {
+            head { (head::markup(scene, head)) }
+            body data-search={ (scene.base()) (OWN) "/search" } data-copy=(words.copy) data-copied=(words.copied)
+                data-none=(words.nothing_found) {
+                a.skip href="#content" { (words.skip) }
+                (announcement(scene))
+                (header(scene))
+                (section_bar(scene))
+                div class=(class) {
+                    @if !head.is_without_tree {
+                        div.side {
+                            // On narrow screens the tree is shown while the address names it.
+                            a.open-tree href="#pages" { (words.menu) }
+                            (tree::navigation(scene, head.current))
+                        }
+                    }
+                    main id="content" tabindex="-1" { (main) }
+                    (aside)
+                }
+                (footer(scene))
+            }
+        }
+    }
+}
+
+fn announcement(scene: &Scene<'_>) -> Markup {
+    let Some(it) = scene.look.announcement.as_ref().filter(|it| it.enabled) else { return Markup::default() };
+    let style = match it.style {
+        AnnouncementStyle::Info => "info",
+        AnnouncementStyle::Warning => "warning",
+        AnnouncementStyle::Danger => "danger",
+        AnnouncementStyle::Success => "success",
+    };
+    html! {
+        div class={ "announcement " (style) } {
+            (it.message.as_str())
+            @if let Some(link) = &it.link { " " (link_to(scene, &link.to, link.title.as_str(), None)) }
+        }
+    }
+}
+
+fn header(scene: &Scene<'_>) -> Markup {
+    let words = scene.words;
+    html! {
+        header.top {
+            a.brand href=(scene.site_base()) {
+                @match &scene.look.header.logo {
+                    Some(picture) => (logo(picture, scene.title())),
+                    None => span.title { (scene.title()) },
+                }
+            }
+            (variants(scene))
+            form.find role="search" action={ (scene.base()) (OWN) "/search" } {
+                input type="search" name="q" maxlength="512" placeholder=(words.search) aria-label=(words.search)
+                    autocomplete="off";
+                div.found hidden {}
+            }
+            nav.links aria-label=(words.menu) {
+                @for link in scene.look.header.links.iter() {
+                    @let class = match link.style {
+                        None | Some(HeaderLinkStyle::Link) => None,
+                        Some(HeaderLinkStyle::ButtonPrimary) => Some("button primary"),
+                        Some(HeaderLinkStyle::ButtonSecondary) => Some("button"),
+                    };
+                    @match &link.to {
+                        Some(to) => (link_to(scene, to, link.title.as_str(), class)),
+                        None => details.menu {
+                            summary { (link.title.as_str()) }
+                            (titled_links(scene, &link.links))
+                        },
+                    }
+                }
+            }
+            @if scene.look.themes.toggeable {
+                button.theme type="button" hidden aria-label=(words.theme) title=(words.theme) {}
+            }
+        }
+    }
+}
+
+/// The spaces of a section to choose from, or of a site without sections.
+fn variants(scene: &Scene<'_>) -> Markup {
+    let section = scene.place.section.map(|section| &section.id);
+    let beside: Vec<_> =
+        scene.places.iter().filter(|place| place.section.map(|section| &section.id) == section).collect();
+    if beside.len() < 2 {
+        return Markup::default();
+    }
+    html! {
+        details.menu.variants {
+            summary { (scene.place.space.title) }
+            ul {
+                @for place in beside {
+                    @let is_here = place.space.id == scene.place.space.id;
+                    li { a href={ (scene.site_base()) (place.path) } aria-current=[is_here.then_some("true")] {
+                        (place.space.title)
+                    } }
+                }
+            }
+        }
+    }
+}
+
+/// The sections of a site beside each other; groups of them open.
+fn section_bar(scene: &Scene<'_>) -> Markup {
+    let SiteStructure::Sections(items) = &scene.visit.site.structure else { return Markup::default() };
+    if items.is_empty() || sections(items).len() < 2 {
+        return Markup::default();
+    }
+    html! {
+        nav.sections {
+            @for item in items {
+                @match item {
+                    SectionOrGroup::Section(section) => (section_link(scene, section)),
+                    SectionOrGroup::Group(group) => details.menu {
+                        summary { (group.title.as_str()) }
+                        ul { @for section in sections(&group.children) { li { (section_link(scene, section)) } } }
+                    },
+                }
+            }
+        }
+    }
+}
+
+fn section_link(scene: &Scene<'_>, section: &docs_core::model::SiteSection) -> Markup {
+    let of = |place: &&crate::address::Place<'_>| {
+        place.section.is_some_and(|of| of.id == section.id) && place.space.default
+    };
+    let is_here = scene.place.section.is_some_and(|here| here.id == section.id);
+    let Some(place) = scene.places.iter().find(of) else { return Markup::default() };
+    html! {
+        a href={ (scene.site_base()) (place.path) } aria-current=[is_here.then_some("true")]
+            title=[section.description.as_ref().map(|text| text.as_str()).filter(|text| !text.is_empty())] {
+            (section.title.as_str())
+        }
+    }
+}
+
+fn titled_links(scene: &Scene<'_>, links: &[TitledLink]) -> Markup {
+    html! { ul { @for link in links { li { (link_to(scene, &link.to, link.title.as_str(), None)) } } } }
+}
+
+fn footer(scene: &Scene<'_>) -> Markup {
+    let footer = &scene.look.footer;
+    let privacy = scene.look.privacy_policy.url.as_ref();
+    let is_empty =
+        footer.groups.is_empty() && footer.copyright.is_none() && footer.logo.is_none() && privacy.is_none();
+    if is_empty {
+        return Markup::default();
+    }
+    html! {
+        footer.bottom {
+            @if let Some(picture) = &footer.logo { div { (logo(picture, scene.title())) } }
+            @for group in footer.groups.iter() {
+                div.group { p.head { (group.title.as_str()) } (titled_links(scene, &group.links)) }
+            }
+            @if let Some(text) = &footer.copyright { p.copyright { (text.as_str()) } }
+            @if let Some(url) = privacy { p { a href=(url.as_str()) rel="noopener" { (scene.words.privacy) } } }
+        }
+    }
+}

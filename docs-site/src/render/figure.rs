@@ -1,0 +1,175 @@
+//! Pictures, files, and cards that lead elsewhere.
+
+use docs_core::model::{Block, BlockKind, ContentRef, ImageAlign, ImageData, Length, Node};
+use maud::{Markup, html};
+
+use super::{At, Renderer};
+
+/// Widest and highest size of a picture that is written, in pixels.
+const MAX_PIXELS: f64 = 10_000.0;
+
+/// How a group of pictures is laid out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gallery {
+    pub(super) align: Option<ImageAlign>,
+    pub(super) is_framed: Option<bool>,
+    pub(super) is_full: Option<bool>,
+}
+
+impl Renderer<'_> {
+    /// A picture, and another one for dark surroundings where there is one.
+    pub(super) fn pictures(
+        &self,
+        (light, dark): (&ContentRef, Option<&ContentRef>),
+        alt: &str,
+        class: &str,
+    ) -> Markup {
+        let dark = dark.and_then(|dark| self.addresses.picture(dark));
+        let Some(light) = self.addresses.picture(light) else { return html! { span.missing { (alt) } } };
+        html! {
+            img class=(if dark.is_some() { format!("{class} for-light") } else { class.to_owned() })
+                src=(light.src) alt=(alt) loading="lazy" decoding="async"
+                width=[light.width.map(pixels)] height=[light.height.map(pixels)];
+            @if let Some(dark) = dark {
+                img class={ (class) " for-dark" } src=(dark.src) alt=(alt) loading="lazy" decoding="async"
+                    width=[dark.width.map(pixels)] height=[dark.height.map(pixels)];
+            }
+        }
+    }
+
+    /// One picture or several.
+    pub(super) fn gallery(&self, block: &Block, look: Gallery, at: At) -> Markup {
+        let align = match look.align {
+            Some(ImageAlign::Left) => "left",
+            Some(ImageAlign::Center) | None => "center",
+            Some(ImageAlign::Right) => "right",
+        };
+        let frame = if look.is_framed == Some(true) { " framed" } else { "" };
+        let full = if look.is_full == Some(true) { " full" } else { "" };
+        html! {
+            div class={ "images " (align) (frame) (full) } {
+                @for node in &block.nodes {
+                    @if let Node::Block(image) = node {
+                        @match &image.kind {
+                            BlockKind::Image(data) => (self.image(image, data, at.inner())),
+                            _ => (self.blocks(std::slice::from_ref(image), at.inner())),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A picture with what stands below it.
+    pub(super) fn image(&self, block: &Block, data: &ImageData, at: At) -> Markup {
+        let width = data.width.as_ref().map_or("", width_class);
+        let caption = self.fragments(block, at.inner());
+        let alt = data.alt.as_deref().unwrap_or_default();
+        html! {
+            figure class={ "image " (width) } {
+                (self.sized(data, alt))
+                @if let Some(caption) = caption { figcaption { (caption) } }
+            }
+        }
+    }
+
+    /// A picture in the size that was given to it, else in its own.
+    fn sized(&self, data: &ImageData, alt: &str) -> Markup {
+        let given = |length: Option<&Length>| match length {
+            Some(Length::Pixels(value)) => Some(*value),
+            Some(Length::Unit { unit, value }) if unit == "px" => Some(*value),
+            _ => None,
+        };
+        let (width, height) = (given(data.width.as_ref()), given(data.height.as_ref()));
+        let draw = |target: &ContentRef, class: &str| {
+            let Some(picture) = self.addresses.picture(target) else {
+                return html! { span.missing { (alt) } };
+            };
+            // One size that is given decides the other.
+            let (width, height) = match (width, height) {
+                (None, None) => (picture.width, picture.height),
+                (Some(width), None) => {
+                    let ratio = picture.width.filter(|width| *width > 0.0).zip(picture.height);
+                    (Some(width), ratio.map(|(of, to)| width * to / of))
+                }
+                given => given,
+            };
+            html! {
+                img class=(class) src=(picture.src) alt=(alt) loading="lazy" decoding="async"
+                    width=[width.map(pixels)] height=[height.map(pixels)];
+            }
+        };
+        match &data.dark {
+            Some(dark) => html! { (draw(&data.target, "for-light")) (draw(dark, "for-dark")) },
+            None => draw(&data.target, "alone"),
+        }
+    }
+
+    /// A card that leads somewhere, with a note and a caption.
+    pub(super) fn card(&self, target: &ContentRef, note: Option<&str>, caption: Option<Markup>) -> Markup {
+        let to = self.addresses.target(target);
+        let name = to.name.clone().unwrap_or_else(|| "…".to_owned());
+        let inner = html! {
+            span.name { (name) }
+            @if let Some(note) = note { span.about { (note) } }
+        };
+        html! {
+            figure.card-link {
+                (self.linked(&to, Some("card"), inner))
+                @if let Some(caption) = caption { figcaption { (caption) } }
+            }
+        }
+    }
+
+    /// A file to download, with its size.
+    pub(super) fn file(&self, block: &Block, target: &ContentRef, at: At) -> Markup {
+        let size = match target {
+            ContentRef::File { file } => {
+                let frame = self.addresses.frames.get(&self.addresses.space);
+                frame.and_then(|frame| frame.file(file)).map(|file| human_size(file.size))
+            }
+            _ => None,
+        };
+        self.card(target, size.as_deref(), self.fragments(block, at.inner()))
+    }
+}
+
+/// A size of a picture as an attribute has it.
+fn pixels(value: f64) -> u32 {
+    // Within 1 to the most, so nothing is cut.
+    value.clamp(1.0, MAX_PIXELS).round() as u32
+}
+
+/// The class of a width that is a part of the whole: attributes know none, and styles may not stand in pages.
+pub(super) fn width_class(length: &Length) -> &'static str {
+    const PARTS: [&str; 20] = [
+        "w-5", "w-10", "w-15", "w-20", "w-25", "w-30", "w-35", "w-40", "w-45", "w-50", "w-55", "w-60",
+        "w-65", "w-70", "w-75", "w-80", "w-85", "w-90", "w-95", "w-100",
+    ];
+    match length {
+        Length::Unit { unit, value } if unit == "%" => {
+            // Within 1 to 20, so nothing is cut.
+            let part = (value / 5.0).round().clamp(1.0, 20.0) as usize;
+            PARTS.get(part - 1).copied().unwrap_or("")
+        }
+        Length::Pixels(_) | Length::Unit { .. } => "",
+    }
+}
+
+/// A number of bytes as people write it.
+fn human_size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64 / 1000.0;
+    let mut units = UNITS.iter();
+    let mut unit = units.next();
+    while value >= 1000.0
+        && let Some(next) = units.next()
+    {
+        value /= 1000.0;
+        unit = Some(next);
+    }
+    format!("{value:.1} {}", unit.unwrap_or(&"B"))
+}

@@ -1,0 +1,96 @@
+//! Documents as HTML, from the tree of blocks. No text of a page is ever HTML here: what is not understood is shown as
+//! it was written.
+
+mod block;
+mod figure;
+mod inline;
+mod plain;
+mod table;
+
+use std::cell::Cell;
+
+use docs_core::model::{Document, ExternalLinksTarget};
+use maud::{Markup, html};
+
+use crate::{
+    address::{Addresses, Target},
+    gather::Reused,
+    words::Words,
+};
+
+pub(crate) use self::plain::{OutlineEntry, outline};
+
+/// How many blocks and elements of text stand within one another; of what is deeper only the text is shown.
+const MAX_DEPTH: usize = 40;
+/// Most reusable contents that a page shows, each time that one is used counted.
+const MAX_REUSES: u32 = 500;
+/// How many reusable contents stand within one another.
+const MAX_REUSE_DEPTH: usize = 5;
+
+/// Draws the blocks of one page.
+#[derive(Debug)]
+pub(crate) struct Renderer<'r> {
+    pub(crate) addresses: &'r Addresses,
+    pub(crate) reused: &'r Reused,
+    pub(crate) words: &'r Words,
+    /// Where links off the site open.
+    pub(crate) outside: ExternalLinksTarget,
+    /// Numbers the groups of tabs and the notes of the page.
+    pub(crate) counter: &'r Counter,
+}
+
+/// What is counted while a page is drawn.
+#[derive(Debug, Default)]
+pub(crate) struct Counter {
+    groups: Cell<u32>,
+    reuses: Cell<u32>,
+}
+
+impl Counter {
+    fn next_group(&self) -> u32 {
+        self.groups.set(self.groups.get() + 1);
+        self.groups.get()
+    }
+
+    /// Counts one more use of a reusable content; tells whether there is room for it.
+    fn counts_reuse(&self) -> bool {
+        self.reuses.set(self.reuses.get() + 1);
+        self.reuses.get() <= MAX_REUSES
+    }
+}
+
+/// Where something is drawn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct At {
+    /// How many blocks and elements it stands in.
+    depth: usize,
+    /// How many reusable contents it stands in.
+    reuses: usize,
+}
+
+impl At {
+    const fn inner(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+
+    const fn is_deep(self) -> bool {
+        self.depth > MAX_DEPTH
+    }
+}
+
+impl Renderer<'_> {
+    /// A whole document.
+    pub(crate) fn document(&self, document: &Document) -> Markup {
+        self.blocks(&document.nodes, At::default())
+    }
+
+    /// A link to a target around something; that alone where the target has no address.
+    fn linked(&self, target: &Target, class: Option<&str>, inner: Markup) -> Markup {
+        let Some(href) = &target.href else { return html! { span class=[class] { (inner) } } };
+        let opens = target.is_outside && self.outside == ExternalLinksTarget::Blank;
+        html! {
+            a class=[class] href=(href) rel=[target.is_outside.then_some("noopener")]
+                target=[opens.then_some("_blank")] { (inner) }
+        }
+    }
+}

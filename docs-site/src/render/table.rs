@@ -1,0 +1,201 @@
+//! Tables and cards.
+
+use docs_core::model::{
+    Block, CardSize, CellAlign, CellValue, ContentRef, TableColumn, TableColumnKind, TableData, TableRecord,
+    TableView, VerticalAlign,
+};
+use maud::{Markup, html};
+
+use super::{At, Renderer};
+
+/// Widest column that is written, in pixels.
+const MAX_COLUMN: f64 = 2_000.0;
+/// Most stars that are drawn.
+const MAX_STARS: f64 = 20.0;
+
+impl Renderer<'_> {
+    pub(super) fn table(&self, block: &Block, data: &TableData, at: At) -> Markup {
+        let is_full = data.full_width == Some(true);
+        match &data.view {
+            TableView::Grid { columns, column_widths, hide_header, .. } => {
+                let columns = shown(data, columns);
+                let width = |column: &TableColumn| {
+                    let width = column_widths.as_ref()?.get(&column.id)?;
+                    // Within 1 to the most, so nothing is cut.
+                    Some(width.clamp(1.0, MAX_COLUMN) as u32)
+                };
+                html! {
+                    div class=(if is_full { "table full" } else { "table" }) tabindex="0" {
+                        table {
+                            @if column_widths.is_some() {
+                                colgroup { @for column in &columns { col width=[width(column)]; } }
+                            }
+                            @if !*hide_header {
+                                thead { tr {
+                                    @for column in &columns {
+                                        th scope="col" class=(cell_class(column)) { (column.title) }
+                                    }
+                                } }
+                            }
+                            tbody {
+                                @for (_, row) in data.rows() {
+                                    tr { @for column in &columns {
+                                        td class=(cell_class(column)) { (self.cell(block, row, column, at)) }
+                                    } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            TableView::Cards { .. } => self.cards(block, data, at),
+        }
+    }
+
+    fn cards(&self, block: &Block, data: &TableData, at: At) -> Markup {
+        let TableView::Cards { card_size, columns, target_definition, cover_definition, .. } = &data.view
+        else {
+            return Markup::default();
+        };
+        let TableView::Cards { cover_definition_dark, hide_column_title, .. } = &data.view else {
+            return Markup::default();
+        };
+        let columns = shown(data, columns);
+        let class = match card_size {
+            CardSize::Medium => "cards medium",
+            CardSize::Large => "cards large",
+        };
+        html! {
+            div class=(class) {
+                @for (_, row) in data.rows() {
+                    @let value = |column: &Option<String>| column.as_ref().and_then(|column| row.values.get(column));
+                    @let target = value(target_definition).and_then(reference);
+                    @let cover = value(cover_definition).and_then(picture_of);
+                    @let dark = value(cover_definition_dark).and_then(picture_of);
+                    div.card-box {
+                        @if let Some(cover) = &cover {
+                            div.cover { (self.pictures((cover, dark.as_ref()), "", "cover-picture")) }
+                        }
+                        div.card-body {
+                            @for column in &columns {
+                                @let is_titled = hide_column_title == &Some(false) && !column.title.is_empty();
+                                div.card-cell {
+                                    @if is_titled { span.column-title { (column.title) } }
+                                    (self.cell(block, row, column, at))
+                                }
+                            }
+                        }
+                        @if let Some(target) = target {
+                            @let to = self.addresses.target(&target);
+                            @if let Some(href) = &to.href {
+                                a.card-cover-link href=(href) rel=[to.is_outside.then_some("noopener")]
+                                    aria-label=(to.name.as_deref().unwrap_or(self.words.open)) {}
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn cell(&self, block: &Block, row: &TableRecord, column: &TableColumn, at: At) -> Markup {
+        let Some(value) = row.values.get(&column.id) else { return Markup::default() };
+        match (value, &column.kind) {
+            (CellValue::Empty(()), _) => Markup::default(),
+            (CellValue::Number(stars), TableColumnKind::Rating { max }) => {
+                // Within 0 to the most, so nothing is cut.
+                let max = max.clamp(0.0, MAX_STARS) as usize;
+                let on = stars.clamp(0.0, max as f64) as usize;
+                html! {
+                    span.rating role="img" aria-label={ (stars) " / " (max) } {
+                        ("★".repeat(on)) ("☆".repeat(max - on))
+                    }
+                }
+            }
+            (CellValue::Number(number), _) => html! { (number) },
+            (CellValue::Checked(checked), _) => html! { input type="checkbox" disabled checked[*checked]; },
+            (CellValue::Text(name), _) => match block.fragment(name) {
+                Some(fragment) => match fragment.nodes.as_slice() {
+                    [only] if matches!(only.kind, docs_core::model::BlockKind::Paragraph { .. }) => {
+                        self.inlines(&only.nodes, at)
+                    }
+                    blocks => self.blocks(blocks, at),
+                },
+                None => Markup::default(),
+            },
+            (CellValue::Ids(ids), kind) => self.ids(ids, kind),
+            (CellValue::Reference(target), TableColumnKind::Image) | (CellValue::Image { target, .. }, _) => {
+                self.pictures((target, None), "", "in-text")
+            }
+            (CellValue::Reference(target), _) => {
+                let to = self.addresses.target(target);
+                self.linked(&to, None, html! { (to.name.as_deref().unwrap_or("…")) })
+            }
+        }
+    }
+
+    /// Choices, files or people.
+    fn ids(&self, ids: &[String], kind: &TableColumnKind) -> Markup {
+        html! {
+            @for id in ids {
+                @match kind {
+                    TableColumnKind::Select { options, .. } => {
+                        @if let Some(option) = options.iter().find(|option| option.value == *id) {
+                            span.choice { (option.label) } " "
+                        }
+                    }
+                    TableColumnKind::Files => {
+                        @if let Ok(file) = id.parse() {
+                            @let to = self.addresses.target(&ContentRef::File { file });
+                            (self.linked(&to, None, html! { (to.name.as_deref().unwrap_or("…")) })) " "
+                        }
+                    }
+                    // Visitors are not told of people.
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// The columns that a view shows, in its order.
+fn shown<'t>(data: &'t TableData, columns: &[String]) -> Vec<&'t TableColumn> {
+    columns.iter().filter_map(|id| data.definition.get(id)).collect()
+}
+
+/// The class of the cells of a column.
+fn cell_class(column: &TableColumn) -> &'static str {
+    match &column.kind {
+        TableColumnKind::Text { text_alignment, vertical_alignment } => {
+            match (text_alignment, vertical_alignment) {
+                (CellAlign::Left, None | Some(VerticalAlign::Top)) => "",
+                (CellAlign::Left, _) => "at-middle",
+                (CellAlign::Center, _) => "centered",
+                (CellAlign::Right, _) => "at-end",
+            }
+        }
+        TableColumnKind::Number | TableColumnKind::Rating { .. } => "at-end",
+        TableColumnKind::Checkbox => "centered",
+        TableColumnKind::Files
+        | TableColumnKind::Users { .. }
+        | TableColumnKind::Select { .. }
+        | TableColumnKind::ContentRef
+        | TableColumnKind::Image => "",
+    }
+}
+
+fn reference(value: &CellValue) -> Option<ContentRef> {
+    match value {
+        CellValue::Reference(target) => Some(target.clone()),
+        _ => None,
+    }
+}
+
+/// The picture that a value names: itself, or the first of its files.
+fn picture_of(value: &CellValue) -> Option<ContentRef> {
+    match value {
+        CellValue::Reference(target) | CellValue::Image { target, .. } => Some(target.clone()),
+        CellValue::Ids(ids) => Some(ContentRef::File { file: ids.first()?.parse().ok()? }),
+        _ => None,
+    }
+}

@@ -1,0 +1,221 @@
+//! What of a request decides its answer.
+
+use percent_encoding::percent_decode_str;
+use poem::{
+    Request,
+    http::{HeaderMap, Method, header, uri::Scheme},
+};
+use url::{Host, Url};
+
+/// The cookie that keeps the token of a visitor who signed in.
+pub(crate) const VISITOR_COOKIE: &str = "docs-visitor";
+/// The parameter by which a sign-in hands a token over.
+pub(crate) const TOKEN_PARAMETER: &str = "jwt_token";
+/// Longest token that is taken from a cookie or a parameter; the platform takes no longer ones.
+const MAX_TOKEN: usize = 16 * 1024;
+
+/// Whose host a request names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HostKind {
+    /// The platform's own, or one that no site can have.
+    Platform,
+    /// One that may be a site's.
+    Other,
+}
+
+/// A request, as far as it is about a site.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// Scheme and host by which addresses are resolved, without a slash at the end.
+    pub(crate) origin: String,
+    /// Whether the host is the platform's.
+    pub(crate) host: HostKind,
+    /// The path, percent-encoded, with one slash before each segment and none at the end; `/` alone is blank.
+    pub(crate) path: String,
+    /// The query, without `?`.
+    pub(crate) query: String,
+    /// The method.
+    pub(crate) method: Method,
+    /// The headers.
+    pub(crate) headers: HeaderMap,
+    /// Whether the visitor's connection is encrypted, as far as is known.
+    pub(crate) is_secure: bool,
+}
+
+impl Asked {
+    /// Reads a request to a platform whose addresses begin with `base`. On the platform's own host the path of `base`
+    /// stands before the path, whether or not a proxy took it away.
+    pub(crate) fn of(request: &Request, base: &Url) -> Self {
+        let uri = request.uri();
+        let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+        let named = uri.authority().map(|authority| authority.as_str()).or(named);
+        let site_host = named.and_then(|host| site_host(host, base));
+        let path = normal(uri.path());
+        let is_secure = base.scheme() == "https" || *request.scheme() == Scheme::HTTPS;
+        let (origin, host, path) = match site_host {
+            Some(host) => (format!("https://{host}"), HostKind::Other, path),
+            None => {
+                let prefix = base.path().trim_end_matches('/');
+                let is_below = path.strip_prefix(prefix).is_some_and(|p| p.is_empty() || p.starts_with('/'));
+                let path = if is_below { path } else { format!("{prefix}{path}") };
+                (base.origin().ascii_serialization(), HostKind::Platform, path)
+            }
+        };
+        Self {
+            origin,
+            host,
+            path,
+            query: uri.query().unwrap_or_default().to_owned(),
+            method: request.method().clone(),
+            headers: request.headers().clone(),
+            is_secure,
+        }
+    }
+
+    /// The first value of a parameter of the query.
+    pub(crate) fn parameter(&self, name: &str) -> Option<String> {
+        let mut pairs = url::form_urlencoded::parse(self.query.as_bytes());
+        pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    }
+
+    /// The query without a parameter, with `?` before it where something is left.
+    pub(crate) fn query_without(&self, name: &str) -> String {
+        let mut rest = url::form_urlencoded::Serializer::new(String::new());
+        let pairs = url::form_urlencoded::parse(self.query.as_bytes());
+        pairs.filter(|(key, _)| key != name).for_each(|(key, value)| {
+            rest.append_pair(&key, &value);
+        });
+        let rest = rest.finish();
+        if rest.is_empty() { rest } else { format!("?{rest}") }
+    }
+
+    /// The token that a sign-in handed over with this request.
+    pub(crate) fn handed_token(&self) -> Option<String> {
+        self.parameter(TOKEN_PARAMETER).filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN)
+    }
+
+    /// The token that the visitor's browser keeps.
+    pub(crate) fn kept_token(&self) -> Option<String> {
+        let lines = self.headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let (_, token) = pairs.find(|(name, token)| *name == VISITOR_COOKIE && is_token(token))?;
+        Some(token.to_owned())
+    }
+
+    /// Tells whether the client would rather have Markdown than HTML.
+    pub(crate) fn prefers_markdown(&self) -> bool {
+        let lines = self.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+        let (mut markdown, mut html) = (0.0_f32, 0.0_f32);
+        for element in lines.flat_map(|line| line.split(',')) {
+            let mut parts = element.split(';').map(str::trim);
+            let media_type = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let weight =
+                parts.find_map(|part| part.strip_prefix("q=")).map_or(1.0, |q| q.parse().unwrap_or(0.0));
+            match media_type.as_str() {
+                "text/markdown" => markdown = weight,
+                "text/html" | "application/xhtml+xml" => html = html.max(weight),
+                _ => {}
+            }
+        }
+        markdown > 0.0 && markdown >= html
+    }
+
+    /// The segments of the path below a prefix that ends in a slash, decoded; `None` where it is not below.
+    pub(crate) fn below(&self, prefix: &str) -> Option<Vec<String>> {
+        let rest = match self.path.strip_prefix(prefix) {
+            Some(rest) => rest,
+            None if format!("{}/", self.path) == prefix => "",
+            None => return None,
+        };
+        Some(rest.split('/').filter(|part| !part.is_empty()).map(decoded).collect())
+    }
+}
+
+/// Tells whether a text has only characters of tokens.
+pub(crate) fn is_token(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.=".contains(&byte);
+    !text.is_empty() && text.len() <= MAX_TOKEN && text.bytes().all(fits)
+}
+
+/// A segment of a path as it reads.
+fn decoded(segment: &str) -> String {
+    percent_decode_str(segment).decode_utf8_lossy().into_owned()
+}
+
+/// A path with one slash before each segment and none at its end. No segment is lost but empty ones, so that what
+/// begins with two slashes cannot be taken for a host.
+fn normal(path: &str) -> String {
+    path.split(['/', '\\'])
+        .filter(|segment| !segment.is_empty())
+        .fold(String::new(), |path, segment| path + "/" + segment)
+}
+
+/// The host that a site may have, without its port; `None` for the platform's own, and for what is no name of a host on
+/// the web, as numbers and single words are: health checks ask by these.
+fn site_host(named: &str, base: &Url) -> Option<String> {
+    let url = Url::parse(&format!("http://{named}/")).ok()?;
+    let Some(Host::Domain(domain)) = url.host() else { return None };
+    let domain = domain.trim_end_matches('.');
+    let is_own = base.host_str().is_some_and(|own| own.trim_end_matches('.') == domain);
+    (!is_own && domain.contains('.')).then(|| domain.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(host: &str, target: &str, base: &str) -> Asked {
+        let request = Request::builder().uri(target.parse().expect("a target")).header("host", host).finish();
+        Asked::of(&request, &Url::parse(base).expect("a base"))
+    }
+
+    #[test]
+    fn only_names_of_hosts_on_the_web_that_are_not_the_platforms_may_be_sites() {
+        let base = "http://docs.example.com:4000/docs";
+        for own in
+            ["docs.example.com:4000", "DOCS.example.com", "127.0.0.1:4000", "localhost", "[::1]:80", "a b"]
+        {
+            assert_eq!(asked(own, "/x", base).host, HostKind::Platform, "{own}");
+        }
+        let other = asked("Guide.Example.org:8080", "/x", base);
+        assert_eq!((other.host, other.origin.as_str()), (HostKind::Other, "https://guide.example.org"));
+        assert_eq!(other.path, "/x");
+    }
+
+    #[test]
+    fn the_path_of_the_platform_stands_before_whether_or_not_a_proxy_took_it_away() {
+        for (target, path) in [
+            ("/docs/sites/a/", "/docs/sites/a"),
+            ("/sites/a", "/docs/sites/a"),
+            ("//sites//a", "/docs/sites/a"),
+            ("/docsy", "/docs/docsy"),
+            ("/", "/docs"),
+            ("//evil.example/sites", "/docs/evil.example/sites"),
+        ] {
+            assert_eq!(asked("localhost", target, "http://localhost:4000/docs").path, path, "{target}");
+        }
+    }
+
+    #[test]
+    fn markdown_is_preferred_only_by_who_says_so() {
+        for (accept, prefers) in [
+            ("text/markdown", true),
+            ("text/markdown, text/html;q=0.8", true),
+            ("text/html,application/xhtml+xml,*/*;q=0.8", false),
+            ("text/html, text/markdown;q=0.5", false),
+            ("text/markdown;q=0", false),
+            ("*/*", false),
+        ] {
+            let request = Request::builder().header("accept", accept).finish();
+            let base = Url::parse("http://localhost").expect("a base");
+            assert_eq!(Asked::of(&request, &base).prefers_markdown(), prefers, "{accept}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_is_taken_out_of_a_query_and_the_rest_stays() {
+        let asked = asked("localhost", "/a?q=b%20c&jwt_token=x.y.z&d", "http://localhost");
+        assert_eq!(asked.handed_token().as_deref(), Some("x.y.z"));
+        assert_eq!(asked.query_without(TOKEN_PARAMETER), "?q=b+c&d=");
+    }
+}

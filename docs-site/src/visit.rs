@@ -1,0 +1,189 @@
+//! A visit: who came to which site, and what of it they may read.
+
+use std::sync::Arc;
+
+use docs_core::{
+    Actor, Error, ErrorKind, Platform, Result,
+    model::{
+        ElsewhereTarget, PublishedSite, PublishedUrl, RedirectSource, ResolveUrl, ResolveVisitor,
+        ResolvedContent, ResolvedUrl, SearchSite, SiteVisibility, SpaceId,
+    },
+    platform::{Shown, SiteHandle, SpaceHandle},
+    store::PageRequest,
+};
+
+use crate::{
+    address::{Addresses, Place, find_place, places},
+    cache::{Caches, FrameKey},
+    frame::Frame,
+    request::Asked,
+};
+
+/// What a request leads to.
+#[derive(Debug)]
+pub(crate) enum Arrival {
+    /// Content of a site.
+    Here(Box<Visit>),
+    /// Other content, for good until the site changes.
+    Moved(String),
+    /// Where visitors sign in.
+    SignIn(String),
+}
+
+/// Who came to which site, and what of it they may read.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    platform: Platform,
+    actor: Actor,
+    pub(crate) content: ResolvedContent,
+    pub(crate) site: PublishedSite,
+    /// Names all that is known of the site.
+    pub(crate) site_hash: blake3::Hash,
+    /// Equal for visitors who are told the same.
+    audience: Arc<str>,
+    /// Whether everybody is told the same, so that shared caches may keep it.
+    pub(crate) is_for_all: bool,
+}
+
+impl Visit {
+    /// Finds out what a request leads to.
+    ///
+    /// # Errors
+    /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that a sign-in
+    /// has just handed over and that is not valid.
+    pub(crate) async fn of(platform: &Platform, asked: &Asked, path: &str) -> Result<Arrival> {
+        let handed = asked.handed_token();
+        let token = handed.clone().or_else(|| asked.kept_token());
+        let has_token = token.is_some();
+        let url = format!("{}{path}", asked.origin);
+        let ask = ResolveUrl {
+            url: PublishedUrl::new(url).map_err(|_| Error::not_found("published content"))?,
+            // Who came with an old token signs in again; one that is new and wrong would lead round in circles.
+            redirect_on_error: Some(handed.is_none()),
+            visitor: Some(ResolveVisitor { jwt_token: token, unsigned_claims: None }),
+        };
+        let content = match platform.resolve_url(&ask).await? {
+            ResolvedUrl::Content(content) => *content,
+            ResolvedUrl::Redirect(to) if to.target == ElsewhereTarget::External => {
+                return Ok(Arrival::SignIn(to.redirect));
+            }
+            ResolvedUrl::Redirect(to) => return Ok(Arrival::Moved(to.redirect)),
+        };
+        let actor = platform.authenticate(&content.api_token).await?;
+        let site = platform.as_actor(&actor).org(&content.organization).site(&content.site);
+        let site = site.with_share_key(content.share_key.as_deref()).published().await?;
+        let known = serde_json::to_vec(&site).map_err(Error::internal)?;
+        let is_known = has_token || content.context_id.is_some();
+        let audience = match is_known {
+            // Addresses of files end with the token of a visitor who is known, so what holds them is kept as long. What
+            // their claims decide is in the id of the context.
+            true => {
+                let context = content.context_id.as_deref().unwrap_or_default();
+                let known = format!("{} {context}", content.api_token);
+                blake3::hash(known.as_bytes()).to_hex().to_string()
+            }
+            false => format!("{} {}", content.site, content.share_key.as_deref().unwrap_or_default()),
+        };
+        let is_open = matches!(site.site.visibility, SiteVisibility::Public | SiteVisibility::Unlisted);
+        Ok(Arrival::Here(Box::new(Self {
+            platform: platform.clone(),
+            actor,
+            site_hash: blake3::hash(&known),
+            audience: audience.into(),
+            is_for_all: is_open && !is_known,
+            content,
+            site,
+        })))
+    }
+
+    /// The site, to ask for more of it.
+    fn handle(&self) -> SiteHandle<'_> {
+        let site =
+            self.platform.as_actor(&self.actor).org(&self.content.organization).site(&self.content.site);
+        site.with_share_key(self.content.share_key.as_deref())
+    }
+
+    /// A space, to read its content.
+    pub(crate) fn space<'v>(&'v self, space: &'v SpaceId) -> SpaceHandle<'v> {
+        self.platform.as_actor(&self.actor).space(space)
+    }
+
+    /// The spaces of the site.
+    pub(crate) fn places(&self) -> Vec<Place<'_>> {
+        places(&self.site)
+    }
+
+    /// The space that the address is of.
+    ///
+    /// # Errors
+    /// `NotFound` where it was taken from the site just now.
+    pub(crate) fn place(&self) -> Result<Place<'_>> {
+        let places = self.places();
+        let place = find_place(&places, &self.content.site_space).cloned();
+        place.ok_or_else(|| Error::not_found("published content"))
+    }
+
+    /// The addresses of the site as one of its spaces has them.
+    pub(crate) fn addresses(&self, place: &Place<'_>) -> Addresses {
+        Addresses::new(&self.site, &self.content.site_base_path, &place.space.space.id)
+    }
+
+    /// The address of the site that it has besides others, with a slash at its end.
+    pub(crate) fn canonical_base(&self, place: &Place<'_>) -> String {
+        let whole = self.content.canonical_url.as_str();
+        let base = whole.strip_suffix(self.content.pathname.as_str()).unwrap_or(whole);
+        let base = format!("{}/", base.trim_end_matches('/'));
+        base.strip_suffix(&place.path).unwrap_or(&base).to_owned()
+    }
+
+    /// Names the content of a space for the caches.
+    pub(crate) fn frame_key(&self, place: &Place<'_>) -> FrameKey {
+        FrameKey {
+            audience: Arc::clone(&self.audience),
+            space: place.space.space.id.clone(),
+            revision: place.space.space.revision.clone(),
+        }
+    }
+
+    /// The content of a space of the site.
+    ///
+    /// # Errors
+    /// `NotFound` where it is none of the visitor's.
+    pub(crate) async fn frame(&self, caches: &Caches, place: &Place<'_>) -> Result<Arc<Frame>> {
+        let key = self.frame_key(place);
+        if let Some(frame) = caches.frames.get(&key) {
+            return Ok(frame);
+        }
+        let revision = self.space(&key.space).content().get(Shown::default()).await?;
+        // It may have changed since the site was read.
+        let key = FrameKey { revision: revision.id.clone(), ..key };
+        let frame = Arc::new(Frame::of(revision));
+        caches.frames.insert(key, Arc::clone(&frame));
+        Ok(frame)
+    }
+
+    /// Where a redirect of the site leads from a path below it.
+    ///
+    /// # Errors
+    /// The platform's, but for `NotFound`, which is no redirect.
+    pub(crate) async fn redirect(&self, path: &str) -> Result<Option<String>> {
+        let Ok(source) = RedirectSource::new(path.trim_end_matches('/')) else { return Ok(None) };
+        match self.handle().resolve_redirect(&source).await {
+            Ok(found) => Ok(Some(found.target)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Searches the site.
+    ///
+    /// # Errors
+    /// The platform's.
+    pub(crate) async fn search(
+        &self,
+        search: &SearchSite,
+        page: &PageRequest,
+    ) -> Result<Vec<docs_core::model::SearchSpaceResult>> {
+        Ok(self.handle().search(search, page).await?.items)
+    }
+}

@@ -1,0 +1,289 @@
+//! Every block and every element of text, as HTML.
+
+use docs_core::model::{BlockKind, InlineKind};
+use serde_json::json;
+
+use crate::world::World;
+
+/// Markdown, and what has to be in the page.
+const BLOCKS: &[(&str, &str, &[&str])] = &[
+    ("paragraph", "Plain *text*.", &["<p>Plain <em>text</em>.</p>"]),
+    ("heading-1", "## One", &["<h2 id=\"one\">One", "href=\"#one\""]),
+    ("heading-2", "### Two", &["<h3 id=\"two\">Two"]),
+    ("heading-3", "#### Three", &["<h4 id=\"three\">Three"]),
+    ("list-unordered", "* a\n* b", &["<ul><li>a</li><li>b</li></ul>"]),
+    ("list-ordered", "3. a\n4. b", &["<ol start=\"3\"><li>a</li>"]),
+    ("list-tasks", "* [x] done\n* [ ] open", &["<ul class=\"tasks\">", "type=\"checkbox\" disabled checked"]),
+    ("list-item", "* a\n  * b", &["<li>", "b"]),
+    ("divider", "a\n\n***\n\nb", &["<hr>"]),
+    ("blockquote", "> said", &["<blockquote><p>said</p></blockquote>"]),
+    ("hint", "{% hint style=\"warning\" %}\nMind.\n{% endhint %}", &["class=\"hint warning\"", "Mind."]),
+    (
+        "code",
+        "{% code title=\"a.rs\" lineNumbers=\"true\" overflow=\"wrap\" %}\n```rust\nfn f() {}\nlet x;\n```\n{% endcode %}",
+        &["class=\"code wraps numbered\"", "<figcaption>a.rs</figcaption>", "language-rust", "fn f() {}"],
+    ),
+    ("code-line", "```\nline\n```", &["<span class=\"line\">line"]),
+    ("math", "$$\na < b\n$$", &["<code class=\"math\">a &lt; b"]),
+    (
+        "image",
+        "<figure><img src=\"https://pictures.test/a.png\" alt=\"An A\" width=\"375\"><figcaption><p>Below</p></figcaption></figure>",
+        &["src=\"https://pictures.test/a.png\"", "alt=\"An A\"", "width=\"375\"", "<figcaption>", "Below"],
+    ),
+    (
+        "images",
+        "<div align=\"left\" data-with-frame=\"true\"><figure><img src=\"https://pictures.test/a.png\" alt=\"\"></figure></div>",
+        &["class=\"images left framed\""],
+    ),
+    (
+        "file",
+        "{% file src=\"/files/f\" %}\nRead it\n{% endfile %}",
+        &["class=\"card\"", "notes.txt", "Read it"],
+    ),
+    ("drawing", "<img src=\"/files/p\" alt=\"\" class=\"gitbook-drawing\">", &["class=\"image\"", "<img"]),
+    (
+        "embed",
+        "{% embed url=\"https://films.test/1\" %}",
+        &["href=\"https://films.test/1\"", "class=\"card\""],
+    ),
+    (
+        "content-ref",
+        "{% content-ref url=\"/pages/other\" %}\n[other](/pages/other)\n{% endcontent-ref %}",
+        &["class=\"card\"", "Other page"],
+    ),
+    (
+        "expandable",
+        "<details>\n\n<summary>More</summary>\n\nInside.\n\n</details>",
+        &["<details class=\"expandable\"", "<summary>More</summary>", "Inside."],
+    ),
+    (
+        "tabs",
+        "{% tabs %}\n{% tab title=\"Linux\" %}\nOne.\n{% endtab %}\n{% tab title=\"Mac\" %}\nTwo.\n{% endtab %}\n{% endtabs %}",
+        &[
+            "type=\"radio\" name=\"tabs-1\" id=\"tab-1-0\" checked",
+            "<label for=\"tab-1-1\">Mac</label>",
+            "Two.",
+        ],
+    ),
+    (
+        "tabs-item",
+        "{% tabs %}\n{% tab title=\"Only\" %}\nOne.\n{% endtab %}\n{% endtabs %}",
+        &["data-title=\"Only\""],
+    ),
+    (
+        "stepper",
+        "{% stepper %}\n{% step %}\n## First\n\nDo.\n{% endstep %}\n{% endstepper %}",
+        &["<ol class=\"steps\">"],
+    ),
+    (
+        "stepper-step",
+        "{% stepper %}\n{% step %}\nDo.\n{% endstep %}\n{% endstepper %}",
+        &["<li class=\"step\">"],
+    ),
+    (
+        "columns",
+        "{% columns %}\n{% column width=\"50%\" %}\nLeft.\n{% endcolumn %}\n{% column %}\nRight.\n{% endcolumn %}\n{% endcolumns %}",
+        &["class=\"columns\"", "Right."],
+    ),
+    (
+        "column",
+        "{% columns %}\n{% column width=\"50%\" %}\nLeft.\n{% endcolumn %}\n{% column %}\nRight.\n{% endcolumn %}\n{% endcolumns %}",
+        &["column w-50"],
+    ),
+    (
+        "table",
+        "| A | B |\n| - | :-: |\n| 1 | 2 |",
+        &["<table>", "<th scope=\"col\"", "class=\"centered\">2</td>"],
+    ),
+    ("if", "{% if true %}\nShown.\n{% endif %}", &["<p>Shown.</p>"]),
+    ("reusable-content", "{% include \"/reusable-content/r\" %}", &["Used again."]),
+    ("integration", "{% @shapes/circle size=\"3\" %}", &["shapes / circle"]),
+    (
+        "swagger",
+        "{% openapi src=\"https://api.test/v.yaml\" path=\"/pets\" method=\"get\" %}\n[v](https://api.test/v.yaml)\n{% endopenapi %}",
+        &["GET", "/pets", "href=\"https://api.test/v.yaml\""],
+    ),
+    (
+        "openapi-operation",
+        "{% openapi-operation spec=\"pets\" path=\"/pets\" method=\"post\" %}\n[pets](https://api.test/pets)\n{% endopenapi-operation %}",
+        &["POST", "/pets"],
+    ),
+    (
+        "openapi-schemas",
+        "{% openapi-schemas spec=\"pets\" schemas=\"Pet,Owner\" %}\n[pets](https://api.test/pets)\n{% endopenapi-schemas %}",
+        &["Pet, Owner"],
+    ),
+    (
+        "openapi-webhook",
+        "{% openapi-webhook spec=\"pets\" name=\"born\" method=\"post\" %}\n[pets](https://api.test/pets)\n{% endopenapi-webhook %}",
+        &["POST", "born"],
+    ),
+];
+
+/// The same for elements of text.
+const INLINES: &[(&str, &str, &[&str])] = &[
+    (
+        "link",
+        "[there](https://a.test \"Over\")",
+        &["href=\"https://a.test\"", "rel=\"noopener\"", "title=\"Over\""],
+    ),
+    ("mention", "[Other page](/pages/other \"mention\")", &["class=\"mention\"", "Other page"]),
+    ("emoji", "Yes :white_check_mark:", &["✅"]),
+    ("icon", "<i class=\"fa-github\">:github:</i> code", &["code"]),
+    (
+        "inline-image",
+        "An <img src=\"https://pictures.test/b.png\" alt=\"B\" data-size=\"line\"> in it",
+        &["class=\"in-line\"", "alt=\"B\""],
+    ),
+    ("inline-math", "So $$x^2$$ is.", &["<code class=\"math\">x^2</code>"]),
+    ("expression", "It is <code class=\"expression\">1 + 1</code>.", &["It is 2."]),
+    (
+        "annotation",
+        "A word[^1] here.\n\n[^1]: Its note.",
+        &["class=\"annotation\"", "role=\"note\"", "Its note."],
+    ),
+    (
+        "button",
+        "<a href=\"https://a.test/go\" class=\"button primary\">Go</a>",
+        &["class=\"button primary\"", "href=\"https://a.test/go\"", ">Go</a>"],
+    ),
+];
+
+/// The row of a kind of block: a new kind has to be named here before this compiles.
+const fn block_row(kind: &BlockKind) -> &'static str {
+    match kind {
+        BlockKind::Paragraph { .. } => "paragraph",
+        BlockKind::Heading1(_) => "heading-1",
+        BlockKind::Heading2(_) => "heading-2",
+        BlockKind::Heading3(_) => "heading-3",
+        BlockKind::ListUnordered {} => "list-unordered",
+        BlockKind::ListOrdered { .. } => "list-ordered",
+        BlockKind::ListTasks {} => "list-tasks",
+        BlockKind::ListItem { .. } => "list-item",
+        BlockKind::Divider {} => "divider",
+        BlockKind::Blockquote {} => "blockquote",
+        BlockKind::Hint { .. } => "hint",
+        BlockKind::Code { .. } => "code",
+        BlockKind::CodeLine { .. } => "code-line",
+        BlockKind::Math { .. } => "math",
+        BlockKind::Images { .. } => "images",
+        BlockKind::Image(_) => "image",
+        BlockKind::File { .. } => "file",
+        BlockKind::Drawing { .. } => "drawing",
+        BlockKind::Embed { .. } => "embed",
+        BlockKind::ContentRef { .. } => "content-ref",
+        BlockKind::Expandable { .. } => "expandable",
+        BlockKind::Tabs { .. } => "tabs",
+        BlockKind::TabsItem { .. } => "tabs-item",
+        BlockKind::Stepper {} => "stepper",
+        BlockKind::StepperStep { .. } => "stepper-step",
+        BlockKind::Columns { .. } => "columns",
+        BlockKind::Column { .. } => "column",
+        BlockKind::Table(_) => "table",
+        BlockKind::If { .. } => "if",
+        BlockKind::ReusableContent { .. } => "reusable-content",
+        BlockKind::Integration(_) => "integration",
+        BlockKind::Swagger { .. } => "swagger",
+        BlockKind::OpenapiOperation { .. } => "openapi-operation",
+        BlockKind::OpenapiSchemas { .. } => "openapi-schemas",
+        BlockKind::OpenapiWebhook { .. } => "openapi-webhook",
+    }
+}
+
+/// The same of elements of text.
+const fn inline_row(kind: &InlineKind) -> &'static str {
+    match kind {
+        InlineKind::Link { .. } => "link",
+        InlineKind::Mention { .. } => "mention",
+        InlineKind::Emoji { .. } => "emoji",
+        InlineKind::Icon { .. } => "icon",
+        InlineKind::InlineImage { .. } => "inline-image",
+        InlineKind::InlineMath { .. } => "inline-math",
+        InlineKind::Expression { .. } => "expression",
+        InlineKind::Annotation {} => "annotation",
+        InlineKind::Button { .. } => "button",
+    }
+}
+
+/// The kinds that a text reads as, those within others among them.
+fn kinds(markdown: &str) -> Vec<&'static str> {
+    use docs_core::model::{Block, Node};
+    let document = docs_core::content::document::parse(markdown);
+    let mut found = Vec::new();
+    let mut blocks: Vec<&Block> = document.nodes.iter().collect();
+    let mut nodes: Vec<&Node> = Vec::new();
+    loop {
+        if let Some(node) = nodes.pop() {
+            match node {
+                Node::Block(block) => blocks.push(block),
+                Node::Inline(inline) => {
+                    found.push(inline_row(&inline.kind));
+                    nodes.extend(&inline.nodes);
+                }
+                Node::Text(_) => {}
+            }
+            continue;
+        }
+        let Some(block) = blocks.pop() else { return found };
+        found.push(block_row(&block.kind));
+        nodes.extend(&block.nodes);
+        blocks.extend(block.fragments().iter().flat_map(|fragment| &fragment.nodes));
+    }
+}
+
+#[tokio::test]
+async fn every_kind_of_block_and_of_element_of_text_is_drawn() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let file = |name: &str, reference: &str, media: &str| json!({ "name": name, "base64": "YQ==", "contentType": media, "ref": reference });
+    w.page(&space, "First", "Start.").await;
+    let other = w.page(&space, "Other page", "Text.").await;
+    let reusable = json!({ "operation": "insert_reusable_content", "title": "Again",
+        "document": { "markdown": "Used again." } });
+    let files = json!({ "operation": "insert_files",
+        "files": [file("notes.txt", "f", "text/plain"), file("p.png", "p", "image/png")] });
+    let uses = json!({ "operation": "insert_page", "title": "Uses",
+        "document": { "markdown": "[f](/files/f) ![p](/files/p)" } });
+    w.edit(&space, json!([files, reusable, uses])).await;
+    let content = w.me().space(&space);
+    let content = content.content().get(Default::default()).await.expect("content");
+    let id = |name: &str| content.files.iter().find(|file| file.name == name).expect("a file").id.to_string();
+    let named = [
+        ("/pages/other", format!("/pages/{other}")),
+        ("/reusable-content/r", format!("/reusable-content/{}", content.reusable_contents[0].id)),
+        ("/files/f", format!("/files/{}", id("notes.txt"))),
+        ("/files/p", format!("/files/{}", id("p.png"))),
+    ];
+    for rows in [BLOCKS, INLINES] {
+        let mut changes = Vec::new();
+        for (name, markdown, _) in rows {
+            let markdown =
+                named.iter().fold((*markdown).to_owned(), |text, (from, to)| text.replace(from, to));
+            // The table proves what it says only where the text reads as the kind.
+            assert!(kinds(&markdown).contains(name), "{name}: {:?}", kinds(&markdown));
+            changes.push(json!({ "operation": "insert_page", "title": format!("Kind {name}"),
+                "document": { "markdown": markdown } }));
+        }
+        w.edit(&space, json!(changes)).await;
+    }
+    let (_, site) = w.site("Docs", &space).await;
+    for (name, _, expected) in BLOCKS.iter().chain(INLINES) {
+        let page = w.html(&format!("{site}kind-{name}")).await;
+        let article = page.split("<article").nth(1).and_then(|rest| rest.split("</article>").next());
+        let article = article.expect("an article");
+        for part in *expected {
+            assert!(article.contains(part), "{name} lacks {part}:\n{article}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_deep_is_shown_as_text_and_nothing_overflows() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let deep: String = (0..150).map(|depth| format!("{}* item{depth}\n", "  ".repeat(depth))).collect();
+    w.page(&space, "Deep", &deep).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let page = w.html(&site).await;
+    assert!(page.contains("item0") && page.contains("item149"), "all text is there");
+}

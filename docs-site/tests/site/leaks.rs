@@ -1,0 +1,206 @@
+//! What a visitor reads is what a naive model says: every answer of a site is looked through for marks of what is
+//! hidden.
+
+use docs_core::model::{SiteVisibility, SpaceId};
+use poem::http::{Method, StatusCode};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::world::{World, token};
+
+/// What a condition asks, in Rust.
+type Asked = fn(&Who) -> bool;
+/// What a condition asks, as text and in Rust.
+const CONDITIONS: [(&str, Asked); 6] = [
+    ("true", |_| true),
+    ("visitor.claims.beta", |who| who.beta),
+    ("!visitor.claims.beta", |who| who.is_known && !who.beta),
+    ("visitor.claims.plan == 'pro'", |who| who.is_pro),
+    ("visitor.claims.other", |_| false),
+    ("false", |_| false),
+];
+
+/// A visitor.
+#[derive(Clone, Copy, Debug)]
+struct Who {
+    is_known: bool,
+    beta: bool,
+    is_pro: bool,
+}
+
+/// A page to make: its condition, and that of a block in it.
+#[derive(Clone, Copy, Debug)]
+struct PagePlan {
+    condition: usize,
+    block: usize,
+    is_below: bool,
+    /// Whether it links to the page before.
+    links: bool,
+}
+
+/// A mark that occurs once, and whether the visitor reads what it stands in.
+struct Mark {
+    word: String,
+    is_seen: bool,
+}
+
+#[derive(Default)]
+struct Made {
+    marks: Vec<Mark>,
+    paths: Vec<String>,
+}
+
+impl Made {
+    fn mark(&mut self, is_seen: bool) -> String {
+        // No word is the beginning of another.
+        let word = format!("mark{:04}q", self.marks.len());
+        self.marks.push(Mark { word: word.clone(), is_seen });
+        word
+    }
+}
+
+/// Makes the pages of a space. The first is for everybody.
+async fn fill(w: &World, space: &SpaceId, plan: &[PagePlan], (made, who): (&mut Made, &Who)) {
+    w.page(space, "Start", "For everybody.").await;
+    let holds = |condition: usize| CONDITIONS[condition].1(who);
+    let mut before: Option<(String, String, bool)> = None;
+    for page in plan {
+        let above = before.clone().filter(|_| page.is_below);
+        let seen = holds(page.condition) && above.as_ref().is_none_or(|(_, _, seen)| *seen);
+        let (title, text) = (made.mark(seen), made.mark(seen));
+        let heading = made.mark(seen && holds(page.block));
+        let linked = match &before {
+            Some((id, ..)) if page.links => format!("[there](/pages/{id}) and [](/pages/{id})"),
+            _ => String::new(),
+        };
+        let markdown = format!(
+            "{text} is said. {linked}\n\n{{% if {} %}}\n## {heading} heading\n\nSaid to some.\n{{% endif %}}\n",
+            CONDITIONS[page.block].0
+        );
+        let mut insert = json!({ "operation": "insert_page", "title": title, "description": text,
+            "condition": CONDITIONS[page.condition].0, "document": { "markdown": markdown } });
+        let mut path = title.clone();
+        if let Some((id, over, _)) = &above {
+            insert["into"] = id.as_str().into();
+            path = format!("{over}/{title}");
+        }
+        let id = w.edit(space, json!([insert])).await.remove(0);
+        made.paths.push(path.clone());
+        before = Some((id.to_string(), path, seen));
+    }
+}
+
+/// Everything that a visitor can ask a site for, by addresses that they cannot know too.
+async fn crawl(w: &World, site: &str, cookie: &str, made: &Made) -> String {
+    let mut said = String::new();
+    let lists = [
+        "",
+        "robots.txt",
+        "sitemap.xml",
+        "llms.txt",
+        "llms-full.txt",
+        "no-such-page",
+        "~site/icon.svg",
+        "~site/search?q=mark",
+        "~site/search?q=said",
+        "~site/search.json?q=heading",
+        "index.md",
+    ];
+    let pages =
+        made.paths.iter().flat_map(|path| [path.clone(), format!("{path}.md"), format!("{path}/nothing")]);
+    for path in lists.into_iter().map(str::to_owned).chain(pages) {
+        let got = w.ask(Method::GET, &format!("{site}{path}"), &[("cookie", cookie)]).await;
+        let is_expected = matches!(got.status, StatusCode::OK | StatusCode::NOT_FOUND);
+        assert!(is_expected, "{path}: {got:?}");
+        said.push_str(&got.body);
+        said.push_str(got.header("location"));
+    }
+    said
+}
+
+/// The claims that the site knows.
+fn claims_schema() -> Value {
+    json!({ "jsonSchema": { "type": "object", "additionalProperties": false, "properties": {
+        "beta": { "type": "boolean", "description": "What for" },
+        "plan": { "type": "string", "enum": ["free", "pro"], "description": "What for" },
+        "unsigned": { "type": "object", "description": "Unsigned claims of the site visitor.",
+            "additionalProperties": false, "properties": {} },
+    } } })
+}
+
+async fn holds(plan: Vec<PagePlan>, who: Who, is_closed: bool) {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let mut made = Made::default();
+    fill(&w, &space, &plan, (&mut made, &who)).await;
+    let (site, path) = w.site("Docs", &space).await;
+    w.update(&site, json!({ "adaptiveContent": { "enabled": true } })).await;
+    let schema = serde_json::from_value(claims_schema()).expect("a schema");
+    w.me().org(&w.org).site(&site).set_adaptive_schema(schema).await.expect("set");
+    if is_closed {
+        w.show(&site, SiteVisibility::VisitorAuth).await;
+    }
+    w.platform.settle().await.expect("settled");
+    let claims = json!({ "beta": who.beta, "plan": if who.is_pro { "pro" } else { "free" },
+        "exp": w.seconds() + 600 });
+    let kept = format!("docs-visitor={}", token(&w.key(&site).await, &claims));
+    // Somebody who sees everything reads first, so that what is kept for them is there to be given away.
+    let all = json!({ "beta": true, "plan": "pro", "exp": w.seconds() + 600 });
+    let other = format!("docs-visitor={}", token(&w.key(&site).await, &all));
+    crawl(&w, &path, &other, &made).await;
+    let said = crawl(&w, &path, &kept, &made).await;
+    for Mark { word, is_seen } in &made.marks {
+        assert_eq!(said.contains(word.as_str()), *is_seen, "{word} of {plan:#?} for {who:?}");
+    }
+}
+
+fn page_plan() -> impl Strategy<Value = PagePlan> {
+    (0..CONDITIONS.len(), 0..CONDITIONS.len(), any::<bool>(), any::<bool>())
+        .prop_map(|(condition, block, is_below, links)| PagePlan { condition, block, is_below, links })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 30, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_page_or_list_of_a_site_tells_a_visitor_of_what_is_not_for_them(
+        plan in prop::collection::vec(page_plan(), 1..5),
+        (beta, is_pro, is_closed) in any::<(bool, bool, bool)>(),
+    ) {
+        let who = Who { is_known: true, beta, is_pro };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(holds(plan, who, is_closed));
+    }
+}
+
+#[tokio::test]
+async fn what_is_kept_for_one_visitor_is_not_given_to_another() {
+    let who = Who { is_known: true, beta: false, is_pro: false };
+    let page = PagePlan { condition: 1, block: 3, is_below: false, links: true };
+    holds(vec![page, PagePlan { condition: 0, ..page }], who, false).await;
+}
+
+#[tokio::test]
+async fn a_claim_that_may_no_longer_decide_hides_at_once_what_was_kept() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "Start", "For all.").await;
+    w.page(&space, "Secret", "Open.\n\n{% if visitor.claims.plan == 'pro' %}\nmarkq\n{% endif %}\n").await;
+    let (site, path) = w.site("Docs", &space).await;
+    w.update(&site, json!({ "adaptiveContent": { "enabled": true } })).await;
+    let set = async |schema: Value| {
+        let schema = serde_json::from_value(schema).expect("a schema");
+        w.me().org(&w.org).site(&site).set_adaptive_schema(schema).await.expect("set");
+    };
+    set(claims_schema()).await;
+    let claims = json!({ "plan": "pro", "exp": w.seconds() + 600 });
+    let kept = format!("docs-visitor={}", token(&w.key(&site).await, &claims));
+    let read = async || w.ask(Method::GET, &format!("{path}secret"), &[("cookie", &kept)]).await.body;
+    assert!(read().await.contains("markq"));
+    let mut other = claims_schema();
+    // A text of which any value may be given decides nothing, though it is known of the visitor as before.
+    other["jsonSchema"]["properties"]["plan"] = json!({ "type": "string", "description": "What for" });
+    set(other).await;
+    let body = read().await;
+    assert!(body.contains("Open.") && !body.contains("markq"), "{body}");
+}

@@ -1,0 +1,77 @@
+//! What machines read of a site.
+
+use docs_core::model::SiteVisibility;
+use poem::http::{Method, StatusCode};
+use serde_json::json;
+
+use crate::world::World;
+
+#[tokio::test]
+async fn a_page_is_markdown_by_its_address_or_by_what_the_client_takes() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let first = w.page(&space, "First", "Start.").await;
+    w.page(&space, "Second", &format!("See [the first](/pages/{first}), **bold**.")).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let got = w.get(&format!("{site}second.md")).await;
+    assert_eq!(got.header("content-type"), "text/markdown; charset=utf-8");
+    assert_eq!(got.body, format!("# Second\n\nSee [the first](http://docs.test:4000{site}), **bold**.\n"));
+    assert_eq!(got.header("x-robots-tag"), "noindex");
+    let same = w.ask(Method::GET, &format!("{site}second"), &[("accept", "text/markdown")]).await;
+    assert_eq!(same.body, got.body);
+    assert!(w.html(&format!("{site}index.md")).await.starts_with("# First\n"));
+    assert_eq!(w.get(&format!("{site}third.md")).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn lists_name_the_pages_of_all_spaces() {
+    let w = World::new().await;
+    let (guide, api) = (w.space("Guide").await, w.space("Reference").await);
+    w.page(&guide, "First", "Start.").await;
+    let second = json!({ "operation": "insert_page", "title": "Second", "description": "All of it",
+        "document": { "markdown": "Text." } });
+    w.edit(&guide, json!([second])).await;
+    w.page(&api, "Calls", "Reference text.").await;
+    let (site, path) = w.site("Docs", &guide).await;
+    w.place(&site, &api).await;
+    let base = format!("http://docs.test:4000{path}");
+    let list = w.html(&format!("{path}llms.txt")).await;
+    assert!(list.starts_with("# Docs\n\n## Guide\n"), "{list}");
+    assert!(list.contains(&format!("- [First]({base}index.md)\n")), "{list}");
+    assert!(list.contains(&format!("- [Second]({base}second.md): All of it\n")), "{list}");
+    assert!(list.contains(&format!("- [Calls]({base}reference/index.md)\n")), "{list}");
+    for line in list.lines().filter_map(|line| line.split("](http://docs.test:4000").nth(1)) {
+        let address = line.split(')').next().expect("an address");
+        assert_eq!(w.get(address).await.status, StatusCode::OK, "{address}");
+    }
+    let whole = w.html(&format!("{path}llms-full.txt")).await;
+    assert!(whole.contains("# First\n\nStart.") && whole.contains("Reference text."), "{whole}");
+    assert_eq!(w.get(&format!("{path}llms-full.txt/1")).await.body, whole);
+    assert_eq!(w.get(&format!("{path}llms-full.txt/2")).await.status, StatusCode::NOT_FOUND);
+    let map = w.html(&format!("{path}sitemap.xml")).await;
+    for page in ["", "second", "reference/"] {
+        assert!(map.contains(&format!("<loc>{base}{page}</loc>")), "{map}");
+    }
+}
+
+#[tokio::test]
+async fn search_engines_are_sent_away_from_what_is_not_for_them() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let secret = json!({ "operation": "insert_page", "title": "Kept out", "noRobotsIndex": true,
+        "document": { "markdown": "Text." } });
+    w.page(&space, "First", "Start.").await;
+    w.edit(&space, json!([secret])).await;
+    let (site, path) = w.site("Docs", &space).await;
+    let robots = w.html(&format!("{path}robots.txt")).await;
+    assert!(robots.contains(&format!("Sitemap: http://docs.test:4000{path}sitemap.xml")), "{robots}");
+    assert!(!w.html(&format!("{path}sitemap.xml")).await.contains("kept-out"));
+    let got = w.get(&format!("{path}kept-out")).await;
+    assert!(
+        got.header("x-robots-tag") == "noindex" && got.body.contains("name=\"robots\" content=\"noindex\"")
+    );
+    w.show(&site, SiteVisibility::Unlisted).await;
+    assert_eq!(w.html(&format!("{path}robots.txt")).await, "User-agent: *\nDisallow: /\n");
+    assert_eq!(w.get(&format!("{path}sitemap.xml")).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(w.get(&path).await.header("x-robots-tag"), "noindex");
+}

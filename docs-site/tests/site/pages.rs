@@ -1,0 +1,219 @@
+//! What a site says of itself, and how a reader gets around in it.
+
+use poem::http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+fn page(title: &str, markdown: &str) -> Value {
+    json!({ "operation": "insert_page", "title": title, "document": { "markdown": markdown } })
+}
+
+#[tokio::test]
+async fn a_page_shows_where_it_is_and_what_is_beside_it() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let made =
+        w.edit(&space, json!([page("Welcome", "Hello."), page("Setup", "## One\n\n## Two\n\nText.")])).await;
+    let mut below = page("Details", "More.");
+    below["into"] = made[1].as_str().into();
+    w.edit(&space, json!([below])).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let shown = w.html(&format!("{site}setup")).await;
+    assert!(shown.contains("<html lang=\"en\" dir=\"ltr\""));
+    assert!(shown.contains("<title>Setup | Docs</title>"));
+    assert!(
+        shown.contains(&format!("rel=\"prev\" href=\"{site}\"")),
+        "the first page is at the site's own address"
+    );
+    assert!(shown.contains(&format!("rel=\"next\" href=\"{site}setup/details\"")));
+    assert!(shown.contains(&format!("href=\"{site}setup\" aria-current=\"page\"")));
+    assert!(shown.contains("<li class=\"level-1\"><a href=\"#one\">One</a>"));
+    assert!(shown.contains(&format!("<link rel=\"canonical\" href=\"http://docs.test:4000{site}setup\">")));
+    assert!(shown.contains(&format!("rel=\"alternate\" type=\"text/markdown\" href=\"{site}setup.md\"")));
+    assert!(
+        shown.contains("property=\"og:title\" content=\"Setup\"") && shown.contains("application/ld+json")
+    );
+    let below = w.html(&format!("{site}setup/details")).await;
+    assert!(
+        below.contains("class=\"crumbs\"") && below.contains(&format!("<a href=\"{site}setup\">Setup</a>"))
+    );
+}
+
+#[tokio::test]
+async fn links_of_pages_lead_to_pages() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let other = w.space("Other").await;
+    let first = w.page(&space, "First", "Text.").await;
+    let there = w.page(&other, "There", "Text.").await;
+    let also = w.page(&other, "Also", "Text.").await;
+    drop(there);
+    let text = format!(
+        "[a](/pages/{first}) [b](/spaces/{other}/pages/{also}) [c](/pages/{first}#x) [d](/spaces/{other})"
+    );
+    w.page(&space, "Links", &text).await;
+    let (site, path) = w.site("Docs", &space).await;
+    let shown = w.html(&format!("{path}links")).await;
+    assert!(
+        shown.contains(&format!("<a href=\"{path}\">a</a>"))
+            && shown.contains(&format!("<a href=\"{path}#x\">c</a>")),
+        "{shown}"
+    );
+    assert!(shown.contains("<span>b</span>"), "what is not on the site has no address");
+    w.place(&site, &other).await;
+    let shown = w.html(&format!("{path}links")).await;
+    assert!(shown.contains(&format!("<a href=\"{path}other/also\">b</a>")), "{shown}");
+    assert!(shown.contains(&format!("<a href=\"{path}other/\">d</a>")), "{shown}");
+    assert!(shown.contains("class=\"menu variants\""), "both spaces are there to choose from");
+    assert_eq!(w.get(&format!("{path}other/also")).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_page_that_is_not_there_is_told_with_404_and_the_way_back() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Text.").await;
+    let (_, site) = w.site("Docs", &space).await;
+    let got = w.get(&format!("{site}nothing/here")).await;
+    assert_eq!(got.status, StatusCode::NOT_FOUND);
+    assert!(got.body.contains("Page not found") && got.body.contains("class=\"tree\""));
+    assert_eq!(got.header("cache-control"), "no-store");
+    assert_eq!(w.get(&format!("{site}~site/nothing")).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn redirects_and_former_paths_lead_on() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Text.").await;
+    let second = w.page(&space, "Second", "Text.").await;
+    let (site, path) = w.site("Docs", &space).await;
+    let place = w.me().org(&w.org).site(&site).spaces().list(Default::default(), &Default::default()).await;
+    let place = place.expect("places").items.remove(0);
+    let new = json!({ "source": "/old/page", "destination":
+        { "kind": "site-page", "siteSpaceId": place.id, "pageId": second } });
+    let new = serde_json::from_value(new).expect("a redirect");
+    w.me().org(&w.org).site(&site).redirects().create(new).await.expect("created");
+    let got = w.get(&format!("{path}old/page")).await;
+    assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT);
+    assert_eq!(got.header("location"), format!("http://docs.test:4000{path}second"));
+    // A default has no segment of its own.
+    let got = w.get(&format!("{path}{}/second", place.path.as_str())).await;
+    assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT);
+    assert_eq!(got.header("location"), format!("http://docs.test:4000{path}second"));
+}
+
+#[tokio::test]
+async fn hidden_pages_are_read_by_their_address_and_listed_nowhere() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let mut hidden = page("Unlisted", "Hidden text.");
+    hidden["hidden"] = true.into();
+    w.edit(&space, json!([page("First", "Text."), hidden])).await;
+    let (_, site) = w.site("Docs", &space).await;
+    assert!(w.html(&format!("{site}unlisted")).await.contains("Hidden text."));
+    for path in ["", "sitemap.xml", "llms.txt", "llms-full.txt"] {
+        let got = w.html(&format!("{site}{path}")).await;
+        assert!(!got.contains("nlisted") && !got.contains("Hidden text."), "{path}: {got}");
+    }
+}
+
+#[tokio::test]
+async fn a_site_looks_as_it_was_told() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "[out](https://a.test)").await;
+    let (site, path) = w.site("Docs", &space).await;
+    let to = json!({ "kind": "url", "url": "https://a.test/shop" });
+    let both = |url: &str| json!({ "light": format!("{url}-light"), "dark": format!("{url}-dark") });
+    w.look(&site, json!({
+        "title": "The Handbook",
+        "internationalization": { "locale": "de" },
+        "header": { "preset": "default", "logo": both("https://a.test/logo"),
+            "links": [{ "title": "Shop", "to": to, "links": [], "style": "button-primary" }] },
+        "footer": { "groups": [{ "title": "Us", "links": [{ "title": "About", "to": to }] }], "copyright": "© Us" },
+        "announcement": { "enabled": true, "message": "New version", "style": "success" },
+        "themes": { "default": "dark", "toggeable": false },
+        "externalLinks": { "target": "blank" },
+        "privacyPolicy": { "url": "https://a.test/privacy" },
+        "socialPreview": { "url": "https://a.test/card.png" },
+    })).await;
+    let shown = w.html(&path).await;
+    for part in [
+        "<html lang=\"de\"",
+        "data-theme=\"dark\"",
+        "<title>First | The Handbook</title>",
+        "https://a.test/logo-dark",
+        "class=\"button primary\" href=\"https://a.test/shop\"",
+        "© Us",
+        "announcement success",
+        "New version",
+        "target=\"_blank\"",
+        "https://a.test/privacy",
+        "og:image\" content=\"https://a.test/card.png",
+        "Suchen",
+        "Zuletzt geändert",
+    ] {
+        assert!(shown.contains(part), "{part}:\n{shown}");
+    }
+    assert!(!shown.contains("data-choose"));
+    let start = shown.find("/sites/docs/~site/theme.").expect("a style sheet of the site's own");
+    let sheet = shown[start..].split('"').next().expect("an address").to_owned();
+    let css = w.get(&sheet).await;
+    assert!(
+        css.body.contains("--primary:#346DDB") && css.header("cache-control").contains("immutable"),
+        "{css:?}"
+    );
+    let mut styling = serde_json::to_value(docs_core::model::Styling::default()).expect("JSON");
+    styling["primaryColor"] = json!({ "light": "#aa0000", "dark": "#ff8888" });
+    w.look(&site, json!({ "styling": styling })).await;
+    assert!(!w.html(&path).await.contains(&sheet), "other settings are another sheet");
+    let old = w.get(&sheet).await;
+    assert!(old.body.contains("#aa0000") && !old.header("cache-control").contains("immutable"), "{old:?}");
+}
+
+#[tokio::test]
+async fn a_search_is_answered_without_scripts_and_for_them() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.edit(
+        &space,
+        json!([page("First", "Text."), page("Invoices", "Intro.\n\n## Refunds\n\nMoney comes back soon.")]),
+    )
+    .await;
+    let (_, site) = w.site("Docs", &space).await;
+    let early = w.get(&format!("{site}~site/search?q=money")).await;
+    assert_eq!(early.status, StatusCode::OK, "{early:?}");
+    w.platform.settle().await.expect("settled");
+    let shown = w.html(&format!("{site}~site/search?q=money")).await;
+    assert!(
+        shown.contains(&format!("href=\"{site}invoices#refunds\"")) && shown.contains("Money comes back"),
+        "{shown}"
+    );
+    assert!(shown.contains("value=\"money\""));
+    let got = w.get(&format!("{site}~site/search.json?q=money")).await;
+    let found: Value = serde_json::from_str(&got.body).expect("JSON");
+    assert_eq!(found["pages"][0]["href"], format!("{site}invoices#refunds"));
+    assert_eq!(w.ask(Method::GET, &format!("{site}~site/search"), &[]).await.status, StatusCode::OK);
+    assert!(w.html(&format!("{site}~site/search?q=nowhere")).await.contains("Nothing was found."));
+}
+
+#[tokio::test]
+async fn the_first_view_of_a_page_is_small() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", &"Some text that a page has. ".repeat(200)).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let page = w.html(&site).await;
+    let mut bytes = 0;
+    for address in page
+        .split('"')
+        .filter(|it| it.contains("/~site/site.") || it.contains("/~site/theme."))
+        .chain([site.as_str()])
+    {
+        let got = w.ask(Method::GET, address, &[("accept-encoding", "gzip")]).await;
+        bytes += got.header("content-length").parse::<usize>().expect("a number");
+    }
+    assert!(bytes < 80_000, "{bytes}");
+}

@@ -1,0 +1,201 @@
+//! A platform with a site, and a client that reads it.
+
+use std::sync::Arc;
+
+use data_encoding::BASE64URL_NOPAD;
+use docs_core::{
+    Actor, Platform,
+    model::{
+        AddSiteSpace, ContentUpdateChange, CreateChangeRequest, CreateSite, CreateSpace, OrgId, PageId,
+        SiteId, SiteSpaceId, SiteSpacesInput, SiteVisibility, SpaceId, UpdateContent, UpdateSite,
+    },
+    platform::{Caller, NewUser},
+};
+use docs_memstore::{ManualClock, MemObjects, MemSearch, MemStore, SeededIds};
+use docs_site::{SiteConfig, Sites};
+use hmac::{Hmac, KeyInit, Mac};
+use poem::{
+    Endpoint, EndpointExt as _, Request, Response,
+    endpoint::{BoxEndpoint, make_sync},
+    http::{Method, StatusCode, header},
+};
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+/// The address of the platform.
+pub(crate) const BASE: &str = "http://docs.test:4000";
+
+pub(crate) struct World {
+    pub(crate) platform: Platform,
+    pub(crate) clock: ManualClock,
+    pub(crate) admin: Actor,
+    pub(crate) org: OrgId,
+    app: BoxEndpoint<'static>,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Got {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: poem::http::HeaderMap,
+    pub(crate) body: String,
+}
+
+impl Got {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
+    }
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        Self::at(BASE).await
+    }
+
+    pub(crate) async fn at(base: &str) -> Self {
+        let clock = ManualClock::default();
+        let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
+        let platform = Platform::builder(Arc::new(MemStore::new()), objects)
+            .clock(clock.clone())
+            .ids(SeededIds::new(7))
+            .search(Arc::new(MemSearch::new()))
+            .base_url(base)
+            .build();
+        let new = NewUser {
+            display_name: "Ada".parse().expect("a name"),
+            email: "ada@example.com".parse().expect("an address"),
+        };
+        let ada = platform.as_platform().users().create(new).await.expect("a user").id;
+        let title = "Engines".parse().expect("a title");
+        let org = platform.as_platform().orgs().create(title, &ada).await.expect("an organization").id;
+        let next = make_sync(|_| Response::builder().status(StatusCode::IM_A_TEAPOT).body("the next one"));
+        let app = Sites::new(&platform, SiteConfig::default()).expect("an address").before(next).boxed();
+        Self { platform, clock, admin: Actor::User(ada), org, app }
+    }
+
+    pub(crate) fn me(&self) -> Caller<'_> {
+        self.platform.as_actor(&self.admin)
+    }
+
+    pub(crate) async fn space(&self, title: &str) -> SpaceId {
+        let new = CreateSpace { title: Some(title.parse().expect("a title")), ..CreateSpace::default() };
+        self.me().org(&self.org).spaces().create(new).await.expect("a space").id
+    }
+
+    /// A published site with a space, and its address without the host.
+    pub(crate) async fn site(&self, title: &str, space: &SpaceId) -> (SiteId, String) {
+        let new = CreateSite {
+            title: title.parse().ok(),
+            spaces: Some(SiteSpacesInput::Existing(vec![space.to_string()])),
+            ..CreateSite::default()
+        };
+        let site = self.me().org(&self.org).sites().create(new).await.expect("a site").id;
+        (site.clone(), self.show(&site, SiteVisibility::Public).await)
+    }
+
+    /// Publishes a site to an audience; answers its path.
+    pub(crate) async fn show(&self, site: &SiteId, visibility: SiteVisibility) -> String {
+        let change = UpdateSite { visibility: Some(visibility), ..UpdateSite::default() };
+        self.me().org(&self.org).site(site).update(change).await.expect("changed");
+        let shown = self.me().org(&self.org).site(site).publish().await.expect("published");
+        path_of(&shown.urls.published.expect("an address"))
+    }
+
+    /// Changes settings of a site.
+    pub(crate) async fn update(&self, site: &SiteId, change: Value) {
+        let change = serde_json::from_value(change).expect("settings");
+        self.me().org(&self.org).site(site).update(change).await.expect("changed");
+    }
+
+    /// Changes how a site looks: each field that is given instead of what it is now.
+    pub(crate) async fn look(&self, site: &SiteId, change: Value) {
+        let org = self.me().org(&self.org);
+        let look = org.site(site).get_customization().await.expect("a look");
+        let mut look = serde_json::to_value(look).expect("JSON");
+        for (name, value) in change.as_object().expect("an object") {
+            look[name] = value.clone();
+        }
+        let look = serde_json::from_value(look).expect("a look");
+        org.site(site).set_customization(look).await.expect("changed");
+    }
+
+    pub(crate) async fn place(&self, site: &SiteId, space: &SpaceId) -> SiteSpaceId {
+        let add = AddSiteSpace { space_id: space.to_string(), section_id: None };
+        self.me().org(&self.org).site(site).spaces().create(add).await.expect("a place").id
+    }
+
+    /// Changes the live content of a space; answers the pages that were created.
+    pub(crate) async fn edit(&self, space: &SpaceId, changes: Value) -> Vec<PageId> {
+        let requests = self.me().space(space);
+        let request = requests.change_requests().create(CreateChangeRequest::default()).await.expect("one");
+        let number = request.number.to_string();
+        let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
+        let done = requests.change_request(&number).edit(update).await.expect("edited");
+        requests.change_request(&number).merge().await.expect("merged");
+        let created = done.changes.iter().filter_map(|change| match change {
+            ContentUpdateChange::CreatedPage { page, .. } => Some(page.id.clone()),
+            _ => None,
+        });
+        created.collect()
+    }
+
+    pub(crate) async fn page(&self, space: &SpaceId, title: &str, markdown: &str) -> PageId {
+        let insert =
+            json!({ "operation": "insert_page", "title": title, "document": { "markdown": markdown } });
+        self.edit(space, json!([insert])).await.remove(0)
+    }
+
+    /// What time it is, in seconds since the epoch.
+    pub(crate) fn seconds(&self) -> i64 {
+        docs_core::ports::Clock::now(&self.clock).timestamp()
+    }
+
+    /// The key that a site's sign-in signs with.
+    pub(crate) async fn key(&self, site: &SiteId) -> String {
+        self.me().org(&self.org).site(site).get_publishing_auth().await.expect("a key").private_key
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Got {
+        self.ask(Method::GET, path, &[]).await
+    }
+
+    /// What is at a path, which has to be a page.
+    pub(crate) async fn html(&self, path: &str) -> String {
+        let got = self.get(path).await;
+        assert_eq!(got.status, StatusCode::OK, "{path}: {got:?}");
+        got.body
+    }
+
+    pub(crate) async fn ask(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Got {
+        let mut request = Request::builder().method(method).uri(path.parse().expect("a path"));
+        if !headers.iter().any(|(name, _)| *name == "host") {
+            request = request.header(header::HOST, "docs.test:4000");
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = self.app.get_response(request.finish()).await;
+        let (parts, body) = response.into_parts();
+        let body = body.into_bytes().await.expect("a body");
+        Got {
+            status: parts.status,
+            headers: parts.headers,
+            body: String::from_utf8_lossy(&body).into_owned(),
+        }
+    }
+}
+
+/// The path of an address.
+pub(crate) fn path_of(url: &str) -> String {
+    let (_, rest) = url.split_once("://").expect("an address");
+    rest[rest.find('/').expect("a path")..].to_owned()
+}
+
+/// A token as the sign-in of a site makes it.
+pub(crate) fn token(key: &str, claims: &Value) -> String {
+    let encoded = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
+    let text = format!("{}.{}", encoded(r#"{"alg":"HS256","typ":"JWT"}"#), encoded(&claims.to_string()));
+    let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("a key");
+    mac.update(text.as_bytes());
+    format!("{text}.{}", BASE64URL_NOPAD.encode(&mac.finalize().into_bytes()))
+}
