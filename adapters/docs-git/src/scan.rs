@@ -7,8 +7,8 @@
 //! Nor does libgit2 come to an end with a pack in which an object is there twice and one of the two differs from what
 //! it names by its id (`resolve_deltas` of its `indexer.c`): it tries again for ever, and each time it keeps memory.
 //! Whether an object is there twice shows when all are unpacked. So no difference may name what it differs from:
-//! servers that are asked for the place of it, as libgit2 asks them, have no need to, unless they send less than a whole
-//! pack, for which they are not asked ([`Offer`]).
+//! servers that are asked for the place of it, as libgit2 asks them, have no need to, unless they send less than a
+//! whole pack, for which they are not asked ([`Offer`]).
 
 mod frame;
 mod offer;
