@@ -60,14 +60,11 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn new(media_type: &'static str, body: impl Into<Bytes>, keeping: Keeping) -> Self {
-        Self {
-            status: StatusCode::OK,
-            media_type,
-            body: Tagged::new(body),
-            encoded: None,
-            keeping,
-            is_indexed: true,
-        }
+        Self::tagged(media_type, Tagged::new(body), keeping)
+    }
+
+    pub(crate) const fn tagged(media_type: &'static str, body: Tagged, keeping: Keeping) -> Self {
+        Self { status: StatusCode::OK, media_type, body, encoded: None, keeping, is_indexed: true }
     }
 
     pub(crate) fn with_status(self, status: StatusCode) -> Self {
@@ -79,7 +76,7 @@ impl Answer {
     }
 
     /// The answer as it is sent to who asked.
-    pub(crate) async fn send(self, asked: &Asked, policy: &HeaderValue) -> Response {
+    pub(crate) async fn send(self, asked: &Asked<'_>, policy: &HeaderValue) -> Response {
         let mut response = Response::builder().status(self.status).content_type(self.media_type).finish();
         let headers = response.headers_mut();
         protect(headers, policy);
@@ -101,7 +98,7 @@ impl Answer {
         let encoded = match self.body.bytes.len() >= LEAST_ENCODED {
             true => {
                 headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
-                match (takes_gzip(&asked.headers), self.encoded) {
+                match (takes_gzip(asked.headers), self.encoded) {
                     (false, _) => None,
                     (true, Some(kept)) => Some(kept),
                     (true, None) => gzipped(&self.body.bytes).await,
@@ -118,7 +115,7 @@ impl Answer {
             if let Ok(value) = HeaderValue::from_str(&tag) {
                 headers.insert(header::ETAG, value);
             }
-            if is_known(&asked.headers, &tag) {
+            if is_known(asked.headers, &tag) {
                 headers.remove(header::CONTENT_TYPE);
                 response.set_status(StatusCode::NOT_MODIFIED);
                 return response;
@@ -172,7 +169,7 @@ pub(crate) fn redirect(to: &str, policy: &HeaderValue) -> Response {
 }
 
 /// Lets a visitor's browser keep their token for a site.
-pub(crate) fn keep_token(response: &mut Response, token: &str, path: &str, asked: &Asked) {
+pub(crate) fn keep_token(response: &mut Response, token: &str, path: &str, asked: &Asked<'_>) {
     let secure = if asked.is_secure { "; Secure" } else { "" };
     let cookie = format!(
         "{VISITOR_COOKIE}={token}; Path={path}; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax{secure}"

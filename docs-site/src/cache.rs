@@ -26,8 +26,7 @@ pub(crate) struct FrameKey {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PageKey {
     pub(crate) frame: FrameKey,
-    /// The page; none for the answer that there is none.
-    pub(crate) page: Option<PageId>,
+    pub(crate) page: PageId,
     /// All that is known of the site: how it looks, what it consists of, and the revisions of its spaces.
     pub(crate) site: blake3::Hash,
     /// Where the site was asked for.

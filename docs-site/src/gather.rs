@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use docs_core::{
     ErrorKind, Result,
     content::Evaluated,
-    model::{
-        Block, BlockKind, CellValue, ContentRef, Document, Fragment, InlineKind, Node, ReusableId, SpaceId,
-    },
+    model::{BlockKind, CellValue, ContentRef, Document, InlineKind, Part, ReusableId, SpaceId},
 };
 
 use crate::{address::Addresses, cache::Caches, visit::Visit};
@@ -101,27 +99,13 @@ pub(crate) async fn gather_references<'r>(
 impl References {
     fn of(document: &Document) -> Self {
         let mut found = Self::default();
-        // A stack: documents may be as deep as they are long.
-        let mut stack: Vec<&Block> = document.nodes.iter().collect();
-        let mut nodes: Vec<&Node> = Vec::new();
-        loop {
-            if let Some(node) = nodes.pop() {
-                match node {
-                    Node::Block(block) => stack.push(block),
-                    Node::Inline(inline) => {
-                        found.inline(&inline.kind);
-                        nodes.extend(&inline.nodes);
-                        stack.extend(blocks(inline.fragments()));
-                    }
-                    Node::Text(_) => {}
-                }
-                continue;
+        for part in document.parts() {
+            match part {
+                Part::Block(block) => found.block(&block.kind),
+                Part::Inline(inline) => found.inline(&inline.kind),
             }
-            let Some(block) = stack.pop() else { return found };
-            found.block(&block.kind);
-            nodes.extend(&block.nodes);
-            stack.extend(blocks(block.fragments()));
         }
+        found
     }
 
     fn block(&mut self, kind: &BlockKind) {
@@ -160,8 +144,4 @@ impl References {
             _ => {}
         }
     }
-}
-
-fn blocks(fragments: &[Fragment]) -> impl Iterator<Item = &Block> {
-    fragments.iter().flat_map(|fragment| &fragment.nodes)
 }

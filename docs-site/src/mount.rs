@@ -10,13 +10,14 @@ use poem::{
 use url::Url;
 
 use crate::{
+    address::encoded,
     answer::{self, Answer, HTML, JSON, Keeping, MARKDOWN, TEXT, XML, keep_token, redirect},
     assets::{Asset, OWN, hashed},
     cache::{Caches, PageKey, Tagged},
     frame::EntryKind,
     machine::{full_list, page_markdown, robots, short_list, sitemap},
     page::{Scene, bare_page, document_page, missing_page, results_as_json, search_page},
-    request::{Asked, HostKind, TOKEN_PARAMETER},
+    request::{Asked, Base, HostKind, TOKEN_PARAMETER},
     theme,
     visit::{Arrival, Visit},
 };
@@ -43,7 +44,7 @@ pub struct Sites(Arc<Shared>);
 
 struct Shared {
     platform: Platform,
-    base: Url,
+    base: Base,
     /// The path that sites stand below on the platform's host.
     prefix: String,
     policy: HeaderValue,
@@ -52,7 +53,7 @@ struct Shared {
 
 impl fmt::Debug for Sites {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sites").field("base", &self.0.base.as_str()).finish_non_exhaustive()
+        f.debug_struct("Sites").field("base", &self.0.base.url.as_str()).finish_non_exhaustive()
     }
 }
 
@@ -66,10 +67,11 @@ impl Sites {
         let base = Url::parse(platform.urls().base());
         let base =
             base.map_err(|why| Error::invalid("base_url", format_args!("must be an address: {why}")))?;
+        let base = Base::new(base);
         Ok(Self(Arc::new(Shared {
             platform: platform.clone(),
-            prefix: format!("{}/sites/", base.path().trim_end_matches('/')),
-            policy: answer::policy(&base.origin().ascii_serialization()),
+            prefix: format!("{}/sites/", base.path()),
+            policy: answer::policy(base.origin()),
             base,
             caches: Arc::new(Caches::new(config.cache_bytes)),
         })))
@@ -94,8 +96,8 @@ impl<E: Endpoint<Output = Response>> Endpoint for BeforeSites<E> {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let shared = &self.sites.0;
-        let asked = Asked::of(&request, &shared.base);
-        match shared.answer(&asked).await {
+        let answer = shared.answer(&Asked::of(&request, &shared.base)).await;
+        match answer {
             Some(response) => Ok(response),
             None => self.next.call(request).await,
         }
@@ -104,12 +106,11 @@ impl<E: Endpoint<Output = Response>> Endpoint for BeforeSites<E> {
 
 impl Shared {
     /// The answer to a request; `None` where it is about no site.
-    async fn answer(&self, asked: &Asked) -> Option<Response> {
-        let is_read = matches!(asked.method, Method::GET | Method::HEAD);
+    async fn answer(&self, asked: &Asked<'_>) -> Option<Response> {
+        let is_read = matches!(*asked.method, Method::GET | Method::HEAD);
         match asked.host {
-            HostKind::Platform if !format!("{}/", asked.path).starts_with(&self.prefix) => return None,
-            HostKind::Platform if format!("{}/", asked.path) == self.prefix => return None,
-            HostKind::Platform if !is_read => return Some(self.refuse_method(&asked.method)),
+            HostKind::Platform if !asked.path.starts_with(&self.prefix) => return None,
+            HostKind::Platform if !is_read => return Some(self.refuse_method(asked.method)),
             // What stands on a host of its own may be a site or the platform under another name.
             HostKind::Other if !is_read => return None,
             HostKind::Platform | HostKind::Other => {}
@@ -121,14 +122,13 @@ impl Shared {
         }
     }
 
-    async fn visited(&self, asked: &Asked) -> Result<Response> {
+    async fn visited(&self, asked: &Asked<'_>) -> Result<Response> {
         let (path, own) = match asked.path.split_once(&format!("/{OWN}/")) {
             Some((path, own)) => (path, Some(own)),
             None => (asked.path.as_str(), None),
         };
         if let Some(asset) = own.and_then(Asset::find) {
-            let answer =
-                Answer { body: asset.body.clone(), ..Answer::new(asset.media_type, "", Keeping::ForGood) };
+            let answer = Answer::tagged(asset.media_type, asset.body.clone(), Keeping::ForGood);
             return Ok(answer.send(asked, &self.policy).await);
         }
         let visit = match Visit::of(&self.platform, asked, path).await? {
@@ -157,7 +157,7 @@ impl Shared {
     }
 
     /// What stands below a site and is no page.
-    async fn own(&self, asked: &Asked, visit: &Visit, name: &str) -> Result<Response> {
+    async fn own(&self, asked: &Asked<'_>, visit: &Visit, name: &str) -> Result<Response> {
         let place = visit.place()?;
         let looks = &visit.site.customizations;
         let look = looks.site_spaces.get(&place.space.id).unwrap_or(&looks.site);
@@ -177,7 +177,7 @@ impl Shared {
                 // A page that was sent before the settings changed names another one.
                 let is_this = hashed("theme", "css", &css) == name;
                 let keeping = if is_this && visit.is_for_all { Keeping::ForGood } else { keeping(visit) };
-                Answer { body: css, ..Answer::new("text/css; charset=utf-8", "", keeping) }
+                Answer::tagged("text/css; charset=utf-8", css, keeping)
             }
             _ => return self.missing(asked, visit).await,
         };
@@ -185,25 +185,30 @@ impl Shared {
     }
 
     /// What stands at a path of a site.
-    async fn page(&self, asked: &Asked, visit: Visit) -> Result<Response> {
+    async fn page(&self, asked: &Asked<'_>, visit: Visit) -> Result<Response> {
         let below_site = asked.below(&visit.content.site_base_path).unwrap_or_default();
         let names: Vec<&str> = below_site.iter().map(String::as_str).collect();
         let numbered = |name: &str| name.strip_prefix("sitemap-")?.strip_suffix(".xml")?.parse().ok();
-        let answer = match names.as_slice() {
-            ["robots.txt"] => Some(Answer::new(TEXT, robots(&visit)?, keeping(&visit))),
-            ["sitemap.xml"] => {
-                sitemap(&visit, &self.caches, None).await?.map(|map| Answer::new(XML, map, keeping(&visit)))
+        let map = match names.as_slice() {
+            ["sitemap.xml"] => Some(None),
+            [name] => numbered(name).map(Some),
+            _ => None,
+        };
+        let full = match names.as_slice() {
+            ["llms-full.txt"] => Some(1),
+            ["llms-full.txt", part] => part.parse().ok(),
+            _ => None,
+        };
+        if let Some(part) = full {
+            return self.full(asked, visit, part).await;
+        }
+        let answer = match (names.as_slice(), map) {
+            (_, Some(part)) => {
+                sitemap(&visit, &self.caches, part).await?.map(|map| Answer::new(XML, map, keeping(&visit)))
             }
-            [name] if numbered(name).is_some() => sitemap(&visit, &self.caches, numbered(name))
-                .await?
-                .map(|map| Answer::new(XML, map, keeping(&visit))),
-            ["llms.txt"] => {
+            (["robots.txt"], _) => Some(Answer::new(TEXT, robots(&visit)?, keeping(&visit))),
+            (["llms.txt"], _) => {
                 Some(Answer::new(TEXT, short_list(&visit, &self.caches).await?, keeping(&visit)).unindexed())
-            }
-            ["llms-full.txt"] => return self.full(asked, visit, 1).await,
-            ["llms-full.txt", part] if part.parse::<usize>().is_ok() => {
-                let part = part.parse().unwrap_or_default();
-                return self.full(asked, visit, part).await;
             }
             _ => return self.content(asked, &visit, &below_site).await,
         };
@@ -214,35 +219,41 @@ impl Shared {
     }
 
     /// A part of the text of all pages, as it is read.
-    async fn full(&self, asked: &Asked, visit: Visit, part: usize) -> Result<Response> {
+    async fn full(&self, asked: &Asked<'_>, visit: Visit, part: usize) -> Result<Response> {
         let visit = Arc::new(visit);
         let found = full_list(Arc::clone(&visit), Arc::clone(&self.caches), part).await?;
         let Some(pages) = found else { return self.missing(asked, &visit).await };
         let answer = Answer::new(TEXT, "", Keeping::Nobody).unindexed();
         let mut response = answer.send(asked, &self.policy).await;
         response.headers_mut().remove(header::CONTENT_LENGTH);
-        if asked.method != Method::HEAD {
+        if *asked.method != Method::HEAD {
             response.set_body(Body::from_bytes_stream(pages));
         }
         Ok(response)
     }
 
     /// A page of the space, as HTML or Markdown, or where something else leads.
-    async fn content(&self, asked: &Asked, visit: &Visit, below_site: &[String]) -> Result<Response> {
+    async fn content(&self, asked: &Asked<'_>, visit: &Visit, below_site: &[String]) -> Result<Response> {
         let place = visit.place()?;
         let frame = visit.frame(&self.caches, &place).await?;
         let below = asked.below(&visit.content.base_path).unwrap_or_default().join("/");
         let as_markdown = below.strip_suffix(".md").map(|path| if path == "index" { "" } else { path });
-        let addresses = visit.addresses(&place);
         if let Some(at) = frame.find(&below) {
             if frame.entries[at].kind == EntryKind::Document {
-                return match asked.prefers_markdown() {
-                    true => self.markdown(asked, visit, at).await,
-                    false => self.html(asked, visit, at).await,
+                if asked.prefers_markdown() {
+                    return self.markdown(asked, visit, at).await;
+                }
+                let key = PageKey {
+                    frame: visit.frame_key(&place),
+                    page: frame.entries[at].id.clone(),
+                    site: visit.site_hash,
+                    base: visit.content.base_path.as_str().into(),
                 };
+                return self.html(asked, visit, key, at).await;
             }
             // A group has no page of its own: its first one stands for it.
             let first = frame.first_below(at);
+            let addresses = visit.addresses(&place);
             let to = first.and_then(|at| addresses.of_entry(&addresses.space, &frame, at));
             if let Some(to) = to {
                 return Ok(redirect(&to, &self.policy));
@@ -254,22 +265,15 @@ impl Shared {
             return self.markdown(asked, visit, at).await;
         }
         for path in [below_site.join("/"), below] {
-            if let Some(to) = visit.redirect(&format!("/{}", crate::address::encoded(&path))).await? {
+            if let Some(to) = visit.redirect(&format!("/{}", encoded(&path))).await? {
                 return Ok(redirect(&to, &self.policy));
             }
         }
         self.missing(asked, visit).await
     }
 
-    async fn html(&self, asked: &Asked, visit: &Visit, at: usize) -> Result<Response> {
-        let place = visit.place()?;
-        let frame = visit.frame(&self.caches, &place).await?;
-        let key = PageKey {
-            frame: visit.frame_key(&place),
-            page: frame.entries.get(at).map(|entry| entry.id.clone()),
-            site: visit.site_hash,
-            base: visit.content.base_path.as_str().into(),
-        };
+    /// An entry of the content of a space, as HTML.
+    async fn html(&self, asked: &Asked<'_>, visit: &Visit, key: PageKey, at: usize) -> Result<Response> {
         let page = match self.caches.pages.get(&key) {
             Some(page) => page,
             None => {
@@ -279,15 +283,14 @@ impl Shared {
             }
         };
         let answer = Answer {
-            body: page.html.clone(),
             encoded: page.encoded.clone(),
             is_indexed: page.is_indexed,
-            ..Answer::new(HTML, "", keeping(visit))
+            ..Answer::tagged(HTML, page.html.clone(), keeping(visit))
         };
         Ok(answer.send(asked, &self.policy).await)
     }
 
-    async fn markdown(&self, asked: &Asked, visit: &Visit, at: usize) -> Result<Response> {
+    async fn markdown(&self, asked: &Asked<'_>, visit: &Visit, at: usize) -> Result<Response> {
         let mut scene = Scene::of(visit, &self.caches).await?;
         let id = scene.frame.entries.get(at).map(|entry| entry.id.clone());
         let id = id.ok_or_else(|| Error::not_found("page"))?;
@@ -296,10 +299,9 @@ impl Shared {
         Ok(Answer::new(MARKDOWN, text, keeping(visit)).unindexed().send(asked, &self.policy).await)
     }
 
-    async fn missing(&self, asked: &Asked, visit: &Visit) -> Result<Response> {
+    async fn missing(&self, asked: &Asked<'_>, visit: &Visit) -> Result<Response> {
         let page = missing_page(visit, &self.caches).await?;
-        let answer =
-            Answer { body: page.html, encoded: page.encoded, ..Answer::new(HTML, "", Keeping::Nobody) };
+        let answer = Answer { encoded: page.encoded, ..Answer::tagged(HTML, page.html, Keeping::Nobody) };
         Ok(answer.with_status(StatusCode::NOT_FOUND).unindexed().send(asked, &self.policy).await)
     }
 
@@ -313,7 +315,7 @@ impl Shared {
     }
 
     /// The answer to what went wrong, which tells of nothing that only operators are to know.
-    async fn failed(&self, asked: &Asked, error: &Error) -> Response {
+    async fn failed(&self, asked: &Asked<'_>, error: &Error) -> Response {
         let kind = error.kind();
         let status = StatusCode::from_u16(kind.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let (title, text) = match kind {

@@ -1,5 +1,7 @@
 //! What of a request decides its answer.
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 use poem::{
     Request,
@@ -23,51 +25,90 @@ pub(crate) enum HostKind {
     Other,
 }
 
+/// The address of the platform, and what requests are compared with.
+#[derive(Clone, Debug)]
+pub(crate) struct Base {
+    pub(crate) url: Url,
+    origin: String,
+    authority: String,
+}
+
+impl Base {
+    pub(crate) fn new(url: Url) -> Self {
+        let origin = url.origin().ascii_serialization();
+        let authority = origin.split_once("://").map_or("", |(_, authority)| authority).to_owned();
+        Self { url, origin, authority }
+    }
+
+    /// Its scheme and host, without a slash at the end.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Its path, without a slash at the end.
+    pub(crate) fn path(&self) -> &str {
+        self.url.path().trim_end_matches('/')
+    }
+
+    /// The host that a site may have, without its port; `None` for the platform's own, and for what is no name of a
+    /// host on the web, as numbers and single words are: health checks ask by these.
+    fn site_host(&self, named: &str) -> Option<String> {
+        // What nearly all requests name.
+        if named == self.authority {
+            return None;
+        }
+        let url = Url::parse(&format!("http://{named}/")).ok()?;
+        let Some(Host::Domain(domain)) = url.host() else { return None };
+        let domain = domain.trim_end_matches('.');
+        let is_own = self.url.host_str().is_some_and(|own| own.trim_end_matches('.') == domain);
+        (!is_own && domain.contains('.')).then(|| domain.to_owned())
+    }
+}
+
 /// A request, as far as it is about a site.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Asked<'r> {
     /// Scheme and host by which addresses are resolved, without a slash at the end.
-    pub(crate) origin: String,
+    pub(crate) origin: Cow<'r, str>,
     /// Whether the host is the platform's.
     pub(crate) host: HostKind,
     /// The path, percent-encoded, with one slash before each segment and none at the end; `/` alone is blank.
     pub(crate) path: String,
     /// The query, without `?`.
-    pub(crate) query: String,
+    pub(crate) query: &'r str,
     /// The method.
-    pub(crate) method: Method,
+    pub(crate) method: &'r Method,
     /// The headers.
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: &'r HeaderMap,
     /// Whether the visitor's connection is encrypted, as far as is known.
     pub(crate) is_secure: bool,
 }
 
-impl Asked {
-    /// Reads a request to a platform whose addresses begin with `base`. On the platform's own host the path of `base`
-    /// stands before the path, whether or not a proxy took it away.
-    pub(crate) fn of(request: &Request, base: &Url) -> Self {
+impl<'r> Asked<'r> {
+    /// Reads a request to a platform. On the platform's own host the path of its address stands before the path,
+    /// whether or not a proxy took it away.
+    pub(crate) fn of(request: &'r Request, base: &'r Base) -> Self {
         let uri = request.uri();
         let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         let named = uri.authority().map(|authority| authority.as_str()).or(named);
-        let site_host = named.and_then(|host| site_host(host, base));
         let path = normal(uri.path());
-        let is_secure = base.scheme() == "https" || *request.scheme() == Scheme::HTTPS;
-        let (origin, host, path) = match site_host {
-            Some(host) => (format!("https://{host}"), HostKind::Other, path),
+        let is_secure = base.url.scheme() == "https" || *request.scheme() == Scheme::HTTPS;
+        let (origin, host, path) = match named.and_then(|host| base.site_host(host)) {
+            Some(host) => (Cow::Owned(format!("https://{host}")), HostKind::Other, path),
             None => {
-                let prefix = base.path().trim_end_matches('/');
+                let prefix = base.path();
                 let is_below = path.strip_prefix(prefix).is_some_and(|p| p.is_empty() || p.starts_with('/'));
                 let path = if is_below { path } else { format!("{prefix}{path}") };
-                (base.origin().ascii_serialization(), HostKind::Platform, path)
+                (Cow::Borrowed(base.origin()), HostKind::Platform, path)
             }
         };
         Self {
             origin,
             host,
             path,
-            query: uri.query().unwrap_or_default().to_owned(),
-            method: request.method().clone(),
-            headers: request.headers().clone(),
+            query: uri.query().unwrap_or_default(),
+            method: request.method(),
+            headers: request.headers(),
             is_secure,
         }
     }
@@ -150,40 +191,35 @@ fn normal(path: &str) -> String {
         .fold(String::new(), |path, segment| path + "/" + segment)
 }
 
-/// The host that a site may have, without its port; `None` for the platform's own, and for what is no name of a host on
-/// the web, as numbers and single words are: health checks ask by these.
-fn site_host(named: &str, base: &Url) -> Option<String> {
-    let url = Url::parse(&format!("http://{named}/")).ok()?;
-    let Some(Host::Domain(domain)) = url.host() else { return None };
-    let domain = domain.trim_end_matches('.');
-    let is_own = base.host_str().is_some_and(|own| own.trim_end_matches('.') == domain);
-    (!is_own && domain.contains('.')).then(|| domain.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn asked(host: &str, target: &str, base: &str) -> Asked {
-        let request = Request::builder().uri(target.parse().expect("a target")).header("host", host).finish();
-        Asked::of(&request, &Url::parse(base).expect("a base"))
+    fn request(host: &str, target: &str) -> Request {
+        Request::builder().uri(target.parse().expect("a target")).header("host", host).finish()
+    }
+
+    fn base(url: &str) -> Base {
+        Base::new(Url::parse(url).expect("a base"))
     }
 
     #[test]
     fn only_names_of_hosts_on_the_web_that_are_not_the_platforms_may_be_sites() {
-        let base = "http://docs.example.com:4000/docs";
+        let base = base("http://docs.example.com:4000/docs");
         for own in
             ["docs.example.com:4000", "DOCS.example.com", "127.0.0.1:4000", "localhost", "[::1]:80", "a b"]
         {
-            assert_eq!(asked(own, "/x", base).host, HostKind::Platform, "{own}");
+            assert_eq!(Asked::of(&request(own, "/x"), &base).host, HostKind::Platform, "{own}");
         }
-        let other = asked("Guide.Example.org:8080", "/x", base);
-        assert_eq!((other.host, other.origin.as_str()), (HostKind::Other, "https://guide.example.org"));
+        let request = request("Guide.Example.org:8080", "/x");
+        let other = Asked::of(&request, &base);
+        assert_eq!((other.host, &*other.origin), (HostKind::Other, "https://guide.example.org"));
         assert_eq!(other.path, "/x");
     }
 
     #[test]
     fn the_path_of_the_platform_stands_before_whether_or_not_a_proxy_took_it_away() {
+        let base = base("http://localhost:4000/docs");
         for (target, path) in [
             ("/docs/sites/a/", "/docs/sites/a"),
             ("/sites/a", "/docs/sites/a"),
@@ -192,7 +228,7 @@ mod tests {
             ("/", "/docs"),
             ("//evil.example/sites", "/docs/evil.example/sites"),
         ] {
-            assert_eq!(asked("localhost", target, "http://localhost:4000/docs").path, path, "{target}");
+            assert_eq!(Asked::of(&request("localhost", target), &base).path, path, "{target}");
         }
     }
 
@@ -207,14 +243,19 @@ mod tests {
             ("*/*", false),
         ] {
             let request = Request::builder().header("accept", accept).finish();
-            let base = Url::parse("http://localhost").expect("a base");
-            assert_eq!(Asked::of(&request, &base).prefers_markdown(), prefers, "{accept}");
+            assert_eq!(
+                Asked::of(&request, &base("http://localhost")).prefers_markdown(),
+                prefers,
+                "{accept}"
+            );
         }
     }
 
     #[test]
     fn a_parameter_is_taken_out_of_a_query_and_the_rest_stays() {
-        let asked = asked("localhost", "/a?q=b%20c&jwt_token=x.y.z&d", "http://localhost");
+        let (request, base) =
+            (request("localhost", "/a?q=b%20c&jwt_token=x.y.z&d"), base("http://localhost"));
+        let asked = Asked::of(&request, &base);
         assert_eq!(asked.handed_token().as_deref(), Some("x.y.z"));
         assert_eq!(asked.query_without(TOKEN_PARAMETER), "?q=b+c&d=");
     }

@@ -51,7 +51,7 @@ impl Visit {
     /// # Errors
     /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that a sign-in
     /// has just handed over and that is not valid.
-    pub(crate) async fn of(platform: &Platform, asked: &Asked, path: &str) -> Result<Arrival> {
+    pub(crate) async fn of(platform: &Platform, asked: &Asked<'_>, path: &str) -> Result<Arrival> {
         let handed = asked.handed_token();
         let token = handed.clone().or_else(|| asked.kept_token());
         let has_token = token.is_some();

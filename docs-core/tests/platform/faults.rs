@@ -3,22 +3,21 @@
 use std::{
     future::ready,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use async_trait::async_trait;
 use docs_core::{
-    Actor, Error, ErrorKind, Result,
+    Actor, BoxFuture, Error, ErrorKind, Result,
     model::{ChangeRequestStatus, CreateChangeRequest, CreateSpace, MergeOutcome},
     platform::{NewToken, NewUser},
     store::{
-        FeedPos, Key, KeyBuf, Logged, Mode, Operation, PageRequest, Receipt, Store, StoreError, StoreResult,
-        Tx, Txn, Value, everything, run, run_and_show,
+        Key, KeyBuf, Logged, Mode, Operation, PageRequest, Receipt, Store, StoreError, Tx, Value, everything,
+        run, run_and_show,
     },
 };
 use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step};
 
-use crate::support::{Refused, World};
+use crate::support::{BeforeTransactions, Refused, World};
 
 async fn world() -> (World, Arc<FaultStore<MemStore>>) {
     let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), Plan::none()));
@@ -143,49 +142,23 @@ async fn a_write_that_its_actor_may_not_see_is_stored_and_one_that_cannot_be_sho
     }
 }
 
-/// Tells at which attempts everything was asked for.
-struct Watched {
-    store: FaultStore<MemStore>,
-    asked: Mutex<Vec<bool>>,
-}
-
-#[async_trait]
-impl Store for Watched {
-    async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
-        self.asked.lock().expect("nobody panics").push(hot.contains(&everything()));
-        self.store.begin(mode, hot).await
-    }
-
-    async fn changes(
-        &self,
-        topic: u16,
-        after: Option<FeedPos>,
-        max: u32,
-    ) -> StoreResult<Vec<(FeedPos, Key)>> {
-        self.store.changes(topic, after, max).await
-    }
-
-    async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
-        self.store.changed(topic, after, wait).await
-    }
-
-    async fn trim(&self, topic: u16, upto: &FeedPos) -> StoreResult<()> {
-        self.store.trim(topic, upto).await
-    }
-}
-
 #[tokio::test]
 async fn who_has_met_conflicts_asks_that_others_wait_before_giving_up() {
     let conflicts =
         |count| (1..=count).fold(Plan::none(), |plan, n| plan.at(Step::Commit, n, Fault::Conflict));
     for (count, attempts, is_done) in [(0, 1, true), (3, 4, true), (9, 10, true), (10, 10, false)] {
         let store = FaultStore::new(Arc::new(MemStore::new()), conflicts(count));
-        let watched = Arc::new(Watched { store, asked: Mutex::default() });
-        let store: Arc<dyn Store> = watched.clone();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&asked);
+        let before = move |hot: &[Key]| -> BoxFuture<'static, ()> {
+            seen.lock().expect("nobody panics").push(hot.contains(&everything()));
+            Box::pin(ready(()))
+        };
+        let store: Arc<dyn Store> = Arc::new(BeforeTransactions { store, before });
         let receipt =
             Receipt { at: chrono::DateTime::UNIX_EPOCH, id: uuid::Uuid::from_u128(1), logged: Logged::No };
         assert_eq!(run(&store, &receipt, &Note).await.is_ok(), is_done, "{count}");
-        let asked = watched.asked.lock().expect("nobody panics").clone();
+        let asked = asked.lock().expect("nobody panics").clone();
         assert_eq!(asked.len(), attempts, "{count}");
         // A slow machine may ask earlier, since time counts too.
         assert!(asked.iter().skip(3).all(|asked| *asked) && !asked[0], "{count}: {asked:?}");

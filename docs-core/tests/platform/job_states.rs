@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    future::pending,
+    future::{pending, ready},
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -13,7 +13,7 @@ use std::{
 
 use async_trait::async_trait;
 use docs_core::{
-    ErrorKind, Platform,
+    BoxFuture, ErrorKind, Platform,
     model::{
         EditMode, ExportGitRepository, ImportContent, ImportGitRepository, JobProgress, JobStage, JobState,
         Role, SpaceId, Timestamp, UpdateSpace,
@@ -24,8 +24,7 @@ use docs_core::{
         WebError,
     },
     store::{
-        Entity as _, FeedPos, Key, Logged, Mode, Operation, PageRequest, Receipt, Store, StoreResult, Tx,
-        Txn,
+        Entity as _, Key, Logged, Mode, Operation, PageRequest, Receipt, Store, Tx,
         jobs::{
             self, Audience, BeginJob, ClaimJob, Claimed, FinishJob, JobEnd, JobOutcome, LEASE, MAX_LISTED,
             MAX_STARTS, NewJob, RenewJob, TellProgress,
@@ -38,7 +37,7 @@ use docs_memstore::{MemGit, MemStore, SeededIds};
 use proptest::prelude::*;
 use tokio::sync::Notify;
 
-use crate::support::{Refused, World};
+use crate::support::{BeforeTransactions, Refused, World};
 
 /// What a server does with jobs.
 #[derive(Clone, Debug)]
@@ -258,16 +257,28 @@ async fn a_subject_keeps_so_many_jobs_of_a_kind_and_those_that_ended_first_go() 
     desk.w.check().await;
 }
 
-/// A store whose server dies when it begins a transaction too many.
+/// A server that dies when it begins a transaction too many.
 struct Mortal {
-    inner: MemStore,
     left: AtomicI64,
     died: Notify,
 }
 
 impl Mortal {
     fn new() -> Arc<Self> {
-        Arc::new(Self { inner: MemStore::new(), left: AtomicI64::new(i64::MAX), died: Notify::new() })
+        Arc::new(Self { left: AtomicI64::new(i64::MAX), died: Notify::new() })
+    }
+
+    /// A store for it.
+    fn store(self: &Arc<Self>) -> Arc<dyn Store> {
+        let mortal = Arc::clone(self);
+        let before = move |_: &[Key]| -> BoxFuture<'static, ()> {
+            if mortal.left.fetch_sub(1, Ordering::SeqCst) > 0 {
+                return Box::pin(ready(()));
+            }
+            mortal.died.notify_one();
+            Box::pin(pending())
+        };
+        Arc::new(BeforeTransactions { store: MemStore::new(), before })
     }
 
     /// Does something until it is done, or its server dies before the transaction after `steps`. Answers whether it was
@@ -280,34 +291,6 @@ impl Mortal {
         };
         self.left.store(i64::MAX, Ordering::SeqCst);
         done
-    }
-}
-
-#[async_trait]
-impl Store for Mortal {
-    async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
-        if self.left.fetch_sub(1, Ordering::SeqCst) <= 0 {
-            self.died.notify_one();
-            pending::<()>().await;
-        }
-        self.inner.begin(mode, hot).await
-    }
-
-    async fn changes(
-        &self,
-        topic: u16,
-        after: Option<FeedPos>,
-        max: u32,
-    ) -> StoreResult<Vec<(FeedPos, Key)>> {
-        self.inner.changes(topic, after, max).await
-    }
-
-    async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
-        self.inner.changed(topic, after, wait).await
-    }
-
-    async fn trim(&self, topic: u16, upto: &FeedPos) -> StoreResult<()> {
-        self.inner.trim(topic, upto).await
     }
 }
 
@@ -328,16 +311,16 @@ async fn an_import_whose_server_dies_at_any_step_ends_as_it_would_have() {
     for failure in [None, Some(GitError::NoRef("refs/heads/nope".to_owned()))] {
         let mut deaths = 0;
         for steps in 1.. {
-            let (store, remote) = (Mortal::new(), MemGit::new());
+            let (mortal, remote) = (Mortal::new(), MemGit::new());
             remote.put("README.md", "# Welcome\n");
             remote.edit(|repository| repository.failure = failure.clone());
             let git = Arc::new(remote.clone());
-            let w = World::build(Arc::clone(&store) as Arc<dyn Store>, |builder| builder.git(git)).await;
+            let w = World::build(mortal.store(), |builder| builder.git(git)).await;
             let space = w.space().await;
             let request = serde_json::json!({ "url": "https://git.example/docs", "ref": "refs/heads/nope" });
             let request: ImportGitRepository = serde_json::from_value(request).expect("a request");
             w.as_admin().space(&space).import_git(request).await.expect("enqueued");
-            if store.until_death(steps, w.platform.settle()).await {
+            if mortal.until_death(steps, w.platform.settle()).await {
                 break;
             }
             deaths += 1;
@@ -359,10 +342,10 @@ async fn an_import_whose_server_dies_at_any_step_ends_as_it_would_have() {
 async fn an_export_whose_server_dies_at_any_step_makes_one_commit_and_knows_it() {
     let mut deaths = 0;
     for steps in 1.. {
-        let (store, remote) = (Mortal::new(), MemGit::new());
+        let (mortal, remote) = (Mortal::new(), MemGit::new());
         remote.put("README.md", "# Welcome\n");
         let git = Arc::new(remote.clone());
-        let w = World::build(Arc::clone(&store) as Arc<dyn Store>, |builder| builder.git(git)).await;
+        let w = World::build(mortal.store(), |builder| builder.git(git)).await;
         let space = w.space().await;
         let request = serde_json::json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
         let import: ImportGitRepository = serde_json::from_value(request.clone()).expect("a request");
@@ -380,7 +363,7 @@ async fn an_export_whose_server_dies_at_any_step_makes_one_commit_and_knows_it()
         let export: ExportGitRepository = serde_json::from_value(request).expect("a request");
         w.clock.advance(Duration::from_secs(1));
         w.as_admin().space(&space).export_git(export).await.expect("enqueued");
-        let is_over = store.until_death(steps, w.platform.settle()).await;
+        let is_over = mortal.until_death(steps, w.platform.settle()).await;
         w.clock.advance(Duration::from_secs(LEASE.num_seconds().unsigned_abs() + 1));
         w.platform.settle().await.expect("settled");
         let jobs = w.as_admin().space(&space).list_jobs(&PageRequest::default()).await.expect("listed").items;
@@ -444,11 +427,11 @@ fn page_at(url: &str) -> ImportContent {
 async fn an_import_of_documents_whose_server_dies_is_done_whole_or_has_failed() {
     let (mut deaths, mut ends) = (0, Vec::new());
     for steps in 1.. {
-        let store = Mortal::new();
-        let (w, space) = with_web(Arc::clone(&store) as Arc<dyn Store>).await;
+        let mortal = Mortal::new();
+        let (w, space) = with_web(mortal.store()).await;
         let (caller, request) = (w.as_admin(), page_at("https://web.example/a"));
         let import = async { caller.space(&space).content().import(request).await };
-        if store.until_death(steps, import).await {
+        if mortal.until_death(steps, import).await {
             break;
         }
         deaths += 1;

@@ -1,13 +1,14 @@
 //! A platform to test with: manual clock, seeded ids, one organization with people of every role.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use docs_core::{
-    Actor, Error, ErrorKind, Platform,
+    Actor, BoxFuture, Error, ErrorKind, Platform,
     model::{CreateChangeRequest, CreateSpace, OrgId, PageId, RevisionPage, Role, SpaceId, Timestamp},
     platform::{Builder, Caller, ContentOf, NewUser, Shown},
     ports::{GitRemote, Pdf, SearchIndex, Web},
-    store::{Objects, Store, verify},
+    store::{FeedPos, Key, Mode, Objects, Store, StoreResult, Txn, verify},
 };
 use docs_memstore::{Fault, FaultStore, ManualClock, MemObjects, MemStore, Plan, SeededIds, Step};
 
@@ -136,4 +137,37 @@ impl<T: std::fmt::Debug> Refused for docs_core::Result<T> {
 /// A page with its Markdown.
 pub(crate) async fn page(w: &World, of: &ContentOf, id: &PageId) -> RevisionPage {
     w.as_admin().content(of).get_page(id, Shown::default()).await.expect("read")
+}
+
+/// A store, and what is done before each of its transactions, given its hot keys.
+pub(crate) struct BeforeTransactions<S, F> {
+    pub(crate) store: S,
+    pub(crate) before: F,
+}
+
+#[async_trait]
+impl<S: Store, F: Fn(&[Key]) -> BoxFuture<'static, ()> + Send + Sync + 'static> Store
+    for BeforeTransactions<S, F>
+{
+    async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
+        (self.before)(hot).await;
+        self.store.begin(mode, hot).await
+    }
+
+    async fn changes(
+        &self,
+        topic: u16,
+        after: Option<FeedPos>,
+        max: u32,
+    ) -> StoreResult<Vec<(FeedPos, Key)>> {
+        self.store.changes(topic, after, max).await
+    }
+
+    async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
+        self.store.changed(topic, after, wait).await
+    }
+
+    async fn trim(&self, topic: u16, upto: &FeedPos) -> StoreResult<()> {
+        self.store.trim(topic, upto).await
+    }
 }

@@ -71,16 +71,6 @@ impl Client {
         answer.body
     }
 
-    /// Changes content by way of a change request.
-    #[allow(dead_code, reason = "not every program of tests that has this client edits")]
-    pub(crate) async fn edit(&self, space: &str, changes: Value) {
-        let requests = format!("/spaces/{space}/change-requests");
-        let request = format!("{requests}/{}", id(&self.post(&requests, serde_json::json!({})).await));
-        self.post(&format!("{request}/content"), serde_json::json!({ "changes": changes })).await;
-        let merged = self.post(&format!("{request}/merge"), serde_json::json!({})).await;
-        assert_eq!(merged["result"], "merge", "{merged}");
-    }
-
     /// All items of a list, page by page.
     pub(crate) async fn all(&self, path: &str) -> Vec<Value> {
         let (mut items, mut next) = (Vec::new(), String::new());

@@ -165,7 +165,7 @@ impl World {
                 json!({ "operation": "update_page", "page": page, "document": { "markdown": text } })
             };
             let changes: Vec<Value> = pages.iter().map(change).collect();
-            client.edit(&pair.space, json!(changes)).await;
+            crate::edit(client, &pair.space, json!(changes)).await;
         }
     }
 

@@ -8,9 +8,21 @@ mod host;
 mod repository;
 mod transcript;
 
-#[allow(dead_code, reason = "the tests of durability use the rest")]
+#[expect(dead_code, reason = "the tests of durability use the rest")]
 #[path = "../durable/client.rs"]
 mod client;
-#[allow(dead_code, reason = "the tests of durability use the rest")]
+#[expect(dead_code, reason = "the tests of durability use the rest")]
 #[path = "../durable/process.rs"]
 mod process;
+
+use client::{Client, id};
+use serde_json::{Value, json};
+
+/// Changes content by way of a change request.
+async fn edit(client: &Client, space: &str, changes: Value) {
+    let requests = format!("/spaces/{space}/change-requests");
+    let request = format!("{requests}/{}", id(&client.post(&requests, json!({})).await));
+    client.post(&format!("{request}/content"), json!({ "changes": changes })).await;
+    let merged = client.post(&format!("{request}/merge"), json!({})).await;
+    assert_eq!(merged["result"], "merge", "{merged}");
+}

@@ -74,7 +74,7 @@ impl Story {
         assert!(text.contains(from), "{text}");
         let document = json!({ "markdown": text.replace(from, to) });
         let change = json!({ "operation": "update_page", "page": page, "document": document });
-        self.client.edit(&self.space, json!([change])).await;
+        crate::edit(&self.client, &self.space, json!([change])).await;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Every block and every element of text, as HTML.
 
-use docs_core::model::{BlockKind, InlineKind};
+use docs_core::model::{BlockKind, InlineKind, Part};
 use serde_json::json;
 
 use crate::world::World;
@@ -207,28 +207,12 @@ const fn inline_row(kind: &InlineKind) -> &'static str {
 
 /// The kinds that a text reads as, those within others among them.
 fn kinds(markdown: &str) -> Vec<&'static str> {
-    use docs_core::model::{Block, Node};
     let document = docs_core::content::document::parse(markdown);
-    let mut found = Vec::new();
-    let mut blocks: Vec<&Block> = document.nodes.iter().collect();
-    let mut nodes: Vec<&Node> = Vec::new();
-    loop {
-        if let Some(node) = nodes.pop() {
-            match node {
-                Node::Block(block) => blocks.push(block),
-                Node::Inline(inline) => {
-                    found.push(inline_row(&inline.kind));
-                    nodes.extend(&inline.nodes);
-                }
-                Node::Text(_) => {}
-            }
-            continue;
-        }
-        let Some(block) = blocks.pop() else { return found };
-        found.push(block_row(&block.kind));
-        nodes.extend(&block.nodes);
-        blocks.extend(block.fragments().iter().flat_map(|fragment| &fragment.nodes));
-    }
+    let name = |part| match part {
+        Part::Block(block) => block_row(&block.kind),
+        Part::Inline(inline) => inline_row(&inline.kind),
+    };
+    document.parts().map(name).collect()
 }
 
 #[tokio::test]

@@ -50,6 +50,49 @@ impl Document {
     pub fn new(nodes: Vec<Block>) -> Self {
         Self { object: DocumentObject::Is, data: DocumentData::default(), nodes }
     }
+
+    /// All of its blocks and inlines, however deep and those of fragments among them, in no promised order. Depth costs
+    /// memory and no stack.
+    ///
+    /// ```
+    /// use docs_model::{Block, BlockKind, Document, Node, Part};
+    ///
+    /// let inner = Block::new(BlockKind::Divider {}, Vec::new());
+    /// let quote = Block::new(BlockKind::Blockquote {}, vec![Node::Block(inner)]);
+    /// let document = Document::new(vec![quote]);
+    /// assert_eq!(document.parts().filter(|part| matches!(part, Part::Block(_))).count(), 2);
+    /// ```
+    pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let mut blocks: Vec<&Block> = self.nodes.iter().collect();
+        let mut nodes: Vec<&Node> = Vec::new();
+        std::iter::from_fn(move || {
+            let (part, below, fragments) = loop {
+                match nodes.pop() {
+                    Some(Node::Inline(inline)) => {
+                        break (Part::Inline(inline), &inline.nodes, inline.fragments());
+                    }
+                    Some(Node::Block(block)) => blocks.push(block),
+                    Some(Node::Text(_)) => {}
+                    None => {
+                        let block = blocks.pop()?;
+                        break (Part::Block(block), &block.nodes, block.fragments());
+                    }
+                }
+            };
+            nodes.extend(below);
+            blocks.extend(fragments.iter().flat_map(|fragment| &fragment.nodes));
+            Some(part)
+        })
+    }
+}
+
+/// A part of a [`Document`] that has a kind.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'d> {
+    /// A block.
+    Block(&'d Block),
+    /// An inline.
+    Inline(&'d Inline),
 }
 
 /// What is known of a document as a whole.

@@ -337,6 +337,17 @@ async fn a_ref_that_leads_to_something_large_is_not_followed() {
     }
 }
 
+/// Where a repository is read: in place, and from a host where there is the git program.
+fn urls(fixture: &Fixture) -> Vec<(Option<Server>, String)> {
+    let mut urls = vec![(None, fixture.file_url())];
+    if has_git() {
+        let (server, _) = web(fixture.path(), |_| None);
+        let url = format!("http://{}/repo.git", server.address());
+        urls.push((Some(server), url));
+    }
+    urls
+}
+
 /// A commit that is a chain of folders, with a file at its end.
 fn chain(fixture: &Fixture, depth: usize) -> Oid {
     let blob = fixture.repository.blob(b"x").unwrap();
@@ -353,12 +364,7 @@ async fn folders_lie_as_deep_in_each_other_as_a_path_is_long() {
     for (depth, fits) in [(2_000, true), (3_000, false)] {
         let commit = chain(&fixture, depth);
         fixture.repository.reference("refs/heads/main", commit, true, "").unwrap();
-        let mut urls = vec![(None, fixture.file_url())];
-        if has_git() {
-            let (server, _) = web(fixture.path(), |_| None);
-            let url = format!("http://{}/repo.git", server.address());
-            urls.push((Some(server), url));
-        }
+        let urls = urls(&fixture);
         for (_server, url) in &urls {
             let result =
                 GitClient::new(Outbound::Files).unwrap().fetch(&request(url, "refs/heads/main")).await;
@@ -408,12 +414,7 @@ async fn names_are_told_apart_by_their_bytes_and_never_reach_a_disk() {
     let tree = fixture.raw(ObjectType::Tree, &tree_of(&entries));
     let commit = fixture.raw(ObjectType::Commit, &commit_of(tree));
     fixture.repository.reference("refs/heads/main", commit, true, "").unwrap();
-    let mut urls = vec![(None, fixture.file_url())];
-    if has_git() {
-        let (server, _) = web(fixture.path(), |_| None);
-        let url = format!("http://{}/repo.git", server.address());
-        urls.push((Some(server), url));
-    }
+    let urls = urls(&fixture);
     for (_server, url) in &urls {
         let checkout = fetch(url, "refs/heads/main").await.unwrap();
         assert_eq!(paths(&*checkout), names.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::{
-    Block, BlockKind, CellValue, ContentRef, Document, FileId, Inline, InlineKind, Node, TableColumnKind,
+    Block, BlockKind, CellValue, ContentRef, Document, FileId, Inline, InlineKind, Part, TableColumnKind,
     UserId,
 };
 
@@ -47,26 +47,10 @@ impl Extend<ContentRef> for References {
 
 /// Adds the references in a document.
 pub(super) fn references(document: &Document, out: &mut References) {
-    let mut blocks: Vec<&Block> = document.nodes.iter().collect();
-    let mut nodes: Vec<&Node> = Vec::new();
-    // Stacks, because nobody knows how deep a document is.
-    loop {
-        if let Some(node) = nodes.pop() {
-            match node {
-                Node::Block(block) => blocks.push(block),
-                Node::Inline(inline) => {
-                    of_inline(inline, out);
-                    nodes.extend(&inline.nodes);
-                    blocks.extend(inline.fragments().iter().flat_map(|fragment| &fragment.nodes));
-                }
-                Node::Text(_) => {}
-            }
-        } else if let Some(block) = blocks.pop() {
-            of_block(block, out);
-            nodes.extend(&block.nodes);
-            blocks.extend(block.fragments().iter().flat_map(|fragment| &fragment.nodes));
-        } else {
-            return;
+    for part in document.parts() {
+        match part {
+            Part::Block(block) => of_block(block, out),
+            Part::Inline(inline) => of_inline(inline, out),
         }
     }
 }
