@@ -87,6 +87,7 @@ mod sign_in;
 #[cfg(feature = "tower")]
 pub mod tower;
 mod trusted_proxies;
+mod webhooks;
 pub mod wire;
 
 use std::{fmt, sync::Arc};

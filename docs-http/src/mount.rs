@@ -19,6 +19,7 @@ use crate::{
     openapi::{OperationLayer, Problems},
     pdf::PdfFiles,
     sign_in::Doors,
+    webhooks::GitWebhooks,
 };
 
 #[async_trait]
@@ -35,7 +36,8 @@ impl Authenticator for Platform {
 }
 
 /// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths. The bytes of files
-/// are below `/files`, PDF files among them. People sign in with tokens of the platform, or as
+/// are below `/files`, PDF files among them; hosts of Git repositories tell of pushes below `/webhooks`. People sign in
+/// with tokens of the platform, or as
 /// [`HttpConfig::sign_in`] says.
 ///
 /// ```
@@ -62,7 +64,8 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
     }
     let files = Route::new()
         .at("/files/:space/:sealed/:name", ReadOnly(Files(platform.clone())))
-        .at("/files/:space/pdf/:sealed/:name", ReadOnly(PdfFiles(platform.clone())));
+        .at("/files/:space/pdf/:sealed/:name", ReadOnly(PdfFiles(platform.clone())))
+        .at("/webhooks/git/:space", GitWebhooks(platform.clone()));
     #[cfg(feature = "explorer")]
     let files = files.at("/", crate::explorer::way_there());
     let doors = Doors { platform: platform.clone(), host: config.sign_in.take() };

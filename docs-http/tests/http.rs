@@ -38,6 +38,8 @@ mod flags;
 mod git;
 #[path = "http/git_fields.rs"]
 mod git_fields;
+#[path = "http/git_sync.rs"]
+mod git_sync;
 #[path = "http/history.rs"]
 mod history;
 #[path = "http/hosts.rs"]

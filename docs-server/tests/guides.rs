@@ -299,6 +299,7 @@ pages! {
     look_after_a_server: "guides/look-after-a-server.md",
     publish_a_site: "guides/publish-a-site.md",
     publish_to_an_audience: "guides/publish-to-an-audience.md",
+    sync_with_git: "guides/sync-with-git.md",
     upload_files: "guides/upload-files.md",
     limits: "reference/limits.md",
     server_flags: "reference/server-flags.md",

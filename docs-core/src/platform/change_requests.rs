@@ -4,6 +4,7 @@ mod operations;
 
 use std::{collections::BTreeSet, sync::Arc};
 
+pub(super) use self::operations::new_request;
 use self::operations::{
     ChangeRequestCreation, ChangeRequestUpdate, MergeChangeRequest, PullChangeRequest, Sides,
 };
@@ -193,6 +194,7 @@ impl<'p> ChangeRequestHandle<'p> {
                 space: space.clone(),
                 name: name.to_owned(),
                 change,
+                job: platform.id(),
                 now: platform.now(),
             };
             platform.write_request(actor, &operation, space, name).await
@@ -255,7 +257,7 @@ impl<'p> ChangeRequestHandle<'p> {
                         if merged.is_clean() { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
                     let done =
                         MergeResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
-                    let merge = MergeChangeRequest { actor: actor.clone(), at, revision };
+                    let merge = MergeChangeRequest { actor: actor.clone(), at, revision, job: platform.id() };
                     platform.require_stored(storing)?;
                     let stored = platform.write_unless_moved(actor, &merge, || done.clone());
                     if let Some(done) = stored.await? {
@@ -420,7 +422,8 @@ fn is_outdated(space: &SpaceRecord, request: &ChangeRequestRecord) -> bool {
     is_living(request.status) && space.head != *request.base() && space.root != request.base_root
 }
 
-const fn is_living(status: ChangeRequestStatus) -> bool {
+/// Tells whether a change request in this status can still change and be merged.
+pub(super) const fn is_living(status: ChangeRequestStatus) -> bool {
     matches!(status, ChangeRequestStatus::Draft | ChangeRequestStatus::Open)
 }
 
@@ -458,7 +461,8 @@ fn linked(value: &Value) -> Result<Key> {
     Ok(ChangeRequestRecord::at(&linked_id::<ChangeRequestId>(value)?))
 }
 
-fn conflicted(merged: &Merged) -> Vec<PageId> {
+/// The pages on which both sides of a merge could not be kept apart.
+pub(super) fn conflicted(merged: &Merged) -> Vec<PageId> {
     let pages: BTreeSet<&PageId> = merged
         .conflicts
         .iter()

@@ -2,12 +2,17 @@
 
 mod export;
 mod import;
+mod setting;
 mod sync;
 
 use async_trait::async_trait;
 
+pub use self::setting::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
 use self::sync::{EnqueueGitSync, SyncPayload, SyncRequest, check_shown, check_url, git_error, path_error};
-pub(super) use self::sync::{ExportPayload, ImportPayload, lane};
+pub(super) use self::{
+    setting::{MAX_DELIVERY, RepositoryLook, SyncRun, follow, settled},
+    sync::{ExportPayload, ImportPayload, lane},
+};
 use super::{Actor, access, at_once, jobs::Job, nouns::SpaceHandle};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
@@ -114,7 +119,7 @@ impl<'p> SpaceHandle<'p> {
             };
             let request = request.at(clean)?;
             let now = platform.now();
-            let payload = SyncPayload { space: space.clone(), by, request, sealed_url };
+            let payload = SyncPayload { space: space.clone(), by, request, sealed_url, setting: None };
             let enqueue = EnqueueGitSync { actor: actor.clone(), id, payload, now };
             platform.write_and_show(actor, &enqueue, |_| at_once(Ok(enqueue.id.clone()))).await
         });

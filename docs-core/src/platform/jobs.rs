@@ -103,6 +103,8 @@ const JOB_KINDS: &[Kind] = &[
     Kind::of::<invites::RedeemInvites>(),
     Kind::of::<git::ImportPayload>(),
     Kind::of::<git::ExportPayload>(),
+    Kind::of::<git::SyncRun>(),
+    Kind::of::<git::RepositoryLook>(),
     Kind::of::<import::ImportRun>(),
     Kind::of::<pdf::PdfWork>(),
     Kind::of::<collections::PurgeGrants>(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::{
-    access::resolver, audit, collect, content_edit, idempotency, import, invites, jobs, orgs, pdf,
+    access::resolver, audit, collect, content_edit, git, idempotency, import, invites, jobs, orgs, pdf,
     permissions, reviews, saml, site_settings, sites, sites::outline, spaces, teams, tree, visitors,
 };
 use crate::{
@@ -67,6 +67,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Addresses in one invitation to an organization", invites::MAX_EMAILS),
             count("Users and teams in one invitation to a space or a collection", permissions::MAX_INVITED),
             count("Changes of the members of a team at once", teams::MAX_MEMBER_CHANGES),
+            bytes("A delivery to a webhook", git::MAX_DELIVERY),
             count("Members asked for a review at once", RequestReviewers::MAX_USERS),
         ],
     },

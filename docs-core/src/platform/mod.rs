@@ -36,6 +36,7 @@ mod reviews;
 mod revisions;
 mod saml;
 mod search;
+mod secret;
 mod setup;
 mod site_settings;
 mod sites;
@@ -59,6 +60,7 @@ pub use collect::{CLOCKS_APART, COLLECT_WINDOW, CollectMode, Collected, UNTOUCHE
 pub use comments::{CommentQuery, Thread};
 pub use content::{ContentOf, Shown, Version};
 pub use files::{FileReach, FileUpload, NewUpload, StoredFile, media_type};
+pub use git::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
 pub use idempotency::{IDEMPOTENCY_WINDOW, IdempotencyKey, IdempotentRequest, NotAnIdempotencyKey};
 pub use invites::INVITE_WINDOW;
 pub use limits::{Amount, LIMITS, Limit, LimitGroup};

@@ -221,6 +221,6 @@ impl Operation for SpaceRollback {
             conflicts: to.conflicts.clone(),
             ..RevisionRecord::new(self.id.clone(), self.space.clone(), to.root, self.now, self.by.clone())
         };
-        move_head(tx, &proof, revision)
+        move_head(tx, &proof, revision).await
     }
 }

@@ -21,9 +21,8 @@ pub(super) use self::{
 use super::Platform;
 use crate::{
     Error, Result,
-    model::{BASE32, JobId, SiteId, Timestamp},
+    model::{JobId, SiteId, Timestamp},
     platform::jobs::{Effect, Job, Run},
-    ports::Ids,
     store::{
         Entity, Indexed, Key, Operation, Tx, jobs,
         records::{
@@ -102,28 +101,4 @@ async fn delete<T: Indexed>(tx: &mut Tx, key: &Key) -> Result<()> {
 async fn place(tx: &Tx, site: &SiteId, id: &crate::model::SiteSpaceId) -> Result<Arc<SiteSpaceRecord>> {
     let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(id)).await?;
     place.filter(|place| place.site == *site).ok_or_else(|| Error::not_found("site space"))
-}
-
-/// A secret that nobody can guess: 256 bits, drawn for one use.
-struct Secret([u8; 32]);
-
-impl Secret {
-    fn draw(ids: &dyn Ids, context: &'static str) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key(context);
-        // 122 bits of an id are random, so three hold more than the secret takes.
-        for _ in 0..3 {
-            hasher.update(ids.next().as_bytes());
-        }
-        Self(*hasher.finalize().as_bytes())
-    }
-
-    /// The secret as a segment of an address.
-    fn as_segment(&self) -> String {
-        BASE32.encode(&self.0)
-    }
-
-    /// The secret as people copy it into their programs.
-    fn as_hex(&self) -> String {
-        data_encoding::HEXLOWER.encode(&self.0)
-    }
 }

@@ -196,6 +196,7 @@ impl<'p> Sites<'p> {
                             head: platform.id(),
                             root,
                             git: None,
+                            git_sync: None,
                         })
                     }
                 };

@@ -24,6 +24,7 @@ use super::{
     Actor, Platform,
     access::{self, AccessResolver},
     emoji::kept_emoji,
+    git,
     nouns::{SpaceHandle, Spaces},
     site_settings::SharedLink,
     sites::Placement,
@@ -388,6 +389,7 @@ impl Platform {
             root,
             revisions: 1,
             git: None,
+            git_sync: None,
         })
     }
 
@@ -540,7 +542,7 @@ pub(super) fn create_in(tx: &mut Tx, record: SpaceRecord, by: &UserId) -> Arc<Sp
 }
 
 /// Makes a new revision the active one of a space.
-pub(super) fn move_head(tx: &mut Tx, proof: &SpaceProof, revision: RevisionRecord) -> Result<()> {
+pub(super) async fn move_head(tx: &mut Tx, proof: &SpaceProof, revision: RevisionRecord) -> Result<()> {
     let space = proof.space();
     let new = SpaceRecord {
         head: revision.id.clone(),
@@ -548,11 +550,12 @@ pub(super) fn move_head(tx: &mut Tx, proof: &SpaceProof, revision: RevisionRecor
         updated_at: revision.created_at.later_than(space.updated_at),
         ..SpaceRecord::clone(space)
     };
-    move_head_to(tx, proof, new, revision)
+    move_head_to(tx, proof, new, revision).await
 }
 
-/// Makes a new revision the active one of a space, with other changes of the space beside it.
-pub(super) fn move_head_to(
+/// Makes a new revision the active one of a space, with other changes of the space beside it. A repository that follows
+/// the space is brought in step.
+pub(super) async fn move_head_to(
     tx: &mut Tx,
     proof: &SpaceProof,
     new: SpaceRecord,
@@ -560,7 +563,7 @@ pub(super) fn move_head_to(
 ) -> Result<()> {
     tx.feed(topic::HEAD, KeyBuf::new("head").part(new.id.as_str()).key());
     let number = proof.space().revisions + 1;
-    tx.create(RevisionRecord { number: Some(number), ..revision });
-    tx.put(&**proof.space(), SpaceRecord { revisions: number, ..new })?;
-    Ok(())
+    let revision = tx.create(RevisionRecord { number: Some(number), ..revision });
+    let space = tx.put(&**proof.space(), SpaceRecord { revisions: number, ..new })?;
+    git::follow(tx, &space, &revision).await
 }

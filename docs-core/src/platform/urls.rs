@@ -113,6 +113,11 @@ impl Urls {
         self.api(format_args!("/spaces/{space}/jobs/{job}"))
     }
 
+    /// Where the host of a space's repository tells of pushes.
+    pub(crate) fn git_webhook(&self, space: &SpaceId) -> String {
+        format!("{}/webhooks/git/{space}", self.base)
+    }
+
     pub(crate) fn page_in(&self, space: &SpaceId, request: &ChangeRequestId, page: &PageId) -> String {
         self.api(format_args!("/spaces/{space}/change-requests/{request}/content/page/{page}"))
     }

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{CHILDREN, Parent, child_rows, counter};
 use crate::{
     model::{
-        CollectionId, ContentTarget, DefaultLevel, EditMode, Emoji, GitSync, OrgId, Rank, RevisionId,
-        SpaceId, SpaceTitle, Timestamp, Url, UserId,
+        ChangeRequestId, CollectionId, ContentTarget, DefaultLevel, EditMode, Emoji, GitSync,
+        GitSyncDirection, GitSyncEvent, OrgId, Rank, RevisionId, SetGitSync, SpaceId, SpaceTitle, Timestamp,
+        Url, UserId,
     },
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value, jobs::SUBJECTS},
 };
@@ -62,6 +63,9 @@ pub struct SpaceRecord {
     /// The repository it is in sync with.
     #[serde(default)]
     pub git: Option<GitState>,
+    /// How it is kept in step with a repository, where that was set.
+    #[serde(default)]
+    pub git_sync: Option<Box<GitSyncState>>,
 }
 
 /// How far a space is in sync with its repository.
@@ -94,6 +98,76 @@ impl GitState {
     }
 }
 
+/// How a space is kept in step with a repository.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GitSyncState {
+    /// What was set; its URL is without credentials.
+    pub setting: SetGitSync,
+    /// Another one for each change of the setting: who began under one of them stores nothing under another.
+    pub generation: String,
+    /// The URL with credentials, sealed, where it has some.
+    #[serde(default)]
+    pub sealed_url: Option<String>,
+    /// The secret of the webhook, sealed.
+    pub sealed_secret: String,
+    /// When that was made.
+    pub secret_created_at: Timestamp,
+    /// Who set it.
+    pub by: UserId,
+    /// When it was set.
+    pub updated_at: Timestamp,
+    /// The last import.
+    #[serde(default)]
+    pub last_import: Option<GitSyncEvent>,
+    /// The last export.
+    #[serde(default)]
+    pub last_export: Option<GitSyncEvent>,
+    /// What both sides changed and a merge could not unite.
+    #[serde(default)]
+    pub conflict: Option<GitSyncConflict>,
+}
+
+/// A commit that could not be united with the content of its space: a change request has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GitSyncConflict {
+    /// The change request.
+    pub request: ChangeRequestId,
+    /// What the space was in sync with when it was made; later syncs of other ways make it void.
+    #[serde(default)]
+    pub since: Option<RevisionId>,
+    /// What the space is in sync with once the change request is merged or archived.
+    pub then: GitState,
+}
+
+impl GitSyncState {
+    /// Where the commits come from and go to: URL, ref and folder.
+    #[must_use]
+    pub fn source(&self) -> String {
+        let SetGitSync { url, reference, repo_project_directory, .. } = &self.setting;
+        git_source(url, reference, repo_project_directory.as_deref().unwrap_or_default())
+    }
+
+    /// Notes an import or an export, if it was of the repository that is set.
+    pub fn note(&mut self, done: GitSyncDirection, git: &GitState, at: Timestamp) {
+        if git.source.as_ref() != Some(&self.source()) {
+            return;
+        }
+        let (Some(commit), Some(revision)) = (git.oid.clone(), git.revision.clone()) else { return };
+        let event = Some(GitSyncEvent { at, commit, revision });
+        if done.imports() {
+            self.last_import = event;
+        } else {
+            self.last_export = event;
+        }
+    }
+}
+
+/// What is in sync, apart from the commit: the same commit from elsewhere is another one.
+#[must_use]
+pub fn git_source(url: &str, reference: &str, directory: &str) -> String {
+    format!("{url} {reference} {directory}")
+}
+
 impl Entity for SpaceRecord {
     const KIND: &'static str = SUBJECTS;
 }
@@ -121,6 +195,15 @@ impl SpaceRecord {
     #[must_use]
     pub fn deleted_of(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("spc.t").part(organization.as_str())
+    }
+
+    /// Tells whether its content is that of the last commit of the repository that it is kept in step with; also
+    /// where it is kept in step with none.
+    #[must_use]
+    pub fn is_in_step(&self) -> bool {
+        let Some(sync) = &self.git_sync else { return true };
+        let state = self.git.as_ref().filter(|git| git.source.as_ref() == Some(&sync.source()));
+        state.is_some_and(|git| git.revision.as_ref() == Some(&self.head))
     }
 
     /// Its place among what it lies beside.

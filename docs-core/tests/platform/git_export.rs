@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::support::World;
 
-const URL: &str = "https://git.example/docs";
+pub(crate) const URL: &str = "https://git.example/docs";
 
 fn request(more: Value) -> ExportGitRepository {
     let mut request = json!({ "url": URL, "ref": "refs/heads/main", "commitMessage": "Update the docs" });
@@ -62,7 +62,7 @@ async fn latest(w: &World, space: &SpaceId) -> Job {
     w.as_admin().space(space).get_job(&jobs[0].id).await.expect("a job")
 }
 
-fn log(job: &Job) -> String {
+pub(crate) fn log(job: &Job) -> String {
     job.log.iter().map(|line| format!("{}\n", line.text)).collect()
 }
 
@@ -84,7 +84,7 @@ async fn world_of(files: &[(&str, &str)]) -> (World, MemGit, SpaceId) {
 }
 
 /// Changes content by way of a change request; answers the pages that were made.
-async fn change(w: &World, space: &SpaceId, changes: Value) -> Vec<PageId> {
+pub(crate) async fn change(w: &World, space: &SpaceId, changes: Value) -> Vec<PageId> {
     let requests = w.as_admin().space(space).change_requests();
     let number = requests.create(CreateChangeRequest::default()).await.expect("created").number.to_string();
     let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
@@ -98,18 +98,18 @@ async fn change(w: &World, space: &SpaceId, changes: Value) -> Vec<PageId> {
     made.collect()
 }
 
-fn files(remote: &MemGit) -> BTreeMap<String, String> {
+pub(crate) fn files(remote: &MemGit) -> BTreeMap<String, String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     remote
         .edit(|repository| repository.files.iter().map(|(path, bytes)| (path.clone(), text(bytes))).collect())
 }
 
-fn commits(remote: &MemGit) -> usize {
+pub(crate) fn commits(remote: &MemGit) -> usize {
     remote.commits().len()
 }
 
 /// The page at a path.
-async fn at(w: &World, space: &SpaceId, path: &str) -> PageId {
+pub(crate) async fn at(w: &World, space: &SpaceId, path: &str) -> PageId {
     let of = ContentOf::space(space.clone());
     match w.as_admin().content(&of).get_page_by_path(path, Shown::default()).await.expect(path) {
         RevisionPage::Document(page) => page.base.id,
@@ -118,16 +118,16 @@ async fn at(w: &World, space: &SpaceId, path: &str) -> PageId {
     }
 }
 
-fn set(page: &PageId, text: &str) -> Value {
+pub(crate) fn set(page: &PageId, text: &str) -> Value {
     json!([{ "operation": "update_page", "page": page, "document": { "markdown": text } }])
 }
 
-fn insert(title: &str, text: &str) -> Value {
+pub(crate) fn insert(title: &str, text: &str) -> Value {
     json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } })
 }
 
 /// All a space says, without what Git and the clock know of it.
-async fn content(w: &World, space: &SpaceId) -> Value {
+pub(crate) async fn content(w: &World, space: &SpaceId) -> Value {
     fn clean(value: &mut Value) {
         match value {
             Value::Object(map) => {

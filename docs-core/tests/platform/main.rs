@@ -9,6 +9,7 @@ mod git;
 mod git_changed;
 mod git_export;
 mod git_merge;
+mod git_sync;
 mod history;
 mod imports;
 mod intersection;

@@ -8,6 +8,7 @@ mod collections;
 mod comments;
 mod content;
 mod git;
+mod git_sync;
 mod imports;
 mod invites;
 mod jobs;
@@ -80,7 +81,7 @@ pub type Api = (
     change_requests::ChangeRequests,
     reviews::Reviews,
     comments::Comments,
-    git::Git,
+    (git::Git, git_sync::GitSync),
     search::Search,
     pdf::Pdf,
     (sites::Sites, site_structure::Structure, site_settings::SiteSettings, urls::Urls),
@@ -105,7 +106,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         change_requests::ChangeRequests(platform.clone()),
         reviews::Reviews(platform.clone()),
         comments::comments(platform),
-        git::Git(platform.clone()),
+        (git::Git(platform.clone()), git_sync::GitSync(platform.clone())),
         search::Search(platform.clone()),
         pdf::Pdf(platform.clone()),
         (
@@ -143,7 +144,7 @@ enum Tag {
     ChangeRequests,
     /// What people say of content.
     Comments,
-    /// Import of repositories.
+    /// Import of repositories, export to them, and both in step.
     Git,
     /// Pages by what they say.
     Search,

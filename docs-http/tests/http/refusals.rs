@@ -103,6 +103,11 @@ impl World {
             ("documentId", content["pages"][0]["documentId"].as_str().expect("an id").to_owned()),
         ]);
         names.extend(parts);
+        let sync =
+            json!({ "url": "https://git.example/docs", "ref": "refs/heads/main", "direction": "export" });
+        let path = format!("/v1/spaces/{}/git/sync", names["spaceId"]);
+        s.ask("PUT", &path, &s.admin, Some(sync)).await.is(200, &path);
+        s.platform.settle().await.expect("settled");
         let (names, names_in_request) = discussed(&s, names).await;
         Self { s, names, names_in_request }
     }
@@ -186,6 +191,9 @@ impl World {
             "importGitRepository" => json!({ "url": "https://git.example/new", "ref": "refs/heads/new" }),
             "exportToGitRepository" => json!({
                 "url": "https://git.example/new", "ref": "refs/heads/new", "commitMessage": "Explain the limits",
+            }),
+            "setSpaceGitSync" => json!({
+                "url": "https://git.example/new", "ref": "refs/heads/new", "direction": "export", "schedule": 60,
             }),
             "importContent" | "importContentInChangeRequest" => {
                 json!({ "url": "https://web.example/start", "source": "html" })

@@ -10,7 +10,7 @@ use super::{BoundedText, Timestamp};
 
 /// The URL of a repository.
 #[cfg(feature = "schema")]
-const REPOSITORY: &str = concat!(
+pub(crate) const REPOSITORY: &str = concat!(
     r"^([Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#][^\s\u0000?#]*",
     r"|[Gg][Ii][Tt]://[^\s/\\?#@]+/[^\s\u0000?#]+",
     r"|[Ff][Ii][Ll][Ee]://[^\s\u0000?#]+)$"
@@ -18,7 +18,8 @@ const REPOSITORY: &str = concat!(
 
 /// The full name of a ref, as [`is_full_ref`] reads it.
 #[cfg(feature = "schema")]
-const REF: &str = r"^(?!.*(/\.|\.\.|@\{|\.lock(/|$)|\.$))refs(/[^\u0000-\u0020\u007f~^:?*\[\\/]+)+$";
+pub(crate) const REF: &str =
+    r"^(?!.*(/\.|\.\.|@\{|\.lock(/|$)|\.$))refs(/[^\u0000-\u0020\u007f~^:?*\[\\/]+)+$";
 
 /// The full name of a branch.
 #[cfg(feature = "schema")]

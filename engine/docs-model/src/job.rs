@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{JobId, RevisionId, Timestamp, User, list::constants};
+use super::{ChangeRequestId, JobId, RevisionId, Timestamp, User, list::constants};
 
 constants! {
     /// `job`.
@@ -20,7 +20,7 @@ pub struct Job {
     pub object: JobObject,
     /// The id.
     pub id: JobId,
-    /// The kind of work: `git_import`, `git_export`, `content_import` or `pdf`.
+    /// The kind of work: `git_import`, `git_export`, `git_sync`, `content_import` or `pdf`.
     pub kind: String,
     /// The id of the space that it is about.
     pub subject: String,
@@ -106,6 +106,7 @@ pub struct JobProgress {
 /// What came of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct JobResult {
     /// The revision that it made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,6 +114,9 @@ pub struct JobResult {
     /// Where the revision can be looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// The change request that has what could not be united.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_request: Option<ChangeRequestId>,
 }
 
 /// A line of a job's log.

@@ -104,6 +104,19 @@ pub trait GitRemote: Send + Sync + 'static {
     /// Dropping the future leaves nothing behind but a cache.
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError>;
 
+    /// Tells which commit a ref points at; `None` where there is no such ref. It costs a list of refs where the adapter
+    /// can ask for one, and a fetch where it cannot.
+    ///
+    /// # Errors
+    /// As [`fetch`](GitRemote::fetch).
+    async fn resolve(&self, request: &FetchRequest) -> Result<Option<String>, GitError> {
+        match self.fetch(request).await {
+            Ok(checkout) => Ok(Some(checkout.commit().oid.clone())),
+            Err(GitError::NoRef(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Makes a commit with these files and moves a ref to it, all or nothing. Answers the commit, as a fetch would
     /// show it.
     ///

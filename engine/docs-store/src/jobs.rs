@@ -24,6 +24,9 @@ pub const LEASE: TimeDelta = TimeDelta::seconds(30);
 const JOB_LINE_OVERHEAD: usize = 64;
 /// Jobs of a lane looked at to find the one that runs: it may have been overtaken by earlier events.
 const JOB_LANE_AHEAD: u32 = 100;
+/// The latest jobs for some work among which one that waits is looked for: at the same time there are two at most, one
+/// that runs and one that waits.
+const SAME_LOOKED_AT: u32 = 4;
 /// Most starts of a job that keeps failing for reasons that may pass.
 pub const MAX_STARTS: u32 = 8;
 
@@ -180,6 +183,37 @@ pub async fn for_the_same(
         Some((row, _)) => tx.get(&JobRecord::named_by(row)).await,
         None => Ok(None),
     }
+}
+
+/// A job of a subject for some work that no worker is at yet: whoever wants the work needs no other.
+///
+/// # Errors
+/// The store's.
+pub async fn waiting_for_the_same(
+    tx: &Tx,
+    subject: &str,
+    same: &str,
+) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+    let (from, to) = JobRecord::for_the_same(subject, same).below();
+    for (row, _) in tx.scan(&Scan { from, to, rev: true, limit: SAME_LOOKED_AT }).await? {
+        let job = tx.get::<JobRecord>(&JobRecord::named_by(&row)).await?;
+        if let Some(job) = job.filter(|job| matches!(job.state, JobState::Queued | JobState::Waiting)) {
+            return Ok(Some(job));
+        }
+    }
+    Ok(None)
+}
+
+/// Makes a job that waits for its time due, so that it is run as soon as its lane and a worker are free.
+///
+/// # Errors
+/// The store's.
+pub fn hasten(tx: &mut Tx, job: &JobRecord, now: Timestamp) -> StoreResult<()> {
+    if job.due > now {
+        tx.put(job, JobRecord { due: now, ..job.clone() })?;
+        tx.feed(topic::JOBS, JobRecord::at(&job.id));
+    }
+    Ok(())
 }
 
 /// How a run of a job ended.

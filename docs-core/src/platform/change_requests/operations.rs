@@ -4,14 +4,14 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::{feed_head, find, require_living, require_own};
+use super::{feed_head, find, is_living, require_living, require_own};
 use crate::{
     Error, Result,
     model::{
-        ChangeRequestId, ChangeRequestStatus, CreateChangeRequest, SpaceId, Timestamp, UpdateChangeRequest,
-        UserId,
+        ChangeRequestId, ChangeRequestStatus, CreateChangeRequest, JobId, SpaceId, Subject, Timestamp,
+        UpdateChangeRequest, UserId,
     },
-    platform::{Actor, access, spaces::move_head},
+    platform::{Actor, access, git, spaces::move_head},
     policy::{SpaceAction, SpaceProof},
     store::{
         Key, Operation, Tx, Value,
@@ -59,32 +59,47 @@ impl Operation for ChangeRequestCreation {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Edit)?;
         let space = proof.space();
-        let last = ChangeRequestRecord::last_number(&self.space);
-        let number = tx.number(&last).await? + 1;
-        tx.put_value(last, Value::Int(number));
-        let mut record = ChangeRequestRecord {
-            id: self.id.clone(),
-            space: self.space.clone(),
-            number: u64::try_from(number).map_err(Error::internal)?,
-            status: ChangeRequestStatus::Draft,
+        let record = ChangeRequestRecord {
             subject: self.new.subject.clone().unwrap_or_default(),
             agent_task: self.new.agent_task_id.as_ref().map(ToString::to_string),
-            created_by: self.by.clone(),
-            created_at: self.now,
-            updated_at: self.now,
-            head: space.head.clone(),
-            root: space.root,
-            initial: space.head.clone(),
-            ancestor: None,
-            base_root: space.root,
-            merged: None,
-            contributors: Vec::new(),
-            contributions: BTreeMap::new(),
+            ..new_request(tx, space, (&self.id, &self.by), self.now).await?
         };
-        record.contribute(&self.by, self.now);
         tx.create(record);
         Ok(())
     }
+}
+
+/// A draft with the content that its space has now, under the next number of the space.
+pub(in crate::platform) async fn new_request(
+    tx: &mut Tx,
+    space: &SpaceRecord,
+    (id, by): (&ChangeRequestId, &UserId),
+    now: Timestamp,
+) -> Result<ChangeRequestRecord> {
+    let last = ChangeRequestRecord::last_number(&space.id);
+    let number = tx.number(&last).await? + 1;
+    tx.put_value(last, Value::Int(number));
+    let mut record = ChangeRequestRecord {
+        id: id.clone(),
+        space: space.id.clone(),
+        number: u64::try_from(number).map_err(Error::internal)?,
+        status: ChangeRequestStatus::Draft,
+        subject: Subject::default(),
+        agent_task: None,
+        created_by: by.clone(),
+        created_at: now,
+        updated_at: now,
+        head: space.head.clone(),
+        root: space.root,
+        initial: space.head.clone(),
+        ancestor: None,
+        base_root: space.root,
+        merged: None,
+        contributors: Vec::new(),
+        contributions: BTreeMap::new(),
+    };
+    record.contribute(by, now);
+    Ok(record)
 }
 
 pub(super) struct ChangeRequestUpdate {
@@ -92,6 +107,8 @@ pub(super) struct ChangeRequestUpdate {
     pub(super) space: SpaceId,
     pub(super) name: String,
     pub(super) change: UpdateChangeRequest,
+    /// The id of a job for what waits for the request.
+    pub(super) job: JobId,
     pub(super) now: Timestamp,
 }
 
@@ -115,7 +132,10 @@ impl Operation for ChangeRequestUpdate {
         new.subject = self.change.subject.clone().unwrap_or(new.subject);
         if new != *old {
             new.updated_at = self.now.later_than(old.updated_at);
-            tx.put(&*old, new)?;
+            let new = tx.put(&*old, new)?;
+            if !is_living(new.status) {
+                git::settled(tx, access.space(), &new.id, (self.job.clone(), self.now)).await?;
+            }
         }
         Ok(())
     }
@@ -126,6 +146,8 @@ pub(super) struct MergeChangeRequest {
     pub(super) actor: Actor,
     pub(super) at: Sides,
     pub(super) revision: RevisionRecord,
+    /// The id of a job for what waits for the request.
+    pub(super) job: JobId,
 }
 
 #[async_trait]
@@ -136,14 +158,15 @@ impl Operation for MergeChangeRequest {
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let Some((proof, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
         let now = self.revision.created_at;
-        move_head(tx, &proof, self.revision.clone())?;
+        move_head(tx, &proof, self.revision.clone()).await?;
         let new = ChangeRequestRecord {
             status: ChangeRequestStatus::Merged,
             merged: Some(self.revision.id.clone()),
             updated_at: now.later_than(old.updated_at),
             ..ChangeRequestRecord::clone(&old)
         };
-        tx.put(&*old, new)?;
+        let new = tx.put(&*old, new)?;
+        git::settled(tx, proof.space(), &new.id, (self.job.clone(), now)).await?;
         Ok(true)
     }
 }

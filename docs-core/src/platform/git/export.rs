@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use async_trait::async_trait;
 
 use self::{
-    apply::{Applied, NewRevision, StoreExport},
+    apply::{Applied, NewRevision, StoreExport, StoreInStep},
     space::Revision,
     write::{Compared, Files, Prepared, Preparer},
 };
@@ -59,7 +59,7 @@ impl Job for ExportPayload {
         for _ in 0..MAX_ATTEMPTS {
             match platform.export_once(&self, run, &mut progress).await? {
                 Attempt::Ended(effect) => return Ok(effect),
-                Attempt::Moved => {
+                Attempt::Moved | Attempt::Differs => {
                     let reference = &self.request.reference;
                     let what =
                         format!("somebody else pushed to {reference} meanwhile; starting on their commit");
@@ -79,30 +79,43 @@ impl Job for ExportPayload {
 }
 
 /// What became of an attempt.
-enum Attempt {
+pub(super) enum Attempt {
     Ended(Effect),
-    /// The branch points elsewhere than when it was fetched.
+    /// The branch points elsewhere than when it was fetched, or the space has other content than was read.
     Moved,
+    /// The commit has not got what is exported, and nothing was to be pushed.
+    Differs,
 }
 
 /// What an export is made on.
-struct Base {
-    checkout: Option<Box<dyn Checkout>>,
+pub(super) struct Base<'a> {
+    pub(super) checkout: Option<&'a dyn Checkout>,
     /// Tells whether the branch is there; otherwise it is made on the commit of `HEAD`.
-    is_branch: bool,
+    pub(super) is_branch: bool,
+}
+
+/// What an attempt does where the commit has not got all that is exported.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// It pushes another commit.
+    Pushed,
+    /// It leaves it at that.
+    Left,
 }
 
 /// What an attempt works with.
-struct Export<'a> {
-    payload: &'a ExportPayload,
-    space: Arc<SpaceRecord>,
-    base: Base,
+pub(super) struct Export<'a> {
+    pub(super) payload: &'a ExportPayload,
+    /// The space with the content that is exported, which may be that of an earlier revision.
+    pub(super) space: Arc<SpaceRecord>,
+    pub(super) base: Base<'a>,
     /// The URL with its credentials.
-    url: String,
+    pub(super) url: String,
+    pub(super) missing: Missing,
 }
 
 impl Platform {
-    async fn export_once(
+    pub(super) async fn export_once(
         &self,
         payload: &ExportPayload,
         run: &mut Run,
@@ -119,13 +132,13 @@ impl Platform {
         }
         progress.stage(JobStage::RepoFetch).await?;
         let url = payload.url(self, run)?;
-        let base = self.base(payload, &url).await?;
-        match &base.checkout {
+        let (checkout, is_branch) = self.base(payload, &url).await?;
+        match &checkout {
             Some(checkout) => run.say(self, format!("fetched commit {}", checkout.commit().oid)),
             None => run.say(self, "the repository has no commit yet".to_owned()),
         }
-        let export = Export { payload, space, base, url };
-        self.export_on(export, run, progress).await
+        let base = Base { checkout: checkout.as_deref(), is_branch };
+        self.export_on(Export { payload, space, base, url, missing: Missing::Pushed }, run, progress).await
     }
 
     /// Tells whether the content of a space is what it last had in common with this repository.
@@ -137,20 +150,25 @@ impl Platform {
         Ok(git.is_some_and(|git| state.is_of(&git.oid, &payload.source())))
     }
 
-    /// Fetches the branch, or what it will be made on.
-    async fn base(&self, payload: &ExportPayload, url: &str) -> Result<Base> {
+    /// Fetches the branch, or what it will be made on; tells whether it is the branch.
+    pub(super) async fn base(
+        &self,
+        payload: &ExportPayload,
+        url: &str,
+    ) -> Result<(Option<Box<dyn Checkout>>, bool)> {
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         for (reference, is_branch) in [(&*payload.request.reference, true), ("HEAD", false)] {
             match git.fetch(&payload.fetch_of(url, reference)).await {
-                Ok(checkout) => return Ok(Base { checkout: Some(checkout), is_branch }),
+                Ok(checkout) => return Ok((Some(checkout), is_branch)),
                 Err(GitError::NoRef(_)) => {}
                 Err(error) => return Err(git_error(error)),
             }
         }
-        Ok(Base { checkout: None, is_branch: false })
+        Ok((None, false))
     }
 
-    async fn export_on(
+    /// Exports the content of a space on a commit.
+    pub(super) async fn export_on(
         &self,
         export: Export<'_>,
         run: &mut Run,
@@ -159,7 +177,7 @@ impl Platform {
         let storing = self.storing();
         let Export { payload, space, base, .. } = &export;
         progress.stage(JobStage::ConfigCheck).await?;
-        let checkout = base.checkout.as_deref();
+        let checkout = base.checkout;
         let repository = repository(checkout, &payload.project()?).await?;
         let before = self.before(payload, space, &repository).await?;
         let view = self.content().view(&space.domain, space.root);
@@ -175,7 +193,10 @@ impl Platform {
         let is_nothing = prepared.writes.is_empty() && prepared.removed.is_empty() && base.is_branch;
         if is_nothing && is_in_step && prepared.gits.is_empty() {
             run.say(self, "the repository has everything already; nothing to do".to_owned());
-            return Ok(Attempt::Ended(Effect::Done));
+            return self.store_in_step(&export, run).await.map(Attempt::Ended);
+        }
+        if !is_nothing && export.missing == Missing::Left {
+            return Ok(Attempt::Differs);
         }
         let (commit, gits) = match checkout.filter(|_| is_nothing) {
             Some(checkout) => {
@@ -247,10 +268,10 @@ impl Platform {
         prepared: Prepared,
     ) -> Result<Option<(Commit, Vec<GitFile>)>> {
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
-        let Export { payload, space, base, url } = export;
+        let Export { payload, space, base, url, .. } = export;
         let author: Option<Arc<UserRecord>> = self.read().await?.get(&UserRecord::at(&payload.by)).await?;
         let author = author.ok_or_else(|| Error::not_found("user"))?;
-        let parent = base.checkout.as_ref().map(|checkout| checkout.commit().oid.clone());
+        let parent = base.checkout.map(|checkout| checkout.commit().oid.clone());
         let wanted = payload.fetch_of(url, &payload.request.reference);
         let request = PushRequest {
             url: wanted.url,
@@ -262,8 +283,13 @@ impl Platform {
             message: payload.request.commit_message.to_string(),
             author: Signature { name: author.display_name.clone(), email: author.email.clone() },
             committer: Signature { name: COMMITTER_NAME.to_owned(), email: COMMITTER_EMAIL.to_owned() },
-            // Of this run: a commit that is made anew is another one.
-            committed_at: self.now().time(),
+            // Of this run, where nobody has to tell the commit from others: one that is made anew is another one.
+            committed_at: payload
+                .setting
+                .as_ref()
+                .and_then(|it| it.committed_at)
+                .unwrap_or_else(|| self.now())
+                .time(),
         };
         let (written, removed) = (prepared.writes.len(), prepared.removed.len());
         let mut files = Files::new(self, &space.domain, prepared);
@@ -281,6 +307,22 @@ impl Platform {
             }),
             Err(error) => Err(git_error(error)),
         }
+    }
+
+    /// Stores that the commit has what the space has, though its revision is another one than was exported: what
+    /// follows
+    /// from a setting need not look again.
+    async fn store_in_step(&self, export: &Export<'_>, run: &Run) -> Result<Effect> {
+        if export.payload.setting.is_none() {
+            return Ok(Effect::Done);
+        }
+        let operation = StoreInStep {
+            payload: ExportPayload::clone(export.payload),
+            head: export.space.head.clone(),
+            finished: run.finish(self, JobOutcome::default()),
+        };
+        self.upkeep(&operation).await?;
+        Ok(Effect::Finished)
     }
 
     /// Stores that the commit has what was exported; on top of it stays what was edited meanwhile.
@@ -306,7 +348,7 @@ impl Platform {
                     parent: current.head.clone(),
                 }),
             };
-            let result = JobResult { revision: Some(id.clone()), url: None };
+            let result = JobResult { revision: Some(id.clone()), ..JobResult::default() };
             let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
             let times = Times { event: run.job.lane_at, now: finished.now };
             let operation = StoreExport {

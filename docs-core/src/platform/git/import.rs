@@ -8,17 +8,18 @@ mod read;
 
 use async_trait::async_trait;
 
-pub(super) use self::read::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size};
+pub(super) use self::read::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, Read, check_size};
 use self::{
     apply::{Applied, StoreImport},
-    read::{Importer, Read},
+    read::Importer,
 };
 use super::{
+    export::Attempt,
     no_git,
-    sync::{ImportPayload, MadeBy, Times, git_error, is_set},
+    sync::{ImportPayload, MadeBy, Times, Unsaid, git_error, is_set},
 };
 use crate::{
-    Result,
+    Error, Result,
     model::{JobResult, JobStage, RevisionId},
     platform::{
         Actor, Platform,
@@ -59,9 +60,27 @@ impl Platform {
             run.say(self, "this commit was imported before; nothing to do".to_owned());
             return Ok(Effect::Done);
         }
+        match self.import_on((payload, &space), &*checkout, run, &mut progress).await? {
+            Attempt::Ended(effect) => Ok(effect),
+            // Nobody asked that the space be as it was.
+            Attempt::Moved | Attempt::Differs => {
+                Err(Error::internal("an import that was asked for depends on no content"))
+            }
+        }
+    }
+
+    /// Makes a space's content equal to a commit's.
+    pub(super) async fn import_on(
+        &self,
+        (payload, space): (ImportPayload, &SpaceRecord),
+        checkout: &dyn Checkout,
+        run: &mut Run,
+        progress: &mut Progress<'_>,
+    ) -> Result<Attempt> {
+        let commit = checkout.commit().clone();
         let storing = self.storing();
         progress.stage(JobStage::ConfigCheck).await?;
-        let read = self.read_commit(&payload, &space, &*checkout, &mut progress).await?;
+        let read = self.read_commit(&payload, space, checkout, progress).await?;
         progress.stage(JobStage::Finalize).await?;
         for warning in &read.warnings {
             run.say(self, warning.clone());
@@ -71,7 +90,7 @@ impl Platform {
         if is_set(payload.request.standalone) {
             run.say(self, format!("made the revision {revision}; the space's content is unchanged"));
         }
-        let result = JobResult { revision: Some(revision.clone()), url: None };
+        let result = JobResult { revision: Some(revision.clone()), ..JobResult::default() };
         let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
         let state =
             payload.state(&commit.oid, &revision, Times { event: run.job.lane_at, now: finished.now });
@@ -80,24 +99,27 @@ impl Platform {
             commit: payload.commit(&commit, MadeBy::SomebodyElse),
             root: read.root,
             revision,
+            on: payload.setting.as_ref().map(|_| space.head.clone()),
             finished,
             payload,
         };
         self.require_stored(storing)?;
         match self.write(&Actor::Platform, &operation).await? {
             Applied::Done => {}
+            Applied::Changed => return Ok(Attempt::Moved),
             Applied::Stale(why) => {
                 run.say(self, why);
-                return Ok(Effect::Done);
+                return Ok(Attempt::Ended(Effect::Done));
             }
             Applied::TakenOver => {
                 tracing::warn!(job.id = %run.job.id, "another worker has taken the import over");
             }
         }
-        Ok(Effect::Finished)
+        Ok(Attempt::Ended(Effect::Finished))
     }
 
-    async fn read_commit(
+    /// Reads what a commit makes of a space.
+    pub(super) async fn read_commit(
         &self,
         payload: &ImportPayload,
         space: &SpaceRecord,
@@ -105,7 +127,8 @@ impl Platform {
         progress: &mut Progress<'_>,
     ) -> Result<Read> {
         let project = payload.project()?;
-        let mut importer = Importer::new(self, space, checkout).await?;
+        let unsaid = payload.setting.as_ref().map_or(Unsaid::Lost, |setting| setting.unsaid);
+        let mut importer = Importer::new((self, space), checkout, unsaid).await?;
         let (tree, config, plan) = importer.plan(&project).await?;
         // Whoever forces an import wants all of it.
         if !is_set(payload.request.force)

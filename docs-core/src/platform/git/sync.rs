@@ -12,8 +12,8 @@ use crate::{
     content::gitsync::{Entry, EntryKind, FormatError, PathError, RepoPath, RepoTree},
     model::{
         BoundedText, ExportGitRepository, GitCommit, GitInfoProvider, GitInfoUpdate, GitProvider, GitSync,
-        ImportGitRepository, JobId, RevisionId, SpaceId, Timestamp, Url as WebUrl, UserId, has_credentials,
-        is_written_out, web_url, without_nul,
+        GitSyncDirection, ImportGitRepository, JobId, RevisionId, SpaceId, Timestamp, Url as WebUrl, UserId,
+        has_credentials, is_written_out, web_url, without_nul,
     },
     platform::{
         Actor, Platform, access,
@@ -25,7 +25,7 @@ use crate::{
     store::{
         Operation, Tx,
         jobs::{self, Audience, NewJob},
-        records::{GitState, RevisionRecord, SpaceRecord},
+        records::{GitState, RevisionRecord, SpaceRecord, git_source},
     },
 };
 
@@ -48,6 +48,29 @@ pub(in crate::platform) struct SyncPayload<R> {
     /// The URL with credentials, sealed.
     #[serde(default)]
     pub(super) sealed_url: Option<String>,
+    /// The setting that it follows from; none where somebody asked for it.
+    #[serde(skip)]
+    pub(super) setting: Option<FromSetting>,
+}
+
+/// What an import or export that follows from the setting of a space works under.
+#[derive(Clone, Debug)]
+pub(in crate::platform) struct FromSetting {
+    /// The setting: what is stored under another one is void.
+    pub(super) generation: String,
+    /// What the space may have that a repository cannot say.
+    pub(super) unsaid: Unsaid,
+    /// When what is exported became the live content. It dates the commit, so that the commit can be told again.
+    pub(super) committed_at: Option<Timestamp>,
+}
+
+/// What an import does with what files cannot say: emojis, icons and conditions of groups and links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unsaid {
+    /// It is as if the repository said that there is none.
+    Lost,
+    /// It stays as it is.
+    Kept,
 }
 
 /// What both kinds of requests say.
@@ -115,7 +138,7 @@ impl<R: SyncRequest> SyncPayload<R> {
     /// What is in sync, apart from the commit: the same commit from elsewhere is another one.
     pub(super) fn source(&self) -> String {
         let wanted = self.request.wanted();
-        format!("{} {} {}", wanted.url, wanted.reference, wanted.directory)
+        git_source(wanted.url, wanted.reference, wanted.directory)
     }
 
     /// The folder of the repository that holds the documentation.
@@ -131,13 +154,23 @@ impl<R: SyncRequest> SyncPayload<R> {
     }
 
     /// The right to store what the job has done: whoever asked may have lost it, or the space may be gone, while the
-    /// job ran.
+    /// job ran. What follows from the setting of the space is the space's own doing.
     pub(super) async fn proof(&self, tx: &Tx) -> Result<SpaceProof> {
-        access::space(tx, &Actor::User(self.by.clone()), &self.space).await?.require(SpaceAction::Manage)
+        let actor = match &self.setting {
+            Some(_) => Actor::Platform,
+            None => Actor::User(self.by.clone()),
+        };
+        access::space(tx, &actor, &self.space).await?.require(SpaceAction::Manage)
     }
 
-    /// Why this comes too late: something that happened after it was applied already.
+    /// Why this comes too late: something that happened after it was applied already, or the setting that it follows
+    /// from is another one.
     pub(super) fn is_stale(&self, space: &SpaceRecord, event_at: Timestamp) -> Option<String> {
+        if let Some(setting) = &self.setting {
+            let current = space.git_sync.as_ref().map(|sync| &sync.generation);
+            return (current != Some(&setting.generation))
+                .then(|| "dropped: the setting of the space was changed meanwhile".to_owned());
+        }
         if self.request.wanted().is_unordered {
             return None;
         }
@@ -149,6 +182,9 @@ impl<R: SyncRequest> SyncPayload<R> {
     /// The URL with its credentials.
     pub(super) fn url(&self, platform: &Platform, run: &Run) -> Result<String> {
         let Some(sealed) = &self.sealed_url else { return Ok(self.request.wanted().url.to_owned()) };
+        if self.setting.is_some() {
+            return opened_url(platform, &self.space, sealed);
+        }
         platform.secrets().open(run.job.id.as_str(), sealed).map_err(|_| {
             Error::new(ErrorKind::Precondition, "the credentials were sealed by another server; ask again")
         })
@@ -223,22 +259,48 @@ pub(super) enum MadeBy {
     SomebodyElse,
 }
 
-/// Makes a revision that is in sync with Git the active one of its space.
-pub(super) fn move_head_in_sync(
+/// The space as it is once it is in sync with a commit.
+pub(super) fn in_sync(
+    old: &SpaceRecord,
+    done: GitSyncDirection,
+    (git, now): (GitState, Timestamp),
+) -> SpaceRecord {
+    let mut git_sync = old.git_sync.clone();
+    if let Some(sync) = &mut git_sync {
+        sync.note(done, &git, now);
+    }
+    SpaceRecord { git: Some(git), git_sync, ..old.clone() }
+}
+
+/// Makes a revision the active one of its space, which is then in sync with Git: with that revision, or with one that
+/// it was made from.
+pub(super) async fn move_head_in_sync(
     tx: &mut Tx,
     proof: &SpaceProof,
     revision: RevisionRecord,
-    git: GitState,
+    (done, git): (GitSyncDirection, GitState),
 ) -> Result<()> {
     let old = proof.space();
     let new = SpaceRecord {
         head: revision.id.clone(),
         root: revision.root,
-        git: Some(git),
         updated_at: revision.created_at.later_than(old.updated_at),
-        ..SpaceRecord::clone(old)
+        ..in_sync(old, done, (git, revision.created_at))
     };
-    move_head_to(tx, proof, new, revision)
+    move_head_to(tx, proof, new, revision).await
+}
+
+/// What the URL of a space's setting is sealed for.
+pub(super) fn url_purpose(space: &SpaceId) -> String {
+    format!("git-sync-url {space}")
+}
+
+/// The URL of a space's setting with its credentials.
+pub(super) fn opened_url(platform: &Platform, space: &SpaceId, sealed: &str) -> Result<String> {
+    platform.secrets().open(&url_purpose(space), sealed).map_err(|_| {
+        let message = "the credentials were sealed with another key; set the synchronization again with them";
+        Error::new(ErrorKind::Precondition, message)
+    })
 }
 
 /// The files of a commit.

@@ -110,7 +110,7 @@ impl Platform {
             let revision = RevisionRecord { parents: vec![head.clone()], ..revision };
             let shown = show(id.clone(), edited.root).await?;
             self.require_stored(before.storing)?;
-            let result = JobResult { revision: Some(id.clone()), url: None };
+            let result = JobResult { revision: Some(id.clone()), ..JobResult::default() };
             let outcome = JobOutcome { result: Some(result), object: None };
             let finish = run.map(|run| run.finish(self, outcome));
             let done = match target.request {
@@ -203,7 +203,7 @@ impl Operation for AppendLive {
         if proof.space().head != self.before.head {
             return Ok(false);
         }
-        move_head(tx, &proof, self.revision.clone())?;
+        move_head(tx, &proof, self.revision.clone()).await?;
         Ok(true)
     }
 }

@@ -142,7 +142,7 @@ impl Platform {
                 (Ok(space), Some(revision)) => Some(self.urls().revision(&space, revision)),
                 _ => None,
             };
-            JobResult { url, revision: result.revision.clone() }
+            JobResult { url, ..result.clone() }
         });
         Job {
             object: JobObject::Is,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::Secret;
 use crate::{
     BoxFuture, Error, Result,
     model::{
@@ -14,6 +13,7 @@ use crate::{
     platform::{
         Actor, Platform, access,
         nouns::{Caller, SiteHandle, SiteRef},
+        secret::Secret,
     },
     policy::SiteAction,
     ports::Secrets,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::Secret;
 use crate::{
     BoxFuture, Error, Result,
     model::{
@@ -15,6 +14,7 @@ use crate::{
         Actor, Platform, access, at_once,
         list_identities::tag,
         nouns::{Caller, ShareLinkHandle, ShareLinks, SiteRef},
+        secret::Secret,
     },
     policy::SiteAction,
     store::{

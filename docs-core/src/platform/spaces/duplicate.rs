@@ -55,6 +55,7 @@ impl Operation for DuplicateSpace {
             rank: make_room(tx, &gap, 1, self.now).await?.pop(),
             head: self.head.clone(),
             git: None,
+            git_sync: None,
             ..SpaceRecord::clone(from)
         };
         let copy = create_in(tx, record, &self.by);

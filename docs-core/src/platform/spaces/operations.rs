@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use super::{PurgeSpace, RESTORE_WINDOW, create_in, shown_emoji, trash};
 use crate::{
     Error, Result,
-    model::{JobId, Patch, RevisionId, SpaceId, Timestamp, UpdateSpace, UserId},
+    model::{EditMode, JobId, Patch, RevisionId, SpaceId, Timestamp, UpdateSpace, UserId},
     platform::{
         Actor, access,
         jobs::Job as _,
@@ -58,6 +58,12 @@ impl Operation for SpaceUpdate {
         let proof = access.require(SpaceAction::Manage)?;
         let old = proof.space();
         let change = self.change.clone();
+        let imports = old.git_sync.as_ref().is_some_and(|sync| sync.setting.direction.imports());
+        if imports && change.edit_mode == Some(EditMode::Live) {
+            return Err(Error::conflict(
+                "editMode: stays `locked` while the space follows a Git repository; use a change request",
+            ));
+        }
         let mut new = SpaceRecord::clone(old);
         new.edit_mode = change.edit_mode.unwrap_or(new.edit_mode);
         new.title = change.title.unwrap_or(new.title);

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::super::sync::{ExportPayload, move_head_in_sync};
 use crate::{
     Result,
-    model::{GitCommit, RevisionId},
+    model::{GitCommit, GitSyncDirection, RevisionId},
     store::{
         Hash, Operation, Tx, jobs,
-        records::{GitState, RevisionRecord},
+        records::{GitState, RevisionRecord, SpaceRecord},
     },
 };
 
@@ -71,7 +71,7 @@ impl Operation for StoreExport {
                 self.revision(edited, None)
             }
         };
-        move_head_in_sync(tx, &proof, live, self.git.clone())?;
+        move_head_in_sync(tx, &proof, live, (GitSyncDirection::Export, self.git.clone())).await?;
         Ok(Applied::Done)
     }
 }
@@ -81,5 +81,36 @@ impl StoreExport {
         let (space, by) = (self.payload.space.clone(), self.payload.by.clone());
         let revision = RevisionRecord::new(new.id.clone(), space, new.root, self.finished.now, by);
         RevisionRecord { parents: vec![new.parent.clone()], git, ..revision }
+    }
+}
+
+/// Stores that the commit a space is in sync with has what the space has now.
+pub(super) struct StoreInStep {
+    pub(super) payload: ExportPayload,
+    /// The live revision that was compared.
+    pub(super) head: RevisionId,
+    pub(super) finished: jobs::FinishJob,
+}
+
+#[async_trait]
+impl Operation for StoreInStep {
+    type Out = ();
+    const NAME: &'static str = "git_in_step";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let proof = self.payload.proof(tx).await?;
+        if !jobs::finish(tx, &self.finished).await? {
+            return Ok(());
+        }
+        let old = proof.space();
+        // What changed meanwhile has its own job.
+        let same = old.git.as_ref().filter(|_| old.head == self.head);
+        let Some(git) = same.filter(|_| self.payload.is_stale(old, self.finished.job.lane_at).is_none())
+        else {
+            return Ok(());
+        };
+        let git = Some(GitState { revision: Some(self.head.clone()), ..git.clone() });
+        tx.put(&**old, SpaceRecord { git, ..SpaceRecord::clone(old) })?;
+        Ok(())
     }
 }

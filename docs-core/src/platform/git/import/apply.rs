@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::super::sync::{ImportPayload, move_head_in_sync};
 use crate::{
     Result,
-    model::{GitCommit, RevisionId},
+    model::{GitCommit, GitSyncDirection, RevisionId},
     store::{
         Hash, Operation, Tx, jobs,
         records::{GitState, RevisionRecord},
@@ -19,6 +19,8 @@ use crate::{
 pub(super) enum Applied {
     /// It is stored, and the job is done.
     Done,
+    /// The content of the space has changed meanwhile, and may not be lost.
+    Changed,
     /// Something that happened later was applied meanwhile.
     Stale(String),
     /// Another worker has the job.
@@ -32,6 +34,8 @@ pub(super) struct StoreImport {
     pub(super) root: Hash,
     pub(super) commit: GitCommit,
     pub(super) git: GitState,
+    /// The live revision that it may take the place of; any where there is none.
+    pub(super) on: Option<RevisionId>,
     pub(super) finished: jobs::FinishJob,
 }
 
@@ -46,6 +50,9 @@ impl Operation for StoreImport {
         if let Some(why) = self.payload.is_stale(old, self.finished.job.lane_at) {
             return Ok(Applied::Stale(why));
         }
+        if self.on.as_ref().is_some_and(|on| *on != old.head) {
+            return Ok(Applied::Changed);
+        }
         if !jobs::finish(tx, &self.finished).await? {
             return Ok(Applied::TakenOver);
         }
@@ -59,7 +66,7 @@ impl Operation for StoreImport {
             tx.create(revision);
             return Ok(Applied::Done);
         }
-        move_head_in_sync(tx, &proof, revision, self.git.clone())?;
+        move_head_in_sync(tx, &proof, revision, (GitSyncDirection::Import, self.git.clone())).await?;
         Ok(Applied::Done)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::super::sync::{format_error, git_error, readable, tree_of};
+use super::super::sync::{Unsaid, format_error, git_error, readable, tree_of};
 use crate::{
     Error, Result,
     content::{
@@ -34,14 +34,14 @@ pub(super) const MAX_FILES_BYTES: u64 = 2_000_000_000;
 pub(in crate::platform::git) const MAX_PAGE_FILE_BYTES: u64 = MAX_PAGE_BYTES as u64 + (256 << 10);
 
 /// What was read.
-pub(super) struct Read {
-    pub(super) root: Hash,
+pub(in crate::platform::git) struct Read {
+    pub(in crate::platform::git) root: Hash,
     /// What the commit is like apart from the bytes of what was read.
-    pub(super) layout: Hash,
+    pub(in crate::platform::git) layout: Hash,
     /// How much was read, as a sentence.
-    pub(super) what: String,
+    pub(in crate::platform::git) what: String,
     /// What was left out or read in a way its author may not expect.
-    pub(super) warnings: Vec<String>,
+    pub(in crate::platform::git) warnings: Vec<String>,
 }
 
 /// Reads one checkout for one space.
@@ -60,6 +60,8 @@ pub(super) struct Importer<'a> {
     pub(super) reusables: HashMap<RepoPath, ReusableId>,
     pub(super) landing: Option<Landing>,
     pub(super) warnings: Vec<String>,
+    /// What becomes of what files cannot say.
+    unsaid: Unsaid,
 }
 
 /// The file that is the first page by its name, of which there was a page before.
@@ -96,9 +98,9 @@ pub(super) struct Before {
 
 impl<'a> Importer<'a> {
     pub(super) async fn new(
-        platform: &'a Platform,
-        space: &'a SpaceRecord,
+        (platform, space): (&'a Platform, &'a SpaceRecord),
         checkout: &'a dyn Checkout,
+        unsaid: Unsaid,
     ) -> Result<Self> {
         Ok(Self {
             platform,
@@ -113,6 +115,7 @@ impl<'a> Importer<'a> {
             reusables: HashMap::new(),
             landing: None,
             warnings: Vec::new(),
+            unsaid,
         })
     }
 
@@ -433,6 +436,10 @@ impl<'a> Importer<'a> {
     ) -> BuildPage {
         let Some((id, entry)) = before else {
             return BuildPage::new(self.platform.id(), parent, kind, fields);
+        };
+        let fields = match self.unsaid {
+            Unsaid::Lost => fields,
+            Unsaid::Kept => entry.fields().overlaid(fields),
         };
         let mut page = BuildPage::new(id, parent, kind, fields);
         page.rank = Some(entry.rank);

@@ -1,0 +1,86 @@
+//! What a commit says of what it exports, and who gets the credit for it.
+
+use std::sync::Arc;
+
+use crate::{
+    Result,
+    model::{RevisionId, Timestamp, UserId},
+    ports::Commit,
+    store::{
+        Key, Scan, Tx, id_of,
+        records::{ChangeRequestRecord, GitSyncState, RevisionKind, RevisionRecord, SpaceRecord},
+    },
+};
+
+/// The message of commits where the setting has none.
+const DEFAULT_MESSAGE: &str = "DOCS-{change_request_number}: {change_request_subject}";
+/// What stands for the number and the subject of the change request that was merged.
+const NUMBER: &str = "{change_request_number}";
+const SUBJECT: &str = "{change_request_subject}";
+/// Most revisions that are looked at for the change request that was merged last.
+const MAX_LOOKED_AT: u32 = 50;
+
+/// What a commit says: it follows from the revision that is exported alone, so that the commit can be told again.
+pub(super) struct Credit {
+    pub(super) by: UserId,
+    pub(super) message: String,
+    pub(super) at: Timestamp,
+}
+
+impl Credit {
+    /// The credit for the first of some revisions, the newest first.
+    pub(super) async fn of(
+        tx: &Tx,
+        (space, sync): (&SpaceRecord, &GitSyncState),
+        revisions: &[Arc<RevisionRecord>],
+    ) -> Result<Self> {
+        let merged = revisions.iter().find_map(|revision| match &revision.kind {
+            RevisionKind::Merge(request) => Some((revision, request)),
+            RevisionKind::Edits | RevisionKind::Update | RevisionKind::Rollback(_) => None,
+        });
+        let request: Option<Arc<ChangeRequestRecord>> = match &merged {
+            Some((_, request)) => tx.get(&ChangeRequestRecord::at(request)).await?,
+            None => None,
+        };
+        let template = sync.setting.commit_message.as_deref();
+        let message = match (template, request) {
+            (template, Some(request)) => {
+                let subject = match (request.subject.trim(), template) {
+                    ("", Some(_)) => "No subject",
+                    ("", None) => "change request with no subject merged",
+                    (subject, _) => subject,
+                };
+                let template = template.unwrap_or(DEFAULT_MESSAGE);
+                template.replace(NUMBER, &request.number.to_string()).replace(SUBJECT, subject)
+            }
+            (Some(fixed), None) if !fixed.contains(NUMBER) && !fixed.contains(SUBJECT) => fixed.to_owned(),
+            (_, None) => format!("Update {}", space.title),
+        };
+        let newest = revisions.first();
+        let by = merged.map(|(revision, _)| revision).or(newest).map_or(&sync.by, |revision| &revision.by);
+        let at = newest.map_or(space.updated_at, |revision| revision.created_at);
+        Ok(Self { by: by.clone(), message, at })
+    }
+
+    /// Tells whether a commit says this.
+    pub(super) fn is_of(&self, commit: &Commit) -> bool {
+        commit.message.trim() == self.message.trim()
+            && commit.committed_at.timestamp() == self.at.time().timestamp()
+    }
+}
+
+/// The latest live revisions of a space, the newest first: those that came after one, and after the last that was in
+/// sync with a commit.
+pub(super) async fn recent(
+    tx: &Tx,
+    space: &SpaceRecord,
+    since: Option<&RevisionId>,
+) -> Result<Vec<Arc<RevisionRecord>>> {
+    let (from, to) = RevisionRecord::history_of(&space.id).below();
+    let rows = tx.scan(&Scan { from, to, rev: true, limit: MAX_LOOKED_AT }).await?;
+    let key = |row: &Key| Ok(RevisionRecord::at(&space.id, &id_of(row)?));
+    let keys = rows.iter().map(|(row, _)| key(row)).collect::<Result<Vec<Key>>>()?;
+    let found = tx.get_many::<RevisionRecord>(&keys).await?;
+    let is_new = |revision: &Arc<RevisionRecord>| Some(&revision.id) != since && revision.git.is_none();
+    Ok(found.into_iter().flatten().take_while(is_new).collect())
+}

@@ -1,0 +1,145 @@
+//! The schedule: a look at the repository every so many minutes, where no webhook tells of pushes.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    super::{no_git, sync::git_error},
+    enqueue::{SAME, Wake, enqueue},
+    job::import_payload,
+};
+use crate::{
+    Error, Result,
+    model::{BASE32, JobId, SpaceId, Timestamp},
+    platform::{
+        Platform,
+        jobs::{Effect, Job, Run},
+    },
+    store::{
+        Hash, Operation, Tx,
+        jobs::{self, FinishJob, JobOutcome},
+        records::{JobRecord, JobState, SpaceRecord},
+    },
+};
+
+/// The job that looks whether the repository of a space has another commit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct RepositoryLook {
+    space: SpaceId,
+    /// The setting that it follows from: under another one there is another job.
+    generation: String,
+}
+
+#[async_trait]
+impl Job for RepositoryLook {
+    const KIND: &'static str = "git_look";
+
+    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
+        let space: Option<Arc<SpaceRecord>> =
+            platform.read().await?.get(&SpaceRecord::at(&self.space)).await?;
+        let Some(space) = space.filter(|space| self.is_of(space)) else { return Ok(Effect::Done) };
+        let wants = match space.deleted_at {
+            // It can be restored, and is looked after again then.
+            Some(_) => false,
+            None => platform.wants_sync(&space, run).await?,
+        };
+        let finished = run.finish(platform, JobOutcome::default());
+        let job = wants.then(|| platform.id());
+        platform.upkeep(&StoreLook { look: self, job, finished }).await?;
+        Ok(Effect::Finished)
+    }
+}
+
+impl RepositoryLook {
+    fn is_of(&self, space: &SpaceRecord) -> bool {
+        space.git_sync.as_ref().is_some_and(|sync| sync.generation == self.generation)
+    }
+}
+
+impl Platform {
+    /// Tells whether space and repository are to be brought in step: one of them has something new, or what came of the
+    /// last job says something else than a look does.
+    async fn wants_sync(&self, space: &SpaceRecord, run: &Run) -> Result<bool> {
+        let Some(sync) = &space.git_sync else { return Ok(false) };
+        let tx = self.read().await?;
+        let last = jobs::for_the_same(&tx, space.id.as_str(), SAME).await?;
+        let has_failed = last.is_some_and(|job| job.state == JobState::Failed);
+        drop(tx);
+        let git = self.ports().git.as_ref().ok_or_else(no_git)?;
+        let payload = import_payload(space, sync);
+        let found = match payload.url(self, run) {
+            Ok(url) => git.resolve(&payload.fetch_of(&url, &sync.setting.reference)).await.map_err(git_error),
+            Err(error) => Err(error),
+        };
+        let oid = match found {
+            Ok(oid) => oid,
+            Err(error) => {
+                tracing::warn!(space = %space.id, error = ?error, "a repository cannot be looked at");
+                // The job says so where people see it, once.
+                return Ok(!has_failed);
+            }
+        };
+        let conflict = sync.conflict.as_ref().and_then(|conflict| conflict.then.oid.as_ref());
+        let known = space.git.as_ref().filter(|git| git.source.as_ref() == Some(&payload.source()));
+        let known = conflict.or_else(|| known.and_then(|git| git.oid.as_ref()));
+        let has_moved = sync.setting.direction.imports() && oid.as_ref() != known;
+        let is_behind = sync.setting.direction.exports() && !space.is_in_step() && conflict.is_none();
+        Ok(has_failed || has_moved || is_behind)
+    }
+}
+
+/// Stores what a look has found, with the next one.
+struct StoreLook {
+    look: RepositoryLook,
+    /// The id of the job to enqueue.
+    job: Option<JobId>,
+    finished: FinishJob,
+}
+
+#[async_trait]
+impl Operation for StoreLook {
+    type Out = ();
+    const NAME: &'static str = "git_look";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        if !jobs::finish(tx, &self.finished).await? {
+            return Ok(());
+        }
+        // Nobody asks what became of a look, and there are many.
+        tx.delete_all::<JobRecord>(&[JobRecord::at(&self.finished.job.id)]).await?;
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.look.space)).await?;
+        let Some(space) = space.filter(|space| self.look.is_of(space)) else { return Ok(()) };
+        let now = self.finished.now;
+        schedule(tx, &space, now).await?;
+        if let Some(job) = self.job.as_ref().filter(|_| space.deleted_at.is_none()) {
+            enqueue(tx, &space, Wake { job: job.clone(), by: None, now }).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Enqueues the next look at the repository of a space, unless it is already. The time of each follows from the space
+/// and the setting, so however often this is done there is one; looks of different spaces are spread.
+pub(super) async fn schedule(tx: &mut Tx, space: &SpaceRecord, now: Timestamp) -> Result<()> {
+    let Some(sync) = &space.git_sync else { return Ok(()) };
+    let Some(interval) = sync.setting.schedule else { return Ok(()) };
+    let period = TimeDelta::minutes(interval.minutes().into()).num_milliseconds();
+    let name = Hash::of(format!("{} {}", space.id, sync.generation).as_bytes());
+    let spread =
+        i64::from(u32::from_be_bytes([0, name.as_bytes()[0], name.as_bytes()[1], name.as_bytes()[2]]));
+    let offset = spread * 1_000 % period;
+    let number = (now.time().timestamp_millis() - offset).div_euclid(period) + 1;
+    let due = DateTime::from_timestamp_millis(number * period + offset)
+        .ok_or_else(|| Error::internal("a time beyond all calendars"))?;
+    let id = Hash::of(format!("{name} {number}").as_bytes());
+    let id: JobId = BASE32.encode(&id.as_bytes()[..16]).parse().map_err(Error::internal)?;
+    if tx.get::<JobRecord>(&JobRecord::at(&id)).await?.is_some() {
+        return Ok(());
+    }
+    let look = RepositoryLook { space: space.id.clone(), generation: sync.generation.clone() };
+    let job = look.about(&id, &space.id, now)?;
+    jobs::enqueue(tx, now, jobs::NewJob { due: Timestamp::new(due), ..job }).await
+}

@@ -1,0 +1,147 @@
+//! The writes of the setting.
+
+use async_trait::async_trait;
+
+use super::{
+    enqueue::{Wake, enqueue},
+    no_setting,
+};
+use crate::{
+    Error, Result,
+    model::{EditMode, JobId, SetGitSync, SpaceId, Timestamp, UserId},
+    platform::{Actor, access},
+    policy::SpaceAction,
+    store::{
+        Operation, Tx,
+        records::{GitSyncState, SpaceRecord},
+    },
+};
+
+/// What is changed of the setting.
+pub(super) enum Change {
+    /// All that is set.
+    Set {
+        setting: Box<SetGitSync>,
+        /// The URL with credentials, where it came with some.
+        sealed_url: Option<String>,
+    },
+    /// The secret of the webhook.
+    Secret,
+}
+
+/// Changes the setting of a space, or makes it.
+pub(super) struct ChangeGitSync {
+    pub(super) actor: Actor,
+    pub(super) by: UserId,
+    pub(super) space: SpaceId,
+    pub(super) change: Change,
+    /// A secret for a setting that has none, or is to have another.
+    pub(super) sealed_secret: String,
+    /// What tells the new setting from all others.
+    pub(super) generation: String,
+    /// The id of a job.
+    pub(super) job: JobId,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for ChangeGitSync {
+    type Out = ();
+    const NAME: &'static str = "git_sync_change";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Manage)?;
+        let old = proof.space();
+        let before = old.git_sync.as_deref();
+        let (setting, sealed_url) = match (&self.change, before) {
+            (Change::Secret, None) => return Err(no_setting()),
+            (Change::Secret, Some(before)) => {
+                let git_sync = GitSyncState {
+                    sealed_secret: self.sealed_secret.clone(),
+                    secret_created_at: self.now,
+                    ..before.clone()
+                };
+                tx.put(
+                    &**old,
+                    SpaceRecord { git_sync: Some(Box::new(git_sync)), ..SpaceRecord::clone(old) },
+                )?;
+                return Ok(());
+            }
+            (Change::Set { setting, sealed_url }, _) => (setting, sealed_url),
+        };
+        if setting.direction.imports() && old.edit_mode == EditMode::Live {
+            return Err(Error::conflict(
+                "direction: live content of this space may be edited, which an import would not know; set `editMode` \
+                 to `locked` first",
+            ));
+        }
+        let kept = before.filter(|before| before.setting.url == setting.url);
+        let mut git_sync = GitSyncState {
+            setting: SetGitSync::clone(setting),
+            generation: self.generation.clone(),
+            sealed_url: sealed_url.clone().or_else(|| kept.and_then(|before| before.sealed_url.clone())),
+            sealed_secret: before.map_or(&self.sealed_secret, |before| &before.sealed_secret).clone(),
+            secret_created_at: before.map_or(self.now, |before| before.secret_created_at),
+            by: self.by.clone(),
+            updated_at: self.now,
+            last_import: None,
+            last_export: None,
+            conflict: None,
+        };
+        // What is known of a repository is of no use for another.
+        if let Some(before) = before.filter(|before| before.source() == git_sync.source()) {
+            git_sync.last_import.clone_from(&before.last_import);
+            git_sync.last_export.clone_from(&before.last_export);
+            git_sync.conflict.clone_from(&before.conflict);
+        }
+        let new = SpaceRecord { git_sync: Some(Box::new(git_sync)), ..SpaceRecord::clone(old) };
+        let space = tx.put(&**old, new)?;
+        let wake = Wake { job: self.job.clone(), by: Some(self.by.clone()), now: self.now };
+        enqueue(tx, &space, wake).await.map(drop)
+    }
+}
+
+/// Removes the setting of a space.
+pub(super) struct RemoveGitSync {
+    pub(super) actor: Actor,
+    pub(super) space: SpaceId,
+}
+
+#[async_trait]
+impl Operation for RemoveGitSync {
+    type Out = ();
+    const NAME: &'static str = "git_sync_remove";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Manage)?;
+        let old = proof.space();
+        if old.git_sync.is_none() {
+            return Err(no_setting());
+        }
+        tx.put(&**old, SpaceRecord { git_sync: None, ..SpaceRecord::clone(old) })?;
+        Ok(())
+    }
+}
+
+/// Brings a space and its repository in step now.
+pub(super) struct RunGitSync {
+    pub(super) actor: Actor,
+    pub(super) space: SpaceId,
+    pub(super) job: JobId,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for RunGitSync {
+    type Out = JobId;
+    const NAME: &'static str = "git_sync_run";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<JobId> {
+        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Manage)?;
+        if proof.space().git_sync.is_none() {
+            return Err(no_setting());
+        }
+        let wake = Wake { job: self.job.clone(), by: self.actor.user().cloned(), now: self.now };
+        enqueue(tx, proof.space(), wake).await
+    }
+}

@@ -1,0 +1,256 @@
+//! What hosts of repositories tell of pushes: who signs with the secret of a space's webhook makes the space look.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use data_encoding::HEXLOWER_PERMISSIVE;
+use hmac::{Hmac, KeyInit, Mac};
+use serde::Deserialize;
+use sha2::Sha256;
+
+use super::{
+    enqueue::{Wake, enqueue},
+    secret_purpose,
+};
+use crate::{
+    BoxFuture, Error, Result,
+    model::{JobId, SpaceId, Timestamp},
+    platform::Platform,
+    store::{Operation, Tx, records::SpaceRecord},
+};
+
+/// Most bytes of a delivery: what the largest host sends at most.
+pub(in crate::platform) const MAX_DELIVERY: u64 = 25 << 20;
+/// Most bytes of a delivery that are kept until its end is seen. What a longer one is about is not read: the space
+/// looks.
+const MAX_READ: usize = 1 << 20;
+/// What a push names as the commit of a branch that was deleted.
+const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
+
+/// What an event of a host is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum GitHostEvent {
+    /// Somebody has pushed.
+    Push,
+    /// Anything else, such as a test of the address.
+    Other,
+}
+
+/// How a delivery proves that it is the host's, and what it is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GitDelivery<'h> {
+    /// The signature of the body, `sha256=` and 64 hexadecimal digits: HMAC-SHA256 with the secret as its key.
+    pub signature: Option<&'h str>,
+    /// The secret itself, as hosts send it that do not sign.
+    pub token: Option<&'h str>,
+    /// What it is about.
+    pub event: GitHostEvent,
+}
+
+/// What became of a delivery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum GitWebhookAnswer {
+    /// Space and repository will be brought in step.
+    Enqueued,
+    /// There is nothing to do.
+    Nothing,
+}
+
+/// A delivery to the webhook of a space, while its body comes.
+///
+/// # Example
+/// ```
+/// # use docs_core::{Platform, Result, platform::{GitDelivery, GitHostEvent, GitWebhook}};
+/// # async fn example(platform: &Platform, space: &str, signature: &str, body: &[u8]) -> Result<()> {
+/// let delivery = GitDelivery { signature: Some(signature), token: None, event: GitHostEvent::Push };
+/// let mut webhook = GitWebhook::open(platform, space, delivery).await?;
+/// webhook.take(body)?;
+/// println!("{:?}", webhook.end().await?);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct GitWebhook<'p> {
+    platform: &'p Platform,
+    /// The space, where it has a webhook.
+    space: Option<SpaceId>,
+    /// The signature that the body must have.
+    signature: Option<Vec<u8>>,
+    has_token: bool,
+    event: GitHostEvent,
+    mac: Hmac<Sha256>,
+    /// The body as far as it is read.
+    body: Vec<u8>,
+    size: u64,
+}
+
+impl<'p> GitWebhook<'p> {
+    /// Begins to take a delivery for a space. Whether there is such a webhook is told at the [`end`](Self::end), when
+    /// the signature is known: nothing before that differs.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn open(
+        platform: &'p Platform,
+        space: &'p str,
+        delivery: GitDelivery<'p>,
+    ) -> BoxFuture<'p, Result<Self>> {
+        Box::pin(async move {
+            let found = match space.parse::<SpaceId>() {
+                Ok(id) => platform.read().await?.get::<SpaceRecord>(&SpaceRecord::at(&id)).await?,
+                Err(_) => None,
+            };
+            let secret = found.as_ref().and_then(|space| platform.webhook_secret(space));
+            let has_token = match (delivery.token, &secret) {
+                // Compared by their hashes, in a time that tells nothing.
+                (Some(token), Some(secret)) => {
+                    blake3::hash(token.as_bytes()) == blake3::hash(secret.as_bytes())
+                }
+                _ => false,
+            };
+            let signature = delivery.signature.and_then(|text| text.strip_prefix("sha256="));
+            let signature = signature.and_then(|hex| HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok());
+            Ok(Self {
+                platform,
+                space: found.filter(|_| secret.is_some()).map(|space| space.id.clone()),
+                signature,
+                has_token,
+                event: delivery.event,
+                mac: mac(secret.as_deref().unwrap_or_default()),
+                body: Vec::new(),
+                size: 0,
+            })
+        })
+    }
+
+    /// Takes a part of the body.
+    ///
+    /// # Errors
+    /// `Invalid` for a body that is too large.
+    pub fn take(&mut self, part: &[u8]) -> Result<()> {
+        self.size += part.len() as u64;
+        if self.size > MAX_DELIVERY {
+            return Err(Error::invalid("the body", format!("must have at most {MAX_DELIVERY} bytes")));
+        }
+        self.mac.update(part);
+        if self.body.len() <= MAX_READ {
+            self.body.extend_from_slice(part);
+        }
+        Ok(())
+    }
+
+    /// Takes the end of the body, and does what the delivery asks for.
+    ///
+    /// # Errors
+    /// `NotFound` for a space that is not there or has no webhook, and for a delivery without proof; the store's.
+    ///
+    /// # Cancel safety
+    /// Dropping the future enqueues one job or none.
+    pub fn end(self) -> BoxFuture<'p, Result<GitWebhookAnswer>> {
+        Box::pin(async move {
+            let is_signed = match &self.signature {
+                Some(signature) => self.mac.verify_slice(signature).is_ok(),
+                None => false,
+            };
+            let missing = || Error::not_found("webhook");
+            let space = self.space.filter(|_| is_signed || self.has_token).ok_or_else(missing)?;
+            if self.event != GitHostEvent::Push {
+                return Ok(GitWebhookAnswer::Nothing);
+            }
+            let push = match self.size > MAX_READ as u64 {
+                true => Push::default(),
+                // Whatever else it says, somebody has pushed.
+                false => serde_json::from_slice(&self.body).unwrap_or_default(),
+            };
+            let (job, now) = (self.platform.id(), self.platform.now());
+            self.platform.upkeep(&TakePush { space, push, job, now }).await.map(|is_enqueued| {
+                match is_enqueued {
+                    true => GitWebhookAnswer::Enqueued,
+                    false => GitWebhookAnswer::Nothing,
+                }
+            })
+        })
+    }
+}
+
+impl Platform {
+    /// The secret of a space's webhook, where it has one.
+    fn webhook_secret(&self, space: &SpaceRecord) -> Option<String> {
+        let sync = space.git_sync.as_ref().filter(|_| space.deleted_at.is_none())?;
+        match self.secrets().open(&secret_purpose(&space.id), &sync.sealed_secret) {
+            Ok(secret) => Some(secret),
+            Err(_) => {
+                tracing::warn!(space = %space.id, "the secret of a webhook was sealed with another key; rotate it");
+                None
+            }
+        }
+    }
+}
+
+fn mac(key: &str) -> Hmac<Sha256> {
+    Hmac::<Sha256>::new_from_slice(key.as_bytes())
+        .unwrap_or_else(|_| unreachable!("a key may have any length"))
+}
+
+/// What is read of a push. Hosts that tell it in other words are taken to have said nothing.
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Push {
+    #[serde(default, rename = "ref")]
+    reference: Option<String>,
+    #[serde(default)]
+    after: Option<String>,
+}
+
+/// Enqueues the job for a push, unless nothing follows from it; `Out` tells whether.
+struct TakePush {
+    space: SpaceId,
+    push: Push,
+    job: JobId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for TakePush {
+    type Out = bool;
+    const NAME: &'static str = "git_push_taken";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.space)).await?;
+        let Some(space) = space.filter(|space| space.deleted_at.is_none()) else { return Ok(false) };
+        let Some(sync) = &space.git_sync else { return Ok(false) };
+        let is_other = self.push.reference.as_ref().is_some_and(|it| **it != *sync.setting.reference);
+        let is_known = self.push.after.as_ref().is_some_and(|oid| {
+            oid == NO_COMMIT || space.git.as_ref().is_some_and(|git| git.is_of(oid, &sync.source()))
+        });
+        if !sync.setting.direction.imports() || is_other || is_known {
+            return Ok(false);
+        }
+        enqueue(tx, &space, Wake { job: self.job.clone(), by: None, now: self.now }).await?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_that_of_the_documentation_of_github() {
+        let mut mac = mac("It's a Secret to Everybody");
+        mac.update(b"Hello, World!");
+        let signature = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+        assert_eq!(data_encoding::HEXLOWER.encode(&mac.finalize().into_bytes()), signature);
+    }
+
+    #[test]
+    fn what_is_no_push_in_the_usual_words_says_nothing() {
+        let read = |text: &str| serde_json::from_str::<Push>(text).unwrap_or_default();
+        let push = read(r#"{"after":"ab","ref":"refs/heads/main","commits":[{"id":1}]}"#);
+        assert_eq!((push.reference.as_deref(), push.after.as_deref()), (Some("refs/heads/main"), Some("ab")));
+        for other in ["", "[]", "payload=%7B%7D", r#"{"push":{"changes":[]}}"#, r#"{"ref":5}"#] {
+            assert!(read(other).reference.is_none() && read(other).after.is_none(), "{other}");
+        }
+    }
+}

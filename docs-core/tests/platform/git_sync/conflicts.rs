@@ -1,0 +1,162 @@
+//! What both sides have changed.
+
+use docs_core::{
+    model::{ChangeRequestStatus, SettableStatus, UpdateChangeRequest},
+    store::PageRequest,
+};
+
+use super::*;
+
+#[tokio::test]
+async fn edits_of_both_sides_are_united_and_reach_both() {
+    let (w, remote, space) = in_step(FILES, json!({})).await;
+    let start = at(&w, &space, "readme").await;
+    change(&w, &space, set(&start, "Hello there.\n\nSecond.\n\nThird.\n")).await;
+    push(&w, &space, &remote, ("README.md", "# Start\n\nHello.\n\nSecond.\n\nThird, at last.\n")).await;
+    push(&w, &space, &remote, ("limits.md", "# Limits\n\nTwo.\n")).await;
+    settle(&w).await;
+    assert_in_step(&w, &space).await;
+    let both = "Hello there.\n\nSecond.\n\nThird, at last.\n";
+    assert_eq!(text(&w, &space, "readme").await, both);
+    assert_eq!(text(&w, &space, "limits").await, "Two.\n");
+    assert_eq!(files(&remote)["README.md"], format!("# Start\n\n{both}"));
+    let [commit] = &remote.commits()[..] else { panic!("one commit") };
+    assert_eq!(commit.written, ["README.md"]);
+}
+
+#[tokio::test]
+async fn pages_that_either_side_made_are_on_both() {
+    let (w, remote, space) = in_step(FILES, json!({})).await;
+    change(&w, &space, json!([insert("Prices", "Low.\n")])).await;
+    remote.put("faq.md", "# Questions\n\nNone.\n");
+    push(&w, &space, &remote, ("SUMMARY.md", &format!("{}* [Questions](faq.md)\n", FILES[0].1))).await;
+    settle(&w).await;
+    assert_in_step(&w, &space).await;
+    assert_eq!(text(&w, &space, "prices").await, "Low.\n");
+    assert_eq!(text(&w, &space, "faq").await, "None.\n");
+    let files = files(&remote);
+    assert_eq!(files["prices.md"], "# Prices\n\nLow.\n");
+    assert!(files["SUMMARY.md"].contains("faq.md") && files["SUMMARY.md"].contains("prices.md"), "{files:?}");
+}
+
+/// A space that waits for a change request: both sides have changed the same line.
+async fn torn() -> (World, MemGit, SpaceId, String) {
+    let (w, remote, space) = in_step(FILES, json!({})).await;
+    let limits = at(&w, &space, "limits").await;
+    change(&w, &space, set(&limits, "Ours.\n")).await;
+    push(&w, &space, &remote, ("limits.md", "# Limits\n\nTheirs.\n")).await;
+    settle(&w).await;
+    let shown = state(&w, &space).await.state;
+    let request = shown.change_request.expect("a change request").to_string();
+    assert!(!shown.in_step);
+    (w, remote, space, request)
+}
+
+#[tokio::test]
+async fn what_cannot_be_united_is_in_a_change_request_and_nothing_is_exported_meanwhile() {
+    let (w, remote, space, request) = torn().await;
+    let handle = || w.as_admin().space(&space).change_request(&request);
+    let made = handle().get().await.expect("a request");
+    assert_eq!(made.status, ChangeRequestStatus::Open);
+    assert!(made.subject.starts_with("Changes from Git "), "{}", made.subject);
+    let job = &jobs(&w, &space).await[0];
+    assert_eq!(job.result.as_ref().and_then(|it| it.change_request.clone()), Some(made.id));
+    // The space goes on, and waits.
+    change(&w, &space, json!([insert("Prices", "Low.\n")])).await;
+    settle(&w).await;
+    assert!(
+        log(&jobs(&w, &space).await[0]).contains("until change request #"),
+        "{:?}",
+        jobs(&w, &space).await
+    );
+    assert_eq!(commits(&remote), 0);
+    assert_eq!(files(&remote)["limits.md"], "# Limits\n\nTheirs.\n");
+    assert_eq!(text(&w, &space, "limits").await, "Ours.\n");
+    // Somebody says what is right.
+    let limits = at(&w, &space, "limits").await;
+    handle().pull().await.expect("pulled");
+    let both =
+        serde_json::from_value(json!({ "changes": set(&limits, "Ours and theirs.\n") })).expect("changes");
+    handle().edit(both).await.expect("edited");
+    handle().merge().await.expect("merged");
+    settle(&w).await;
+    assert_in_step(&w, &space).await;
+    assert_eq!(text(&w, &space, "limits").await, "Ours and theirs.\n");
+    let files = files(&remote);
+    assert_eq!(
+        (files["limits.md"].as_str(), files["prices.md"].as_str()),
+        ("# Limits\n\nOurs and theirs.\n", "# Prices\n\nLow.\n")
+    );
+}
+
+#[tokio::test]
+async fn a_change_request_of_a_commit_that_is_archived_leaves_the_space_as_it_is() {
+    let (w, remote, space, request) = torn().await;
+    let archived = UpdateChangeRequest { status: Some(SettableStatus::Archived), ..Default::default() };
+    w.as_admin().space(&space).change_request(&request).update(archived).await.expect("archived");
+    settle(&w).await;
+    assert_in_step(&w, &space).await;
+    assert_eq!(files(&remote)["limits.md"], "# Limits\n\nOurs.\n");
+}
+
+#[tokio::test]
+async fn later_pushes_come_into_the_change_request_that_is_open() {
+    let (w, remote, space, request) = torn().await;
+    let handle = || w.as_admin().space(&space).change_request(&request);
+    let first = handle().get().await.expect("a request").subject;
+    push(&w, &space, &remote, ("README.md", "# Start\n\nMore.\n")).await;
+    settle(&w).await;
+    assert_ne!(handle().get().await.expect("a request").subject, first, "it names the commit");
+    // What people have written in it stays.
+    let limits = at(&w, &space, "limits").await;
+    let mine = serde_json::from_value(json!({ "changes": set(&limits, "Decided.\n") })).expect("changes");
+    handle().edit(mine).await.expect("edited");
+    remote.put("faq.md", "# Questions\n\nNone.\n");
+    push(&w, &space, &remote, ("SUMMARY.md", &format!("{}* [Questions](faq.md)\n", FILES[0].1))).await;
+    settle(&w).await;
+    push(&w, &space, &remote, ("faq.md", "# Questions\n\nOne.\n")).await;
+    settle(&w).await;
+    let requests = w.as_admin().space(&space).change_requests();
+    let open =
+        docs_core::platform::RequestFilter { status: Some(ChangeRequestStatus::Open), ..Default::default() };
+    assert_eq!(requests.list(&open, &PageRequest::default()).await.expect("listed").items.len(), 1);
+    handle().merge().await.expect("merged");
+    settle(&w).await;
+    assert_in_step(&w, &space).await;
+    assert_eq!(text(&w, &space, "readme").await, "More.\n");
+    assert_eq!(text(&w, &space, "faq").await, "One.\n");
+    assert!(text(&w, &space, "limits").await.contains("Decided."), "{}", text(&w, &space, "limits").await);
+}
+
+#[tokio::test]
+async fn two_sides_that_were_never_in_sync_lose_nothing() {
+    let remote = repository(FILES);
+    let w = World::with_git(Arc::new(remote.clone())).await;
+    let space = w.space().await;
+    change(&w, &space, json!([insert("Prices", "Low.\n")])).await;
+    put(&w, &space, json!({})).await;
+    settle(&w).await;
+    assert_in_step(&w, &space).await;
+    assert_eq!(text(&w, &space, "limits").await, "None.\n");
+    assert_eq!(text(&w, &space, "prices").await, "Low.\n");
+    assert_eq!(files(&remote)["prices.md"], "# Prices\n\nLow.\n");
+    assert_eq!(files(&remote)["README.md"], FILES[1].1);
+}
+
+#[tokio::test]
+async fn an_emoji_of_a_group_that_files_cannot_say_survives_a_push() {
+    let remote = repository(&[]);
+    let w = World::with_git(Arc::new(remote.clone())).await;
+    let space = w.space().await;
+    put(&w, &space, json!({})).await;
+    let group = json!({ "operation": "insert_page", "title": "Guides", "type": "group", "emoji": "🚀" });
+    let made = change(&w, &space, json!([insert("Start", "Hello.\n"), group])).await;
+    change(&w, &space, json!([{ "operation": "insert_page", "title": "One", "into": made[1], "document": { "markdown": "1\n" } }])).await;
+    settle(&w).await;
+    assert_in_step(&w, &space).await;
+    push(&w, &space, &remote, ("README.md", "# Start\n\nBye.\n")).await;
+    settle(&w).await;
+    assert_in_step(&w, &space).await;
+    assert_eq!(text(&w, &space, "start").await, "Bye.\n");
+    assert!(content(&w, &space).await.to_string().contains("1f680"), "{}", content(&w, &space).await);
+}

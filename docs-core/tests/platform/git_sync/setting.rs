@@ -1,0 +1,119 @@
+//! The setting itself: who may set it, what is refused, what is shown.
+
+use docs_core::{
+    ErrorKind,
+    model::{EditMode, Role, UpdateSpace},
+};
+
+use super::*;
+use crate::support::Refused;
+
+#[tokio::test]
+async fn credentials_and_the_secret_are_shown_to_nobody() {
+    let (w, remote, space) = in_step(FILES, json!({ "url": "https://me:hunter2@git.example/docs" })).await;
+    let shown = state(&w, &space).await;
+    assert_eq!((shown.setting.url.as_str(), shown.has_credentials), (URL, true));
+    assert_eq!(shown.webhook.secret, None);
+    assert_eq!(shown.webhook.url, format!("{}/webhooks/git/{space}", w.platform.urls().base()));
+    assert!(remote.urls().iter().all(|url| url.contains("hunter2")), "{:?}", remote.urls());
+    // The same address without credentials keeps them, another does not.
+    assert!(put(&w, &space, json!({ "direction": "import" })).await.has_credentials);
+    assert_eq!(state(&w, &space).await.webhook.secret_created_at, shown.webhook.secret_created_at);
+    remote.edit(|repository| repository.failure = Some(docs_core::ports::GitError::Credentials));
+    settle(&w).await;
+    let all = format!("{:?} {:?}", jobs(&w, &space).await, state(&w, &space).await);
+    assert!(!all.contains("hunter2"), "{all}");
+    assert!(!put(&w, &space, json!({ "url": "https://git.example/other" })).await.has_credentials);
+}
+
+#[tokio::test]
+async fn a_secret_is_shown_when_it_is_made_and_never_again() {
+    let (w, _, space) = in_step(FILES, json!({})).await;
+    let first = w.as_admin().space(&space).rotate_git_sync_secret().await.expect("rotated").webhook;
+    w.clock.advance(Duration::from_secs(1));
+    let second = w.as_admin().space(&space).rotate_git_sync_secret().await.expect("rotated").webhook;
+    assert!(first.secret.as_ref().is_some_and(|secret| secret.len() == 64) && first.secret != second.secret);
+    assert!(second.secret_created_at > first.secret_created_at);
+    assert_eq!(put(&w, &space, json!({})).await.webhook.secret, None);
+}
+
+#[tokio::test]
+async fn only_who_manages_a_space_sets_and_sees_its_synchronization() {
+    let (w, _, space) = in_step(FILES, json!({})).await;
+    for (name, role, kind) in [
+        ("Rea", Some(Role::Read), ErrorKind::Forbidden),
+        ("Edi", Some(Role::Edit), ErrorKind::Forbidden),
+        ("Gus", None, ErrorKind::NotFound),
+    ] {
+        let actor = w.member(name, role).await;
+        let handle = || w.platform.as_actor(&actor).space(&space);
+        handle().git_sync().await.refused(kind);
+        handle().set_git_sync(setting(json!({}))).await.refused(kind);
+        handle().rotate_git_sync_secret().await.refused(kind);
+        handle().run_git_sync().await.refused(kind);
+        handle().remove_git_sync().await.refused(kind);
+    }
+    let cleo = w.member("Cleo", Some(Role::Create)).await;
+    w.platform.as_actor(&cleo).space(&space).set_git_sync(setting(json!({}))).await.expect("set");
+}
+
+#[tokio::test]
+async fn a_setting_goes_on_without_whoever_made_it() {
+    let (w, remote, space) = in_step(FILES, json!({})).await;
+    let cleo = w.member("Cleo", Some(Role::Create)).await;
+    w.platform.as_actor(&cleo).space(&space).set_git_sync(setting(json!({}))).await.expect("set");
+    let user = cleo.user().expect("a user");
+    w.as_admin().org(&w.org).member(user).remove().await.expect("removed");
+    push(&w, &space, &remote, ("README.md", "# Start\n\nBye.\n")).await;
+    settle(&w).await;
+    assert_in_step(&w, &space).await;
+    assert_eq!(text(&w, &space, "readme").await, "Bye.\n");
+}
+
+#[tokio::test]
+async fn without_a_setting_there_is_nothing_to_see_and_nothing_follows() {
+    let (w, remote, space) = in_step(FILES, json!({})).await;
+    let limits = at(&w, &space, "limits").await;
+    change(&w, &space, set(&limits, "Two.\n")).await;
+    w.as_admin().space(&space).remove_git_sync().await.expect("removed");
+    settle(&w).await;
+    assert!(log(&jobs(&w, &space).await[0]).contains("no repository any more"));
+    assert_eq!(commits(&remote), 0);
+    let handle = || w.as_admin().space(&space);
+    handle().git_sync().await.refused(ErrorKind::NotFound);
+    handle().remove_git_sync().await.refused(ErrorKind::NotFound);
+    handle().rotate_git_sync_secret().await.refused(ErrorKind::NotFound);
+    handle().run_git_sync().await.refused(ErrorKind::NotFound);
+    assert!(handle().git_info().await.is_ok(), "what was imported is still known");
+}
+
+#[tokio::test]
+async fn live_content_of_a_space_that_follows_a_repository_stays_locked() {
+    let (w, _, space) = in_step(FILES, json!({})).await;
+    let live = || UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
+    let error = w.as_admin().space(&space).update(live()).await.refused(ErrorKind::Conflict);
+    assert!(error.message().starts_with("editMode: "), "{error}");
+    put(&w, &space, json!({ "direction": "export" })).await;
+    w.as_admin().space(&space).update(live()).await.expect("updated");
+    let error =
+        w.as_admin().space(&space).set_git_sync(setting(json!({}))).await.refused(ErrorKind::Conflict);
+    assert!(error.message().starts_with("direction: "), "{error}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_set_is_named() {
+    let (w, _, space) = in_step(FILES, json!({})).await;
+    for (more, field) in [
+        (json!({ "url": "nonsense" }), "url"),
+        (json!({ "ref": "main" }), "ref"),
+        (json!({ "ref": "refs/tags/one" }), "ref"),
+        (json!({ "commitMessage": " " }), "commitMessage"),
+        (json!({ "repoTreeURL": "https://a:b@x.example" }), "repoTreeURL"),
+        (json!({ "repoCommitURL": "javascript:x" }), "repoCommitURL"),
+        (json!({ "repoProjectDirectory": "../up" }), "repoProjectDirectory"),
+    ] {
+        let error = w.as_admin().space(&space).set_git_sync(setting(more)).await.refused(ErrorKind::Invalid);
+        assert!(error.message().starts_with(&format!("{field}: ")), "{error}");
+    }
+    put(&w, &space, json!({ "ref": "refs/tags/one", "direction": "import" })).await;
+}

@@ -1,0 +1,72 @@
+//! `/webhooks/…`: what hosts of Git repositories tell of pushes.
+//!
+//! No token is asked for: the host signs with the secret of the space's webhook, or sends it. Whoever does neither is
+//! told what they would be told of a space that is not there.
+
+use docs_core::{
+    Error, Platform,
+    platform::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer},
+};
+use futures_util::StreamExt as _;
+use poem::{
+    Endpoint, Request, Response,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+};
+
+use crate::wire::error::ApiError;
+
+/// The signature of a body: of GitHub, Gitea and Forgejo, then of Bitbucket.
+const SIGNATURES: [&str; 2] = ["x-hub-signature-256", "x-hub-signature"];
+/// The secret itself: of GitLab.
+const TOKEN: &str = "x-gitlab-token";
+/// What a delivery is about, with what a push is called there.
+const EVENTS: [(&str, &[&str]); 5] = [
+    ("x-github-event", &["push"]),
+    ("x-gitlab-event", &["Push Hook", "Tag Push Hook"]),
+    ("x-gitea-event", &["push"]),
+    ("x-forgejo-event", &["push"]),
+    ("x-event-key", &["repo:push", "repo:refs_changed"]),
+];
+
+/// Webhooks of spaces: `202` when both sides will be brought in step, `204` when nothing follows.
+pub(crate) struct GitWebhooks(pub(crate) Platform);
+
+impl Endpoint for GitWebhooks {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        let allow = HeaderValue::from_static("POST, OPTIONS");
+        if request.method() == Method::OPTIONS {
+            let answer = Response::builder().status(StatusCode::NO_CONTENT).header(header::ALLOW, allow);
+            return Ok(answer.finish());
+        }
+        if request.method() != Method::POST {
+            return Err(ApiError::method_not_allowed(allow).into());
+        }
+        let mut parts = Box::pin(request.take_body().into_bytes_stream());
+        let space = request.raw_path_param("space").unwrap_or_default();
+        let delivery = delivery(request.headers());
+        let mut webhook = GitWebhook::open(&self.0, space, delivery).await.map_err(ApiError::from)?;
+        while let Some(part) = parts.next().await {
+            let part =
+                part.map_err(|_| ApiError::from(Error::invalid("the body", "ended before it was complete")))?;
+            webhook.take(&part).map_err(ApiError::from)?;
+        }
+        let status = match webhook.end().await.map_err(ApiError::from)? {
+            GitWebhookAnswer::Enqueued => StatusCode::ACCEPTED,
+            _ => StatusCode::NO_CONTENT,
+        };
+        Ok(Response::builder().status(status).finish())
+    }
+}
+
+/// How a delivery proves where it is from, and what it is about.
+fn delivery(headers: &HeaderMap) -> GitDelivery<'_> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_push = EVENTS.iter().any(|(name, pushes)| text(name).is_some_and(|event| pushes.contains(&event)));
+    GitDelivery {
+        signature: SIGNATURES.iter().find_map(|name| text(name)),
+        token: text(TOKEN),
+        event: if is_push { GitHostEvent::Push } else { GitHostEvent::Other },
+    }
+}

@@ -1,0 +1,156 @@
+//! Synchronization with Git over HTTP: the setting, and what hosts of repositories send.
+
+use std::time::Duration;
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use crate::server::{Answer, Server};
+
+fn setting(field: &str, value: Value) -> Value {
+    let mut body =
+        json!({ "url": "https://git.example/docs", "ref": "refs/heads/main", "direction": "both" });
+    body[field] = value;
+    body
+}
+
+async fn put(s: &Server, path: &str, body: Value) -> Value {
+    s.ask("PUT", path, &s.admin, Some(body)).await.is(200, path)
+}
+
+fn signed(secret: &str, body: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("a key");
+    mac.update(body.as_bytes());
+    format!("sha256={}", data_encoding::HEXLOWER.encode(&mac.finalize().into_bytes()))
+}
+
+/// A space that is in step with a repository; the path of its setting, of its webhook, and the secret.
+async fn in_step(s: &Server) -> (String, String, String) {
+    s.repository.put("README.md", "# Start\n\nHello.\n");
+    let path = format!("/v1/spaces/{}/git/sync", s.space().await);
+    let set = put(s, &path, setting("schedule", json!(30))).await;
+    s.platform.settle().await.expect("settled");
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let webhook = text(&set["webhook"]["url"]);
+    let webhook = webhook.strip_prefix("https://docs.example").expect("this server").to_owned();
+    (path, webhook, text(&set["webhook"]["secret"]))
+}
+
+#[tokio::test]
+async fn a_setting_is_made_shown_run_and_removed() {
+    let s = Server::new().await;
+    let (path, ..) = in_step(&s).await;
+    let shown = s.get(&path).await;
+    assert_eq!(
+        (&shown["object"], &shown["url"], &shown["ref"], &shown["direction"], &shown["schedule"]),
+        (
+            &json!("git-sync"),
+            &json!("https://git.example/docs"),
+            &json!("refs/heads/main"),
+            &json!("both"),
+            &json!(30)
+        )
+    );
+    assert_eq!((&shown["hasCredentials"], &shown["webhook"]["secret"]), (&json!(false), &Value::Null));
+    let state = &shown["state"];
+    assert_eq!((&state["inStep"], &state["job"]["state"]), (&json!(true), &json!("done")));
+    assert_eq!(state["lastImport"]["commit"], state["commit"]);
+    s.clock.advance(Duration::from_millis(1));
+    let run = s.ask("POST", &format!("{path}/run"), &s.admin, None).await;
+    run.is(204, "run");
+    let made = s.ask("POST", &format!("{path}/secret"), &s.admin, None).await.is(200, "rotated");
+    assert_eq!(made["webhook"]["secret"].as_str().map(str::len), Some(64));
+    for _ in 0..2 {
+        s.platform.settle().await.expect("settled");
+    }
+    s.ask("DELETE", &path, &s.admin, None).await.is(204, "removed");
+    for method in ["GET", "DELETE"] {
+        s.ask(method, &path, &s.admin, None).await.refused(404, method);
+    }
+    s.check().await;
+}
+
+#[tokio::test]
+async fn every_field_of_a_setting_that_is_wrong_is_named() {
+    let s = Server::new().await;
+    let path = format!("/v1/spaces/{}/git/sync", s.space().await);
+    let long = |length: usize| json!("x".repeat(length));
+    for (field, values) in [
+        ("url", vec![json!(""), json!("ssh://git@git.example/docs"), json!(1), long(2049)]),
+        ("ref", vec![json!("main"), json!("refs/tags/one"), json!(""), long(1025)]),
+        ("direction", vec![json!("up"), json!(1), Value::Null]),
+        ("schedule", vec![json!(0), json!(4), json!(10_081), json!(-1), json!("hourly")]),
+        ("commitMessage", vec![json!(""), json!(" \n"), json!(1), long(4001)]),
+        ("provider", vec![json!("gitea"), json!(1)]),
+        ("repoTreeURL", vec![json!("https://me:pw@git.example/x"), json!(1), long(2049)]),
+        ("repoCommitURL", vec![json!("https://me:pw@git.example/x"), json!(1), long(2049)]),
+        ("repoProjectDirectory", vec![json!("../up"), json!("/top"), json!(1), long(1025)]),
+    ] {
+        for value in values {
+            s.invalid("PUT", &path, setting(field, value), field).await;
+        }
+    }
+    assert!(s.repository.urls().is_empty(), "nothing was asked of the repository");
+}
+
+async fn deliver(s: &Server, webhook: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    s.send_with("POST", webhook, headers, Some(("application/json", body.to_owned()))).await
+}
+
+#[tokio::test]
+async fn hosts_tell_of_pushes_each_in_its_way() {
+    let s = Server::new().await;
+    let (path, webhook, secret) = in_step(&s).await;
+    let body = json!({ "ref": "refs/heads/main", "after": "f".repeat(40), "commits": [] }).to_string();
+    let signature = signed(&secret, &body);
+    for (what, headers, status) in [
+        ("GitHub", vec![("X-Hub-Signature-256", signature.as_str()), ("X-GitHub-Event", "push")], 202),
+        ("GitHub's test", vec![("X-Hub-Signature-256", signature.as_str()), ("X-GitHub-Event", "ping")], 204),
+        (
+            "GitHub's issues",
+            vec![("X-Hub-Signature-256", signature.as_str()), ("X-GitHub-Event", "issues")],
+            204,
+        ),
+        ("GitLab", vec![("X-Gitlab-Token", secret.as_str()), ("X-Gitlab-Event", "Push Hook")], 202),
+        ("GitLab's notes", vec![("X-Gitlab-Token", secret.as_str()), ("X-Gitlab-Event", "Note Hook")], 204),
+        ("Gitea", vec![("X-Hub-Signature-256", signature.as_str()), ("X-Gitea-Event", "push")], 202),
+        ("Forgejo", vec![("X-Hub-Signature-256", signature.as_str()), ("X-Forgejo-Event", "push")], 202),
+        ("Bitbucket", vec![("X-Hub-Signature", signature.as_str()), ("X-Event-Key", "repo:push")], 202),
+    ] {
+        let answer = deliver(&s, &webhook, &headers, &body).await;
+        assert_eq!((answer.status, &answer.body), (status, &Value::Null), "{what}");
+    }
+    // All of them together made one job.
+    let jobs = s.get(&path.replace("git/sync", "jobs")).await;
+    assert_eq!(jobs["items"].as_array().map(Vec::len), Some(2), "{jobs:#}");
+    s.platform.settle().await.expect("settled");
+}
+
+#[tokio::test]
+async fn a_delivery_without_proof_is_refused_like_one_to_nowhere() {
+    let s = Server::new().await;
+    let (_, webhook, secret) = in_step(&s).await;
+    let body = json!({ "ref": "refs/heads/main", "after": "f".repeat(40) }).to_string();
+    let (right, other) = (signed(&secret, &body), signed(&secret, "another body"));
+    let nowhere = format!("/webhooks/git/{}", s.space().await);
+    let before = s.stored().await;
+    let (event, bearer) = (("X-GitHub-Event", "push"), format!("Bearer {}", s.admin));
+    let mut answers = Vec::new();
+    for (webhook, headers) in [
+        (&*webhook, vec![event]),
+        (&*webhook, vec![event, ("X-Hub-Signature-256", other.as_str())]),
+        (&*webhook, vec![event, ("X-Hub-Signature-256", "sha256=00")]),
+        (&*webhook, vec![("X-Gitlab-Event", "Push Hook"), ("X-Gitlab-Token", "guess")]),
+        (&*webhook, vec![event, ("Authorization", bearer.as_str())]),
+        (&*nowhere, vec![event, ("X-Hub-Signature-256", right.as_str())]),
+        ("/webhooks/git/unknown", vec![event, ("X-Hub-Signature-256", right.as_str())]),
+    ] {
+        let answer = deliver(&s, webhook, &headers, &body).await;
+        answer.refused(404, webhook);
+        answers.push(answer.body);
+    }
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
+    assert!(before == s.stored().await, "nothing changed");
+    assert_eq!(s.send_with("GET", &webhook, &[], None).await.status, 405);
+}
