@@ -8,11 +8,11 @@ pub(crate) use docs_content::{
 pub use docs_content::{
     Attribute, Body, BuildItem, BuildPage, Built, CacheLimits, CacheStats, ChangedPage, Clash, Clashes,
     Conflict, ConflictNote, Content, ContentError, ContentResult, Cost, Counts, Edit, Edited, Evaluated,
-    FileEntry, GitFile, GitThing, Hunk, LineMerger, Link, LinkCounts, LinkRange, LinkSource, LinkTarget,
-    MAX_RANK, Merged, NewBody, NewPage, NotARank, NotTerms, PART_BYTES, PageEntry, PageKind, PagePatch,
-    PageTree, Rank, Rendering, ReusableEntry, ReusablePatch, RevisionChange, Standing, Subject, Term, Terms,
-    TextMerger, ThreeWay, Touch, TreePage, VariableEntry, View, clash_field, evaluate, evaluate_for_visitor,
-    is_numbered, map, templates,
+    FileEntry, Follow, FollowTexts, GitFile, GitThing, Hunk, LineMerger, Link, LinkCounts, LinkRange,
+    LinkSource, LinkTarget, MAX_RANK, Merged, NewBody, NewPage, NotARank, NotTerms, PART_BYTES, PageEntry,
+    PageKind, PagePatch, PageTexts, PageTree, Rank, Rendering, ReusableEntry, ReusablePatch, ReusableTexts,
+    RevisionChange, Standing, Subject, Term, Terms, TextMerger, ThreeWay, Touch, TreePage, VariableEntry,
+    View, clash_field, evaluate, evaluate_for_visitor, is_numbered, map, templates,
 };
 pub use docs_expression as expression;
-pub use docs_markup::{MAX_SLUG, document, gitsync, markdown, reference, slugify};
+pub use docs_markup::{MAX_SLUG, document, gitsync, markdown, reference, slugify, translate};

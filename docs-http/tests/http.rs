@@ -108,6 +108,8 @@ mod structure;
 mod teams;
 #[path = "http/toy.rs"]
 mod toy;
+#[path = "http/translations.rs"]
+mod translations;
 #[path = "http/uploads.rs"]
 mod uploads;
 #[path = "http/visitors.rs"]

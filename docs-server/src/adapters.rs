@@ -48,6 +48,7 @@ pub(crate) async fn platform(
     let builder = Platform::builder(store, objects).secrets(key).base_url(base).metrics(metrics);
     let builder = builder.search(search_index::open(config)?);
     let builder = web(worker::equip(builder, config)?, config)?;
+    let builder = translator(builder, config)?;
     let (builder, first) = git(builder, config).await?;
     let platform = builder.build();
     platform.check_layout().await.map_err(|why| ServerError::flag("--store", why))?;
@@ -93,6 +94,53 @@ fn web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> 
     // Imports from Git ask for it too.
     let is_asked = config.outbound != crate::Outbound::Public && !cfg!(feature = "git");
     refuse(is_asked, "--outbound", "web").map(|()| builder)
+}
+
+/// What translates spaces.
+#[cfg(feature = "translate")]
+fn translator(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
+    use docs_translate::{ChatTranslator, Key, LibreTranslate};
+    let without = |flag: &'static str, given: bool| match given {
+        true => Err(ServerError::flag(flag, "the pseudo-translator takes none: choose one by --translator")),
+        false => Ok(()),
+    };
+    let key = config.translator_key.as_ref().map(|key| Key::new(key.reveal()));
+    let url = || {
+        let missing = "is missing: the translator needs it";
+        config.translator_url.as_deref().ok_or_else(|| ServerError::flag("--translator-url", missing))
+    };
+    let wrong = |error| ServerError::flag("--translator-url", error);
+    Ok(match config.translator {
+        crate::TranslatorKind::Pseudo => {
+            without("--translator-url", config.translator_url.is_some())?;
+            without("--translator-key", config.translator_key.is_some())?;
+            without("--translator-model", config.translator_model.is_some())?;
+            builder
+        }
+        crate::TranslatorKind::Openai => {
+            let missing = "is missing: the translator needs it";
+            let model = config.translator_model.as_deref();
+            let model = model.ok_or_else(|| ServerError::flag("--translator-model", missing))?;
+            builder.translator(Arc::new(ChatTranslator::new(url()?, key, model).map_err(wrong)?))
+        }
+        crate::TranslatorKind::Libretranslate => {
+            if config.translator_model.is_some() {
+                return Err(ServerError::flag(
+                    "--translator-model",
+                    "LibreTranslate has no models to choose from",
+                ));
+            }
+            builder.translator(Arc::new(LibreTranslate::new(url()?, key).map_err(wrong)?))
+        }
+    })
+}
+
+#[cfg(not(feature = "translate"))]
+fn translator(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
+    refuse(config.translator != crate::TranslatorKind::Pseudo, "--translator", "translate")?;
+    refuse(config.translator_url.is_some(), "--translator-url", "translate")?;
+    refuse(config.translator_key.is_some(), "--translator-key", "translate")?;
+    refuse(config.translator_model.is_some(), "--translator-model", "translate").map(|()| builder)
 }
 
 /// The repositories that can be imported, and the one to begin with.

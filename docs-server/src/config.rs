@@ -77,6 +77,19 @@ pub struct ServerConfig {
     /// `none` to do it in the process of the server.
     #[arg(long, env = "DOCS_WORKER", value_name = "PROGRAM", default_value = "self")]
     pub worker: WorkerProgram,
+    /// What translates spaces: `openai` for a service with the chat completions of OpenAI, `libretranslate`, or
+    /// `pseudo`, which knows no language and only marks what would be translated.
+    #[arg(long, env = "DOCS_TRANSLATOR", default_value = "pseudo")]
+    pub translator: TranslatorKind,
+    /// Address of the translator, like `https://api.openai.com/v1` or `http://127.0.0.1:5000`.
+    #[arg(long, env = "DOCS_TRANSLATOR_URL", value_name = "URL")]
+    pub translator_url: Option<String>,
+    /// Key of the translator.
+    #[arg(long, env = "DOCS_TRANSLATOR_KEY", value_name = "KEY", hide_env_values = true, value_parser = Concealed(TranslatorKey::read))]
+    pub translator_key: Option<TranslatorKey>,
+    /// Model of an `openai` translator.
+    #[arg(long, env = "DOCS_TRANSLATOR_MODEL", value_name = "NAME")]
+    pub translator_model: Option<String>,
     /// Folder or Git URL to import as the first space; the handbook when absent.
     #[arg(long, env = "DOCS_IMPORT")]
     pub import: Option<String>,
@@ -131,6 +144,47 @@ pub enum Outbound {
     Private,
     /// Repositories on this machine's disks too.
     Files,
+}
+
+/// What translates spaces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum TranslatorKind {
+    /// Nothing: letters get accents, so that one sees what would be translated.
+    #[default]
+    Pseudo,
+    /// A service with the chat completions of OpenAI.
+    Openai,
+    /// A server of LibreTranslate.
+    Libretranslate,
+}
+
+/// The key of a translator. No message and no log shows it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TranslatorKey(String);
+
+impl TranslatorKey {
+    /// A key as an operator gives it.
+    ///
+    /// # Errors
+    /// When it is empty, or has characters that no HTTP header carries. The sentence does not repeat it.
+    pub fn read(text: &str) -> Result<Self, String> {
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("must be a key of visible ASCII characters".to_owned());
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The key itself.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for TranslatorKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TranslatorKey")
+    }
 }
 
 /// A text that no message and no log shows: at least 16 characters that an HTTP header can carry.

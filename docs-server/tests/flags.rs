@@ -490,3 +490,27 @@ async fn the_greeting_says_where_the_handbook_is_read() {
     let line = said.lines().nth(1).expect("a line");
     assert!(line.contains("read it in a browser") && line.contains("/sites/"), "{said}");
 }
+
+#[tokio::test]
+async fn a_translator_that_misses_something_is_refused_with_the_flag_and_never_with_its_key() {
+    let url = "http://127.0.0.1:1";
+    for (flags, flag) in [
+        (&["--translator", "openai", "--translator-url", url][..], "--translator-model"),
+        (&["--translator", "openai", "--translator-model", "m"], "--translator-url"),
+        (&["--translator", "libretranslate"], "--translator-url"),
+        (&["--translator", "libretranslate", "--translator-url", "nowhere"], "--translator-url"),
+        (
+            &["--translator", "libretranslate", "--translator-url", url, "--translator-model", "m"],
+            "--translator-model",
+        ),
+        (&["--translator-url", url], "--translator-url"),
+        (&["--translator-key", "hunter2"], "--translator-key"),
+        (&["--translator-key", "hunter2 hunter2"], "--translator-key"),
+        (&["--translator", "babelfish"], "--translator"),
+    ] {
+        let all = [&["--bind", ANY], flags].concat();
+        let (said, code) = refused(&all).await;
+        assert!(said.contains(flag) && !said.contains("hunter2"), "{flags:?}: {said}");
+        assert_ne!(code, Some(0), "{flags:?}");
+    }
+}

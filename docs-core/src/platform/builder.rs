@@ -11,8 +11,8 @@ use super::{
 use crate::{
     content::Content,
     ports::{
-        Clock, Converter, GitRemote, Ids, Metrics, NoMetrics, Pdf, RandomIds, SamlVerifier, SealingKey,
-        SearchIndex, Secrets, SystemClock, Web,
+        Clock, Converter, GitRemote, Ids, Metrics, NoMetrics, Pdf, PseudoTranslator, RandomIds, SamlVerifier,
+        SealingKey, SearchIndex, Secrets, SystemClock, Translator, Web,
     },
     store::{Objects, Store},
 };
@@ -26,6 +26,7 @@ pub(super) struct Ports {
     pub(super) converter: Option<Arc<dyn Converter>>,
     pub(super) pdf: Option<Arc<dyn Pdf>>,
     pub(super) saml: Option<Arc<dyn SamlVerifier>>,
+    pub(super) translator: Arc<dyn Translator>,
     pub(super) metrics: Arc<dyn Metrics>,
 }
 
@@ -39,6 +40,7 @@ impl Default for Ports {
             converter: None,
             pdf: None,
             saml: None,
+            translator: Arc::new(PseudoTranslator),
             metrics: Arc::new(NoMetrics),
         }
     }
@@ -124,6 +126,14 @@ impl Builder {
     #[must_use]
     pub fn saml(mut self, verifier: Arc<dyn SamlVerifier>) -> Self {
         self.ports.saml = Some(verifier);
+        self
+    }
+
+    /// Translates spaces with this; without it, with the [pseudo-translator](PseudoTranslator), which knows no language
+    /// and only shows what would be translated.
+    #[must_use]
+    pub fn translator(mut self, translator: Arc<dyn Translator>) -> Self {
+        self.ports.translator = translator;
         self
     }
 

@@ -28,7 +28,7 @@ use super::{
     metrics::{JOB_DURATION, JOB_FAILURES, JOB_RUNS, error_label},
     pdf,
     search::Round,
-    site_settings, spaces, teams,
+    site_settings, spaces, teams, translations,
 };
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
@@ -113,6 +113,9 @@ const JOB_KINDS: &[Kind] = &[
     Kind::of::<site_settings::PurgeSettings>(),
     Kind::of::<site_settings::PurgeRedirects>(),
     Kind::of::<collect::CollectObjects>(),
+    Kind::of::<translations::TranslateSpace>(),
+    Kind::of::<translations::FollowGlossary>(),
+    Kind::of::<translations::PurgeTranslation>(),
 ];
 
 /// What became of a run's effect.

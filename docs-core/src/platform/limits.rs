@@ -6,7 +6,8 @@ use chrono::TimeDelta;
 
 use super::{
     access::resolver, audit, collect, content_edit, git, idempotency, import, invites, jobs, orgs, pdf,
-    permissions, reviews, saml, site_settings, sites, sites::outline, spaces, teams, tree, visitors,
+    permissions, reviews, saml, site_settings, sites, sites::outline, spaces, teams, translations, tree,
+    visitors,
 };
 use crate::{
     content::{expression, gitsync},
@@ -88,6 +89,10 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Reviewers of one change request", reviews::MAX_REVIEWERS as usize),
             count("Jobs of one kind that a space keeps", crate::store::jobs::MAX_LISTED as usize),
             count("Pages of a book as PDF", pdf::MAX_PAGES),
+            bytes("A sentence or paragraph that is translated", translations::MAX_SEGMENT_BYTES as u64),
+            count("Translations of a space", translations::MAX_TRANSLATIONS as usize),
+            bytes("Instructions of a translation, as Markdown", translations::MAX_INSTRUCTION_BYTES as u64),
+            bytes("Glossary of an organization, as JSON", translations::MAX_GLOSSARY_BYTES as u64),
         ],
     },
     LimitGroup {

@@ -64,6 +64,7 @@ pub(super) mod tag {
         TEAMS_OF_MEMBER = "teams-of-member",
         TEAM_GRANTS = "team-grants",
         TEAM_MEMBERS = "team-members",
+        TRANSLATIONS = "translations",
         USERS = "users",
         USER_GRANTS = "user-grants",
     }

@@ -43,6 +43,7 @@ mod sites;
 mod spaces;
 mod teams;
 mod templates;
+mod translations;
 mod tree;
 mod urls;
 mod visitors;
@@ -71,7 +72,8 @@ pub use nouns::{
     ContentHandle, InviteHandle, Invites, MemberHandle, Members, OrgHandle, Orgs, Permissions,
     RedirectHandle, Redirects, ReplyHandle, Revisions, SamlProviderHandle, SamlProviders, SectionGroupHandle,
     SectionGroups, SectionHandle, Sections, ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle,
-    SiteSpaces, Sites, SpaceHandle, Spaces, TeamHandle, Teams, UserHandle, Users,
+    SiteSpaces, Sites, SpaceHandle, Spaces, TeamHandle, Teams, TranslationHandle, Translations, UserHandle,
+    Users,
 };
 pub use pdf::{PDF_WINDOW, PdfAnswer, PdfFile, PdfPart};
 pub use people::{NewToken, NewUser, TokenInfo, TokenSecret};

@@ -6,6 +6,7 @@
 //!
 //! The ways from noun to noun stand in the submodules, the operations in the file of their noun.
 
+mod addresses;
 mod of_caller;
 mod of_org;
 mod of_site;
@@ -13,10 +14,12 @@ mod of_space;
 
 use std::fmt;
 
-use super::{ContentOf, Platform, Visitor, sites::SiteOf};
+pub(super) use self::addresses::{ContentAddress, GrantTarget};
+pub(crate) use self::addresses::{RequestRef, SiteRef};
+use super::{Platform, Visitor};
 use crate::model::{
-    CollectionId, CommentId, CommentReplyId, ContentTarget, InviteId, OrgId, RedirectId, RevisionId,
-    SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteId, SiteSpaceId, SpaceId, TeamId, UserId,
+    CollectionId, CommentId, CommentReplyId, InviteId, OrgId, RedirectId, SamlProviderId, SectionGroupId,
+    SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId, TranslationId, UserId,
 };
 
 /// The platform as one caller may use it: where every operation begins.
@@ -527,59 +530,27 @@ nouns! {
     /// # }
     /// ```
     ShareLinkHandle { at: SiteRef<'p>, share_link: &'p ShareLinkId }
-}
-
-/// The ids of a site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SiteRef<'p> {
-    pub(crate) org: &'p OrgId,
-    pub(crate) site: &'p SiteId,
-}
-
-impl<'p> SiteRef<'p> {
-    /// The site as somebody reads it who may have the key of a share link.
-    pub(super) const fn opened_with(self, share_key: Option<&'p str>) -> SiteOf<'p> {
-        SiteOf { org: self.org, site: self.site, share_key }
-    }
-}
-
-/// The space of a change request, and the id or number of the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RequestRef<'p> {
-    pub(crate) space: &'p SpaceId,
-    pub(crate) request: &'p str,
-}
-
-/// A [`ContentOf`] that borrows what it consists of.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum ContentAddress<'p> {
-    Live(&'p SpaceId),
-    Request(RequestRef<'p>),
-    Revision(&'p SpaceId, &'p RevisionId),
-}
-
-/// The content that permissions are of.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum GrantTarget<'p> {
-    Collection(&'p CollectionId),
-    Space(&'p SpaceId),
-}
-
-impl ContentAddress<'_> {
-    pub(super) fn to_content_of(self) -> ContentOf {
-        match self {
-            Self::Live(space) => ContentOf::space(space.clone()),
-            Self::Request(at) => ContentOf::request(at.space.clone(), at.request),
-            Self::Revision(space, revision) => ContentOf::revision(space.clone(), revision.clone()),
-        }
-    }
-}
-
-impl GrantTarget<'_> {
-    pub(super) fn to_target(self) -> ContentTarget {
-        match self {
-            Self::Collection(id) => ContentTarget::Collection(id.clone()),
-            Self::Space(id) => ContentTarget::Space(id.clone()),
-        }
-    }
+    /// The translations of an organization. One of them is a [`TranslationHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let page = me.org(org).translations().list(&PageRequest::default()).await?;
+    /// println!("{} translations", page.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    Translations { org: &'p OrgId }
+    /// A translation of a space.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, TranslationId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, translation: &TranslationId) -> Result<()> {
+    /// println!("{:?}", me.org(org).translation(translation).get().await?.status);
+    /// # Ok(())
+    /// # }
+    /// ```
+    TranslationHandle { org: &'p OrgId, translation: &'p TranslationId }
 }

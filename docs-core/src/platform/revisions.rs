@@ -134,6 +134,7 @@ impl Platform {
             Ok(match &revision.kind {
                 RevisionKind::Edits => RevisionType::Edits,
                 RevisionKind::Update => RevisionType::Update,
+                RevisionKind::Computed => RevisionType::Computed,
                 RevisionKind::Rollback(to) => RevisionType::Rollback { restored_from: to.clone() },
                 RevisionKind::Merge(id) => {
                     let request = merged.get(id).ok_or_else(|| Error::not_found("change request"))?;
@@ -169,7 +170,10 @@ impl Platform {
     ) -> Result<BTreeMap<ChangeRequestId, ChangeRequest>> {
         let merged = revisions.iter().filter_map(|revision| match &revision.kind {
             RevisionKind::Merge(id) => Some(ChangeRequestRecord::at(id)),
-            RevisionKind::Edits | RevisionKind::Update | RevisionKind::Rollback(_) => None,
+            RevisionKind::Edits
+            | RevisionKind::Update
+            | RevisionKind::Rollback(_)
+            | RevisionKind::Computed => None,
         });
         let keys: Vec<Key> = merged.collect();
         let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;

@@ -197,6 +197,8 @@ impl<'p> Sites<'p> {
                             root,
                             git: None,
                             git_sync: None,
+                            language: None,
+                            translations: 0,
                         })
                     }
                 };

@@ -28,6 +28,7 @@ use super::{
     nouns::{SpaceHandle, Spaces},
     site_settings::SharedLink,
     sites::Placement,
+    translations,
     tree::{ContentMove, Reach, Transfer, Walk, Wanted, room_in},
     visitors::Visitor,
 };
@@ -328,7 +329,7 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`, for the other organization too; `Forbidden` without the role `create` in both; `Conflict` when it
-    /// is there already; `Precondition` when the space is deleted, on a site or being imported.
+    /// is there already; `Precondition` when the space is deleted, on a site, translated or being imported.
     ///
     /// # Example
     /// ```
@@ -390,6 +391,8 @@ impl Platform {
             revisions: 1,
             git: None,
             git_sync: None,
+            language: None,
+            translations: 0,
         })
     }
 
@@ -565,5 +568,6 @@ pub(super) async fn move_head_to(
     let number = proof.space().revisions + 1;
     let revision = tx.create(RevisionRecord { number: Some(number), ..revision });
     let space = tx.put(&**proof.space(), SpaceRecord { revisions: number, ..new })?;
-    git::follow(tx, &space, &revision).await
+    git::follow(tx, &space, &revision).await?;
+    translations::follow_source(tx, &space, &revision).await
 }

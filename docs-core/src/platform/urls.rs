@@ -4,7 +4,7 @@ use super::{ContentOf, Version};
 use crate::{
     model::{
         ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, JobId, OrgId, PageId, RevisionId,
-        SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, UserId, web_url,
+        SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, TranslationId, UserId, web_url,
     },
     store::records::CommentScope,
 };
@@ -63,6 +63,11 @@ impl Urls {
     /// Where a SAML provider is.
     pub(crate) fn saml_provider(&self, org: &OrgId, id: &SamlProviderId) -> String {
         self.api(format_args!("/orgs/{org}/saml/{id}"))
+    }
+
+    /// Where a translation is.
+    pub(crate) fn translation(&self, org: &OrgId, id: &TranslationId) -> String {
+        self.api(format_args!("/orgs/{org}/translations/{id}"))
     }
 
     /// What a SAML provider has to know of this service.

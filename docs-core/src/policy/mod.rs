@@ -4,11 +4,13 @@
 
 mod inherit;
 mod team;
+mod translation;
 
 use std::sync::Arc;
 
 pub use inherit::{Layer, effective_role, inherited_role, resolved_level};
 pub use team::{TeamAccess, TeamAction};
+pub use translation::{TranslatedSpaces, TranslationAccess};
 
 use crate::{
     Error, Result,

@@ -25,6 +25,8 @@ pub enum RevisionKind {
     Update,
     /// The space went back to this revision.
     Rollback(RevisionId),
+    /// A translation of another space made it.
+    Computed,
 }
 
 /// A revision. Never changed once written.

@@ -18,6 +18,7 @@ mod site_settings;
 mod site_structure;
 mod space;
 mod team;
+mod translation;
 
 pub use crate::store::{
     AuditRecord, MAX_AUDITED,
@@ -39,6 +40,7 @@ pub use site_settings::*;
 pub use site_structure::*;
 pub use space::*;
 pub use team::*;
+pub use translation::*;
 
 use collection::{CHILDREN, child_rows};
 
@@ -76,6 +78,9 @@ pub(crate) const KINDS: &[Kind] = &[
     Kind::of::<SiteAuthRecord>(),
     Kind::of::<RedirectRecord>(),
     Kind::of::<AdaptiveRecord>(),
+    Kind::of::<TranslationRecord>(),
+    Kind::of::<TranslationMemoryRecord>(),
+    Kind::of::<GlossaryRecord>(),
     Kind::of::<JobRecord>(),
     Kind::of::<AuditRecord>(),
     Kind::of::<IdempotencyRecord>(),

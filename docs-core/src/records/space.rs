@@ -7,7 +7,7 @@ use crate::{
     model::{
         ChangeRequestId, CollectionId, ContentTarget, DefaultLevel, EditMode, Emoji, GitSync,
         GitSyncDirection, GitSyncEvent, OrgId, Rank, RevisionId, SetGitSync, SpaceId, SpaceTitle, Timestamp,
-        Url, UserId,
+        TranslationLanguage, Url, UserId,
     },
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value, jobs::SUBJECTS},
 };
@@ -66,6 +66,12 @@ pub struct SpaceRecord {
     /// How it is kept in step with a repository, where that was set.
     #[serde(default)]
     pub git_sync: Option<Box<GitSyncState>>,
+    /// The language it is written in, where that is known.
+    #[serde(default)]
+    pub language: Option<TranslationLanguage>,
+    /// How many translations there are of it.
+    #[serde(default)]
+    pub translations: u32,
 }
 
 /// How far a space is in sync with its repository.

@@ -35,5 +35,6 @@ mod support;
 mod teams;
 mod tidy;
 mod tokens;
+mod translations;
 mod uploads;
 mod visitors;

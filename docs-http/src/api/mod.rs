@@ -27,6 +27,7 @@ mod site_structure;
 mod sites;
 mod spaces;
 mod teams;
+mod translations;
 mod uploads;
 mod urls;
 mod users;
@@ -86,6 +87,7 @@ pub type Api = (
     pdf::Pdf,
     (sites::Sites, site_structure::Structure, site_settings::SiteSettings, urls::Urls),
     (teams::Teams, permissions::Permissions, saml::Saml),
+    translations::Translations,
 );
 
 /// All operations on a platform.
@@ -116,6 +118,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
             urls::Urls(platform.clone()),
         ),
         (teams::Teams(platform.clone()), permissions::permissions(platform), saml::Saml(platform.clone())),
+        translations::Translations(platform.clone()),
     )
 }
 
@@ -142,6 +145,8 @@ enum Tag {
     Content,
     /// Changes in the making.
     ChangeRequests,
+    /// Spaces whose content follows another in another language.
+    Translations,
     /// What people say of content.
     Comments,
     /// Import of repositories, export to them, and both in step.

@@ -111,12 +111,16 @@ async fn of_people(s: &Server, space: &str, collection: &str) -> Vec<String> {
     let team = json!({ "title": "Team", "members": [me] });
     let team = id(&s.ask("PUT", &format!("{org}/teams"), &s.admin, Some(team)).await.is(201, "a team"));
     s.post(&format!("{org}/saml"), 201, json!({ "label": "Okta" })).await;
+    let translated =
+        json!({ "source": { "space": space.rsplit('/').next(), "language": "en" }, "language": "de" });
+    s.post(&format!("{org}/translations"), 201, translated).await;
     s.patch(&org, json!({ "inviteLinks": true })).await;
     s.post(&format!("{org}/link-invites"), 201, json!({ "role": "read" })).await;
     let mut lists = vec![
         format!("{org}/teams"),
         format!("{org}/teams/{team}/members"),
         format!("{org}/saml"),
+        format!("{org}/translations"),
         format!("{org}/link-invites"),
         format!("{org}/members"),
         format!("{org}/members/{me}/teams"),

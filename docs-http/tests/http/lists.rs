@@ -135,7 +135,13 @@ async fn sites(s: &Server, org: &str, spaces: &[String]) -> Vec<String> {
         let group = json!({ "title": "Group", "sections": [section["id"]] });
         s.post(&format!("{structured}/section-groups"), 201, group).await;
     }
+    for language in ["de", "fr", "es", "it", "nl", "pl", "da"] {
+        s.clock.advance(std::time::Duration::from_millis(1));
+        let new = json!({ "source": { "space": space, "language": "en" }, "language": language });
+        s.post(&format!("{org}/translations"), 201, new).await;
+    }
     vec![
+        format!("{org}/translations"),
         format!("{org}/sites"),
         format!("{org}/sites?published=false"),
         format!("{org}/sites?title=docs"),

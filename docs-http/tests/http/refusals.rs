@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     fixtures::{discussed, hostname_of, link_of},
     server::{BODY_LIMIT, Server, id},
-    site_settings, structure, teams,
+    site_settings, structure, teams, translations,
 };
 
 /// An operation, with a path and a body that are right.
@@ -77,10 +77,15 @@ impl World {
         let tree = s.get(&format!("{open}/content/page/{page}?format=document")).await;
         let last = |path: &str| path.rsplit('/').next().expect("an id").to_owned();
         let (team, provider) = (teams::team(&s, "Team").await, teams::provider(&s).await);
+        let translated =
+            json!({ "source": { "space": s.space().await, "language": "en" }, "language": "de" });
+        let translations = format!("/v1/orgs/{}/translations", s.org);
+        let translation = id(&s.post(&translations, 201, translated).await.body);
         let job = id(&s.get(&format!("/v1/spaces/{space}/jobs")).await["items"][0]);
         let mut names = BTreeMap::from([
             ("teamId", last(&team)),
             ("samlProviderId", last(&provider)),
+            ("translationId", translation),
             ("organizationId", s.org.clone()),
             ("spaceId", space),
             ("changeRequestId", last(&open)),
@@ -184,6 +189,15 @@ impl World {
             "transferSpace" | "transferCollection" => json!({ "organization": self.s.other_org }),
             "updateSpaceById" => json!({ "title": "Renamed", "defaultLevel": "create", "editMode": "live" }),
             "createChangeRequest" => json!({ "subject": "New" }),
+            "createTranslation" => json!({
+                "source": { "space": self.names["spaceId"], "language": "en" }, "language": "fr",
+                "instructions": translations::instructions("Be formal."),
+            }),
+            "updateTranslation" => json!({ "instructions": translations::instructions("Be formal.") }),
+            "setGlossary" => json!({ "entries": [{
+                "term": "space", "translations": { "de": "Bereich" }, "keep": true, "caseSensitive": true,
+                "note": "of pages",
+            }] }),
             "updateChangeRequestById" => json!({ "subject": "Renamed", "status": "open" }),
             "updateChangeRequestContent" => json!({ "changes": [
                 { "operation": "delete_page", "page": self.names["pageId"] },

@@ -16,6 +16,7 @@ mod entry;
 mod error;
 mod evaluate;
 mod file_name;
+mod follow;
 mod keys;
 mod links;
 mod load;
@@ -43,6 +44,7 @@ pub use entry::{
 pub use error::{ContentError, ContentResult};
 pub use evaluate::{Evaluated, Undecided, evaluate, evaluate_for_visitor};
 pub use file_name::{check_file_name, clean_file_name, is_numbered};
+pub use follow::{Follow, FollowTexts, PageTexts, ReusableTexts};
 pub use links::{AllBacklinks, Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Parts, Standing};
 pub use load::{CacheLimits, CacheStats, Cost};
 pub use merge::{Conflict, ConflictNote, Merged, Subject, ThreeWay};

@@ -7,6 +7,7 @@
 //! | [`gitsync`] | the Git format: what the files of a repository mean as content |
 //! | [`mod@reference`] | destinations that name things by their ids |
 //! | [`syntax`] | tags, HTML and character references: one reader each for all of these |
+//! | [`translate`] | the texts of a document as segments for a translator |
 //! | [`diff`] | what changed between two texts, line by line |
 //!
 //! Everything is a pure function: nothing is fetched, stored or changed.
@@ -18,6 +19,7 @@ pub mod markdown;
 pub mod reference;
 mod slug;
 pub mod syntax;
+pub mod translate;
 mod variables;
 
 pub use docs_model::PagePatch;

@@ -168,6 +168,8 @@ ids! {
     TokenId,
     /// An entry of the audit log.
     AuditId,
+    /// A translation of a space.
+    TranslationId,
 }
 
 #[cfg(test)]

@@ -89,6 +89,8 @@ pub enum JobStage {
     ContentProcess,
     /// Sets pages as a PDF file.
     Typeset,
+    /// Translates pages.
+    Translate,
     /// Stores what was made.
     Finalize,
 }

@@ -69,6 +69,7 @@ mod site_structure;
 mod space;
 mod team;
 mod timestamp;
+mod translation;
 mod url;
 mod user;
 pub mod web_url;
@@ -130,6 +131,7 @@ pub use site_structure::*;
 pub use space::*;
 pub use team::*;
 pub use timestamp::*;
+pub use translation::*;
 pub use url::*;
 pub use user::*;
 

@@ -9,6 +9,7 @@ mod pdf;
 mod saml;
 pub mod search;
 mod secrets;
+mod translate;
 mod web;
 
 pub use clock::{Clock, SystemClock};
@@ -21,4 +22,5 @@ pub use pdf::*;
 pub use saml::*;
 pub use search::{SearchError, SearchIndex};
 pub use secrets::{NotSealed, SealingKey, Secrets};
+pub use translate::*;
 pub use web::{Fetched, Web, WebError};

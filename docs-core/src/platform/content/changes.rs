@@ -115,7 +115,10 @@ impl Platform {
         };
         let merged = match &record.kind {
             RevisionKind::Merge(id) => tx.get(&ChangeRequestRecord::at(id)).await?,
-            RevisionKind::Edits | RevisionKind::Update | RevisionKind::Rollback(_) => None,
+            RevisionKind::Edits
+            | RevisionKind::Update
+            | RevisionKind::Rollback(_)
+            | RevisionKind::Computed => None,
         };
         Ok(Compared { access, before, after: record.root, merged })
     }

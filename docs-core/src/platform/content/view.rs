@@ -31,6 +31,7 @@ impl Platform {
         let kind = match &record.kind {
             RevisionKind::Edits => RevisionType::Edits,
             RevisionKind::Update => RevisionType::Update,
+            RevisionKind::Computed => RevisionType::Computed,
             RevisionKind::Rollback(to) => RevisionType::Rollback { restored_from: to.clone() },
             RevisionKind::Merge(id) => RevisionType::Merge {
                 merged_from: Box::new(self.merged_request(tx, (actor, space), id).await?),

@@ -3,8 +3,9 @@
 use super::{
     CollectionHandle, Collections, GrantTarget, InviteHandle, Invites, MemberHandle, Members, OrgHandle,
     Permissions, SamlProviderHandle, SamlProviders, SiteHandle, SiteRef, Sites, Spaces, TeamHandle, Teams,
+    TranslationHandle, Translations,
 };
-use crate::model::{InviteId, SamlProviderId, SiteId, TeamId, UserId};
+use crate::model::{InviteId, SamlProviderId, SiteId, TeamId, TranslationId, UserId};
 
 impl<'p> OrgHandle<'p> {
     /// The members.
@@ -162,6 +163,37 @@ impl<'p> OrgHandle<'p> {
     #[must_use]
     pub const fn spaces(self) -> Spaces<'p> {
         Spaces { caller: self.caller, org: self.org }
+    }
+
+    /// The translations.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let page = me.org(org).translations().list(&PageRequest::default()).await?;
+    /// println!("{} translations", page.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn translations(self) -> Translations<'p> {
+        Translations { caller: self.caller, org: self.org }
+    }
+
+    /// A translation.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, TranslationId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, translation: &TranslationId) -> Result<()> {
+    /// println!("{:?}", me.org(org).translation(translation).get().await?.status);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn translation(self, translation: &'p TranslationId) -> TranslationHandle<'p> {
+        TranslationHandle { caller: self.caller, org: self.org, translation }
     }
 
     /// The sites.

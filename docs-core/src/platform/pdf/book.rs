@@ -109,7 +109,7 @@ impl Platform {
         let mut book = Book {
             title,
             subtitle,
-            language: None,
+            language: shown.space.language.map(|language| language.base().to_owned()),
             space: Some(shown.space.id.clone()),
             pages,
             images: BTreeMap::new(),

@@ -56,6 +56,7 @@ impl Operation for DuplicateSpace {
             head: self.head.clone(),
             git: None,
             git_sync: None,
+            translations: 0,
             ..SpaceRecord::clone(from)
         };
         let copy = create_in(tx, record, &self.by);

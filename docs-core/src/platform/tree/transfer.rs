@@ -207,6 +207,12 @@ async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
     let found = tx.scan_many(&scans).await?;
     let [sites, imports] =
         <[_; 2]>::try_from(found).map_err(|_| Error::internal("two scans, two answers"))?;
+    if space.translations > 0 {
+        return Err(unmet(&format!(
+            "the space `{}` is translated; delete its translations first",
+            space.title
+        )));
+    }
     if !sites.is_empty() {
         return Err(unmet(&format!("the space `{}` is on a site; take it off first", space.title)));
     }

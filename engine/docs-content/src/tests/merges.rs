@@ -336,7 +336,7 @@ fn marking_finds_everything_a_root_refers_to() {
 }
 
 /// Applies what can be applied of random edits.
-fn random(content: &Content, mut root: Hash, edits: &[Edit]) -> Hash {
+pub(super) fn random(content: &Content, mut root: Hash, edits: &[Edit]) -> Hash {
     for edit in edits {
         if let Ok(edited) = now(content.edit(DOMAIN, root, time(0), std::slice::from_ref(edit))) {
             root = edited.root;
@@ -357,7 +357,7 @@ fn lines(content: &Content, entry: &PageEntry) -> BTreeSet<String> {
 }
 
 /// Edits of everything there is, groups and links among the pages.
-fn program() -> impl Strategy<Value = Vec<Edit>> {
+pub(super) fn program() -> impl Strategy<Value = Vec<Edit>> {
     let page = || (0usize..14).prop_map(id);
     let group = page().prop_map(|page| {
         Edit::InsertPage(Box::new(NewPage::new(page, PageKind::Group, PagePatch::titled("One"))))

@@ -3,6 +3,7 @@
 mod edits;
 mod fields;
 mod files;
+mod follow;
 mod links;
 mod merges;
 mod records;

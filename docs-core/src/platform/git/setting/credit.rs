@@ -36,7 +36,10 @@ impl Credit {
     ) -> Result<Self> {
         let merged = revisions.iter().find_map(|revision| match &revision.kind {
             RevisionKind::Merge(request) => Some((revision, request)),
-            RevisionKind::Edits | RevisionKind::Update | RevisionKind::Rollback(_) => None,
+            RevisionKind::Edits
+            | RevisionKind::Update
+            | RevisionKind::Rollback(_)
+            | RevisionKind::Computed => None,
         });
         let request: Option<Arc<ChangeRequestRecord>> = match &merged {
             Some((_, request)) => tx.get(&ChangeRequestRecord::at(request)).await?,

@@ -1,0 +1,149 @@
+//! Segments as HTML, and HTML as segments.
+
+use docs_ports::{PLACEHOLDER_CLOSE, PLACEHOLDER_OPEN, TermRule};
+
+/// A segment as HTML.
+pub(crate) struct Written {
+    pub(crate) html: String,
+    /// What the elements `t0`, `t1` … stand for: terms, as they are translated.
+    terms: Vec<String>,
+    /// The placeholders that have words in them.
+    pairs: Vec<String>,
+}
+
+/// Writes a segment: placeholders and terms are elements.
+pub(crate) fn write(segment: &str, glossary: &[TermRule]) -> Written {
+    let mut written = Written { html: String::new(), terms: Vec::new(), pairs: Vec::new() };
+    let mut rest = segment;
+    while let Some(at) = rest.find(PLACEHOLDER_OPEN) {
+        let (text, after) = rest.split_at(at);
+        written.text(text, glossary);
+        let inner = &after[PLACEHOLDER_OPEN.len_utf8()..];
+        let Some(end) = inner.find(PLACEHOLDER_CLOSE) else {
+            rest = after;
+            break;
+        };
+        let number = &inner[..end];
+        match number.strip_prefix('/') {
+            Some(_) => written.html.push_str("</span>"),
+            None if segment.contains(&format!("{PLACEHOLDER_OPEN}/{number}{PLACEHOLDER_CLOSE}")) => {
+                written.html.push_str(&format!("<span id=\"p{number}\">"));
+                written.pairs.push(number.to_owned());
+            }
+            None => written.html.push_str(&format!("<span id=\"p{number}\" translate=\"no\"></span>")),
+        }
+        rest = &inner[end + PLACEHOLDER_CLOSE.len_utf8()..];
+    }
+    written.text(rest, glossary);
+    written
+}
+
+impl Written {
+    fn text(&mut self, text: &str, glossary: &[TermRule]) {
+        let mut rest = text;
+        loop {
+            let found = glossary.iter().filter_map(|rule| Some((rule.find_in(rest)?, rule)));
+            let Some((place, rule)) = found.min_by_key(|(place, _)| (place.start, usize::MAX - place.end))
+            else {
+                break;
+            };
+            self.escaped(&rest[..place.start]);
+            self.html.push_str(&format!("<span id=\"t{}\" translate=\"no\"></span>", self.terms.len()));
+            self.terms.push(rule.translation.clone());
+            rest = &rest[place.end..];
+        }
+        self.escaped(rest);
+    }
+
+    fn escaped(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                '&' => self.html.push_str("&amp;"),
+                '<' => self.html.push_str("&lt;"),
+                '>' => self.html.push_str("&gt;"),
+                other => self.html.push(other),
+            }
+        }
+    }
+
+    /// What stands for the beginning of an element, and for its end.
+    fn element(&self, id: &str) -> (String, String) {
+        let marker = |text: String| format!("{PLACEHOLDER_OPEN}{text}{PLACEHOLDER_CLOSE}");
+        if let Some(number) = id.strip_prefix('p') {
+            let end = self.pairs.iter().any(|pair| pair == number).then(|| marker(format!("/{number}")));
+            return (marker(number.to_owned()), end.unwrap_or_default());
+        }
+        let term = id.strip_prefix('t').and_then(|number| self.terms.get(number.parse::<usize>().ok()?));
+        (term.cloned().unwrap_or_default(), String::new())
+    }
+}
+
+/// Reads HTML as the segment that it translates. What is no element of ours is text.
+pub(crate) fn read(html: &str, written: &Written) -> String {
+    let mut out = String::new();
+    let mut open: Vec<String> = Vec::new();
+    let mut rest = html;
+    while let Some(c) = rest.chars().next() {
+        let tag = rest.starts_with('<').then(|| rest.find('>')).flatten().map(|end| &rest[..=end]);
+        if let Some(tag) = tag {
+            rest = &rest[tag.len()..];
+            if tag.starts_with("</") {
+                out.push_str(&open.pop().unwrap_or_default());
+            } else if let Some((_, id)) = tag.split_once("id=\"").or_else(|| tag.split_once("id='")) {
+                let id: String = id.chars().take_while(char::is_ascii_alphanumeric).collect();
+                let (start, end) = written.element(&id);
+                out.push_str(&start);
+                match tag.ends_with("/>") {
+                    true => out.push_str(&end),
+                    false => open.push(end),
+                }
+            }
+            continue;
+        }
+        let entity = ENTITIES.iter().find(|(name, _)| rest.starts_with(name));
+        let (text, length) = entity.map_or((c, c.len_utf8()), |(name, text)| (*text, name.len()));
+        out.push(text);
+        rest = &rest[length..];
+    }
+    out
+}
+
+/// What services write for characters.
+const ENTITIES: [(&str, char); 7] = [
+    ("&amp;", '&'),
+    ("&lt;", '<'),
+    ("&gt;", '>'),
+    ("&quot;", '"'),
+    ("&#39;", '\''),
+    ("&#x27;", '\''),
+    ("&nbsp;", '\u{a0}'),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(term: &str, translation: &str) -> TermRule {
+        TermRule {
+            term: term.into(),
+            translation: translation.into(),
+            case_sensitive: false,
+            note: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_segment_is_read_from_its_own_html_with_the_terms_translated() {
+        let rules = [rule("space", "espace"), rule("change request", "demande")];
+        for (segment, read_back) in [
+            ("a < b & c > d", "a < b & c > d"),
+            ("see ⟦1⟧ and ⟦2⟧the ⟦3⟧big⟦/3⟧ guide⟦/2⟧", "see ⟦1⟧ and ⟦2⟧the ⟦3⟧big⟦/3⟧ guide⟦/2⟧"),
+            ("a Space, a ⟦1⟧change request⟦/1⟧", "a espace, a ⟦1⟧demande⟦/1⟧"),
+            ("spaces", "spaces"),
+            ("", ""),
+        ] {
+            let written = write(segment, &rules);
+            assert_eq!(read(&written.html, &written), read_back, "{}", written.html);
+        }
+    }
+}

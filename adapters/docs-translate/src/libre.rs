@@ -1,0 +1,78 @@
+//! Servers of LibreTranslate.
+
+use async_trait::async_trait;
+use docs_model::TranslationLanguage;
+use docs_ports::{TranslateError, TranslationBatch, Translator};
+use serde_json::{Value, json};
+
+use crate::{
+    html,
+    service::{Key, NotAService, Service, ServiceLimits, Signed},
+};
+
+/// A translator that asks a server of LibreTranslate.
+///
+/// Segments are sent as HTML, so that what must not be touched is an element. Terms of the glossary are put in place by
+/// this adapter, since the service has none; instructions mean nothing to it.
+#[derive(Clone, Debug)]
+pub struct LibreTranslate {
+    service: Service,
+}
+
+impl LibreTranslate {
+    /// A translator that asks the server at a base address, such as `http://127.0.0.1:5000`.
+    ///
+    /// # Errors
+    /// When the address is none, or TLS cannot be set up.
+    pub fn new(base: &str, key: Option<Key>) -> Result<Self, NotAService> {
+        Ok(Self { service: Service::new(base, key)? })
+    }
+
+    /// The same translator with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: ServiceLimits) -> Self {
+        self.service.limits = limits;
+        self
+    }
+}
+
+#[async_trait]
+impl Translator for LibreTranslate {
+    fn name(&self) -> String {
+        format!("libretranslate {}", self.service.host())
+    }
+
+    async fn translate(&self, batch: &TranslationBatch) -> Result<Vec<String>, TranslateError> {
+        let written: Vec<html::Written> =
+            batch.segments.iter().map(|segment| html::write(segment, &batch.glossary)).collect();
+        let texts: Vec<&str> = written.iter().map(|written| written.html.as_str()).collect();
+        let mut body = json!({
+            "q": texts,
+            "source": code(batch.source),
+            "target": code(batch.target),
+            "format": "html",
+        });
+        if let Some(key) = self.service.key() {
+            body["api_key"] = key.reveal().into();
+        }
+        let answer = self.service.post("translate", &body, Signed::InBody).await?;
+        let texts = answer["translatedText"].as_array();
+        let texts: Option<Vec<&str>> = texts.and_then(|texts| texts.iter().map(Value::as_str).collect());
+        let texts =
+            texts.ok_or_else(|| TranslateError::Malformed("it has no `translatedText`".to_owned()))?;
+        if texts.len() != written.len() {
+            let why = format!("it has {} texts instead of {}", texts.len(), written.len());
+            return Err(TranslateError::Malformed(why));
+        }
+        Ok(written.iter().zip(texts).map(|(written, text)| html::read(text, written)).collect())
+    }
+}
+
+/// The name that LibreTranslate has for a language.
+const fn code(language: TranslationLanguage) -> &'static str {
+    match language {
+        TranslationLanguage::BrazilianPortuguese => "pt-BR",
+        TranslationLanguage::Norwegian => "nb",
+        other => other.as_str(),
+    }
+}

@@ -1,0 +1,211 @@
+//! A service that is asked by JSON over HTTP.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use docs_ports::TranslateError;
+use docs_web::{Dialer, Guard, Outbound, SystemResolver, reason};
+use reqwest::{
+    Response, StatusCode,
+    header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER},
+};
+use serde_json::Value;
+use url::Url;
+
+/// What the client calls itself.
+const USER_AGENT: &str = concat!("docs-translate/", env!("CARGO_PKG_VERSION"));
+/// Most characters of what a service says of an error that are repeated.
+const MAX_SAID: usize = 200;
+/// How long a service is left alone that asks for it and does not say how long, in seconds.
+const DEFAULT_WAIT: u64 = 5;
+
+/// How much a request may cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ServiceLimits {
+    /// How long an answer may take: two minutes.
+    pub time: Duration,
+    /// Most bytes of an answer: 4 MiB.
+    pub bytes: usize,
+    /// How long a request waits at most when the service asks to be left alone, before it is given up: a minute.
+    pub patience: Duration,
+}
+
+impl Default for ServiceLimits {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(120), bytes: 4 << 20, patience: Duration::from_secs(60) }
+    }
+}
+
+/// The key that requests are signed with. Nothing shows it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// A key.
+    #[must_use]
+    pub fn new(key: impl Into<String>) -> Self {
+        Self(key.into())
+    }
+
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+/// The service cannot be asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotAService(pub(crate) String);
+
+impl fmt::Display for NotAService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotAService {}
+
+/// A service at an address.
+#[derive(Clone, Debug)]
+pub(crate) struct Service {
+    base: Url,
+    key: Option<Key>,
+    guard: Guard,
+    dialer: Dialer,
+    pub(crate) limits: ServiceLimits,
+}
+
+/// How a request says its key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signed {
+    /// In the header `Authorization`.
+    Bearer,
+    /// In its body, which the caller writes.
+    InBody,
+}
+
+impl Service {
+    pub(crate) fn new(base: &str, key: Option<Key>) -> Result<Self, NotAService> {
+        let wrong = || NotAService("must be an http or https address without `?` and `#`".to_owned());
+        let mut url = Url::parse(base).map_err(|_| wrong())?;
+        let is_plain =
+            matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
+        if !is_plain {
+            return Err(wrong());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(NotAService(
+                "must have no user and no password; give the key by its own flag".to_owned(),
+            ));
+        }
+        let path = format!("{}/", url.path().trim_end_matches('/'));
+        url.set_path(&path);
+        let dialer = Dialer::new(USER_AGENT).map_err(|error| NotAService(error.to_string()))?;
+        let guard = Guard::new(Outbound::Private, Arc::new(SystemResolver));
+        Ok(Self { base: url, key, guard, dialer, limits: ServiceLimits::default() })
+    }
+
+    pub(crate) fn host(&self) -> &str {
+        self.base.host_str().unwrap_or_default()
+    }
+
+    pub(crate) fn key(&self) -> Option<&Key> {
+        self.key.as_ref()
+    }
+
+    /// Sends a request. A service that asks to be left alone is asked again after that time, as long as the patience
+    /// lasts.
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        body: &Value,
+        signed: Signed,
+    ) -> Result<Value, TranslateError> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let asked = tokio::time::timeout(self.limits.time, self.post_once(path, body, signed));
+            let answer = asked.await.unwrap_or_else(|_| {
+                Err(TranslateError::unavailable(format!("it takes longer than {:?}", self.limits.time)))
+            });
+            let Err(TranslateError::Unavailable { after: Some(seconds), .. }) = &answer else {
+                return answer;
+            };
+            let wait = Duration::from_secs((*seconds).max(1));
+            if waited + wait > self.limits.patience {
+                return answer;
+            }
+            waited += wait;
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    async fn post_once(&self, path: &str, body: &Value, signed: Signed) -> Result<Value, TranslateError> {
+        let url = self.base.join(path).map_err(|error| TranslateError::Refused(error.to_string()))?;
+        let client = self.dialer.client(&self.guard, &url, self.limits.time).await;
+        let client = client.map_err(|error| TranslateError::unavailable(error.to_string()))?;
+        let mut request = client.post(url).header(CONTENT_TYPE, "application/json").body(body.to_string());
+        if let (Signed::Bearer, Some(key)) = (signed, &self.key) {
+            let value = HeaderValue::from_str(&format!("Bearer {}", key.reveal()));
+            let mut value = value.map_err(|_| {
+                TranslateError::Refused("the key has characters that no header carries".to_owned())
+            })?;
+            value.set_sensitive(true);
+            request = request.header(AUTHORIZATION, value);
+        }
+        let response = request.send().await.map_err(|error| TranslateError::unavailable(reason(&error)))?;
+        self.read(response).await
+    }
+
+    async fn read(&self, mut response: Response) -> Result<Value, TranslateError> {
+        let status = response.status();
+        let told =
+            response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let limit = self.limits.bytes;
+        let too_large = || TranslateError::Malformed(format!("it has more than {limit} bytes"));
+        if response.content_length().is_some_and(|length| length > limit as u64) {
+            return Err(too_large());
+        }
+        let mut bytes: Vec<u8> = Vec::new();
+        while let Some(piece) =
+            response.chunk().await.map_err(|error| TranslateError::unavailable(reason(&error)))?
+        {
+            if bytes.len() + piece.len() > limit {
+                return Err(too_large());
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        let value: Option<Value> = serde_json::from_slice(&bytes).ok();
+        if status.is_success() {
+            return value.ok_or_else(|| TranslateError::Malformed("it is no JSON".to_owned()));
+        }
+        let said = self.said(value.as_ref());
+        let reason = format!("it answered {}{said}", status.as_u16());
+        Err(match status {
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                TranslateError::Unavailable { reason, after: Some(told.unwrap_or(DEFAULT_WAIT)) }
+            }
+            StatusCode::REQUEST_TIMEOUT => TranslateError::unavailable(reason),
+            status if status.is_server_error() => TranslateError::unavailable(reason),
+            // Too much for the service at once: fewer segments may fit.
+            StatusCode::PAYLOAD_TOO_LARGE => TranslateError::Malformed(reason),
+            _ => TranslateError::Refused(reason),
+        })
+    }
+
+    /// What the service says of an error, without the key.
+    fn said(&self, body: Option<&Value>) -> String {
+        let error = body.and_then(|body| body.get("error"));
+        let said = error.and_then(|error| error.as_str().or_else(|| error.get("message")?.as_str()));
+        let Some(said) = said else { return String::new() };
+        let said = match &self.key {
+            Some(key) if !key.reveal().is_empty() => said.replace(key.reveal(), "…"),
+            _ => said.to_owned(),
+        };
+        let said: String = said.chars().filter(|c| !c.is_control()).take(MAX_SAID).collect();
+        format!(": {said}")
+    }
+}

@@ -1,0 +1,244 @@
+//! The glossary of an organization.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::operations::{Asked, want_run};
+use crate::{
+    BoxFuture, Error, Result,
+    model::{
+        Glossary, GlossaryEntries, GlossaryEntry, GlossaryObject, JobId, OrgId, SetGlossary, Timestamp,
+        TranslationId, TranslationLanguage,
+    },
+    platform::{
+        Actor, Platform, access,
+        jobs::{Effect, Job, Run},
+        nouns::Translations,
+    },
+    policy::OrgAction,
+    ports::TermRule,
+    store::{
+        Batches, Entity as _, Operation, Tx, jobs,
+        records::{GlossaryRecord, TranslationRecord},
+    },
+};
+
+/// Most bytes of a glossary, as JSON.
+pub(in crate::platform) const MAX_GLOSSARY_BYTES: usize = 192 << 10;
+/// Translations that are read together.
+const TRANSLATIONS_AT_ONCE: u32 = 100;
+
+impl<'p> Translations<'p> {
+    /// Reads the glossary of an organization: how its terms are translated, in all its translations.
+    ///
+    /// # Errors
+    /// `NotFound` unless the actor is a member; `Forbidden` for guests.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// for entry in me.org(org).translations().get_glossary().await?.entries.iter() {
+    ///     println!("{}", entry.term);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_glossary(self) -> BoxFuture<'p, Result<Glossary>> {
+        Box::pin(async move {
+            let tx = self.caller.platform.read().await?;
+            seen(&tx, &self.caller.actor(), self.org).await
+        })
+    }
+
+    /// Replaces the glossary of an organization. What is said in another way now is translated again: in every
+    /// translation, the sentences with a term whose entry is new, gone or another.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `create` in the organization; `Invalid` for a term that is there twice,
+    /// an entry that says nothing, and too much of it.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::OrgId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let new = serde_json::json!({ "entries": [
+    ///     { "term": "API", "keep": true, "caseSensitive": true },
+    ///     { "term": "change request", "translations": { "de": "Änderungsantrag" } },
+    /// ] });
+    /// me.org(org).translations().set_glossary(serde_json::from_value(new)?).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_glossary(self, new: SetGlossary) -> BoxFuture<'p, Result<Glossary>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            check(&new.entries)?;
+            let set = GlossaryUpdate {
+                actor: actor.clone(),
+                org: org.clone(),
+                entries: new.entries,
+                job: platform.id(),
+                now: platform.now(),
+            };
+            platform.change_and_show(actor, &set, |done| Box::pin(seen(done.tx, actor, org))).await
+        })
+    }
+}
+
+async fn seen(tx: &Tx, actor: &Actor, org: &OrgId) -> Result<Glossary> {
+    access::org(tx, actor, org).await?.require(OrgAction::ListPeople)?;
+    let record: Option<Arc<GlossaryRecord>> = tx.get(&GlossaryRecord::at(org)).await?;
+    Ok(Glossary {
+        object: GlossaryObject::Is,
+        entries: record.as_ref().map_or_else(nothing, |record| record.entries.clone()),
+        updated_at: record.map(|record| record.updated_at),
+    })
+}
+
+fn nothing() -> GlossaryEntries {
+    GlossaryEntries::new(Vec::new()).unwrap_or_else(|_| unreachable!())
+}
+
+fn check(entries: &GlossaryEntries) -> Result<()> {
+    let mut terms = BTreeSet::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let refused = |field: &str, why: &str| Err(Error::invalid(&format!("entries[{at}].{field}"), why));
+        if entry.term.trim() != &*entry.term || entry.term.contains(['⟦', '⟧', '\n']) {
+            return refused(
+                "term",
+                "must not begin or end with white space, nor have line breaks, `⟦` or `⟧`",
+            );
+        }
+        if entry.translations.values().any(|text| text.trim().is_empty() || text.contains(['⟦', '⟧'])) {
+            return refused("translations", "must not be blank, nor have `⟦` or `⟧`");
+        }
+        if entry.translations.is_empty() && !entry.keep {
+            return refused("translations", "are missing: give some, or `keep` the term as it is");
+        }
+        if !terms.insert(entry.term.to_lowercase()) {
+            return refused("term", "is there already");
+        }
+    }
+    let size = serde_json::to_vec(entries).map_err(Error::internal)?.len();
+    if size > MAX_GLOSSARY_BYTES {
+        return Err(Error::invalid(
+            "entries",
+            format_args!("must be at most {MAX_GLOSSARY_BYTES} bytes as JSON, has {size}"),
+        ));
+    }
+    Ok(())
+}
+
+/// What a glossary says of a language.
+pub(super) fn rules(entries: &[GlossaryEntry], language: TranslationLanguage) -> Vec<TermRule> {
+    let rule = |entry: &GlossaryEntry| {
+        let told = entry.translations.get(&language).map(ToString::to_string);
+        Some(TermRule {
+            term: entry.term.to_string(),
+            translation: told.or_else(|| entry.keep.then(|| entry.term.to_string()))?,
+            case_sensitive: entry.case_sensitive,
+            note: entry.note.as_ref().map(ToString::to_string).unwrap_or_default(),
+        })
+    };
+    entries.iter().filter_map(rule).collect()
+}
+
+/// Replaces a glossary.
+struct GlossaryUpdate {
+    actor: Actor,
+    org: OrgId,
+    entries: GlossaryEntries,
+    job: JobId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for GlossaryUpdate {
+    type Out = ();
+    const NAME: &'static str = "glossary_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        access::org(tx, &self.actor, &self.org).await?.require(OrgAction::CreateContent)?;
+        let old: Option<Arc<GlossaryRecord>> = tx.get(&GlossaryRecord::at(&self.org)).await?;
+        let before = old.as_ref().map_or_else(nothing, |old| old.entries.clone());
+        if before == self.entries {
+            return Ok(());
+        }
+        let mut new = GlossaryRecord {
+            organization: self.org.clone(),
+            entries: self.entries.clone(),
+            updated_at: self.now,
+        };
+        match old {
+            Some(old) => {
+                new.updated_at = self.now.later_than(old.updated_at);
+                tx.put(&*old, new)?;
+            }
+            None => drop(tx.create(new)),
+        }
+        let languages = TranslationLanguage::ALL
+            .iter()
+            .filter(|language| rules(&before, **language) != rules(&self.entries, **language));
+        let follow =
+            FollowGlossary { organization: self.org.clone(), languages: languages.copied().collect() };
+        jobs::enqueue(tx, self.now, follow.about(&self.job, &self.org, self.now)?).await
+    }
+}
+
+/// Has the translations of an organization follow its glossary.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct FollowGlossary {
+    organization: OrgId,
+    /// The languages of which it says something else now.
+    languages: BTreeSet<TranslationLanguage>,
+}
+
+#[async_trait]
+impl Job for FollowGlossary {
+    const KIND: &'static str = "glossary_follow";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        let of_org = TranslationRecord::of_org(&self.organization);
+        let mut batches = Batches::of(of_org.scan(TRANSLATIONS_AT_ONCE));
+        loop {
+            let tx = platform.read().await?;
+            let Some(rows) = batches.next(&tx).await? else { return Ok(Effect::Done) };
+            let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
+            drop(tx);
+            for record in found.into_iter().flatten() {
+                if self.languages.contains(&record.language) {
+                    let (job, now) = (platform.id(), platform.now());
+                    platform.upkeep(&WantRun { translation: record.id.clone(), job, now }).await?;
+                }
+            }
+        }
+    }
+}
+
+/// Has a translation run again.
+struct WantRun {
+    translation: TranslationId,
+    job: JobId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for WantRun {
+    type Out = ();
+    const NAME: &'static str = "translation_run";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let record: Option<Arc<TranslationRecord>> =
+            tx.get(&TranslationRecord::at(&self.translation)).await?;
+        let Some(record) = record else { return Ok(()) };
+        let new = want_run(tx, &record, (self.job.clone(), self.now), Asked::ByChange).await?;
+        if new != *record {
+            tx.put(&*record, new)?;
+        }
+        Ok(())
+    }
+}

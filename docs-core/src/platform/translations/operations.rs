@@ -1,0 +1,360 @@
+//! The writes of translations, and the jobs that they enqueue.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::{TranslateSpace, find};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{
+        JobId, OrgId, RevisionId, SpaceId, SpaceTitle, Timestamp, TranslationId, TranslationLanguage,
+        TranslationStats, UserId,
+    },
+    platform::{
+        Actor, Platform, access,
+        jobs::{Effect, Job, Run},
+        spaces::create_in,
+        tree::{Gap, check_number, make_room, require_parent},
+    },
+    policy::{OrgAction, SpaceAccess, SpaceAction},
+    store::{
+        Entity as _, Hash, Key, Operation, Tx,
+        jobs::{self, Audience, NewJob},
+        records::{
+            GrantRecord, JobRecord, JobState, Parent, RevisionRecord, SpaceRecord, TranslationMemoryRecord,
+            TranslationRecord,
+        },
+        topic,
+    },
+};
+
+/// Most translations of a space.
+pub(in crate::platform) const MAX_TRANSLATIONS: u32 = 50;
+/// Most characters of the title of a space.
+const MAX_TITLE: usize = 50;
+/// Parts of the memory of a translation that one transaction removes: each may be large.
+const PARTS_AT_ONCE: u32 = 100;
+
+/// The lane of the runs of a translation: one after the other.
+fn lane(id: &TranslationId) -> String {
+    format!("translate:{id}")
+}
+
+/// Sees to it that a run begins after this transaction; one that waits already is enough. Answers the translation.
+///
+/// A run that was put off after a failure begins at once where somebody asks for it.
+pub(super) async fn want_run(
+    tx: &mut Tx,
+    record: &Arc<TranslationRecord>,
+    (id, now): (JobId, Timestamp),
+    asked: Asked,
+) -> Result<TranslationRecord> {
+    let known: Option<Arc<JobRecord>> = match &record.job {
+        Some(job) => tx.get(&JobRecord::at(job)).await?,
+        None => None,
+    };
+    match known.filter(|job| matches!(job.state, JobState::Queued | JobState::Waiting)) {
+        Some(job) => {
+            if asked == Asked::BySomebody && job.state == JobState::Queued && job.due > now {
+                tx.put(&*job, JobRecord { due: now, ..JobRecord::clone(&job) })?;
+                tx.feed(topic::JOBS, JobRecord::at(&job.id));
+            }
+            Ok(TranslationRecord::clone(record))
+        }
+        None => {
+            enqueue(tx, record, (id.clone(), now)).await?;
+            Ok(TranslationRecord { job: Some(id), ..TranslationRecord::clone(record) })
+        }
+    }
+}
+
+/// Why a translation is to be run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Asked {
+    /// Somebody asks for it.
+    BySomebody,
+    /// What it is made of has changed.
+    ByChange,
+}
+
+async fn enqueue(tx: &mut Tx, record: &TranslationRecord, (id, now): (JobId, Timestamp)) -> Result<()> {
+    let job = TranslateSpace { translation: record.id.clone() }.about(&id, &record.target, now)?;
+    let audience = Audience::Subject { by: Some(record.created_by.clone()), same: None };
+    jobs::enqueue(tx, now, NewJob { audience, lane: Some((lane(&record.id), now)), ..job }).await
+}
+
+/// The id of the job that follows a revision: the same however often the transaction is tried.
+fn job_after(translation: &TranslationId, revision: &RevisionId) -> Result<JobId> {
+    let name = Hash::of(format!("{translation} {revision}").as_bytes()).to_string();
+    name[..26].parse().map_err(Error::internal)
+}
+
+/// Has the translations of a space follow its new content.
+///
+/// # Errors
+/// The store's.
+pub(in crate::platform) async fn follow_source(
+    tx: &mut Tx,
+    space: &SpaceRecord,
+    revision: &RevisionRecord,
+) -> Result<()> {
+    if space.translations == 0 {
+        return Ok(());
+    }
+    let rows = tx.below(&TranslationRecord::of_source(&space.id), MAX_TRANSLATIONS).await?;
+    let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
+    for record in found.into_iter().flatten() {
+        let job = (job_after(&record.id, &revision.id)?, revision.created_at);
+        let new = want_run(tx, &record, job, Asked::ByChange).await?;
+        if new != *record {
+            tx.put(&*record, new)?;
+        }
+    }
+    Ok(())
+}
+
+/// Creates a translation with the space that it fills.
+pub(super) struct TranslationCreation {
+    pub(super) actor: Actor,
+    pub(super) by: UserId,
+    pub(super) org: OrgId,
+    pub(super) source: SpaceId,
+    pub(super) source_language: TranslationLanguage,
+    pub(super) language: TranslationLanguage,
+    pub(super) instructions: String,
+    pub(super) id: TranslationId,
+    pub(super) target: SpaceId,
+    /// The first revision of the target.
+    pub(super) head: RevisionId,
+    pub(super) job: JobId,
+    pub(super) now: Timestamp,
+}
+
+impl TranslationCreation {
+    /// Stores what an empty space needs, where the source keeps its content.
+    pub(super) async fn prepare(&self, platform: &Platform) -> Result<()> {
+        let tx = platform.read().await?;
+        let source = self.source(&tx).await?;
+        platform.content().empty_root(&source.space().domain).await?;
+        Ok(())
+    }
+
+    /// The source, for those who may have it translated.
+    async fn source(&self, tx: &Tx) -> Result<SpaceAccess> {
+        access::org(tx, &self.actor, &self.org).await?.require(OrgAction::CreateContent)?;
+        let no_space = || Error::invalid("source.space", "the organization has no such space");
+        let access =
+            access::space(tx, &self.actor, &self.source).await.map_err(|error| match error.kind() {
+                ErrorKind::NotFound => no_space(),
+                _ => error,
+            })?;
+        if access.space().organization != self.org {
+            return Err(no_space());
+        }
+        access.require(SpaceAction::Manage)?;
+        Ok(access)
+    }
+
+    /// The space of the result, right behind its source.
+    async fn target(&self, tx: &mut Tx, source: &SpaceRecord) -> Result<SpaceRecord> {
+        require_parent(tx, &self.actor, &source.organization, source.parent.as_ref()).await?;
+        if let Some(parent) = &source.parent {
+            check_number(tx, parent, 1).await?;
+        }
+        let parent = Parent::of(&source.organization, source.parent.as_ref());
+        let gap = Gap::after(parent, &source.rank(), source.id.as_str());
+        let suffix = format!(" ({})", self.language.english_name());
+        let room = MAX_TITLE.saturating_sub(suffix.chars().count());
+        let title: String = source.title.chars().take(room).collect();
+        Ok(SpaceRecord {
+            id: self.target.clone(),
+            title: SpaceTitle::cut(&format!("{}{suffix}", title.trim_end()))
+                .unwrap_or_else(|| source.title.clone()),
+            created_by: self.by.clone(),
+            created_at: self.now,
+            updated_at: self.now,
+            rank: make_room(tx, &gap, 1, self.now).await?.pop(),
+            head: self.head.clone(),
+            root: crate::content::Content::nothing(),
+            git: None,
+            language: Some(self.language),
+            translations: 0,
+            ..SpaceRecord::clone(source)
+        })
+    }
+
+    /// Gives who asked the role on the result that they have on the source, unless they have it anyway.
+    async fn keep_role(&self, tx: &mut Tx, source: &SpaceAccess) -> Result<()> {
+        let content = crate::model::ContentTarget::Space(self.target.clone());
+        if access::role_on(tx, &self.actor, &content).await? >= Some(source.role()) {
+            return Ok(());
+        }
+        tx.create(GrantRecord {
+            organization: self.org.clone(),
+            content,
+            grantee: crate::model::Grantee::User(self.by.clone()),
+            role: source.role(),
+            granted_at: self.now,
+            space_deleted: false,
+        });
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Operation for TranslationCreation {
+    type Out = ();
+    const NAME: &'static str = "translation_create";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let seen = self.source(tx).await?;
+        let source = seen.space();
+        if source.translations >= MAX_TRANSLATIONS {
+            return Err(Error::conflict(format!(
+                "a space has at most {MAX_TRANSLATIONS} translations; delete one first"
+            )));
+        }
+        let target = self.target(tx, source).await?;
+        create_in(tx, target, &self.by);
+        let new = SpaceRecord {
+            translations: source.translations + 1,
+            language: source.language.or(Some(self.source_language)),
+            ..SpaceRecord::clone(source)
+        };
+        tx.put(&**source, new)?;
+        let record = TranslationRecord {
+            id: self.id.clone(),
+            organization: self.org.clone(),
+            source: self.source.clone(),
+            source_language: self.source_language,
+            target: self.target.clone(),
+            language: self.language,
+            instructions: self.instructions.clone(),
+            created_by: self.by.clone(),
+            created_at: self.now,
+            updated_at: self.now,
+            asked: 0,
+            job: Some(self.job.clone()),
+            done: None,
+            stats: TranslationStats::default(),
+            spent_words: 0,
+        };
+        enqueue(tx, &record, (self.job.clone(), self.now)).await?;
+        tx.create(record);
+        self.keep_role(tx, &seen).await
+    }
+}
+
+/// Changes what the translator is told.
+pub(super) struct TranslationUpdate {
+    pub(super) actor: Actor,
+    pub(super) org: OrgId,
+    pub(super) id: TranslationId,
+    pub(super) instructions: String,
+    pub(super) job: JobId,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for TranslationUpdate {
+    type Out = ();
+    const NAME: &'static str = "translation_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (old, access) = find(tx, &self.actor, (&self.org, &self.id)).await?;
+        access.require_edit()?;
+        if old.instructions == self.instructions {
+            return Ok(());
+        }
+        let new = want_run(tx, &old, (self.job.clone(), self.now), Asked::BySomebody).await?;
+        let updated_at = self.now.later_than(old.updated_at);
+        tx.put(&*old, TranslationRecord { instructions: self.instructions.clone(), updated_at, ..new })?;
+        Ok(())
+    }
+}
+
+/// Runs a translation over everything.
+pub(super) struct TranslationRun {
+    pub(super) actor: Actor,
+    pub(super) org: OrgId,
+    pub(super) id: TranslationId,
+    pub(super) job: JobId,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for TranslationRun {
+    type Out = ();
+    const NAME: &'static str = "translation_run";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (old, access) = find(tx, &self.actor, (&self.org, &self.id)).await?;
+        access.require_edit()?;
+        let new = want_run(tx, &old, (self.job.clone(), self.now), Asked::BySomebody).await?;
+        tx.put(&*old, TranslationRecord { asked: old.asked + 1, ..new })?;
+        Ok(())
+    }
+}
+
+/// Deletes a translation; its space stays.
+pub(super) struct TranslationDeletion {
+    pub(super) actor: Actor,
+    pub(super) org: OrgId,
+    pub(super) id: TranslationId,
+    pub(super) job: JobId,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for TranslationDeletion {
+    type Out = ();
+    const NAME: &'static str = "translation_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (old, access) = find(tx, &self.actor, (&self.org, &self.id)).await?;
+        access.require_edit()?;
+        let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
+        if let Some(source) = source {
+            let translations = source.translations.saturating_sub(1);
+            tx.put(&*source, SpaceRecord { translations, ..SpaceRecord::clone(&source) })?;
+        }
+        let purge = PurgeTranslation { translation: self.id.clone() };
+        jobs::enqueue(tx, self.now, purge.about(&self.job, &self.id, self.now)?).await?;
+        tx.delete(&*old);
+        Ok(())
+    }
+}
+
+/// Removes what a deleted translation had kept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct PurgeTranslation {
+    translation: TranslationId,
+}
+
+#[async_trait]
+impl Job for PurgeTranslation {
+    const KIND: &'static str = "translation_purge";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        while platform.upkeep(&DropMemory(self.translation.clone())).await? {}
+        Ok(Effect::Done)
+    }
+}
+
+/// Removes some of the memory of a translation; `Out` tells whether there was any.
+struct DropMemory(TranslationId);
+
+#[async_trait]
+impl Operation for DropMemory {
+    type Out = bool;
+    const NAME: &'static str = "translation_purge";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let rows = tx.below(&TranslationMemoryRecord::of_translation(&self.0), PARTS_AT_ONCE).await?;
+        let keys: Vec<Key> = rows.into_iter().map(|(key, _)| key).collect();
+        tx.delete_all::<TranslationMemoryRecord>(&keys).await?;
+        Ok(!keys.is_empty())
+    }
+}

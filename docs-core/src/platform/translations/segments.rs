@@ -1,0 +1,180 @@
+//! Segments on their way to the translator and back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    content::translate::{is_translation_of, placeholder_free},
+    model::TranslationLanguage,
+    ports::{TermRule, TranslateError, TranslationBatch, Translator},
+    store::Hash,
+};
+
+/// Most bytes of a segment: longer ones stay in the language of the source.
+pub(in crate::platform) const MAX_SEGMENT_BYTES: usize = 16 << 10;
+/// Most segments that the translator is given at once.
+const BATCH_SEGMENTS: usize = 40;
+/// Most bytes of segments that the translator is given at once, where there are several.
+const BATCH_BYTES: usize = 8 << 10;
+/// How much longer than its segment a translation may be, and how many bytes more than that.
+const MAX_GROWTH: usize = 6;
+const GROWTH_ROOM: usize = 256;
+
+/// What translations depend on besides the segment.
+pub(super) struct Settings {
+    pub(super) source: TranslationLanguage,
+    pub(super) target: TranslationLanguage,
+    pub(super) instructions: String,
+    pub(super) rules: Vec<TermRule>,
+    /// The hash of all but the rules, with the translator.
+    base: Hash,
+}
+
+impl Settings {
+    pub(super) fn new(
+        translator: &str,
+        (source, target): (TranslationLanguage, TranslationLanguage),
+        instructions: String,
+        rules: Vec<TermRule>,
+    ) -> Self {
+        let base = Hash::of(format!("{translator}\0{source}\0{target}\0{instructions}").as_bytes());
+        Self { source, target, instructions, rules, base }
+    }
+
+    /// Names all of it.
+    pub(super) fn hash(&self) -> Hash {
+        self.key_of("", &self.rules.iter().collect::<Vec<_>>())
+    }
+
+    /// Names a segment and what its translation depends on: of the glossary, the terms that occur in it.
+    pub(super) fn key(&self, segment: &str) -> Hash {
+        self.key_of(segment, &self.rules_of(segment))
+    }
+
+    fn rules_of(&self, segment: &str) -> Vec<&TermRule> {
+        self.rules.iter().filter(|rule| rule.occurs_in(segment)).collect()
+    }
+
+    fn key_of(&self, segment: &str, rules: &[&TermRule]) -> Hash {
+        let mut text = format!("{}\0{segment}", self.base);
+        for TermRule { term, translation, case_sensitive, note } in rules {
+            text.push_str(&format!("\0{term}\0{translation}\0{case_sensitive}\0{note}"));
+        }
+        Hash::of(text.as_bytes())
+    }
+
+    fn batch(&self, segments: Vec<String>) -> TranslationBatch {
+        let mut glossary: Vec<TermRule> = Vec::new();
+        for rule in &self.rules {
+            if segments.iter().any(|segment| rule.occurs_in(segment)) {
+                glossary.push(rule.clone());
+            }
+        }
+        let (source, target, instructions) = (self.source, self.target, self.instructions.clone());
+        TranslationBatch { source, target, instructions, glossary, segments }
+    }
+}
+
+/// What became of segments.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Translations by segment.
+    pub(super) translations: BTreeMap<String, String>,
+    /// Words that were sent.
+    pub(super) words: u64,
+    /// Segments that the translator could not translate.
+    pub(super) failed: u64,
+}
+
+/// Has segments translated. What was translated before an error is in `found`.
+pub(super) async fn translate(
+    translator: &dyn Translator,
+    settings: &Settings,
+    segments: &BTreeSet<String>,
+    found: &mut Found,
+) -> Result<(), TranslateError> {
+    let mut batch: Vec<String> = Vec::new();
+    let mut bytes = 0;
+    for segment in segments {
+        if !batch.is_empty() && (batch.len() == BATCH_SEGMENTS || bytes + segment.len() > BATCH_BYTES) {
+            send(translator, settings, std::mem::take(&mut batch), found).await?;
+            bytes = 0;
+        }
+        bytes += segment.len();
+        batch.push(segment.clone());
+    }
+    if batch.is_empty() { Ok(()) } else { send(translator, settings, batch, found).await }
+}
+
+/// Sends segments together; those whose answer is none are sent once more, each alone, and then without placeholders.
+async fn send(
+    translator: &dyn Translator,
+    settings: &Settings,
+    segments: Vec<String>,
+    found: &mut Found,
+) -> Result<(), TranslateError> {
+    let answers = ask(translator, settings, segments.clone(), found).await?;
+    let is_alone = segments.len() == 1;
+    for (segment, answer) in segments.into_iter().zip(answers) {
+        let mut answer = answer;
+        if answer.is_none() && !is_alone {
+            answer = ask(translator, settings, vec![segment.clone()], found).await?.pop().flatten();
+        }
+        if answer.is_none() {
+            answer = without_placeholders(translator, settings, &segment, found).await?;
+        }
+        match answer {
+            Some(answer) => drop(found.translations.insert(segment, answer)),
+            None => found.failed += 1,
+        }
+    }
+    Ok(())
+}
+
+/// The translations of segments, each checked.
+async fn ask(
+    translator: &dyn Translator,
+    settings: &Settings,
+    segments: Vec<String>,
+    found: &mut Found,
+) -> Result<Vec<Option<String>>, TranslateError> {
+    found.words += segments.iter().map(|segment| words(segment)).sum::<u64>();
+    let batch = settings.batch(segments);
+    let answers = match translator.translate(&batch).await {
+        Ok(answers) if answers.len() == batch.segments.len() => answers,
+        Ok(_) | Err(TranslateError::Malformed(_)) => return Ok(vec![None; batch.segments.len()]),
+        Err(error) => return Err(error),
+    };
+    let checked = |(segment, answer): (&String, String)| {
+        let fits = answer.len() <= segment.len() * MAX_GROWTH + GROWTH_ROOM;
+        (fits && is_translation_of(segment, &answer)).then(|| answer.trim().to_owned())
+    };
+    Ok(batch.segments.iter().zip(answers).map(checked).collect())
+}
+
+/// A segment whose texts between placeholders are translated one by one.
+async fn without_placeholders(
+    translator: &dyn Translator,
+    settings: &Settings,
+    segment: &str,
+    found: &mut Found,
+) -> Result<Option<String>, TranslateError> {
+    let (texts, join) = placeholder_free(segment);
+    if texts.len() < 2 && texts.first().is_none_or(|text| text == segment) {
+        return Ok(None);
+    }
+    let mut translations = Vec::with_capacity(texts.len());
+    for text in texts {
+        match ask(translator, settings, vec![text], found).await?.pop().flatten() {
+            Some(translation) => translations.push(translation),
+            None => return Ok(None),
+        }
+    }
+    let joined = join(&translations);
+    Ok(is_translation_of(segment, &joined).then_some(joined))
+}
+
+/// The number of words of a segment; what is not between words counts as one of them.
+fn words(segment: &str) -> u64 {
+    let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
+    segment.split_whitespace().filter(is_word).count() as u64
+}

@@ -1,0 +1,257 @@
+//! The writes of a run: what was translated of a page, and the result.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, Result,
+    model::{RevisionId, SpaceId, Timestamp, TranslationId, TranslationStats},
+    platform::{Actor, Platform, access, collect::note_copy, spaces::move_head},
+    policy::SpaceAction,
+    store::{
+        Hash, Key, Operation, Tx, decode, jobs,
+        records::{
+            RevisionKind, RevisionRecord, SpaceRecord, TranslatedThing, TranslationDone,
+            TranslationMemoryRecord, TranslationRecord,
+        },
+    },
+};
+
+/// Most bytes of a part of the memory.
+const PART_BYTES: usize = 96 << 10;
+/// What a segment takes besides its translation.
+const SEGMENT_OVERHEAD: usize = 64;
+/// Parts that one transaction reads or writes.
+const PARTS_AT_ONCE: u32 = 16;
+
+impl Platform {
+    /// What a translation remembers of a page or a reusable content.
+    pub(super) async fn remembered(
+        &self,
+        translation: &TranslationId,
+        thing: &TranslatedThing,
+    ) -> Result<BTreeMap<Hash, String>> {
+        let of_thing = TranslationMemoryRecord::of_thing(translation, thing);
+        let mut batches = crate::store::Batches::of(of_thing.scan(PARTS_AT_ONCE));
+        let mut known = BTreeMap::new();
+        while let Some(rows) = batches.next(&self.read().await?).await? {
+            for (_, value) in rows {
+                let part: Arc<TranslationMemoryRecord> = decode(value)?;
+                known.extend(part.segments.clone());
+            }
+        }
+        Ok(known)
+    }
+
+    /// Remembers what the segments of a page or a reusable content were translated to, and nothing else of it.
+    pub(super) async fn remember(
+        &self,
+        translation: &TranslationId,
+        thing: &TranslatedThing,
+        known: BTreeMap<Hash, String>,
+    ) -> Result<()> {
+        let mut parts: Vec<BTreeMap<Hash, String>> = Vec::new();
+        let mut bytes = PART_BYTES;
+        for (key, text) in known {
+            let size = serde_json::Value::from(text.as_str()).to_string().len() + SEGMENT_OVERHEAD;
+            if bytes + size > PART_BYTES {
+                parts.push(BTreeMap::new());
+                bytes = 0;
+            }
+            bytes += size;
+            if let Some(last) = parts.last_mut() {
+                last.insert(key, text);
+            }
+        }
+        let of = (translation.clone(), thing.clone());
+        for (part, segments) in parts.iter().enumerate() {
+            let part = part as u64;
+            let (translation, thing) = of.clone();
+            let record = TranslationMemoryRecord { translation, thing, part, segments: segments.clone() };
+            self.upkeep(&KeepPart(record)).await?;
+        }
+        let (translation, thing) = of;
+        let forget = ForgetParts { translation, thing, from: parts.len() as u64 };
+        while self.upkeep(&forget).await? {}
+        Ok(())
+    }
+}
+
+/// Stores a part of the memory, unless the translation is gone.
+struct KeepPart(TranslationMemoryRecord);
+
+#[async_trait]
+impl Operation for KeepPart {
+    type Out = ();
+    const NAME: &'static str = "translation_remember";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        use crate::store::Indexed as _;
+        let of: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::at(&self.0.translation)).await?;
+        if of.is_none() {
+            return Ok(());
+        }
+        let old: Option<Arc<TranslationMemoryRecord>> = tx.get(&self.0.key()).await?;
+        match old {
+            Some(old) if *old == self.0 => {}
+            Some(old) => drop(tx.put(&*old, self.0.clone())?),
+            None => drop(tx.create(self.0.clone())),
+        }
+        Ok(())
+    }
+}
+
+/// Removes parts of the memory; `Out` tells whether there may be more.
+struct ForgetParts {
+    translation: TranslationId,
+    thing: TranslatedThing,
+    from: u64,
+}
+
+#[async_trait]
+impl Operation for ForgetParts {
+    type Out = bool;
+    const NAME: &'static str = "translation_forget";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let of = TranslationMemoryRecord::of_thing(&self.translation, &self.thing);
+        let (from, to) = (of.clone().number(self.from).key(), of.below().1);
+        let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: PARTS_AT_ONCE }).await?;
+        let keys: Vec<Key> = rows.into_iter().map(|(key, _)| key).collect();
+        tx.delete_all::<TranslationMemoryRecord>(&keys).await?;
+        Ok(keys.len() == PARTS_AT_ONCE as usize)
+    }
+}
+
+/// Counts words that were sent to the translator.
+pub(super) struct CountWords {
+    pub(super) translation: TranslationId,
+    pub(super) words: u64,
+}
+
+#[async_trait]
+impl Operation for CountWords {
+    type Out = ();
+    const NAME: &'static str = "translation_words";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let record: Option<Arc<TranslationRecord>> =
+            tx.get(&TranslationRecord::at(&self.translation)).await?;
+        if let Some(old) = record {
+            let stats = TranslationStats { total_words: old.stats.total_words + self.words, ..old.stats };
+            let spent_words = old.spent_words + self.words;
+            tx.put(&*old, TranslationRecord { stats, spent_words, ..TranslationRecord::clone(&old) })?;
+        }
+        Ok(())
+    }
+}
+
+/// What became of storing a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Stored {
+    /// It is stored, and the job is done.
+    Done,
+    /// The target has other content than the result was made on.
+    Moved,
+    /// The translation was deleted, or another worker has the job.
+    Gone,
+}
+
+/// The revision that a result makes.
+pub(super) struct NewHead {
+    pub(super) id: RevisionId,
+    pub(super) root: Hash,
+    /// The revision with what the translator alone made, where people changed something.
+    pub(super) machine: Option<RevisionId>,
+}
+
+/// Stores the result of a run.
+pub(super) struct StoreTranslation {
+    pub(super) translation: TranslationId,
+    pub(super) target: SpaceId,
+    /// The head of the target that the result was made on.
+    pub(super) on: RevisionId,
+    /// The new head; none where the target has the content already.
+    pub(super) head: Option<NewHead>,
+    /// What was done; its revision is the new head.
+    pub(super) done: TranslationDone,
+    pub(super) pages: u64,
+    pub(super) milliseconds: u64,
+    pub(super) finished: jobs::FinishJob,
+}
+
+#[async_trait]
+impl Operation for StoreTranslation {
+    type Out = Stored;
+    const NAME: &'static str = "translation_result";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Stored> {
+        let record: Option<Arc<TranslationRecord>> =
+            tx.get(&TranslationRecord::at(&self.translation)).await?;
+        let Some(old) = record else { return Ok(Stored::Gone) };
+        let access = access::space(tx, &Actor::Platform, &self.target).await?;
+        let proof = access.require(SpaceAction::Manage)?;
+        if proof.space().head != self.on {
+            return Ok(Stored::Moved);
+        }
+        if !jobs::finish(tx, &self.finished).await? {
+            return Ok(Stored::Gone);
+        }
+        let now = self.finished.now;
+        let stats = TranslationStats {
+            runs: old.stats.runs + 1,
+            total_words: old.stats.total_words,
+            total_pages: old.stats.total_pages + self.pages,
+            total_duration: old.stats.total_duration + self.milliseconds,
+            latest_run_duration: self.milliseconds,
+            latest_pages: self.pages,
+            latest_words: old.spent_words,
+        };
+        let new = TranslationRecord {
+            done: Some(self.done.clone()),
+            stats,
+            spent_words: 0,
+            updated_at: now.later_than(old.updated_at),
+            ..TranslationRecord::clone(&old)
+        };
+        tx.put(&*old, new)?;
+        if let Some(head) = &self.head {
+            // What is taken over from the source without being stored anew must still be named by it.
+            let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
+            source.ok_or_else(|| Error::not_found("space that is translated"))?;
+            note_copy(tx, &SpaceRecord { created_at: now, ..SpaceRecord::clone(proof.space()) });
+            self.move_to(tx, &proof, head, (now, &old)).await?;
+        }
+        Ok(Stored::Done)
+    }
+}
+
+impl StoreTranslation {
+    async fn move_to(
+        &self,
+        tx: &mut Tx,
+        proof: &crate::policy::SpaceProof,
+        head: &NewHead,
+        (now, of): (Timestamp, &TranslationRecord),
+    ) -> Result<()> {
+        let by = of.created_by.clone();
+        let mut parents = vec![proof.space().head.clone()];
+        if let Some(machine) = &head.machine {
+            // What people changed is compared with it the next time.
+            let revision = RevisionRecord {
+                kind: RevisionKind::Computed,
+                ..RevisionRecord::new(machine.clone(), self.target.clone(), self.done.root, now, by.clone())
+            };
+            tx.create(revision);
+            parents.push(machine.clone());
+        }
+        let revision = RevisionRecord {
+            parents,
+            kind: RevisionKind::Computed,
+            ..RevisionRecord::new(head.id.clone(), self.target.clone(), head.root, now, by)
+        };
+        move_head(tx, proof, revision).await
+    }
+}

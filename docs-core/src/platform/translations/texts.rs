@@ -1,0 +1,103 @@
+//! The texts of a page, or of a reusable content, and what becomes of them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use super::segments::{MAX_SEGMENT_BYTES, Settings};
+use crate::{
+    Result,
+    content::{
+        Body, PageEntry, PageTexts, Rendering, ReusableEntry, ReusableTexts,
+        document::parse,
+        translate::{segments, text_segment, translated_markdown, translated_text},
+    },
+    platform::Platform,
+    store::{Hash, records::TranslatedThing},
+};
+
+/// Something that is translated.
+pub(super) struct Thing {
+    pub(super) of: TranslatedThing,
+    pub(super) title: String,
+    pub(super) description: Option<String>,
+    pub(super) body: Body,
+}
+
+impl From<(crate::model::PageId, PageEntry)> for Thing {
+    fn from((id, entry): (crate::model::PageId, PageEntry)) -> Self {
+        let PageEntry { title, description, body, .. } = entry;
+        Self { of: TranslatedThing::Page(id), title, description, body }
+    }
+}
+
+impl From<(crate::model::ReusableId, ReusableEntry)> for Thing {
+    fn from((id, entry): (crate::model::ReusableId, ReusableEntry)) -> Self {
+        let ReusableEntry { title, body, .. } = entry;
+        Self { of: TranslatedThing::Reusable(id), title, description: None, body }
+    }
+}
+
+/// A thing with its text and its segments.
+pub(super) struct Read {
+    pub(super) thing: Thing,
+    markdown: Arc<str>,
+    /// Its segments, with what names each and what its translation depends on.
+    pub(super) keys: BTreeMap<String, Hash>,
+    /// How many segments are too long for a translator.
+    pub(super) too_long: u64,
+}
+
+impl Read {
+    /// Reads the text of a thing, and finds its segments.
+    pub(super) async fn new(
+        platform: &Platform,
+        domain: &str,
+        thing: Thing,
+        settings: &Settings,
+    ) -> Result<Self> {
+        let markdown = platform.content().body_text(domain, &thing.body, Rendering::Request).await?;
+        let told = [Some(&thing.title), thing.description.as_ref()];
+        let told = told.into_iter().flatten().filter_map(|text| text_segment(text));
+        let all: BTreeSet<String> = told.chain(segments(&parse(&markdown))).collect();
+        let (fit, long): (Vec<String>, Vec<String>) =
+            all.into_iter().partition(|segment| segment.len() <= MAX_SEGMENT_BYTES);
+        let keys = fit.into_iter().map(|segment| (settings.key(&segment), segment));
+        let keys = keys.map(|(key, segment)| (segment, key)).collect();
+        Ok(Self { thing, markdown, keys, too_long: long.len() as u64 })
+    }
+
+    /// The bytes of the text.
+    pub(super) fn bytes(&self) -> usize {
+        self.markdown.len()
+    }
+
+    /// The Markdown of the translation; `None` for a thing without text.
+    pub(super) fn markdown(&self, known: &BTreeMap<String, String>) -> Option<String> {
+        let is_empty = self.markdown.is_empty();
+        (!is_empty).then(|| translated_markdown(&self.markdown, |segment| known.get(segment).cloned()))
+    }
+
+    fn text(text: &str, known: &BTreeMap<String, String>) -> String {
+        let new = translated_text(text, |segment| known.get(segment).cloned());
+        // What is shown on one line has no line break, and a title is never empty.
+        let new = new.replace(['\n', '\r'], " ");
+        if new.trim().is_empty() { text.to_owned() } else { new }
+    }
+
+    /// The texts of a page, with a body that is stored.
+    pub(super) fn page(&self, known: &BTreeMap<String, String>, body: Body) -> PageTexts {
+        PageTexts {
+            title: Self::text(&self.thing.title, known),
+            description: self.thing.description.as_ref().map(|text| Self::text(text, known)),
+            body: crate::content::NewBody::Stored(body),
+        }
+    }
+
+    /// The texts of a reusable content, with a body that is stored.
+    pub(super) fn reusable(&self, known: &BTreeMap<String, String>, body: Body) -> ReusableTexts {
+        let body = crate::content::NewBody::Stored(body);
+        ReusableTexts { title: Self::text(&self.thing.title, known), body }
+    }
+}

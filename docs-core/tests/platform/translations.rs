@@ -1,0 +1,377 @@
+//! Translations: a space follows another in another language.
+
+mod model;
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+use docs_core::{
+    Actor, ErrorKind,
+    model::{
+        Document, Job, JobState, PageId, RevisionPage, RevisionType, Role, SpaceId, Translation,
+        TranslationId, TranslationStatus, UpdateTranslation,
+    },
+    platform::{ContentOf, Shown},
+    ports::{PseudoTranslator, TranslateError, TranslationBatch, Translator},
+    store::{PageRequest, Store},
+};
+use docs_memstore::MemStore;
+use serde_json::{Value, json};
+
+use crate::support::{Refused, World};
+
+/// The pseudo-translator, which notes what it is sent, and fails when it is told to.
+#[derive(Default)]
+pub(super) struct Noting {
+    sent: Mutex<Vec<String>>,
+    failures: Mutex<Vec<TranslateError>>,
+    /// Loses the placeholders of segments that are sent with others.
+    careless: Mutex<bool>,
+}
+
+#[async_trait]
+impl Translator for Noting {
+    fn name(&self) -> String {
+        "noting".to_owned()
+    }
+
+    async fn translate(&self, batch: &TranslationBatch) -> Result<Vec<String>, TranslateError> {
+        if let Some(error) = held(&self.failures).pop() {
+            return Err(error);
+        }
+        held(&self.sent).extend(batch.segments.iter().cloned());
+        let texts = PseudoTranslator.translate(batch).await?;
+        if *held(&self.careless) {
+            return Ok(texts.into_iter().map(|text| text.replace("⟦1⟧", "")).collect());
+        }
+        Ok(texts)
+    }
+}
+
+impl Noting {
+    fn take(&self) -> BTreeSet<String> {
+        std::mem::take(&mut *held(&self.sent)).into_iter().collect()
+    }
+}
+
+pub(super) fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A world that translates.
+pub(super) struct Desk {
+    pub(super) w: World,
+    pub(super) translator: Arc<Noting>,
+    pub(super) source: SpaceId,
+}
+
+impl Desk {
+    pub(super) async fn new(store: Arc<dyn Store>) -> Self {
+        let translator = Arc::new(Noting::default());
+        let w = World::build(store, |builder| builder.translator(translator.clone())).await;
+        let source = w.space().await;
+        Self { w, translator, source }
+    }
+
+    pub(super) async fn translate_to(&self, language: &str) -> Translation {
+        let new = json!({ "source": { "space": self.source, "language": "en" }, "language": language });
+        let new = serde_json::from_value(new).expect("a translation");
+        self.w.as_admin().org(&self.w.org).translations().create(new).await.expect("created")
+    }
+
+    pub(super) async fn get(&self, id: &TranslationId) -> Translation {
+        self.w.as_admin().org(&self.w.org).translation(id).get().await.expect("there")
+    }
+
+    /// Changes the live content of a space.
+    pub(super) async fn edit(&self, space: &SpaceId, changes: Value) {
+        let request = self.w.request(space).await;
+        let update = serde_json::from_value(json!({ "changes": changes })).expect("changes");
+        let at = self.w.as_admin().space(space);
+        at.change_request(&request).edit(update).await.expect("edited");
+        self.w.as_admin().space(space).change_request(&request).merge().await.expect("merged");
+    }
+
+    /// Does everything that is due, and what will be.
+    pub(super) async fn settle(&self) {
+        for _ in 0..12 {
+            self.w.platform.settle().await.expect("settled");
+            self.w.clock.advance(std::time::Duration::from_secs(4_000));
+        }
+        self.w.platform.settle().await.expect("settled");
+    }
+
+    /// The pages of a space in reading order: id, title and Markdown.
+    pub(super) async fn pages(&self, space: &SpaceId) -> Vec<(PageId, String, String)> {
+        fn walk(pages: &[RevisionPage], out: &mut Vec<PageId>) {
+            for page in pages {
+                if let RevisionPage::Document(page) = page {
+                    out.push(page.base.id.clone());
+                    walk(&page.pages, out);
+                }
+            }
+        }
+        let of = ContentOf::space(space.clone());
+        let content = self.w.as_admin();
+        let mut ids = Vec::new();
+        walk(&content.content(&of).list_pages(Shown::default()).await.expect("read").pages, &mut ids);
+        let mut out = Vec::new();
+        for id in ids {
+            let page = content.content(&of).get_page(&id, Shown::default()).await.expect("read");
+            let RevisionPage::Document(page) = page else { panic!("a document") };
+            out.push((id, page.base.title.clone(), page.markdown.unwrap_or_default()));
+        }
+        out
+    }
+
+    async fn jobs(&self, space: &SpaceId) -> Vec<Job> {
+        self.w.as_admin().space(space).list_jobs(&PageRequest::default()).await.expect("listed").items
+    }
+}
+
+pub(super) fn insert(title: &str, text: &str) -> Value {
+    json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } })
+}
+
+pub(super) fn set(page: &PageId, text: &str) -> Value {
+    json!({ "operation": "update_page", "page": page, "document": { "markdown": text } })
+}
+
+fn strings(texts: &[&str]) -> BTreeSet<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn told(text: &str) -> UpdateTranslation {
+    UpdateTranslation { instructions: docs_core::content::document::parse(text) }
+}
+
+#[tokio::test]
+async fn a_translation_is_made_and_follows_and_sends_only_what_changed() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    d.edit(&d.source, json!([insert("Start", "Read `code` now.\n\nA second one.\n"), insert("Next", "")]))
+        .await;
+    let made = d.translate_to("de").await;
+    assert_eq!((made.status, &made.result), (TranslationStatus::Pending, &None));
+    assert!(d.translator.take().is_empty(), "a request waits for no translator");
+    d.settle().await;
+    let done = d.get(&made.id).await;
+    let result = done.result.clone().expect("a result");
+    assert_eq!(done.status, TranslationStatus::Completed);
+    assert_eq!((done.stats.runs, done.stats.latest_pages, done.stats.latest_words), (1, 2, 8));
+    assert_eq!(d.translator.take(), strings(&["Start", "Next", "Read ⟦1⟧ now.", "A second one."]));
+    let (before, after) = (d.pages(&d.source).await, d.pages(&result.space).await);
+    assert_eq!(after[0].0, before[0].0, "pages keep their ids");
+    assert_eq!(after[0].1, "[Stárt]");
+    assert_eq!(after[0].2, "\\[Réád `code` ñów.]\n\n\\[Á séçóñd óñé.]\n");
+    let space = d.w.as_admin().space(&result.space).get().await.expect("there");
+    assert_eq!((space.revision, &*space.title), (result.revision, "Untitled (German)"));
+    // One block changes: it alone is sent.
+    d.edit(&d.source, json!([set(&before[0].0, "Read `code` now.\n\nA third one.\n")])).await;
+    assert_eq!(d.get(&made.id).await.status, TranslationStatus::Running);
+    d.settle().await;
+    assert_eq!(d.translator.take(), strings(&["A third one."]));
+    let done = d.get(&made.id).await;
+    assert_eq!((done.stats.runs, done.stats.latest_pages, done.stats.latest_words), (2, 1, 3));
+    assert_eq!((done.stats.total_pages, done.stats.total_words), (3, 11));
+    assert_eq!(d.pages(&result.space).await[0].2, "\\[Réád `code` ñów.]\n\n\\[Á thírd óñé.]\n");
+    let history = d.w.as_admin().space(&result.space).revisions().list(&PageRequest::default()).await;
+    assert_eq!(history.expect("listed").items[0].kind, RevisionType::Computed);
+    d.w.check().await;
+}
+
+#[tokio::test]
+async fn what_people_correct_stays_until_its_source_changes() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    d.edit(&d.source, json!([insert("Start", "One.\n\nTwo.\n\nThree.\n")])).await;
+    let id = d.translate_to("fr").await.id;
+    d.settle().await;
+    let target = d.get(&id).await.result.expect("a result").space;
+    let page = d.pages(&target).await[0].0.clone();
+    d.edit(&target, json!([set(&page, "\\[Óñé.]\n\nDeux.\n\nTrois.\n")])).await;
+    d.edit(&d.source, json!([set(&page, "One more.\n\nTwo.\n\nThree.\n")])).await;
+    d.settle().await;
+    assert_eq!(d.pages(&target).await[0].2, "\\[Óñé móré.]\n\nDeux.\n\nTrois.\n");
+    d.edit(&d.source, json!([set(&page, "One more.\n\nTwo.\n\nThree times.\n")])).await;
+    d.settle().await;
+    assert_eq!(d.pages(&target).await[0].2, "\\[Óñé móré.]\n\nDeux.\n\n\\[Thréé tímés.]\n");
+    // A page that is gone in the source goes, but not what somebody has worked on.
+    d.edit(&d.source, json!([insert("More", "Four.\n")])).await;
+    d.settle().await;
+    let more = d.pages(&target).await[1].0.clone();
+    d.edit(&d.source, json!([{ "operation": "delete_page", "page": more }])).await;
+    d.settle().await;
+    assert_eq!(d.pages(&target).await.len(), 1);
+    d.w.check().await;
+}
+
+#[tokio::test]
+async fn instructions_and_terms_are_followed_and_terms_touch_only_their_sentences() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    d.edit(&d.source, json!([insert("Start", "The space.\n\nAnother.\n")])).await;
+    let id = d.translate_to("fr").await.id;
+    d.settle().await;
+    d.translator.take();
+    let translations = d.w.as_admin();
+    let glossary = json!({ "entries": [{ "term": "space", "translations": { "fr": "espace" } }] });
+    let glossary = serde_json::from_value(glossary).expect("a glossary");
+    let org = d.w.org.clone();
+    translations.org(&org).translations().set_glossary(glossary).await.expect("set");
+    d.settle().await;
+    assert_eq!(d.translator.take(), strings(&["The space."]));
+    let target = d.get(&id).await.result.expect("a result").space;
+    assert_eq!(d.pages(&target).await[0].2, "\\[Thé espace.]\n\n\\[Áñóthér.]\n");
+    let changed =
+        translations.org(&org).translation(&id).update(told("Be **formal**.\n")).await.expect("set");
+    assert_eq!(changed.status, TranslationStatus::Running);
+    assert_eq!(changed.instructions, docs_core::content::document::parse("Be **formal**.\n"));
+    d.settle().await;
+    assert_eq!(d.translator.take(), strings(&["Start", "The space.", "Another."]));
+    // A run over everything sends nothing that is known.
+    translations.org(&org).translation(&id).run().await.expect("run");
+    d.settle().await;
+    assert!(d.translator.take().is_empty());
+    assert_eq!(d.get(&id).await.stats.runs, 4);
+}
+
+#[tokio::test]
+async fn a_translator_that_fails_leaves_the_last_result_and_a_job_that_says_why() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    d.edit(&d.source, json!([insert("Start", "One.\n")])).await;
+    let id = d.translate_to("fr").await.id;
+    *held(&d.translator.failures) = vec![TranslateError::Refused("the key is wrong".to_owned())];
+    d.settle().await;
+    let failed = d.get(&id).await;
+    assert_eq!((failed.status, failed.result), (TranslationStatus::Pending, None));
+    let spaces = d.w.as_admin().org(&d.w.org).spaces().list(&PageRequest::default()).await.expect("listed");
+    let target = spaces.items.iter().find(|space| space.id != d.source).expect("the target").id.clone();
+    let jobs = d.jobs(&target).await;
+    assert_eq!(jobs[0].state, JobState::Failed);
+    assert_eq!(jobs[0].error.as_deref(), Some("the translator refuses: the key is wrong"));
+    // What may pass is tried again, and no earlier than the service wants.
+    let busy = TranslateError::Unavailable { reason: "busy".to_owned(), after: Some(600) };
+    *held(&d.translator.failures) = vec![busy];
+    d.w.as_admin().org(&d.w.org).translation(&id).run().await.expect("run");
+    d.w.platform.settle().await.expect("settled");
+    let waiting = &d.jobs(&target).await[0];
+    assert_eq!(waiting.state, JobState::Queued);
+    assert!(waiting.due_at.expect("due").time() - d.w.clock_now().time() >= chrono::TimeDelta::seconds(600));
+    d.settle().await;
+    assert_eq!(d.get(&id).await.status, TranslationStatus::Completed);
+    let result = d.get(&id).await.result.expect("a result");
+    // A failure later leaves what is there.
+    *held(&d.translator.failures) = vec![TranslateError::Refused("gone".to_owned())];
+    d.edit(&d.source, json!([insert("More", "Two.\n")])).await;
+    d.settle().await;
+    let after = d.get(&id).await;
+    assert_eq!((after.status, after.result), (TranslationStatus::Completed, Some(result)));
+}
+
+#[tokio::test]
+async fn segments_whose_placeholders_get_lost_are_sent_without_them() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    *held(&d.translator.careless) = true;
+    d.edit(&d.source, json!([insert("Start", "Read the `code` now.\n")])).await;
+    let id = d.translate_to("fr").await.id;
+    d.settle().await;
+    let target = d.get(&id).await.result.expect("a result").space;
+    assert_eq!(d.pages(&target).await[0].2, "\\[Réád thé] `code` \\[ñów.]\n");
+}
+
+#[tokio::test]
+async fn a_deleted_translation_leaves_its_space_which_follows_nothing() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    d.edit(&d.source, json!([insert("Start", "One.\n")])).await;
+    let id = d.translate_to("fr").await.id;
+    d.settle().await;
+    let target = d.get(&id).await.result.expect("a result").space;
+    let me = d.w.as_admin();
+    assert!(me.org(&d.w.org).translation(&id).delete().await.expect("deleted"));
+    assert!(!me.org(&d.w.org).translation(&id).delete().await.expect("gone already"));
+    me.org(&d.w.org).translation(&id).get().await.refused(ErrorKind::NotFound);
+    me.org(&d.w.org).translation(&id).run().await.refused(ErrorKind::NotFound);
+    d.translator.take();
+    d.edit(&d.source, json!([insert("More", "Two.\n")])).await;
+    d.settle().await;
+    assert!(d.translator.take().is_empty());
+    assert_eq!(d.pages(&target).await.len(), 1);
+    d.w.check().await;
+}
+
+#[tokio::test]
+async fn who_sees_a_space_sees_its_translations_and_who_manages_it_changes_them() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    let id = d.translate_to("fr").await.id;
+    let org = d.w.org.clone();
+    let reader = d.w.member("Rea", Some(Role::Read)).await;
+    let editor = d.w.member("Edo", Some(Role::Review)).await;
+    let creator = d.w.member("Cem", Some(Role::Create)).await;
+    let guest = d.w.member("Gus", None).await;
+    let seen = |actor: &Actor| {
+        let (platform, actor, org, id) = (d.w.platform.clone(), actor.clone(), org.clone(), id.clone());
+        async move { platform.as_actor(&actor).org(&org).translation(&id).get().await }
+    };
+    for (actor, edit) in [(&reader, false), (&editor, false), (&creator, true), (&d.w.admin, true)] {
+        assert_eq!(seen(actor).await.expect("seen").permissions.edit, edit);
+    }
+    seen(&guest).await.refused(ErrorKind::NotFound);
+    let listed = d.w.platform.as_actor(&guest).org(&org).translations();
+    assert!(listed.list(&PageRequest::default()).await.expect("listed").items.is_empty());
+    let as_editor = d.w.platform.as_actor(&editor);
+    as_editor.org(&org).translation(&id).update(told("x")).await.refused(ErrorKind::Forbidden);
+    as_editor.org(&org).translation(&id).run().await.refused(ErrorKind::Forbidden);
+    as_editor.org(&org).translation(&id).delete().await.refused(ErrorKind::Forbidden);
+    let new = json!({ "source": { "space": d.source, "language": "en" }, "language": "de" });
+    let new: docs_core::model::CreateTranslation = serde_json::from_value(new).expect("a translation");
+    as_editor.org(&org).translations().create(new.clone()).await.refused(ErrorKind::Forbidden);
+    d.w.platform.as_actor(&creator).org(&org).translations().create(new).await.expect("created");
+}
+
+#[tokio::test]
+async fn bad_input_is_refused_with_its_field() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    let me = d.w.as_admin();
+    let create = |body: Value| {
+        let new = serde_json::from_value(body).expect("a translation");
+        me.org(&d.w.org).translations().create(new)
+    };
+    let source = json!({ "space": d.source, "language": "en" });
+    for (body, field) in [
+        (json!({ "source": { "space": "nowhere", "language": "en" }, "language": "de" }), "source.space: "),
+        (json!({ "source": { "space": "no id!", "language": "en" }, "language": "de" }), "source.space: "),
+        (json!({ "source": source, "language": "en" }), "language: "),
+    ] {
+        let error = create(body).await.refused(ErrorKind::Invalid);
+        assert!(error.message().starts_with(field), "{error}");
+    }
+    let long: Document = docs_core::content::document::parse(&"word ".repeat(10_000));
+    let body = json!({ "source": source, "language": "de", "instructions": long });
+    assert!(create(body).await.refused(ErrorKind::Invalid).message().starts_with("instructions: "));
+    for (entry, field) in [
+        (json!({ "term": "a" }), "entries[0].translations: "),
+        (json!({ "term": " a", "keep": true }), "entries[0].term: "),
+        (json!({ "term": "a⟦", "keep": true }), "entries[0].term: "),
+        (json!({ "term": "a", "translations": { "de": " " } }), "entries[0].translations: "),
+    ] {
+        let new = serde_json::from_value(json!({ "entries": [entry] })).expect("a glossary");
+        let error = me.org(&d.w.org).translations().set_glossary(new).await.refused(ErrorKind::Invalid);
+        assert!(error.message().starts_with(field), "{error}");
+    }
+    let twice = json!({ "entries": [{ "term": "a", "keep": true }, { "term": "A", "keep": true }] });
+    let twice = serde_json::from_value(twice).expect("a glossary");
+    let error = me.org(&d.w.org).translations().set_glossary(twice).await.refused(ErrorKind::Invalid);
+    assert_eq!(error.message(), "entries[1].term: is there already");
+}
+
+#[tokio::test]
+async fn a_space_that_is_translated_is_not_transferred() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    d.translate_to("fr").await;
+    let title = "Other".parse().expect("a title");
+    let user = d.w.admin.user().expect("a user").clone();
+    let other = d.w.platform.as_platform().orgs().create(title, &user).await.expect("an organization").id;
+    let request = docs_core::model::TransferContent { organization: other.to_string() };
+    d.w.as_admin().space(&d.source).transfer(request).await.refused(ErrorKind::Precondition);
+}

@@ -1,0 +1,247 @@
+//! Random histories of a translated space, against a naive model: every page translated from nothing.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use docs_core::{
+    content::{document, translate},
+    model::{PageId, TranslationId, TranslationLanguage, TranslationStatus},
+    ports::{PseudoTranslator, TermRule, TranslateError, TranslationBatch, Translator},
+    store::Store,
+};
+use docs_memstore::MemStore;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::{Desk, held, insert, set, told};
+use crate::support::{block_on, failing};
+
+/// Something that happens.
+#[derive(Clone, Debug)]
+enum Step {
+    Insert(usize, usize),
+    SetText(usize, usize),
+    Rename(usize, usize),
+    Hide(usize),
+    Delete(usize),
+    Instruct(usize),
+    Glossary(usize),
+    Run,
+    Work,
+    Wait(u64),
+    /// The translator fails so often.
+    Fail(usize),
+    Recreate,
+}
+
+const TEXTS: [&str; 6] = [
+    "",
+    "One sentence.\n",
+    "One sentence.\n\nRead the **bold** [guide](https://example.com) and `code`.\n",
+    "# Heading\n\nThe space is {{ space.vars.x }} here.\n\n```\ncode stays\n```\n",
+    "| A table | of cells |\n| --- | --- |\n| The space | `x` |\n\nOne sentence.\n",
+    "- An item\n- Another\n\n{% hint style=\"info\" %}\nMind the space.\n{% endhint %}\n\n<!-- no -->\n",
+];
+const TITLES: [&str; 3] = ["Start", "The space", "Next page"];
+const INSTRUCTIONS: [&str; 3] = ["", "Be formal.\n", "Be kind.\n"];
+const TERMS: [&[(&str, &str)]; 3] = [&[], &[("space", "espace")], &[("space", "local"), ("item", "item")]];
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        3 => (0..3_usize, 0..6_usize).prop_map(|(title, text)| Step::Insert(title, text)),
+        5 => (0..8_usize, 0..6_usize).prop_map(|(page, text)| Step::SetText(page, text)),
+        2 => (0..8_usize, 0..3_usize).prop_map(|(page, title)| Step::Rename(page, title)),
+        1 => (0..8_usize).prop_map(Step::Hide),
+        1 => (0..8_usize).prop_map(Step::Delete),
+        1 => (0..3_usize).prop_map(Step::Instruct),
+        1 => (0..3_usize).prop_map(Step::Glossary),
+        1 => Just(Step::Run),
+        3 => Just(Step::Work),
+        2 => (1..5_000_u64).prop_map(Step::Wait),
+        2 => (1..4_usize).prop_map(Step::Fail),
+        1 => Just(Step::Recreate),
+    ];
+    prop::collection::vec(step, 1..24)
+}
+
+struct Model {
+    d: Desk,
+    id: TranslationId,
+    instructions: usize,
+    terms: usize,
+    /// The segments of all texts and titles that were written since everything was last settled.
+    offered: BTreeSet<String>,
+    /// Since then something happened that concerns everything.
+    is_whole: bool,
+}
+
+impl Model {
+    async fn new(store: Arc<dyn Store>) -> Self {
+        let d = Desk::new(store).await;
+        d.edit(&d.source, json!([insert("Start", TEXTS[1])])).await;
+        let id = d.translate_to("fr").await.id;
+        Self { d, id, instructions: 0, terms: 0, offered: BTreeSet::new(), is_whole: true }
+    }
+
+    async fn page(&self, n: usize) -> Option<PageId> {
+        let pages = self.d.pages(&self.d.source).await;
+        pages.get(n % pages.len().max(1)).map(|(id, ..)| id.clone())
+    }
+
+    async fn step(&mut self, step: &Step) {
+        if let Step::Insert(_, text) | Step::SetText(_, text) = step {
+            self.offered.extend(translate::segments(&document::parse(TEXTS[*text])));
+        }
+        if let Step::Insert(title, _) | Step::Rename(_, title) = step {
+            self.offered.extend(translate::text_segment(TITLES[*title]));
+        }
+        let (d, org) = (&self.d, self.d.w.org.clone());
+        let at = |page: &PageId, what: serde_json::Value| {
+            let mut change = json!({ "operation": "update_page", "page": page });
+            change.as_object_mut().expect("an object").extend(what.as_object().expect("an object").clone());
+            json!([change])
+        };
+        match step {
+            Step::Insert(title, text) => {
+                d.edit(&d.source, json!([insert(TITLES[*title], TEXTS[*text])])).await
+            }
+            Step::SetText(n, text) => {
+                if let Some(page) = self.page(*n).await {
+                    d.edit(&d.source, json!([set(&page, TEXTS[*text])])).await;
+                }
+            }
+            Step::Rename(n, title) => {
+                if let Some(page) = self.page(*n).await {
+                    d.edit(&d.source, at(&page, json!({ "title": TITLES[*title] }))).await;
+                }
+            }
+            Step::Hide(n) => {
+                if let Some(page) = self.page(*n).await {
+                    d.edit(&d.source, at(&page, json!({ "hidden": true }))).await;
+                }
+            }
+            Step::Delete(n) => {
+                if let Some(page) = self.page(*n).await {
+                    d.edit(&d.source, json!([{ "operation": "delete_page", "page": page }])).await;
+                }
+            }
+            Step::Instruct(n) => {
+                let change = told(INSTRUCTIONS[*n]);
+                d.w.as_admin().org(&org).translation(&self.id).update(change).await.expect("changed");
+                self.instructions = *n;
+                self.is_whole = true;
+            }
+            Step::Glossary(n) => {
+                let entries: Vec<_> = TERMS[*n]
+                    .iter()
+                    .map(|(term, french)| json!({ "term": term, "translations": { "fr": french } }))
+                    .collect();
+                let new = serde_json::from_value(json!({ "entries": entries })).expect("a glossary");
+                d.w.as_admin().org(&org).translations().set_glossary(new).await.expect("set");
+                self.terms = *n;
+                self.is_whole = true;
+            }
+            Step::Run => d.w.as_admin().org(&org).translation(&self.id).run().await.expect("run"),
+            Step::Work => drop(d.w.platform.settle().await.expect("settled")),
+            Step::Wait(seconds) => d.w.clock.advance(std::time::Duration::from_secs(*seconds)),
+            Step::Fail(times) => {
+                let busy = TranslateError::unavailable("busy");
+                *held(&d.translator.failures) = vec![busy; *times];
+            }
+            Step::Recreate => {
+                d.w.as_admin().org(&org).translation(&self.id).delete().await.expect("deleted");
+                self.id = d.translate_to("fr").await.id;
+                if self.instructions != 0 {
+                    let change = told(INSTRUCTIONS[self.instructions]);
+                    d.w.as_admin().org(&org).translation(&self.id).update(change).await.expect("changed");
+                }
+                self.is_whole = true;
+            }
+        }
+    }
+
+    fn rules(&self) -> Vec<TermRule> {
+        let rule = |(term, translation): &(&str, &str)| TermRule {
+            term: (*term).to_owned(),
+            translation: (*translation).to_owned(),
+            case_sensitive: false,
+            note: String::new(),
+        };
+        TERMS[self.terms].iter().map(rule).collect()
+    }
+
+    async fn translated(&self, segment: &str) -> Option<String> {
+        let glossary = self.rules().into_iter().filter(|rule| rule.occurs_in(segment)).collect();
+        let batch = TranslationBatch {
+            source: TranslationLanguage::English,
+            target: TranslationLanguage::French,
+            instructions: INSTRUCTIONS[self.instructions].to_owned(),
+            glossary,
+            segments: vec![segment.to_owned()],
+        };
+        PseudoTranslator.translate(&batch).await.expect("translated").pop()
+    }
+
+    /// Everything comes to rest, and the target is what the naive translation of the source is.
+    async fn settle(&mut self) {
+        self.d.settle().await;
+        let translation = self.d.get(&self.id).await;
+        assert_eq!(translation.status, TranslationStatus::Completed);
+        let target = translation.result.expect("a result").space;
+        let source = self.d.pages(&self.d.source).await;
+        let mut expected = Vec::new();
+        for (id, title, text) in &source {
+            let mut own: BTreeSet<String> = translate::segments(&document::parse(text)).into_iter().collect();
+            own.extend(translate::text_segment(title));
+            let mut all = BTreeMap::new();
+            for segment in &own {
+                all.insert(segment.clone(), self.translated(segment).await);
+            }
+            let known = |segment: &str| all.get(segment).cloned().flatten();
+            let text =
+                if text.is_empty() { String::new() } else { translate::translated_markdown(text, known) };
+            expected.push((id.clone(), translate::translated_text(title, known), text));
+        }
+        assert_eq!(self.d.pages(&target).await, expected);
+        let sent = self.d.translator.take();
+        if !self.is_whole {
+            let again: BTreeSet<&String> = sent.difference(&self.offered).collect();
+            assert!(again.is_empty(), "sent again, though nothing of it has changed: {again:?}");
+        }
+        self.offered.clear();
+        self.is_whole = false;
+        self.d.w.check().await;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_settled_translation_is_what_a_translation_of_everything_makes(steps in steps()) {
+        block_on(run(steps, Arc::new(MemStore::new())));
+    }
+}
+
+proptest! {
+    // Each fault costs a pause of milliseconds.
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_is_when_commits_conflict_or_end_unknown(steps in steps()) {
+        block_on(run(steps, failing()));
+    }
+}
+
+async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
+    let mut model = Model::new(store).await;
+    for step in &steps {
+        model.step(step).await;
+        if matches!(step, Step::Wait(_)) {
+            model.settle().await;
+        }
+    }
+    model.settle().await;
+}

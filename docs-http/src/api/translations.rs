@@ -1,0 +1,152 @@
+//! Translations of spaces, and the glossary that they keep to.
+
+use docs_core::{
+    Platform,
+    model::{CreateTranslation, Glossary, List, SetGlossary, Translation, UpdateTranslation},
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{AsCaller as _, Auth, Tag, id};
+use crate::{
+    conditions::Condition,
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::PageQuery,
+        payload::Strict,
+        reply::{Created, Deletion, Empty, NoContent, Reply},
+    },
+};
+
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Translations(pub(super) Platform);
+
+#[OpenApi(prefix_path = "/orgs/:organizationId", tag = "Tag::Translations")]
+impl Translations {
+    /// List the translations of an organization
+    ///
+    /// The newest first: those whose original or result you may see.
+    #[oai(path = "/translations", method = "get", operation_id = "listTranslations")]
+    async fn list(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        page: PageQuery,
+    ) -> Answer<Reply<List<Translation>>> {
+        let org = id(&org, "organization")?;
+        Ok(Reply(auth.caller(&self.0).org(&org).translations().list(&page.0).await?.into()))
+    }
+
+    /// Create a translation of a space
+    ///
+    /// A new space right behind it is filled with the translated content, and follows it from then on: what changes in
+    /// the original is translated again.
+    #[oai(path = "/translations", method = "post", operation_id = "createTranslation")]
+    async fn create(
+        &self,
+        auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
+        #[oai(name = "organizationId")] org: Path<String>,
+        new: Strict<CreateTranslation>,
+    ) -> Answer<Created<Translation>> {
+        let org = id(&org, "organization")?;
+        let caller = idempotency.platform(&self.0);
+        Ok(Created::new(auth.caller(&caller).org(&org).translations().create(new.0).await?))
+    }
+
+    /// Get a translation
+    #[oai(path = "/translations/:translationId", method = "get", operation_id = "getTranslation")]
+    async fn get(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "translationId")] translation: Path<String>,
+    ) -> Answer<Reply<Translation>> {
+        let (org, translation) = (id(&org, "organization")?, id(&translation, "translation")?);
+        Ok(Reply(auth.caller(&self.0).org(&org).translation(&translation).get().await?))
+    }
+
+    /// Change the instructions of a translation
+    ///
+    /// Everything is translated anew with them.
+    #[oai(path = "/translations/:translationId", method = "put", operation_id = "updateTranslation")]
+    async fn update(
+        &self,
+        auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "translationId")] translation: Path<String>,
+        change: Strict<UpdateTranslation>,
+    ) -> Answer<Reply<Translation>> {
+        let (org, translation) = (id(&org, "organization")?, id(&translation, "translation")?);
+        let platform = condition.platform(&self.0);
+        Ok(Reply(auth.caller(&platform).org(&org).translation(&translation).update(change.0).await?))
+    }
+
+    /// Delete a translation
+    ///
+    /// The space with the translated content stays, and follows nothing any more. 205 when there was such a
+    /// translation, 204 when there was none.
+    #[oai(path = "/translations/:translationId", method = "delete", operation_id = "deleteTranslation")]
+    async fn delete(
+        &self,
+        auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "translationId")] translation: Path<String>,
+    ) -> Answer<Deletion> {
+        let (Ok(org), Ok(translation)) = (org.parse(), translation.parse()) else {
+            return Ok(Deletion::Absent);
+        };
+        let platform = condition.platform(&self.0);
+        let existed = auth.caller(&platform).org(&org).translation(&translation).delete().await?;
+        Ok(if existed { Deletion::Deleted } else { Deletion::Absent })
+    }
+
+    /// Run a translation over everything
+    ///
+    /// What was translated before is not sent to the translator again. For after a failure, or when the server has
+    /// another translator.
+    #[oai(path = "/translations/:translationId/run", method = "post", operation_id = "runTranslation")]
+    async fn run(
+        &self,
+        auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "translationId")] translation: Path<String>,
+    ) -> Answer<NoContent> {
+        let (org, translation) = (id(&org, "organization")?, id(&translation, "translation")?);
+        let platform = idempotency.platform(&self.0);
+        auth.caller(&platform).org(&org).translation(&translation).run().await?;
+        Ok(Empty)
+    }
+
+    /// Get the glossary of an organization
+    ///
+    /// How terms are translated, in all its translations.
+    #[oai(path = "/glossary", method = "get", operation_id = "getGlossary")]
+    async fn glossary(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+    ) -> Answer<Reply<Glossary>> {
+        Ok(Reply(auth.caller(&self.0).org(&id(&org, "organization")?).translations().get_glossary().await?))
+    }
+
+    /// Replace the glossary of an organization
+    ///
+    /// Sentences with a term whose entry is new, gone or another are translated again.
+    #[oai(path = "/glossary", method = "put", operation_id = "setGlossary")]
+    async fn set_glossary(
+        &self,
+        auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
+        #[oai(name = "organizationId")] org: Path<String>,
+        new: Strict<SetGlossary>,
+    ) -> Answer<Reply<Glossary>> {
+        let org = id(&org, "organization")?;
+        let platform = condition.platform(&self.0);
+        Ok(Reply(auth.caller(&platform).org(&org).translations().set_glossary(new.0).await?))
+    }
+}

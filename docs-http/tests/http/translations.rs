@@ -1,0 +1,122 @@
+//! Translations over HTTP, with the statuses of the contract.
+
+use serde_json::{Value, json};
+
+use crate::server::{Server, id};
+
+/// What a translator is told.
+pub(crate) fn instructions(text: &str) -> Value {
+    let leaf = json!({ "object": "leaf", "text": text, "marks": [] });
+    let text = json!({ "object": "text", "leaves": [leaf] });
+    json!({ "object": "document", "data": { "schemaVersion": 8 }, "nodes": [
+        { "object": "block", "type": "paragraph", "isVoid": false, "data": {}, "nodes": [text] },
+    ] })
+}
+
+/// A space with a page, and the path of its translation.
+async fn translated(s: &Server) -> (String, String) {
+    let space = s.space().await;
+    let request = s.request(&space).await;
+    let page =
+        json!({ "operation": "insert_page", "title": "Start", "document": { "markdown": "Hello.\n" } });
+    s.post(&format!("{request}/content"), 200, json!({ "changes": [page] })).await;
+    s.post(&format!("{request}/merge"), 200, json!({})).await;
+    let new = json!({ "source": { "space": space, "language": "en" }, "language": "pt-br" });
+    let created = s.post(&format!("/v1/orgs/{}/translations", s.org), 201, new).await;
+    assert_eq!(created.header("location"), None, "the contract has none");
+    assert_eq!(created.body["status"], "pending");
+    assert_eq!(created.body["instructions"]["nodes"], json!([]));
+    let path = format!("/v1/orgs/{}/translations/{}", s.org, id(&created.body));
+    assert_eq!(created.body["urls"]["location"], format!("https://docs.example{path}"));
+    (space, path)
+}
+
+#[tokio::test]
+async fn a_translation_is_created_read_listed_changed_run_and_deleted() {
+    let s = Server::new().await;
+    let (space, path) = translated(&s).await;
+    s.platform.settle().await.expect("settled");
+    let done = s.get(&path).await;
+    assert_eq!((&done["status"], &done["language"]), (&json!("completed"), &json!("pt-br")));
+    assert_eq!(done["source"], json!({ "space": space, "language": "en" }));
+    assert_eq!(done["permissions"], json!({ "view": true, "edit": true }));
+    assert_eq!(done["stats"]["latestWords"], 2);
+    let target = format!("/v1/spaces/{}", done["result"]["space"].as_str().expect("a space"));
+    let revision = s.get(&format!("{target}/content")).await;
+    assert_eq!((&revision["id"], &revision["type"]), (&done["result"]["revision"], &json!("computed")));
+    assert_eq!(revision["pages"][0]["title"], "[Stárt]");
+    let jobs = s.get(&format!("{target}/jobs")).await;
+    assert_eq!(
+        (&jobs["items"][0]["kind"], &jobs["items"][0]["state"]),
+        (&json!("space_translate"), &json!("done"))
+    );
+    assert_eq!(s.get(&format!("/v1/orgs/{}/translations", s.org)).await["items"], json!([done]));
+    let change = json!({ "instructions": instructions("Be formal.") });
+    let changed = s.ask("PUT", &path, &s.admin, Some(change)).await.is(200, "changed");
+    assert_eq!(changed["status"], "running");
+    let text = &changed["instructions"]["nodes"][0]["nodes"][0]["leaves"][0]["text"];
+    assert_eq!(text, "Be formal.");
+    s.platform.settle().await.expect("settled");
+    assert_eq!(s.get(&path).await["stats"]["runs"], 2);
+    s.post(&format!("{path}/run"), 204, json!(null)).await;
+    s.platform.settle().await.expect("settled");
+    assert_eq!(s.get(&path).await["stats"]["runs"], 3);
+    s.ask("DELETE", &path, &s.admin, None).await.is(205, "deleted");
+    s.ask("DELETE", &path, &s.admin, None).await.is(204, "gone already");
+    s.ask("GET", &path, &s.admin, None).await.is(404, "gone");
+    s.ask("POST", &format!("{path}/run"), &s.admin, None).await.is(404, "gone");
+    s.get(&target).await;
+}
+
+#[tokio::test]
+async fn a_request_that_says_it_wrong_is_answered_400_with_the_field() {
+    let s = Server::new().await;
+    let (space, path) = translated(&s).await;
+    let translations = format!("/v1/orgs/{}/translations", s.org);
+    let source = json!({ "space": space, "language": "en" });
+    for (body, field) in [
+        (json!({ "language": "de" }), "source"),
+        (json!({ "source": source }), "language"),
+        (json!({ "source": source, "language": "tlh" }), "language"),
+        (json!({ "source": { "space": space }, "language": "de" }), "source.language"),
+        (json!({ "source": { "space": 1, "language": "en" }, "language": "de" }), "source.space"),
+        (json!({ "source": { "space": "none", "language": "en" }, "language": "de" }), "source.space: "),
+        (json!({ "source": source, "language": "en" }), "language: "),
+        (json!({ "source": source, "language": "de", "instructions": "x" }), "instructions"),
+        (json!({ "source": source, "language": "de", "instructions": null }), "instructions"),
+        (json!([]), ""),
+    ] {
+        s.invalid("POST", &translations, body, field).await;
+    }
+    for (body, field) in [
+        (json!({}), "instructions"),
+        (json!({ "instructions": null }), "instructions"),
+        (json!({ "instructions": { "object": "document", "data": {}, "nodes": [1] } }), "instructions"),
+    ] {
+        s.invalid("PUT", &path, body, field).await;
+    }
+    let glossary = format!("/v1/orgs/{}/glossary", s.org);
+    for (body, field) in [
+        (json!({}), "entries"),
+        (json!({ "entries": [{ "term": "" }] }), "entries[0].term"),
+        (json!({ "entries": [{ "term": "a", "translations": { "tlh": "b" } }] }), "entries[0].translations"),
+        (json!({ "entries": [{ "term": "a" }] }), "entries[0].translations: "),
+    ] {
+        s.invalid("PUT", &glossary, body, field).await;
+    }
+}
+
+#[tokio::test]
+async fn the_glossary_of_an_organization_is_replaced_as_a_whole() {
+    let s = Server::new().await;
+    let glossary = format!("/v1/orgs/{}/glossary", s.org);
+    let nothing = s.get(&glossary).await;
+    assert_eq!(nothing, json!({ "object": "translation-glossary", "entries": [] }));
+    let entries = json!([
+        { "term": "API", "keep": true, "caseSensitive": true },
+        { "term": "space", "translations": { "de": "Bereich" }, "keep": false, "caseSensitive": false, "note": "n" },
+    ]);
+    let set = s.ask("PUT", &glossary, &s.admin, Some(json!({ "entries": entries }))).await.is(200, "set");
+    assert_eq!(set["entries"], entries);
+    assert_eq!(s.get(&glossary).await, set);
+}

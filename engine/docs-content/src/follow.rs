@@ -1,0 +1,191 @@
+//! Content that follows other content: the same tree, files and variables, with texts of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use docs_model::{PageId, ReusableId};
+use docs_store::{Hash, Key};
+use serde::de::DeserializeOwned;
+
+use super::{
+    Body, Content, ContentResult, FileEntry, NewBody, PageEntry, ReusableEntry,
+    diff::differing,
+    edit::Changes,
+    entry::{decode, encode},
+    error::check_text,
+    keys,
+    load::{Session, Step},
+    map::{self, Difference},
+};
+
+/// What content follows, and from where to where.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Follow {
+    /// The original, as it was followed last; [`Content::nothing`] at first.
+    pub from: Hash,
+    /// The original as it is now.
+    pub to: Hash,
+    /// What follows it, as it became of `from`; [`Content::nothing`] at first.
+    pub onto: Hash,
+}
+
+/// The texts of a page that follows another one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PageTexts {
+    /// The title, not empty.
+    pub title: String,
+    /// What the page is about.
+    pub description: Option<String>,
+    /// The content.
+    pub body: NewBody,
+}
+
+/// The texts of a reusable content that follows another one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReusableTexts {
+    /// The title, not empty.
+    pub title: String,
+    /// The content.
+    pub body: NewBody,
+}
+
+/// The texts of what follows, for everything whose texts are new.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FollowTexts {
+    /// Of pages.
+    pub pages: BTreeMap<PageId, PageTexts>,
+    /// Of reusable contents.
+    pub reusables: BTreeMap<ReusableId, ReusableTexts>,
+}
+
+impl Content {
+    /// Makes content follow another: pages, files, reusable contents and variables become what they are there, under
+    /// the same ids, and only titles, descriptions and texts are its own: those given here, else those it has. What Git
+    /// knows of the original is not taken over.
+    ///
+    /// Costs what differs between `from` and `to`, and the texts that are given. Every object of the new root is stored
+    /// before this answers.
+    ///
+    /// # Errors
+    /// [`ContentError::Invalid`](super::ContentError::Invalid) for a text that cannot be kept;
+    /// [`ContentError::NotFound`](super::ContentError::NotFound) when a root does not exist;
+    /// [`ContentError::Store`](super::ContentError::Store).
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves at most objects that nothing refers to.
+    pub async fn follow(&self, domain: &str, follow: Follow, texts: &FollowTexts) -> ContentResult<Hash> {
+        let mut session = self.session(domain);
+        session.add_nodes(vec![map::empty()]);
+        let bodies = texts.pages.values().map(|page| &page.body);
+        let mut stored = BTreeSet::new();
+        for body in bodies.chain(texts.reusables.values().map(|reusable| &reusable.body)) {
+            if let NewBody::Text(text) = body
+                && !text.is_empty()
+            {
+                check_text(text)?;
+                stored.insert(session.add_text(text));
+            }
+        }
+        let changes = session.run(|session| changes(session, follow, texts)).await?;
+        let root = session.apply(follow.onto, &changes).await?;
+        let root = self.relink(&mut session, follow.onto, root).await?;
+        session.save(root, &stored).await?;
+        Ok(root)
+    }
+}
+
+fn changes(session: &Session<'_>, follow: Follow, texts: &FollowTexts) -> Step<BTreeMap<Key, map::Change>> {
+    let mut differences: BTreeMap<Key, Option<Bytes>> = differing(session, &follow.from, &follow.to)?
+        .into_iter()
+        .map(|Difference { key, after, .. }| (key, after))
+        .collect();
+    let with_texts: Vec<Key> = texts
+        .pages
+        .keys()
+        .map(keys::page)
+        .chain(texts.reusables.keys().map(keys::reusable))
+        .filter(|key| !differences.contains_key(key))
+        .collect();
+    let found = map::get_many(session, &follow.to, &with_texts)?;
+    differences.extend(with_texts.into_iter().zip(found));
+    let all: Vec<Key> = differences.keys().cloned().collect();
+    let own = map::get_many(session, &follow.onto, &all)?;
+    let mut changes = Changes::default();
+    for ((key, after), own) in differences.into_iter().zip(own) {
+        match key.split('!').next() {
+            Some(keys::PAGE) => follow_page(&mut changes, &key, (after, own), texts)?,
+            Some(keys::FILE) => follow_file(&mut changes, &key, (after, own))?,
+            Some(keys::REUSABLE) => follow_reusable(&mut changes, &key, (after, own), texts)?,
+            _ => match after {
+                Some(after) => changes.put(key, after),
+                None => changes.remove(key),
+            },
+        }
+    }
+    Ok(changes.into_changes())
+}
+
+fn read_entry<T: DeserializeOwned>(key: &Key, bytes: Option<&Bytes>) -> ContentResult<Option<T>> {
+    bytes.map(|bytes| decode(key, bytes)).transpose()
+}
+
+fn follow_page(
+    changes: &mut Changes,
+    key: &Key,
+    (after, own): (Option<Bytes>, Option<Bytes>),
+    texts: &FollowTexts,
+) -> ContentResult<()> {
+    let id: PageId = keys::id(key)?;
+    let (after, own): (Option<PageEntry>, Option<PageEntry>) =
+        (read_entry(key, after.as_ref())?, read_entry(key, own.as_ref())?);
+    let after = after.map(|original| {
+        let (title, description, body) = match (texts.pages.get(&id), &own) {
+            (Some(texts), _) => (texts.title.clone(), texts.description.clone(), texts.body.body()),
+            (None, Some(own)) => (own.title.clone(), own.description.clone(), own.body.clone()),
+            (None, None) => (original.title.clone(), original.description.clone(), original.body.clone()),
+        };
+        PageEntry { title, description, body, git: None, source: None, clash: Default::default(), ..original }
+    });
+    changes.set_page(&id, own.as_ref(), after.as_ref())
+}
+
+fn follow_file(
+    changes: &mut Changes,
+    key: &Key,
+    (after, own): (Option<Bytes>, Option<Bytes>),
+) -> ContentResult<()> {
+    let id = keys::id(key)?;
+    if let Some(own) = read_entry::<FileEntry>(key, own.as_ref())? {
+        changes.remove(keys::derived_of_file(&id, &own));
+    }
+    match read_entry::<FileEntry>(key, after.as_ref())? {
+        Some(after) => {
+            changes.put(keys::derived_of_file(&id, &after), Bytes::new());
+            changes.put(key.clone(), encode(&FileEntry { git: None, clash: Default::default(), ..after })?);
+        }
+        None => changes.remove(key.clone()),
+    }
+    Ok(())
+}
+
+fn follow_reusable(
+    changes: &mut Changes,
+    key: &Key,
+    (after, own): (Option<Bytes>, Option<Bytes>),
+    texts: &FollowTexts,
+) -> ContentResult<()> {
+    let id: ReusableId = keys::id(key)?;
+    let own: Option<ReusableEntry> = read_entry(key, own.as_ref())?;
+    let Some(original) = read_entry::<ReusableEntry>(key, after.as_ref())? else {
+        changes.remove(key.clone());
+        return Ok(());
+    };
+    let (title, body): (String, Body) = match (texts.reusables.get(&id), own) {
+        (Some(texts), _) => (texts.title.clone(), texts.body.body()),
+        (None, Some(own)) => (own.title, own.body),
+        (None, None) => (original.title.clone(), original.body.clone()),
+    };
+    let entry = ReusableEntry { title, body, git: None, source: None, clash: Default::default(), ..original };
+    changes.put(key.clone(), encode(&entry)?);
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! The texts of a document as segments for a translator, and the document that their translations make.
+//!
+//! A segment is what one block, or one text of a block's data, says. What must not be touched is a placeholder in it:
+//! `⟦1⟧` for code, formulas, expressions, HTML, pictures and addresses, `⟦2⟧words⟦/2⟧` for the words of a link or with
+//! a mark. The same document always has the same segments in the same order.
+
+mod protect;
+
+use docs_model::{
+    Block, BlockContent, BlockKind, Document, Fragment, Inline, InlineKind, Node, TableColumnKind,
+    check_page_size,
+};
+
+use crate::{
+    document::{is_verbatim, parse, print, update},
+    slug::slugify,
+};
+
+use protect::Protected;
+pub use protect::{is_translation_of, placeholder_free, words};
+
+/// The segments of a document that have something to translate, in the order of the text.
+///
+/// ```
+/// use docs_markup::{document::parse, translate::segments};
+/// let document = parse("# Start\n\nRead [the **guide**](https://example.com) or run `make`.\n\n```\nmake\n```\n");
+/// let found = segments(&document);
+/// assert_eq!(found, ["Start", "Read ⟦1⟧the ⟦2⟧guide⟦/2⟧⟦/1⟧ or run ⟦3⟧."]);
+/// ```
+#[must_use]
+pub fn segments(document: &Document) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut document = document.clone();
+    Walk {
+        act: &mut |segment| {
+            found.push(segment.to_owned());
+            None
+        },
+    }
+    .blocks(&mut document.nodes);
+    found
+}
+
+/// The document in which segments are what a translator made of them. What it has nothing for, and what has lost a
+/// placeholder, stays as it is.
+///
+/// Headings keep their anchors.
+///
+/// ```
+/// use docs_markup::{document::{parse, print}, translate::translated};
+/// let document = parse("# Start\n\nRun `make`.\n");
+/// let german = translated(&document, |segment| match segment {
+///     "Start" => Some("Anfang".to_owned()),
+///     _ => Some("Führe ⟦1⟧ aus.".to_owned()),
+/// });
+/// assert_eq!(print(&german).unwrap(), "# Anfang <a href=\"#start\" id=\"start\"></a>\n\nFühre `make` aus.\n");
+/// ```
+#[must_use]
+pub fn translated(document: &Document, mut translation: impl FnMut(&str) -> Option<String>) -> Document {
+    let mut document = document.clone();
+    Walk { act: &mut translation }.blocks(&mut document.nodes);
+    document
+}
+
+/// Markdown in which segments are what a translator made of them, as [`translated`] says. Blocks in which nothing is
+/// translated keep their bytes; those that cannot be written with their translation stay as they are, and so does a
+/// text that would be too long for a page.
+#[must_use]
+pub fn translated_markdown(markdown: &str, translation: impl FnMut(&str) -> Option<String>) -> String {
+    let before = parse(markdown);
+    let after = translated(&before, translation);
+    let written = update(markdown, &after).or_else(|_| update(markdown, &with_what_prints(&before, after)));
+    written.ok().filter(|text| check_page_size(text).is_ok()).unwrap_or_else(|| markdown.to_owned())
+}
+
+/// A document with those of its new blocks that can be written.
+fn with_what_prints(before: &Document, after: Document) -> Document {
+    let prints = |block: &Block| print(&Document::new(vec![block.clone()])).is_ok();
+    let blocks = before.nodes.iter().zip(after.nodes);
+    Document::new(blocks.map(|(old, new)| if prints(&new) { new } else { old.clone() }).collect())
+}
+
+/// A title or another text without form as a segment; `None` where there is nothing to translate.
+#[must_use]
+pub fn text_segment(text: &str) -> Option<String> {
+    Protected::of_text(text).map(|protected| protected.segment)
+}
+
+/// A text without form, in which its segment is a translation; the text itself where that does not fit.
+#[must_use]
+pub fn translated_text(text: &str, translation: impl FnOnce(&str) -> Option<String>) -> String {
+    let Some(protected) = Protected::of_text(text) else { return text.to_owned() };
+    let translation = translation(&protected.segment);
+    translation.and_then(|translation| protected.text_of(&translation)).unwrap_or_else(|| text.to_owned())
+}
+
+/// Goes through a document; what is done with a segment may give a translation of it.
+struct Walk<'a> {
+    act: &'a mut dyn FnMut(&str) -> Option<String>,
+}
+
+impl Walk<'_> {
+    fn blocks(&mut self, blocks: &mut [Block]) {
+        blocks.iter_mut().for_each(|block| self.block(block));
+    }
+
+    fn block(&mut self, block: &mut Block) {
+        // What was kept as it is may be anything.
+        if is_verbatim(block) || matches!(block.kind, BlockKind::Code { .. }) {
+            return;
+        }
+        self.data(&mut block.kind);
+        if block.kind.form().content == BlockContent::Text {
+            let anchor = block.meta.as_ref().map(|meta| meta.id.clone());
+            if self.nodes(&mut block.nodes)
+                && let (Some(anchor), Some(id)) = (anchor, given_anchor(&mut block.kind))
+                && id.is_none()
+                && slugify(&words(&block.nodes)) != anchor
+            {
+                *id = Some(anchor);
+            }
+        } else {
+            for node in &mut block.nodes {
+                if let Node::Block(block) = node {
+                    self.block(block);
+                }
+            }
+        }
+        self.fragments(block.fragments.as_deref_mut().unwrap_or_default());
+    }
+
+    fn fragments(&mut self, fragments: &mut [Fragment]) {
+        fragments.iter_mut().for_each(|fragment| self.blocks(&mut fragment.nodes));
+    }
+
+    /// The texts of a block's own data.
+    fn data(&mut self, kind: &mut BlockKind) {
+        match kind {
+            BlockKind::TabsItem { title: Some(title), .. } => self.text(title),
+            BlockKind::Image(image) => image.alt.iter_mut().for_each(|alt| self.text(alt)),
+            BlockKind::Table(table) => {
+                for column in table.definition.values_mut() {
+                    let before = column.title.clone();
+                    self.text(&mut column.title);
+                    if column.title != before {
+                        column.spelling = None;
+                    }
+                    if let TableColumnKind::Select { options, .. } = &mut column.kind {
+                        options.iter_mut().for_each(|option| self.text(&mut option.label));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The text of a block, with the texts of the elements in it behind it; tells whether it was translated.
+    fn nodes(&mut self, nodes: &mut Vec<Node>) -> bool {
+        let mut is_new = false;
+        if let Some(protected) = Protected::of_nodes(nodes)
+            && let Some(translation) = (self.act)(&protected.segment)
+            && let Some(new) = protected.nodes_of(&translation)
+        {
+            *nodes = new;
+            is_new = true;
+        }
+        self.inlines(nodes);
+        is_new
+    }
+
+    fn inlines(&mut self, nodes: &mut [Node]) {
+        for node in nodes {
+            if let Node::Inline(inline) = node {
+                self.inline(inline);
+            }
+        }
+    }
+
+    fn inline(&mut self, inline: &mut Inline) {
+        match &mut inline.kind {
+            InlineKind::Link { title: Some(title), .. } => self.text(title),
+            InlineKind::InlineImage { caption, alt, .. } => {
+                caption.iter_mut().chain(alt).for_each(|text| self.text(text));
+            }
+            InlineKind::Button { label, .. } => self.text(label),
+            _ => {}
+        }
+        self.inlines(&mut inline.nodes);
+        self.fragments(inline.fragments.as_deref_mut().unwrap_or_default());
+    }
+
+    /// A text of the data of a block or an element.
+    fn text(&mut self, text: &mut String) {
+        let new = translated_text(text, |segment| (self.act)(segment));
+        if new != *text {
+            *text = new;
+        }
+    }
+}
+
+/// The anchor that a heading was given.
+fn given_anchor(kind: &mut BlockKind) -> Option<&mut Option<String>> {
+    match kind {
+        BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
+            Some(&mut data.id)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

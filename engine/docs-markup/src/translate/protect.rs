@@ -1,0 +1,443 @@
+//! Segments: text whose untouchable parts are placeholders, and the way back.
+
+use std::collections::BTreeMap;
+
+use docs_model::{Inline, InlineKind, Leaf, Mark, MarkKind, Node, TextNode};
+
+/// Opens a placeholder.
+const OPEN: char = '⟦';
+/// Closes a placeholder.
+const CLOSE: char = '⟧';
+/// Most characters between the two.
+const MAX_PLACEHOLDER: usize = 12;
+
+/// A segment and what its placeholders stand for.
+pub(super) struct Protected {
+    pub(super) segment: String,
+    /// What `⟦1⟧`, `⟦2⟧` … stand for.
+    slots: Vec<Slot>,
+    /// White space around the segment.
+    lead: String,
+    trail: String,
+}
+
+/// What a placeholder stands for.
+enum Slot {
+    /// Text that stays, with its marks.
+    Leaf(Leaf),
+    /// An element that stays.
+    Inline(Box<Inline>),
+    /// Words with these marks.
+    Marks(Vec<Mark>),
+    /// Words in this element, which is empty here.
+    Around(Box<Inline>),
+}
+
+impl Protected {
+    /// The segment of the text of a block; `None` where there is nothing to translate.
+    pub(super) fn of_nodes(nodes: &[Node]) -> Option<Self> {
+        let mut writer = Writer::default();
+        writer.nodes(nodes)?;
+        writer.finish()
+    }
+
+    /// The segment of a text without form.
+    pub(super) fn of_text(text: &str) -> Option<Self> {
+        let mut writer = Writer::default();
+        writer.text(&Leaf::new(text, Vec::new()));
+        writer.finish()
+    }
+
+    /// The nodes that a translation makes; `None` where its placeholders are not those of the segment.
+    pub(super) fn nodes_of(&self, translation: &str) -> Option<Vec<Node>> {
+        let parts = self.parts_of(translation)?;
+        let mut nodes = Nodes::default();
+        nodes.leaf(&self.lead, &[]);
+        nodes.parts(&parts, &self.slots, &[])?;
+        nodes.leaf(&self.trail, &[]);
+        Some(nodes.finish())
+    }
+
+    /// The text without form that a translation makes.
+    pub(super) fn text_of(&self, translation: &str) -> Option<String> {
+        let mut out = self.lead.clone();
+        for part in self.parts_of(translation)? {
+            match part {
+                Part::Text(text) => out.push_str(&text),
+                Part::Void(number) => match self.slots.get(number)? {
+                    Slot::Leaf(leaf) => out.push_str(&leaf.text),
+                    _ => return None,
+                },
+                Part::Pair(..) => return None,
+            }
+        }
+        out.push_str(&self.trail);
+        Some(out)
+    }
+
+    fn parts_of(&self, translation: &str) -> Option<Vec<Part>> {
+        if !is_translation_of(&self.segment, translation) {
+            return None;
+        }
+        parts(translation.trim())
+    }
+}
+
+/// Tells whether a translation has the placeholders of a segment: each once, those around words with words in them and
+/// within the same others.
+#[must_use]
+pub fn is_translation_of(segment: &str, translation: &str) -> bool {
+    let (Some(own), Some(other)) = (parts(segment), parts(translation.trim())) else { return false };
+    let (mut wanted, mut found) = (BTreeMap::new(), BTreeMap::new());
+    let has_words = !translation.trim().is_empty() && !translation.contains('\0');
+    has_words
+        && shape(&own, None, &mut wanted).is_some()
+        && shape(&other, None, &mut found).is_some()
+        && wanted == found
+}
+
+/// The texts between the placeholders of a segment, each a segment without any, for a translator that loses them; with
+/// a way to put their translations together.
+///
+/// ```
+/// use docs_markup::translate::placeholder_free;
+/// let (texts, join) = placeholder_free("Read ⟦1⟧the guide⟦/1⟧.");
+/// assert_eq!(texts, ["Read", "the guide"]);
+/// assert_eq!(join(&["Lies".to_owned(), "die Anleitung".to_owned()]), "Lies ⟦1⟧die Anleitung⟦/1⟧.");
+/// ```
+#[must_use]
+pub fn placeholder_free(segment: &str) -> (Vec<String>, impl Fn(&[String]) -> String + use<>) {
+    let mut pieces: Vec<(String, bool)> = Vec::new();
+    let mut push = |text: &str, is_text: bool| {
+        if !text.is_empty() {
+            pieces.push((text.to_owned(), is_text));
+        }
+    };
+    let mut rest = segment;
+    while !rest.is_empty() {
+        let (text, after) = rest.split_at(rest.find(OPEN).unwrap_or(rest.len()));
+        let words = text.trim();
+        if words.chars().any(char::is_alphabetic) {
+            let start = text.len() - text.trim_start().len();
+            push(&text[..start], false);
+            push(words, true);
+            push(&text[start + words.len()..], false);
+        } else {
+            push(text, false);
+        }
+        let end = after.find(CLOSE).map_or(after.len(), |end| end + CLOSE.len_utf8());
+        push(&after[..end], false);
+        rest = &after[end..];
+    }
+    let texts = pieces.iter().filter(|(_, is_text)| *is_text).map(|(text, _)| text.clone()).collect();
+    let join = move |translations: &[String]| {
+        let mut translations = translations.iter();
+        let piece = |(text, is_text): &(String, bool)| match is_text {
+            true => translations.next().map_or_else(|| text.clone(), |text| unbracketed(text)),
+            false => text.clone(),
+        };
+        pieces.iter().map(piece).collect()
+    };
+    (texts, join)
+}
+
+/// A text without the characters that placeholders are made of.
+fn unbracketed(text: &str) -> String {
+    text.trim().replace([OPEN, CLOSE], "")
+}
+
+/// The words of nodes, without marks.
+#[must_use]
+pub fn words(nodes: &[Node]) -> String {
+    let mut out = String::new();
+    for node in nodes {
+        match node {
+            Node::Text(text) => text.leaves.iter().for_each(|leaf| out.push_str(&leaf.text)),
+            Node::Inline(inline) => out.push_str(&words(&inline.nodes)),
+            Node::Block(_) => {}
+        }
+    }
+    out
+}
+
+/// A part of a segment.
+#[derive(Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    /// A placeholder, counted from 0.
+    Void(usize),
+    /// A placeholder around parts.
+    Pair(usize, Vec<Part>),
+}
+
+/// A placeholder as it is read.
+enum Placeholder {
+    Opens(usize),
+    Closes(usize),
+}
+
+/// The parts of a segment; `None` where its placeholders are none.
+fn parts(segment: &str) -> Option<Vec<Part>> {
+    let mut tokens: Vec<(Option<Placeholder>, &str)> = Vec::new();
+    let mut rest = segment;
+    while let Some(at) = rest.find([OPEN, CLOSE]) {
+        let (text, after) = rest.split_at(at);
+        tokens.push((None, text));
+        let inner = after.strip_prefix(OPEN)?;
+        let end = inner.find(CLOSE).filter(|end| *end <= MAX_PLACEHOLDER)?;
+        tokens.push((Some(placeholder(&inner[..end])?), ""));
+        rest = &inner[end + CLOSE.len_utf8()..];
+    }
+    tokens.push((None, rest));
+    let is_closed = |number: usize| {
+        tokens.iter().any(|(token, _)| matches!(token, Some(Placeholder::Closes(other)) if *other == number))
+    };
+    let mut open: Vec<(usize, Vec<Part>)> = Vec::new();
+    let mut current = Vec::new();
+    for (token, text) in &tokens {
+        match token {
+            None if text.is_empty() => {}
+            None => current.push(Part::Text((*text).to_owned())),
+            Some(Placeholder::Opens(number)) if is_closed(*number) => {
+                open.push((*number, std::mem::take(&mut current)));
+            }
+            Some(Placeholder::Opens(number)) => current.push(Part::Void(*number)),
+            Some(Placeholder::Closes(number)) => {
+                let (opened, before) = open.pop()?;
+                let inner = std::mem::replace(&mut current, before);
+                if opened != *number {
+                    return None;
+                }
+                current.push(Part::Pair(opened, inner));
+            }
+        }
+    }
+    open.is_empty().then_some(current)
+}
+
+fn placeholder(text: &str) -> Option<Placeholder> {
+    let (closes, digits) = match text.trim().strip_prefix('/') {
+        Some(digits) => (true, digits.trim()),
+        None => (false, text.trim()),
+    };
+    let number = digits.parse::<usize>().ok()?.checked_sub(1)?;
+    Some(if closes { Placeholder::Closes(number) } else { Placeholder::Opens(number) })
+}
+
+/// How a placeholder stands in a segment: whether it has words in it, and what a pair stands within.
+type Shape = BTreeMap<usize, (bool, bool, Option<usize>)>;
+
+/// Finds how placeholders stand; `None` where one is there twice.
+fn shape(parts: &[Part], within: Option<usize>, found: &mut Shape) -> Option<()> {
+    for part in parts {
+        let (number, how) = match part {
+            Part::Text(_) => continue,
+            // What stays may come to stand elsewhere: word order differs.
+            Part::Void(number) => (*number, (false, false, None)),
+            Part::Pair(number, inner) => {
+                shape(inner, Some(*number), found)?;
+                let is_blank = |part: &Part| matches!(part, Part::Text(text) if text.trim().is_empty());
+                (*number, (true, !inner.iter().all(is_blank), within))
+            }
+        };
+        if found.insert(number, how).is_some() {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// Writes a segment.
+#[derive(Default)]
+struct Writer {
+    out: String,
+    slots: Vec<Slot>,
+    has_words: bool,
+}
+
+impl Writer {
+    /// Writes nodes; `None` where a block stands among them.
+    fn nodes(&mut self, nodes: &[Node]) -> Option<()> {
+        for node in nodes {
+            match node {
+                Node::Text(text) => text.leaves.iter().for_each(|leaf| self.leaf(leaf)),
+                Node::Inline(inline) => self.inline(inline)?,
+                Node::Block(_) => return None,
+            }
+        }
+        Some(())
+    }
+
+    fn leaf(&mut self, leaf: &Leaf) {
+        let stays = leaf.marks.iter().any(|mark| matches!(mark.kind, MarkKind::Code | MarkKind::Keyboard));
+        if stays {
+            self.void(Slot::Leaf(leaf.clone()));
+        } else if leaf.marks.is_empty() || leaf.text.trim().is_empty() {
+            self.text(leaf);
+        } else {
+            let number = self.open(Slot::Marks(leaf.marks.clone()));
+            self.text(leaf);
+            self.close(number);
+        }
+    }
+
+    fn inline(&mut self, inline: &Inline) -> Option<()> {
+        match inline.kind {
+            InlineKind::Link { .. } | InlineKind::Annotation {} if !inline.nodes.is_empty() => {
+                let empty = Inline { nodes: Vec::new(), ..inline.clone() };
+                let number = self.open(Slot::Around(Box::new(empty)));
+                self.nodes(&inline.nodes)?;
+                self.close(number);
+            }
+            _ => self.void(Slot::Inline(Box::new(inline.clone()))),
+        }
+        Some(())
+    }
+
+    /// Writes text; what looks like an address, a tag or an expression in it stays.
+    fn text(&mut self, leaf: &Leaf) {
+        let mut rest = leaf.text.as_str();
+        while !rest.is_empty() {
+            let Some((at, length)) = untouchable(rest) else { break };
+            self.plain(&rest[..at]);
+            let kept = &rest[at..at + length];
+            // HTML that is written as it is stays so, and does not become visible.
+            let is_raw = kept.starts_with('<')
+                && leaf.spelling.as_ref().is_some_and(|spelling| spelling.contains(kept));
+            let spelling = is_raw.then(|| kept.to_owned());
+            self.void(Slot::Leaf(Leaf { spelling, ..Leaf::new(kept, leaf.marks.clone()) }));
+            rest = &rest[at + length..];
+        }
+        self.plain(rest);
+    }
+
+    fn plain(&mut self, text: &str) {
+        self.has_words |= text.chars().any(char::is_alphabetic);
+        self.out.push_str(text);
+    }
+
+    fn void(&mut self, slot: Slot) {
+        self.open(slot);
+    }
+
+    fn open(&mut self, slot: Slot) -> usize {
+        self.slots.push(slot);
+        self.out.push_str(&format!("{OPEN}{}{CLOSE}", self.slots.len()));
+        self.slots.len()
+    }
+
+    fn close(&mut self, number: usize) {
+        self.out.push_str(&format!("{OPEN}/{number}{CLOSE}"));
+    }
+
+    fn finish(self) -> Option<Protected> {
+        let segment = self.out.trim();
+        let start = self.out.len() - self.out.trim_start().len();
+        let (lead, trail) = (self.out[..start].to_owned(), self.out[start + segment.len()..].to_owned());
+        self.has_words.then(|| Protected { segment: segment.to_owned(), slots: self.slots, lead, trail })
+    }
+}
+
+/// Where the first part of a text is that stays as it is, and how long that is: an address, a tag, an expression, a
+/// line break, or a character that placeholders are made of.
+fn untouchable(text: &str) -> Option<(usize, usize)> {
+    let mut before: Option<char> = None;
+    for (at, c) in text.char_indices() {
+        let rest = &text[at..];
+        let until = |end: &str| rest.find(end).map(|found| found + end.len());
+        let length = match c {
+            OPEN | CLOSE | '\n' => Some(c.len_utf8()),
+            '<' if is_tag(rest) => until(">"),
+            '{' if rest.starts_with("{{") => until("}}"),
+            '{' if rest.starts_with("{%") => until("%}"),
+            'h' | 'm' if before.is_none_or(|before| !before.is_alphanumeric()) && is_address(rest) => {
+                let address = rest.split(char::is_whitespace).next().unwrap_or_default();
+                Some(address.trim_end_matches(['.', ',', ';', ':', ')', '!', '?']).len())
+            }
+            _ => None,
+        };
+        if let Some(length) = length {
+            return Some((at, length));
+        }
+        before = Some(c);
+    }
+    None
+}
+
+fn is_tag(text: &str) -> bool {
+    text[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '!')
+}
+
+fn is_address(text: &str) -> bool {
+    ["http://", "https://", "mailto:"].iter().any(|scheme| text.starts_with(scheme))
+}
+
+/// Collects nodes; texts side by side are one.
+#[derive(Default)]
+struct Nodes {
+    done: Vec<Node>,
+    leaves: Vec<Leaf>,
+}
+
+impl Nodes {
+    fn leaf(&mut self, text: &str, marks: &[Mark]) {
+        if text.is_empty() {
+            return;
+        }
+        match self.leaves.last_mut() {
+            Some(last) if last.marks == marks && last.spelling.is_none() => last.text.push_str(text),
+            _ => self.leaves.push(Leaf::new(text, marks.to_vec())),
+        }
+    }
+
+    fn parts(&mut self, parts: &[Part], slots: &[Slot], marks: &[Mark]) -> Option<()> {
+        for part in parts {
+            match part {
+                Part::Text(text) => self.words(text, marks),
+                Part::Void(number) => match slots.get(*number)? {
+                    Slot::Leaf(leaf) => self.leaves.push(leaf.clone()),
+                    Slot::Inline(inline) => self.inline(Inline::clone(inline)),
+                    Slot::Marks(_) | Slot::Around(_) => return None,
+                },
+                Part::Pair(number, inner) => match slots.get(*number)? {
+                    Slot::Marks(marks) => self.parts(inner, slots, marks)?,
+                    Slot::Around(inline) => {
+                        let mut nodes = Self::default();
+                        nodes.parts(inner, slots, &[])?;
+                        self.inline(Inline { nodes: nodes.finish(), ..Inline::clone(inline) });
+                    }
+                    Slot::Leaf(_) | Slot::Inline(_) => return None,
+                },
+            }
+        }
+        Some(())
+    }
+
+    /// Text with marks: white space around it has none, since Markdown cannot say that it has.
+    fn words(&mut self, text: &str, marks: &[Mark]) {
+        let words = text.trim();
+        if marks.is_empty() || words.is_empty() {
+            return self.leaf(text, &[]);
+        }
+        let start = text.len() - text.trim_start().len();
+        self.leaf(&text[..start], &[]);
+        self.leaf(words, marks);
+        self.leaf(&text[start + words.len()..], &[]);
+    }
+
+    fn inline(&mut self, inline: Inline) {
+        self.flush();
+        self.done.push(Node::Inline(inline));
+    }
+
+    fn flush(&mut self) {
+        if !self.leaves.is_empty() {
+            self.done.push(Node::Text(TextNode::new(std::mem::take(&mut self.leaves))));
+        }
+    }
+
+    fn finish(mut self) -> Vec<Node> {
+        self.flush();
+        self.done
+    }
+}
