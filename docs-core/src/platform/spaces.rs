@@ -260,8 +260,8 @@ impl<'p> SpaceHandle<'p> {
         Box::pin(async move {
             let Self { caller, space: id } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let (now, mark) = (platform.now(), platform.id());
-            let restore = RestoreSpace { actor: actor.clone(), id: id.clone(), now, mark };
+            let (now, mark, sync) = (platform.now(), platform.id(), platform.id());
+            let restore = RestoreSpace { actor: actor.clone(), id: id.clone(), now, mark, sync };
             platform.write_space(actor, &restore, id).await
         })
     }

@@ -111,9 +111,9 @@ pub struct GitSyncState {
     pub setting: SetGitSync,
     /// Another one for each change of the setting: who began under one of them stores nothing under another.
     pub generation: String,
-    /// The URL with credentials, sealed, where it has some.
+    /// The URL with credentials, where it has some.
     #[serde(default)]
-    pub sealed_url: Option<String>,
+    pub credentials: Option<SealedUrl>,
     /// The secret of the webhook, sealed.
     pub sealed_secret: String,
     /// When that was made.
@@ -131,6 +131,15 @@ pub struct GitSyncState {
     /// What both sides changed and a merge could not unite.
     #[serde(default)]
     pub conflict: Option<GitSyncConflict>,
+}
+
+/// A URL with credentials.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SealedUrl {
+    /// The URL, sealed.
+    pub url: String,
+    /// Who gave them.
+    pub by: UserId,
 }
 
 /// A commit that could not be united with the content of its space: a change request has it.

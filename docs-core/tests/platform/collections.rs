@@ -28,7 +28,7 @@ use crate::support::{Refused, World, person};
 const DAYS_7: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Another organization with the same administrator.
-async fn organization(w: &World, admin: &Actor) -> OrgId {
+pub(crate) async fn organization(w: &World, admin: &Actor) -> OrgId {
     let title = "Another organization".parse().expect("a title");
     let user = admin.user().expect("a user");
     w.platform.as_platform().orgs().create(title, user).await.expect("an organization").id
@@ -382,7 +382,7 @@ async fn domain(w: &World, id: &SpaceId) -> String {
     space.expect("there").domain.clone()
 }
 
-fn to(org: &OrgId) -> TransferContent {
+pub(crate) fn to(org: &OrgId) -> TransferContent {
     TransferContent { organization: org.to_string() }
 }
 

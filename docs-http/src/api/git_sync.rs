@@ -8,6 +8,7 @@ use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
+    conditions::Condition,
     idempotency::Idempotency,
     wire::{
         error::Answer,
@@ -43,18 +44,27 @@ impl GitSync {
     async fn set(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "spaceId")] space: Path<String>,
         setting: Strict<SetGitSync>,
     ) -> Answer<Reply<GitSyncSetting>> {
-        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).set_git_sync(setting.0).await?))
+        let (space, platform) = (id(&space, "space")?, condition.platform(&self.0));
+        Ok(Reply(auth.caller(&platform).space(&space).set_git_sync(setting.0).await?))
     }
 
     /// Keep a space and a repository in step no longer
     ///
-    /// Both keep what they have.
+    /// Both keep what they have. A space that is not kept in step is no error.
     #[oai(path = "/", method = "delete", operation_id = "deleteSpaceGitSync")]
-    async fn delete(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<NoContent> {
-        auth.caller(&self.0).space(&id(&space, "space")?).remove_git_sync().await?;
+    async fn delete(
+        &self,
+        auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
+        #[oai(name = "spaceId")] space: Path<String>,
+    ) -> Answer<NoContent> {
+        if let Ok(space) = space.parse() {
+            auth.caller(&condition.platform(&self.0)).space(&space).remove_git_sync().await?;
+        }
         Ok(Empty)
     }
 

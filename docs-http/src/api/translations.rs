@@ -56,6 +56,8 @@ impl Translations {
     }
 
     /// Get a translation
+    ///
+    /// With its state, what it has cost, and the revisions that were translated last.
     #[oai(path = "/translations/:translationId", method = "get", operation_id = "getTranslation")]
     async fn get(
         &self,

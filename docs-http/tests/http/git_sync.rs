@@ -6,7 +6,24 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use crate::server::{Answer, Server};
+use crate::{
+    server::{Answer, Server},
+    story::has,
+};
+
+/// What every answer with the setting has.
+const SETTING: &[&str] = &[
+    "object",
+    "url",
+    "ref",
+    "direction",
+    "hasCredentials",
+    "webhook.url",
+    "webhook.secretCreatedAt",
+    "state.inStep",
+    "setBy.displayName",
+    "updatedAt",
+];
 
 fn setting(field: &str, value: Value) -> Value {
     let mut body =
@@ -37,6 +54,46 @@ async fn in_step(s: &Server) -> (String, String, String) {
     (path, webhook, text(&set["webhook"]["secret"]))
 }
 
+/// Lets a repository follow a space, until it is in step.
+pub(crate) async fn followed(s: &Server, space: &str) {
+    let path = format!("/v1/spaces/{space}/git/sync");
+    put(s, &path, setting("direction", json!("export"))).await;
+    s.platform.settle().await.expect("settled");
+}
+
+/// The story of a space that is kept in step.
+pub(crate) async fn story(s: &Server) {
+    let path = format!("/v1/spaces/{}/git/sync", s.space().await);
+    let bare = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main", "direction": "both" });
+    let set = put(s, &path, bare).await;
+    has(&set, SETTING);
+    has(&set, &["webhook.secret"]);
+    assert_eq!(set["schedule"], Value::Null);
+    for absent in ["commitMessage", "provider", "repoTreeURL", "repoProjectDirectory"] {
+        assert!(set.get(absent).is_none(), "{absent}");
+    }
+    s.platform.settle().await.expect("settled");
+    let shown = s.get(&path).await;
+    has(&shown, SETTING);
+    has(&shown["state"], &["commit", "lastImport.commit", "job.id", "job.state", "job.endedAt"]);
+    let full = json!({
+        "url": "https://me:hidden@git.example/docs", "ref": "refs/heads/main", "direction": "export", "schedule": 60,
+        "commitMessage": "Publish", "provider": "github", "repoTreeURL": "https://git.example/docs/tree/main",
+        "repoCommitURL": "https://git.example/docs/commit", "repoProjectDirectory": "docs",
+    });
+    let set = put(s, &path, full).await;
+    has(&set, SETTING);
+    has(
+        &set,
+        &["schedule", "commitMessage", "provider", "repoTreeURL", "repoCommitURL", "repoProjectDirectory"],
+    );
+    assert_eq!((&set["hasCredentials"], set.to_string().contains("hidden")), (&json!(true), false), "{set}");
+    has(&s.post(&format!("{path}/secret"), 200, json!({})).await.body, &["webhook.secret"]);
+    s.post(&format!("{path}/run"), 204, json!({})).await;
+    s.platform.settle().await.expect("settled");
+    s.ask("DELETE", &path, &s.admin, None).await.is(204, "removed");
+}
+
 #[tokio::test]
 async fn a_setting_is_made_shown_run_and_removed() {
     let s = Server::new().await;
@@ -65,9 +122,8 @@ async fn a_setting_is_made_shown_run_and_removed() {
         s.platform.settle().await.expect("settled");
     }
     s.ask("DELETE", &path, &s.admin, None).await.is(204, "removed");
-    for method in ["GET", "DELETE"] {
-        s.ask(method, &path, &s.admin, None).await.refused(404, method);
-    }
+    s.ask("GET", &path, &s.admin, None).await.refused(404, "removed");
+    s.ask("DELETE", &path, &s.admin, None).await.is(204, "gone already");
     s.check().await;
 }
 

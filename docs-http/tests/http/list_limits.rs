@@ -111,9 +111,7 @@ async fn of_people(s: &Server, space: &str, collection: &str) -> Vec<String> {
     let team = json!({ "title": "Team", "members": [me] });
     let team = id(&s.ask("PUT", &format!("{org}/teams"), &s.admin, Some(team)).await.is(201, "a team"));
     s.post(&format!("{org}/saml"), 201, json!({ "label": "Okta" })).await;
-    let translated =
-        json!({ "source": { "space": space.rsplit('/').next(), "language": "en" }, "language": "de" });
-    s.post(&format!("{org}/translations"), 201, translated).await;
+    crate::translations::of(s, space.rsplit('/').next().expect("an id")).await;
     s.patch(&org, json!({ "inviteLinks": true })).await;
     s.post(&format!("{org}/link-invites"), 201, json!({ "role": "read" })).await;
     let mut lists = vec![
@@ -151,8 +149,8 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
         let n = all["items"].as_array().expect("items").len();
         match list.rsplit('/').next() {
             Some("links") => assert_eq!(n, 2, "{list}"),
-            // All the people of the organization, and all that was done to the space.
-            Some("members" | "aggregate" | "revisions") => assert!(n >= 1, "{list}"),
+            // All the people of the organization, all that was done to the space, and its translation beside it.
+            Some("members" | "aggregate" | "revisions" | "spaces") => assert!(n >= 1, "{list}"),
             _ => assert_eq!(n, 1, "{list}"),
         }
         assert_eq!(s.get(&list).await, all, "{list}");
@@ -167,11 +165,13 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
         assert_eq!(none["count"], all["count"], "{list}");
         assert_eq!(none.get("next"), None, "{list}");
         // Who may do what is counted by nobody. The spaces of a site are counted at the site; nobody counts who
-        // commented, what is found, and the spaces beside the collections of a collection.
+        // commented, what is found, translations, and the spaces beside the collections of a collection.
         let uncounted = ["/site-spaces", "/commenters"].iter().any(|end| list.ends_with(end));
         let uncounted = uncounted || list.starts_with("/v1/collections/") || list.contains("/permissions/");
-        let uncounted =
-            uncounted || ["/link-invites", "/jobs", "/deleted-spaces"].iter().any(|end| list.ends_with(end));
+        let uncounted = uncounted
+            || ["/link-invites", "/jobs", "/deleted-spaces", "/translations"]
+                .iter()
+                .any(|end| list.ends_with(end));
         let uncounted = uncounted || (list.contains("/members/") && list.ends_with("/spaces"));
         let uncounted = uncounted || ["/search?", "/audit-log?"].iter().any(|of| list.contains(of));
         assert!(all["count"] == n || uncounted, "{list}: {all}");

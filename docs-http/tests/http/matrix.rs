@@ -148,8 +148,10 @@ pub(crate) async fn ready(w: &World, op: &Op) {
     let space = format!("/v1/spaces/{}", w.name("spaceId"));
     match op.id.as_str() {
         "restoreSpace" => drop(w.s.ask("DELETE", &space, &w.s.admin, None).await.is(204, "deleted")),
-        // What a site shows stays in its organization.
+        // What a site shows, or a repository follows, stays in its organization.
         "transferSpace" => {
+            let sync = format!("{space}/git/sync");
+            w.s.ask("DELETE", &sync, &w.s.admin, None).await.is(204, "removed");
             let site = format!("/v1/orgs/{}/sites/{}", w.s.org, w.name("siteId"));
             w.s.ask("DELETE", &site, &w.s.admin, None).await.is(204, "deleted");
         }

@@ -38,6 +38,8 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     organizations(&s).await;
     let space = spaces(&s).await;
     repository(&s, &space).await;
+    crate::git_sync::story(&s).await;
+    crate::translations::story(&s).await;
     change_requests(&s, &space).await;
     content(&s, &space).await;
     links(&s, &space).await;

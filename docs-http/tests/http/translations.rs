@@ -2,7 +2,26 @@
 
 use serde_json::{Value, json};
 
-use crate::server::{Server, id};
+use crate::{
+    server::{Server, id},
+    story::has,
+};
+
+/// What every answer with a translation has.
+const TRANSLATION: &[&str] = &[
+    "object",
+    "id",
+    "status",
+    "language",
+    "source.space",
+    "source.language",
+    "instructions.nodes",
+    "createdAt",
+    "updatedAt",
+    "permissions.view",
+    "permissions.edit",
+    "urls.location",
+];
 
 /// What a translator is told.
 pub(crate) fn instructions(text: &str) -> Value {
@@ -11,6 +30,12 @@ pub(crate) fn instructions(text: &str) -> Value {
     json!({ "object": "document", "data": { "schemaVersion": 8 }, "nodes": [
         { "object": "block", "type": "paragraph", "isVoid": false, "data": {}, "nodes": [text] },
     ] })
+}
+
+/// A translation of a space; its id.
+pub(crate) async fn of(s: &Server, space: &str) -> String {
+    let new = json!({ "source": { "space": space, "language": "en" }, "language": "de" });
+    id(&s.post(&format!("/v1/orgs/{}/translations", s.org), 201, new).await.body)
 }
 
 /// A space with a page, and the path of its translation.
@@ -29,6 +54,34 @@ async fn translated(s: &Server) -> (String, String) {
     let path = format!("/v1/orgs/{}/translations/{}", s.org, id(&created.body));
     assert_eq!(created.body["urls"]["location"], format!("https://docs.example{path}"));
     (space, path)
+}
+
+/// The story of a translation.
+pub(crate) async fn story(s: &Server) {
+    let translations = format!("/v1/orgs/{}/translations", s.org);
+    let glossary = format!("/v1/orgs/{}/glossary", s.org);
+    let entries = json!([{
+        "term": "Hello", "translations": { "fr": "Bonjour" }, "keep": false, "caseSensitive": true, "note": "n",
+    }]);
+    s.ask("PUT", &glossary, &s.admin, Some(json!({ "entries": entries }))).await.is(200, &glossary);
+    has(&s.get(&glossary).await, &["object", "entries[].term", "entries[].translations.fr"]);
+    let (space, path) = translated(s).await;
+    has(&s.get(&path).await, TRANSLATION);
+    let full = json!({
+        "source": { "space": space, "language": "en" }, "language": "fr", "instructions": instructions("Be formal."),
+    });
+    let full = s.post(&translations, 201, full).await.body;
+    has(&full, TRANSLATION);
+    s.platform.settle().await.expect("settled");
+    let path = full["urls"]["location"].as_str().and_then(|url| url.strip_prefix("https://docs.example"));
+    let path = path.expect("an address of this server");
+    has(&s.get(path).await, &["result.space", "result.revision", "stats.latestWords", "stats.runs"]);
+    has(&s.get(&translations).await, &["items[].status", "items[].source.language"]);
+    let change = json!({ "instructions": instructions("Be brief.") });
+    has(&s.ask("PUT", path, &s.admin, Some(change)).await.is(200, path), TRANSLATION);
+    s.post(&format!("{path}/run"), 204, json!({})).await;
+    s.platform.settle().await.expect("settled");
+    s.ask("DELETE", path, &s.admin, None).await.is(205, path);
 }
 
 #[tokio::test]

@@ -27,6 +27,8 @@ const JOB_LANE_AHEAD: u32 = 100;
 /// The latest jobs for some work among which one that waits is looked for: at the same time there are two at most, one
 /// that runs and one that waits.
 const SAME_LOOKED_AT: u32 = 4;
+/// Failures in a row that are counted.
+const FAILED_LOOKED_AT: u32 = 8;
 /// Most starts of a job that keeps failing for reasons that may pass.
 pub const MAX_STARTS: u32 = 8;
 
@@ -204,16 +206,35 @@ pub async fn waiting_for_the_same(
     Ok(None)
 }
 
-/// Makes a job that waits for its time due, so that it is run as soon as its lane and a worker are free.
+/// Makes the first job of a lane due where it was put off: the lane waits for it.
 ///
 /// # Errors
 /// The store's.
-pub fn hasten(tx: &mut Tx, job: &JobRecord, now: Timestamp) -> StoreResult<()> {
-    if job.due > now {
-        tx.put(job, JobRecord { due: now, ..job.clone() })?;
+pub async fn hasten_lane(tx: &mut Tx, lane: &str, now: Timestamp) -> StoreResult<()> {
+    let rows = tx.below(&JobRecord::of_lane(lane), 1).await?;
+    let Some((row, _)) = rows.first() else { return Ok(()) };
+    let first = tx.get::<JobRecord>(&JobRecord::named_by(row)).await?;
+    if let Some(job) = first.filter(|job| job.state == JobState::Queued && job.due > now) {
+        tx.put(&*job, JobRecord { due: now, ..JobRecord::clone(&job) })?;
         tx.feed(topic::JOBS, JobRecord::at(&job.id));
     }
     Ok(())
+}
+
+/// The latest jobs of a subject for some work, as far back as they failed one after the other, the newest first; at
+/// most eight.
+///
+/// # Errors
+/// The store's.
+pub async fn failed_in_a_row(
+    tx: &Tx,
+    subject: &str,
+    same: &str,
+) -> StoreResult<Vec<std::sync::Arc<JobRecord>>> {
+    let (from, to) = JobRecord::for_the_same(subject, same).below();
+    let rows = tx.scan(&Scan { from, to, rev: true, limit: FAILED_LOOKED_AT }).await?;
+    let found = tx.get_many::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
+    Ok(found.into_iter().flatten().take_while(|job| job.state == JobState::Failed).collect())
 }
 
 /// How a run of a job ended.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use self::operations::{Change, ChangeGitSync, RemoveGitSync, RunGitSync};
 pub use self::webhook::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
 pub(in crate::platform) use self::{
-    enqueue::{SyncRun, follow, settled},
+    enqueue::{SyncRun, follow, restored, settled},
     look::RepositoryLook,
     webhook::MAX_DELIVERY,
 };
@@ -127,24 +127,29 @@ impl<'p> SpaceHandle<'p> {
     }
 
     /// Keeps a space and a repository in step no longer. Both keep what they have; what runs stores nothing more.
+    /// Answers whether they were kept in step.
     ///
     /// # Errors
-    /// As [`git_sync`](Self::git_sync).
+    /// `Forbidden` without the role `create`.
     ///
     /// # Example
     /// ```
     /// # use docs_core::{Result, model::SpaceId, platform::Caller};
     /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// me.space(space).remove_git_sync().await?;
+    /// if me.space(space).remove_git_sync().await? {
+    ///     println!("nothing is imported or exported any more unless somebody asks for it");
+    /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub fn remove_git_sync(self) -> BoxFuture<'p, Result<()>> {
+    pub fn remove_git_sync(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, space } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             let operation = RemoveGitSync { actor: actor.clone(), space: space.clone() };
-            platform.write(actor, &operation).await
+            let done = platform
+                .change(actor, &operation, |seen| Box::pin(platform.git_sync_seen(seen.tx, actor, space)));
+            Error::existed(done.await)
         })
     }
 
@@ -231,7 +236,7 @@ impl Platform {
             now: self.now(),
         };
         let made = Made { sealed: &operation.sealed_secret, secret: &secret };
-        let shown = self.write_and_show(actor, &operation, |done| {
+        let shown = self.change_and_show(actor, &operation, |done| {
             Box::pin(self.git_sync_made(done.tx, actor, space, made))
         });
         shown.await
@@ -263,7 +268,7 @@ impl Platform {
         Ok(GitSyncSetting {
             object: GitSyncObject::Is,
             setting: sync.setting.clone(),
-            has_credentials: sync.sealed_url.is_some(),
+            has_credentials: sync.credentials.is_some(),
             webhook: GitSyncWebhook {
                 url: self.urls().git_webhook(&space.id),
                 secret: None,

@@ -8,7 +8,7 @@ use crate::{
     Error, Result,
     model::{EditMode, JobId, Patch, RevisionId, SpaceId, Timestamp, UpdateSpace, UserId},
     platform::{
-        Actor, access,
+        Actor, access, git,
         jobs::Job as _,
         tree::{check_number, room_in},
     },
@@ -133,6 +133,8 @@ pub(super) struct RestoreSpace {
     pub(super) now: Timestamp,
     /// For what does not fit.
     pub(super) mark: JobId,
+    /// For what its repository, or the space, has missed.
+    pub(super) sync: JobId,
 }
 
 #[async_trait]
@@ -159,7 +161,8 @@ impl Operation for RestoreSpace {
             updated_at: self.now.later_than(old.updated_at),
             ..SpaceRecord::clone(old)
         };
-        tx.put(&**old, new)?;
+        let space = tx.put(&**old, new)?;
+        git::restored(tx, &space, (self.sync.clone(), self.now)).await?;
         trash::mark(tx, &self.id, (&self.mark, self.now)).await?;
         tx.feed(topic::HEAD, KeyBuf::new("head").part(self.id.as_str()).key());
         Ok(())

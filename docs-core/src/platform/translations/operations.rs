@@ -179,6 +179,7 @@ impl TranslationCreation {
             head: self.head.clone(),
             root: crate::content::Content::nothing(),
             git: None,
+            git_sync: None,
             language: Some(self.language),
             translations: 0,
             ..SpaceRecord::clone(source)
@@ -218,12 +219,16 @@ impl Operation for TranslationCreation {
         }
         let target = self.target(tx, source).await?;
         create_in(tx, target, &self.by);
+        // Where there was no room behind it, the source has another place now.
+        let source: Arc<SpaceRecord> = tx.get(&SpaceRecord::at(&source.id)).await?.ok_or_else(|| {
+            Error::internal(format!("space {} is gone within the transaction that has read it", self.source))
+        })?;
         let new = SpaceRecord {
             translations: source.translations + 1,
             language: source.language.or(Some(self.source_language)),
-            ..SpaceRecord::clone(source)
+            ..SpaceRecord::clone(&source)
         };
-        tx.put(&**source, new)?;
+        tx.put(&*source, new)?;
         let record = TranslationRecord {
             id: self.id.clone(),
             organization: self.org.clone(),

@@ -213,6 +213,12 @@ async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
             space.title
         )));
     }
+    if space.git_sync.is_some() {
+        return Err(unmet(&format!(
+            "the space `{}` is kept in step with a repository; remove that setting first",
+            space.title
+        )));
+    }
     if !sites.is_empty() {
         return Err(unmet(&format!("the space `{}` is on a site; take it off first", space.title)));
     }

@@ -162,7 +162,7 @@ async fn pushes_from_which_nothing_follows_make_no_job() {
     let delivery = GitDelivery { signature: None, token: Some(&secret), event: GitHostEvent::Push };
     let mut webhook = GitWebhook::open(&w.platform, space.as_str(), delivery).await.expect("opened");
     webhook.take(&vec![0; 25 << 20]).expect("it fits");
-    webhook.take(b"x").refused(ErrorKind::Invalid);
+    webhook.take(b"x").refused(ErrorKind::TooLarge);
 }
 
 #[tokio::test]

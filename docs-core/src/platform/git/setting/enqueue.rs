@@ -30,14 +30,26 @@ pub(super) struct Wake {
     pub(super) job: JobId,
     pub(super) by: Option<UserId>,
     pub(super) now: Timestamp,
+    pub(super) urgency: Urgency,
 }
 
-/// Enqueues the job of a space that has a setting. One that waits already will see what this one would, and is made
-/// due.
+/// Whether somebody waits for the job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Urgency {
+    /// Somebody has asked for it: a run that failed, and is put off, is tried again at once.
+    Asked,
+    /// It follows from something else: what is put off stays so, or a burst of merges would use up its attempts while
+    /// the repository cannot be reached.
+    Follows,
+}
+
+/// Enqueues the job of a space that has a setting, unless one waits already, which will see what this one would.
 pub(super) async fn enqueue(tx: &mut Tx, space: &SpaceRecord, wake: Wake) -> Result<JobId> {
     look::schedule(tx, space, wake.now).await?;
     if let Some(waiting) = jobs::waiting_for_the_same(tx, space.id.as_str(), SAME).await? {
-        jobs::hasten(tx, &waiting, wake.now)?;
+        if wake.urgency == Urgency::Asked {
+            jobs::hasten_lane(tx, &lane(&space.id), wake.now).await?;
+        }
         return Ok(waiting.id.clone());
     }
     // Whatever the clock of this server says, it is later than what was applied.
@@ -61,7 +73,8 @@ pub(in crate::platform) async fn follow(
     }
     // The revision is nobody else's, so its id is none of another job.
     let job = revision.id.as_str().parse().map_err(Error::internal)?;
-    let wake = Wake { job, by: Some(revision.by.clone()), now: revision.created_at };
+    let by = Some(revision.by.clone());
+    let wake = Wake { job, by, now: revision.created_at, urgency: Urgency::Follows };
     enqueue(tx, space, wake).await.map(drop)
 }
 
@@ -74,7 +87,19 @@ pub(in crate::platform) async fn settled(
 ) -> Result<()> {
     let conflict = space.git_sync.as_ref().and_then(|sync| sync.conflict.as_ref());
     if conflict.is_some_and(|conflict| conflict.request == *request) {
-        enqueue(tx, space, Wake { job, by: None, now }).await?;
+        enqueue(tx, space, Wake { job, by: None, now, urgency: Urgency::Follows }).await?;
+    }
+    Ok(())
+}
+
+/// Brings a space in step that was deleted and is there again: pushes and looks have passed it over.
+pub(in crate::platform) async fn restored(
+    tx: &mut Tx,
+    space: &SpaceRecord,
+    (job, now): (JobId, Timestamp),
+) -> Result<()> {
+    if space.git_sync.is_some() {
+        enqueue(tx, space, Wake { job, by: None, now, urgency: Urgency::Follows }).await?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ use crate::{
     ports::{Checkout, GitError},
     store::{
         jobs::JobOutcome,
-        records::{GitSyncState, RevisionRecord, SpaceRecord},
+        records::{ChangeRequestRecord, GitSyncState, RevisionRecord, SpaceRecord},
     },
 };
 
@@ -91,8 +91,20 @@ impl Platform {
         let checkout = match git.fetch(&payload.fetch_of(&url, reference)).await {
             Ok(checkout) => checkout,
             Err(GitError::NoRef(_)) if sync.setting.direction == GitSyncDirection::Both => {
+                if let Standing::Open(request) = standing {
+                    return Ok(self.waits_for(&request, run));
+                }
                 if is_unwritten(&space) {
                     return Ok(self.nothing_written(run));
+                }
+                // Whoever deletes a branch does not want it back without being asked.
+                if space.git.as_ref().is_some_and(|git| git.source.as_ref() == Some(&sync.source())) {
+                    return Err(Error::invalid(
+                        "ref",
+                        format!(
+                            "the repository has no {reference} any more; make it again, or set another ref"
+                        ),
+                    ));
                 }
                 return self.make_branch((space, &sync), url, run, progress).await;
             }
@@ -106,6 +118,16 @@ impl Platform {
     /// Ends a run for a space in which nobody has written anything yet.
     fn nothing_written(&self, run: &mut Run) -> Attempt {
         run.say(self, "nothing was written in the space yet; there is nothing to export".to_owned());
+        Attempt::Ended(Effect::Done)
+    }
+
+    /// Ends a run for a space that waits for a change request.
+    fn waits_for(&self, request: &ChangeRequestRecord, run: &mut Run) -> Attempt {
+        let what =
+            format!("nothing is exported until change request #{} is merged or archived", request.number);
+        run.say(self, what);
+        let result = JobResult { change_request: Some(request.id.clone()), ..JobResult::default() };
+        run.outcome = JobOutcome { result: Some(result), object: None };
         Attempt::Ended(Effect::Done)
     }
 
@@ -124,12 +146,7 @@ impl Platform {
             if conflict.is_none() {
                 return self.renew_conflict(at, &request, run, progress).await;
             }
-            let what =
-                format!("nothing is exported until change request #{} is merged or archived", request.number);
-            run.say(self, what);
-            let result = JobResult { change_request: Some(request.id.clone()), ..JobResult::default() };
-            run.outcome = JobOutcome { result: Some(result), object: None };
-            return Ok(Attempt::Ended(Effect::Done));
+            return Ok(self.waits_for(&request, run));
         }
         let is_known = at.space.git.as_ref().is_some_and(|git| git.is_of(oid, &at.payload.source()));
         let exports = at.sync.setting.direction.exports();
@@ -287,8 +304,9 @@ fn of_setting<R>(
         GitSyncDirection::Both => Unsaid::Kept,
         GitSyncDirection::Import | GitSyncDirection::Export => Unsaid::Lost,
     };
+    let sealed_url = sync.credentials.as_ref().map(|credentials| credentials.url.clone());
     let setting = Some(FromSetting { generation: sync.generation.clone(), unsaid, committed_at });
-    SyncPayload { space: space.id.clone(), by, request, sealed_url: sync.sealed_url.clone(), setting }
+    SyncPayload { space: space.id.clone(), by, request, sealed_url, setting }
 }
 
 /// The revision that a space and its repository last had in common.

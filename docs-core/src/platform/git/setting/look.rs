@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     super::{no_git, sync::git_error},
-    enqueue::{SAME, Wake, enqueue},
+    enqueue::{SAME, Urgency, Wake, enqueue},
     job::import_payload,
 };
 use crate::{
     Error, Result,
-    model::{BASE32, JobId, SpaceId, Timestamp},
+    model::{BASE32, GitSyncInterval, JobId, SpaceId, Timestamp},
     platform::{
         Platform,
         jobs::{Effect, Job, Run},
@@ -21,7 +21,7 @@ use crate::{
     store::{
         Hash, Operation, Tx,
         jobs::{self, FinishJob, JobOutcome},
-        records::{JobRecord, JobState, SpaceRecord},
+        records::{JobRecord, SpaceRecord},
     },
 };
 
@@ -40,12 +40,12 @@ impl Job for RepositoryLook {
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let space: Option<Arc<SpaceRecord>> =
             platform.read().await?.get(&SpaceRecord::at(&self.space)).await?;
-        let Some(space) = space.filter(|space| self.is_of(space)) else { return Ok(Effect::Done) };
-        let wants = match space.deleted_at {
-            // It can be restored, and is looked after again then.
-            Some(_) => false,
-            None => platform.wants_sync(&space, run).await?,
-        };
+        // Whoever restores a deleted space makes it look again.
+        let space = space.filter(|space| self.is_of(space) && space.deleted_at.is_none());
+        let Some(space) = space else { return Ok(Effect::Done) };
+        // There is a next look whatever becomes of this one.
+        platform.upkeep(&NextLook { look: self.clone(), now: platform.now() }).await?;
+        let wants = platform.wants_sync(&space, run).await?;
         let finished = run.finish(platform, JobOutcome::default());
         let job = wants.then(|| platform.id());
         platform.upkeep(&StoreLook { look: self, job, finished }).await?;
@@ -65,8 +65,7 @@ impl Platform {
     async fn wants_sync(&self, space: &SpaceRecord, run: &Run) -> Result<bool> {
         let Some(sync) = &space.git_sync else { return Ok(false) };
         let tx = self.read().await?;
-        let last = jobs::for_the_same(&tx, space.id.as_str(), SAME).await?;
-        let has_failed = last.is_some_and(|job| job.state == JobState::Failed);
+        let failed = jobs::failed_in_a_row(&tx, space.id.as_str(), SAME).await?;
         drop(tx);
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         let payload = import_payload(space, sync);
@@ -79,7 +78,7 @@ impl Platform {
             Err(error) => {
                 tracing::warn!(space = %space.id, error = ?error, "a repository cannot be looked at");
                 // The job says so where people see it, once.
-                return Ok(!has_failed);
+                return Ok(failed.is_empty());
             }
         };
         let conflict = sync.conflict.as_ref().and_then(|conflict| conflict.then.oid.as_ref());
@@ -87,11 +86,41 @@ impl Platform {
         let known = conflict.or_else(|| known.and_then(|git| git.oid.as_ref()));
         let has_moved = sync.setting.direction.imports() && oid.as_ref() != known;
         let is_behind = sync.setting.direction.exports() && !space.is_in_step() && conflict.is_none();
-        Ok(has_failed || has_moved || is_behind)
+        let rests = sync.setting.schedule.is_some_and(|interval| rests(&failed, interval, self.now()));
+        Ok(!rests && (!failed.is_empty() || has_moved || is_behind))
     }
 }
 
-/// Stores what a look has found, with the next one.
+/// Tells whether it is too early to try again what has failed. What fails once is tried again at the next look; what
+/// fails again and again is tried after one interval more, then three, seven and so on, at least once a day.
+fn rests(failed: &[Arc<JobRecord>], interval: GitSyncInterval, now: Timestamp) -> bool {
+    let Some(ended) = failed.first().and_then(|job| job.ended_at) else { return false };
+    let intervals = (1 << failed.len().saturating_sub(1).min(16)) - 1;
+    let rest = TimeDelta::minutes(i64::from(interval.minutes()) * intervals).min(TimeDelta::days(1));
+    now.time() - ended.time() < rest
+}
+
+/// Sees to it that there is a next look.
+struct NextLook {
+    look: RepositoryLook,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for NextLook {
+    type Out = ();
+    const NAME: &'static str = "git_look_next";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.look.space)).await?;
+        match space.filter(|space| self.look.is_of(space)) {
+            Some(space) => schedule(tx, &space, self.now).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Stores what a look has found.
 struct StoreLook {
     look: RepositoryLook,
     /// The id of the job to enqueue.
@@ -113,9 +142,8 @@ impl Operation for StoreLook {
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.look.space)).await?;
         let Some(space) = space.filter(|space| self.look.is_of(space)) else { return Ok(()) };
         let now = self.finished.now;
-        schedule(tx, &space, now).await?;
         if let Some(job) = self.job.as_ref().filter(|_| space.deleted_at.is_none()) {
-            enqueue(tx, &space, Wake { job: job.clone(), by: None, now }).await?;
+            enqueue(tx, &space, Wake { job: job.clone(), by: None, now, urgency: Urgency::Follows }).await?;
         }
         Ok(())
     }

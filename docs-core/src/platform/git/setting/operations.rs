@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{
-    enqueue::{Wake, enqueue},
+    enqueue::{Urgency, Wake, enqueue},
     no_setting,
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     policy::SpaceAction,
     store::{
         Operation, Tx,
-        records::{GitSyncState, SpaceRecord},
+        records::{GitSyncState, SealedUrl, SpaceRecord},
     },
 };
 
@@ -75,11 +75,14 @@ impl Operation for ChangeGitSync {
                  to `locked` first",
             ));
         }
-        let kept = before.filter(|before| before.setting.url == setting.url);
+        let credentials = match sealed_url {
+            Some(url) => Some(SealedUrl { url: url.clone(), by: self.by.clone() }),
+            None => self.kept_credentials(before, setting)?,
+        };
         let mut git_sync = GitSyncState {
             setting: SetGitSync::clone(setting),
             generation: self.generation.clone(),
-            sealed_url: sealed_url.clone().or_else(|| kept.and_then(|before| before.sealed_url.clone())),
+            credentials,
             sealed_secret: before.map_or(&self.sealed_secret, |before| &before.sealed_secret).clone(),
             secret_created_at: before.map_or(self.now, |before| before.secret_created_at),
             by: self.by.clone(),
@@ -92,12 +95,41 @@ impl Operation for ChangeGitSync {
         if let Some(before) = before.filter(|before| before.source() == git_sync.source()) {
             git_sync.last_import.clone_from(&before.last_import);
             git_sync.last_export.clone_from(&before.last_export);
-            git_sync.conflict.clone_from(&before.conflict);
+            // What waits for people is what both sides are merged to.
+            if before.setting.direction == setting.direction {
+                git_sync.conflict.clone_from(&before.conflict);
+            }
         }
         let new = SpaceRecord { git_sync: Some(Box::new(git_sync)), ..SpaceRecord::clone(old) };
         let space = tx.put(&**old, new)?;
-        let wake = Wake { job: self.job.clone(), by: Some(self.by.clone()), now: self.now };
+        let by = Some(self.by.clone());
+        let wake = Wake { job: self.job.clone(), by, now: self.now, urgency: Urgency::Asked };
         enqueue(tx, &space, wake).await.map(drop)
+    }
+}
+
+impl ChangeGitSync {
+    /// The credentials of the setting before, for a setting of the same address that brings none. Who gave them may do
+    /// with them what they like; others may only change what needs no more of them.
+    fn kept_credentials(
+        &self,
+        before: Option<&GitSyncState>,
+        setting: &SetGitSync,
+    ) -> Result<Option<SealedUrl>> {
+        let Some(before) = before.filter(|before| before.setting.url == setting.url) else { return Ok(None) };
+        let Some(credentials) = &before.credentials else { return Ok(None) };
+        let (old, new) = (before.setting.direction, setting.direction);
+        let is_wider = new.imports() && !old.imports() || new.exports() && !old.exports();
+        let is_elsewhere = before.setting.reference != setting.reference
+            || before.setting.repo_project_directory != setting.repo_project_directory;
+        if credentials.by != self.by && (is_wider || is_elsewhere) {
+            return Err(Error::invalid(
+                "url",
+                "somebody else gave the credentials that are kept for it, for the ref, the folder and the direction \
+                 that are set; give yours",
+            ));
+        }
+        Ok(Some(credentials.clone()))
     }
 }
 
@@ -141,7 +173,8 @@ impl Operation for RunGitSync {
         if proof.space().git_sync.is_none() {
             return Err(no_setting());
         }
-        let wake = Wake { job: self.job.clone(), by: self.actor.user().cloned(), now: self.now };
+        let by = self.actor.user().cloned();
+        let wake = Wake { job: self.job.clone(), by, now: self.now, urgency: Urgency::Asked };
         enqueue(tx, proof.space(), wake).await
     }
 }

@@ -10,7 +10,7 @@ use super::{
         import::Read,
         sync::{ImportPayload, MadeBy, Times, in_sync, move_head_in_sync},
     },
-    enqueue::{Wake, enqueue},
+    enqueue::{Urgency, Wake, enqueue},
     job::{Syncing, common},
 };
 use crate::{
@@ -254,7 +254,8 @@ impl Operation for StoreUnited {
         let now = revision.created_at;
         let new = in_sync(proof.space(), GitSyncDirection::Import, (git.clone(), now));
         let space = tx.put(&**proof.space(), new)?;
-        enqueue(tx, &space, Wake { job: self.job.clone(), by: None, now }).await?;
+        let wake = Wake { job: self.job.clone(), by: None, now, urgency: Urgency::Follows };
+        enqueue(tx, &space, wake).await?;
         Ok(Stored::Done)
     }
 }

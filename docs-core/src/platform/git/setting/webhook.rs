@@ -9,11 +9,11 @@ use serde::Deserialize;
 use sha2::Sha256;
 
 use super::{
-    enqueue::{Wake, enqueue},
+    enqueue::{Urgency, Wake, enqueue},
     secret_purpose,
 };
 use crate::{
-    BoxFuture, Error, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{JobId, SpaceId, Timestamp},
     platform::Platform,
     store::{Operation, Tx, records::SpaceRecord},
@@ -128,11 +128,12 @@ impl<'p> GitWebhook<'p> {
     /// Takes a part of the body.
     ///
     /// # Errors
-    /// `Invalid` for a body that is too large.
+    /// `TooLarge`.
     pub fn take(&mut self, part: &[u8]) -> Result<()> {
         self.size += part.len() as u64;
         if self.size > MAX_DELIVERY {
-            return Err(Error::invalid("the body", format!("must have at most {MAX_DELIVERY} bytes")));
+            let message = format!("the body: must have at most {MAX_DELIVERY} bytes");
+            return Err(Error::new(ErrorKind::TooLarge, message));
         }
         self.mac.update(part);
         if self.body.len() <= MAX_READ {
@@ -227,7 +228,8 @@ impl Operation for TakePush {
         if !sync.setting.direction.imports() || is_other || is_known {
             return Ok(false);
         }
-        enqueue(tx, &space, Wake { job: self.job.clone(), by: None, now: self.now }).await?;
+        let wake = Wake { job: self.job.clone(), by: None, now: self.now, urgency: Urgency::Follows };
+        enqueue(tx, &space, wake).await?;
         Ok(true)
     }
 }

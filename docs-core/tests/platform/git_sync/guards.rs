@@ -1,0 +1,156 @@
+//! What a setting does not do: use credentials for what nobody gave them for, try for ever, bring a branch back, or go
+//! along with a space to others.
+
+use std::time::Duration;
+
+use docs_core::{
+    ErrorKind,
+    model::{GitSyncDirection, JobState, Role},
+    ports::GitError,
+};
+use docs_memstore::MemRefs;
+use serde_json::{Value, json};
+
+use super::{FILES, assert_in_step, conflicts::torn, in_step, jobs, push, put, setting, settle, state, text};
+use crate::{
+    collections::{organization, to},
+    git_export::{at, change, commits, set},
+    support::Refused as _,
+};
+
+/// The setting of `setting`, with an address that holds credentials.
+fn with_credentials(more: Value) -> docs_core::model::SetGitSync {
+    let mut with = setting(more);
+    let url = with.url.replacen("https://", "https://bea:token@", 1);
+    with.url = docs_core::model::BoundedText::new(url).expect("a URL");
+    with
+}
+
+#[tokio::test]
+async fn credentials_serve_others_only_for_what_they_were_given_for() {
+    let (w, _, space) = in_step(FILES, json!({})).await;
+    let bea = w.member("Bea", Some(Role::Create)).await;
+    let cleo = w.member("Cleo", Some(Role::Create)).await;
+    let bea = || w.platform.as_actor(&bea).space(&space);
+    let cleo = || w.platform.as_actor(&cleo).space(&space);
+    bea().set_git_sync(with_credentials(json!({ "direction": "import" }))).await.expect("set");
+    // What needs no more of them: another schedule, twice.
+    for minutes in [15, 30] {
+        let more = json!({ "direction": "import", "schedule": minutes });
+        let set = cleo().set_git_sync(setting(more)).await.expect("set");
+        assert!(set.has_credentials);
+    }
+    for more in [
+        json!({ "direction": "both" }),
+        json!({ "direction": "export" }),
+        json!({ "direction": "import", "ref": "refs/heads/private" }),
+        json!({ "direction": "import", "repoProjectDirectory": "private" }),
+    ] {
+        let refused = cleo().set_git_sync(setting(more)).await.refused(ErrorKind::Invalid);
+        assert!(refused.message().starts_with("url: somebody else gave"), "{refused}");
+    }
+    assert_eq!(state(&w, &space).await.setting.direction, GitSyncDirection::Import, "nothing is changed");
+    let theirs = cleo().set_git_sync(with_credentials(json!({ "direction": "both" }))).await.expect("set");
+    assert!(theirs.has_credentials, "their own");
+    // The address elsewhere gets none of them.
+    let url = "https://git.example/other";
+    let elsewhere = bea().set_git_sync(setting(json!({ "url": url, "direction": "import" }))).await;
+    assert!(!elsewhere.expect("set").has_credentials);
+}
+
+#[tokio::test]
+async fn a_space_that_is_kept_in_step_stays_in_its_organization() {
+    let (w, _, space) = in_step(FILES, json!({})).await;
+    let other = organization(&w, &w.admin).await;
+    let transfer = || w.as_admin().space(&space).transfer(to(&other));
+    let refused = transfer().await.refused(ErrorKind::Precondition);
+    assert!(refused.message().contains("kept in step with a repository"), "{refused}");
+    assert!(w.as_admin().space(&space).remove_git_sync().await.expect("removed"));
+    transfer().await.expect("transferred");
+}
+
+#[tokio::test]
+async fn what_a_space_missed_while_it_was_deleted_comes_when_it_is_restored() {
+    let (w, remote, space) = in_step(FILES, json!({ "schedule": 15 })).await;
+    w.as_admin().space(&space).delete().await.expect("deleted");
+    remote.put("README.md", "# Start\n\nBye.\n");
+    for _ in 0..3 {
+        w.clock.advance(Duration::from_secs(15 * 60));
+        w.platform.settle().await.expect("settled");
+    }
+    w.as_admin().space(&space).restore().await.expect("restored");
+    settle(&w).await;
+    assert_eq!(text(&w, &space, "readme").await, "Bye.\n");
+    // And it is looked after again.
+    remote.put("README.md", "# Start\n\nAgain.\n");
+    w.clock.advance(Duration::from_secs(15 * 60));
+    w.platform.settle().await.expect("settled");
+    assert_eq!(text(&w, &space, "readme").await, "Again.\n");
+}
+
+#[tokio::test]
+async fn what_fails_for_good_is_tried_less_and_less_often() {
+    let (w, remote, space) = in_step(FILES, json!({ "schedule": 15 })).await;
+    remote.put(".gitbook.yaml", "root: [");
+    for _ in 0..96 {
+        w.clock.advance(Duration::from_secs(15 * 60));
+        w.platform.settle().await.expect("settled");
+    }
+    let failed = jobs(&w, &space).await.iter().filter(|job| job.state == JobState::Failed).count();
+    assert!((3..=8).contains(&failed), "{failed} in a day of 96 looks");
+    remote.remove(".gitbook.yaml");
+    remote.put("README.md", "# Start\n\nBye.\n");
+    w.as_admin().space(&space).run_git_sync().await.expect("whoever asks does not wait");
+    settle(&w).await;
+    assert_eq!(text(&w, &space, "readme").await, "Bye.\n");
+}
+
+#[tokio::test]
+async fn whoever_asks_for_a_run_does_not_wait_for_one_that_was_put_off() {
+    let (w, remote, space) = in_step(FILES, json!({})).await;
+    remote.edit(|repository| repository.failure = Some(GitError::Unreachable("no route".to_owned())));
+    push(&w, &space, &remote, ("README.md", "# Start\n\nBye.\n")).await;
+    settle(&w).await;
+    assert_eq!(jobs(&w, &space).await[0].state, JobState::Queued, "it is tried again later");
+    remote.edit(|repository| repository.failure = None);
+    // A merge waits for it, whoever asks does not.
+    let limits = at(&w, &space, "limits").await;
+    change(&w, &space, set(&limits, "Two.\n")).await;
+    settle(&w).await;
+    assert_eq!(text(&w, &space, "readme").await, "Hello.\n\nSecond.\n\nThird.\n");
+    w.as_admin().space(&space).run_git_sync().await.expect("enqueued");
+    settle(&w).await;
+    assert_in_step(&w, &space).await;
+    assert_eq!(text(&w, &space, "readme").await, "Bye.\n");
+}
+
+#[tokio::test]
+async fn a_branch_that_somebody_deleted_is_missed_and_not_made_again() {
+    let (w, remote, space) = in_step(FILES, json!({})).await;
+    remote.edit(|repository| repository.refs = MemRefs::Only(["refs/heads/other".to_owned()].into()));
+    let limits = at(&w, &space, "limits").await;
+    change(&w, &space, set(&limits, "Two.\n")).await;
+    settle(&w).await;
+    let shown = state(&w, &space).await.state.job.expect("a job");
+    assert!(shown.error.is_some_and(|error| error.contains("refs/heads/main any more")), "it is said");
+    assert_eq!(commits(&remote), 0);
+}
+
+#[tokio::test]
+async fn nothing_is_exported_to_a_branch_that_is_gone_while_people_have_to_decide() {
+    let (w, remote, space, _) = torn().await;
+    remote.edit(|repository| repository.refs = MemRefs::Only(["refs/heads/other".to_owned()].into()));
+    w.as_admin().space(&space).run_git_sync().await.expect("enqueued");
+    settle(&w).await;
+    assert_eq!(commits(&remote), 0);
+    assert!(state(&w, &space).await.state.change_request.is_some());
+}
+
+#[tokio::test]
+async fn a_space_that_only_imports_from_now_on_waits_for_nobody() {
+    let (w, _, space, _) = torn().await;
+    put(&w, &space, json!({ "direction": "import" })).await;
+    settle(&w).await;
+    assert_eq!(text(&w, &space, "limits").await, "Theirs.\n");
+    assert!(state(&w, &space).await.state.change_request.is_none());
+}
