@@ -8,7 +8,7 @@ use std::{io, ops::Range};
 
 use docs_core::{
     Error, Platform,
-    model::SpaceId,
+    model::{OrgId, SpaceId},
     platform::{FileReach, StoredFile},
 };
 use futures_util::{StreamExt as _, stream};
@@ -29,17 +29,26 @@ const UNKNOWN_TYPE: &str = "application/octet-stream";
 
 /// The bytes of files. Their address is sealed by the platform and made for one reader of the content, so no token is
 /// asked for: whether they still may read it is.
-pub(crate) struct Files(pub(crate) Platform);
+pub(crate) struct Files {
+    platform: Platform,
+    of: FilesOf,
+}
+
+/// What files are of.
+#[derive(Clone, Copy)]
+enum FilesOf {
+    Space,
+    /// The documents of OpenAPI specifications, by sealed addresses.
+    Spec,
+    /// The documents of those that are public, by their slugs.
+    PublishedSpec,
+}
 
 impl Endpoint for Files {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let missing = || ApiError::from(Error::not_found("file"));
-        let space: SpaceId =
-            request.raw_path_param("space").and_then(|id| id.parse().ok()).ok_or_else(missing)?;
-        let sealed = request.raw_path_param("sealed").ok_or_else(missing)?;
-        let file = self.0.find_file(&space, sealed).await.map_err(ApiError::from)?;
+        let file = self.find(&request).await.map_err(ApiError::from)?;
         let tag = format!("\"{}\"", file.blob());
         let kept = match file.reach {
             FileReach::Anybody => FOR_ANYBODY,
@@ -61,6 +70,38 @@ impl Endpoint for Files {
 }
 
 impl Files {
+    pub(crate) fn of_space(platform: &Platform) -> Self {
+        Self { platform: platform.clone(), of: FilesOf::Space }
+    }
+
+    pub(crate) fn of_spec(platform: &Platform) -> Self {
+        Self { platform: platform.clone(), of: FilesOf::Spec }
+    }
+
+    pub(crate) fn of_published_spec(platform: &Platform) -> Self {
+        Self { platform: platform.clone(), of: FilesOf::PublishedSpec }
+    }
+
+    /// The file that a request names.
+    async fn find(&self, request: &Request) -> docs_core::Result<StoredFile> {
+        let missing = || Error::not_found("file");
+        let named = |name: &str| request.raw_path_param(name).ok_or_else(missing);
+        match self.of {
+            FilesOf::Space => {
+                let space: SpaceId = named("owner")?.parse().map_err(|_| missing())?;
+                self.platform.find_file(&space, named("sealed")?).await
+            }
+            FilesOf::Spec => {
+                let org: OrgId = named("owner")?.parse().map_err(|_| missing())?;
+                self.platform.find_spec_document(&org, named("sealed")?).await
+            }
+            FilesOf::PublishedSpec => {
+                let org: OrgId = named("owner")?.parse().map_err(|_| missing())?;
+                self.platform.find_published_spec(&org, named("slug")?).await
+            }
+        }
+    }
+
     async fn bytes(
         &self,
         answer: ResponseBuilder,
@@ -82,10 +123,10 @@ impl Files {
         let mut pieces = file.pieces(range.clone());
         // The first piece is read before anything is said, so that a failure is told as one.
         let first = pieces.next().unwrap_or(range);
-        let first = self.0.file_bytes(file, Some(first)).await.map_err(ApiError::from)?;
+        let first = self.platform.file_bytes(file, Some(first)).await.map_err(ApiError::from)?;
         let Some(second) = pieces.next() else { return Ok(answer.body(first)) };
         let rest = stream::iter(std::iter::once(second).chain(pieces));
-        let (platform, file) = (self.0.clone(), file.clone());
+        let (platform, file) = (self.platform.clone(), file.clone());
         let rest = rest.then(move |piece| {
             let (platform, file) = (platform.clone(), file.clone());
             async move { platform.file_bytes(&file, Some(piece)).await.map_err(io::Error::other) }

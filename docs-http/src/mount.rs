@@ -36,9 +36,8 @@ impl Authenticator for Platform {
 }
 
 /// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths. The bytes of files
-/// are below `/files`, PDF files among them; hosts of Git repositories tell of pushes below `/webhooks`. People sign in
-/// with tokens of the platform, or as
-/// [`HttpConfig::sign_in`] says.
+/// are below `/files`, PDF files and documents of OpenAPI specifications among them; hosts of Git repositories tell of
+/// pushes below `/webhooks`. People sign in with tokens of the platform, or as [`HttpConfig::sign_in`] says.
 ///
 /// ```
 /// use docs_core::Platform;
@@ -63,8 +62,10 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
         config.server_url = Some(format!("{path}{}", config.api_path));
     }
     let files = Route::new()
-        .at("/files/:space/:sealed/:name", ReadOnly(Files(platform.clone())))
-        .at("/files/:space/pdf/:sealed/:name", ReadOnly(PdfFiles(platform.clone())))
+        .at("/files/:owner/:sealed/:name", ReadOnly(Files::of_space(platform)))
+        .at("/files/:owner/pdf/:sealed/:name", ReadOnly(PdfFiles(platform.clone())))
+        .at("/files/:owner/openapi/:sealed/:name", ReadOnly(Files::of_spec(platform)))
+        .at("/files/:owner/openapi/:slug", ReadOnly(Files::of_published_spec(platform)))
         .at("/webhooks/git/:space", GitWebhooks(platform.clone()));
     #[cfg(feature = "explorer")]
     let files = files.at("/", crate::explorer::way_there());

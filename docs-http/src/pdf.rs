@@ -39,7 +39,7 @@ impl Endpoint for PdfFiles {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let missing = || ApiError::from(Error::not_found("PDF"));
         let space: SpaceId =
-            request.raw_path_param("space").and_then(|id| id.parse().ok()).ok_or_else(missing)?;
+            request.raw_path_param("owner").and_then(|id| id.parse().ok()).ok_or_else(missing)?;
         let sealed = request.raw_path_param("sealed").ok_or_else(missing)?;
         let preference = Preference::of(request.headers());
         let found = self.0.pdf_file(&space, sealed, preference.wait()).await.map_err(ApiError::from)?;

@@ -70,6 +70,8 @@ mod meta;
 mod metrics;
 #[path = "http/nulls.rs"]
 mod nulls;
+#[path = "http/openapi_specs.rs"]
+mod openapi_specs;
 #[path = "http/pdf.rs"]
 mod pdf;
 #[path = "http/people.rs"]

@@ -6,7 +6,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use docs_core::model::{PageId, RevisionId, SpaceId};
+use docs_core::{
+    model::{PageId, RevisionId, SpaceId},
+    platform::EntityTag,
+};
 use quick_cache::{Weighter, sync::Cache};
 
 use crate::{frame::Frame, page::Rendered};
@@ -20,6 +23,8 @@ pub(crate) struct FrameKey {
     pub(crate) audience: Arc<str>,
     pub(crate) space: SpaceId,
     pub(crate) revision: RevisionId,
+    /// What pages of it are computed from; `None` where nothing is, or where that was not asked.
+    pub(crate) computed: Option<EntityTag>,
 }
 
 /// An answer that shows a page.

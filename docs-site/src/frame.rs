@@ -18,7 +18,7 @@ pub(crate) enum EntryKind {
     Group,
     /// A link to something else.
     Link(ContentRef),
-    /// Pages that a source computes, which nobody does yet.
+    /// Pages of a source that nobody here computes.
     Computed,
 }
 

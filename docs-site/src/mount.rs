@@ -235,7 +235,7 @@ impl Shared {
     /// A page of the space, as HTML or Markdown, or where something else leads.
     async fn content(&self, asked: &Asked<'_>, visit: &Visit, below_site: &[String]) -> Result<Response> {
         let place = visit.place()?;
-        let frame = visit.frame(&self.caches, &place).await?;
+        let (key, frame) = visit.named_frame(&self.caches, &place).await?;
         let below = asked.below(&visit.content.base_path).unwrap_or_default().join("/");
         let as_markdown = below.strip_suffix(".md").map(|path| if path == "index" { "" } else { path });
         if let Some(at) = frame.find(&below) {
@@ -244,7 +244,7 @@ impl Shared {
                     return self.markdown(asked, visit, at).await;
                 }
                 let key = PageKey {
-                    frame: visit.frame_key(&place),
+                    frame: key,
                     page: frame.entries[at].id.clone(),
                     site: visit.site_hash,
                     base: visit.content.base_path.as_str().into(),

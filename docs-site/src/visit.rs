@@ -136,30 +136,47 @@ impl Visit {
         base.strip_suffix(&place.path).unwrap_or(&base).to_owned()
     }
 
-    /// Names the content of a space for the caches.
-    pub(crate) fn frame_key(&self, place: &Place<'_>) -> FrameKey {
-        FrameKey {
-            audience: Arc::clone(&self.audience),
-            space: place.space.space.id.clone(),
-            revision: place.space.space.revision.clone(),
-        }
-    }
-
     /// The content of a space of the site.
     ///
     /// # Errors
     /// `NotFound` where it is none of the visitor's.
     pub(crate) async fn frame(&self, caches: &Caches, place: &Place<'_>) -> Result<Arc<Frame>> {
-        let key = self.frame_key(place);
+        Ok(self.named_frame(caches, place).await?.1)
+    }
+
+    /// The content of a space of the site, with what names it for the caches.
+    ///
+    /// # Errors
+    /// `NotFound` where it is none of the visitor's.
+    pub(crate) async fn named_frame(
+        &self,
+        caches: &Caches,
+        place: &Place<'_>,
+    ) -> Result<(FrameKey, Arc<Frame>)> {
+        let mut key = FrameKey {
+            audience: Arc::clone(&self.audience),
+            space: place.space.space.id.clone(),
+            revision: place.space.space.revision.clone(),
+            computed: None,
+        };
+        // Only what nothing is computed of is kept without that.
         if let Some(frame) = caches.frames.get(&key) {
-            return Ok(frame);
+            return Ok((key, frame));
         }
-        let revision = self.space(&key.space).content().get(Shown::default()).await?;
-        // It may have changed since the site was read.
-        let key = FrameKey { revision: revision.id.clone(), ..key };
+        let content = self.space(&place.space.space.id).content();
+        key.computed = content.computed_tag().await?;
+        if let Some(frame) = caches.frames.get(&key) {
+            return Ok((key, frame));
+        }
+        let revision = content.get(Shown::default()).await?;
+        let is_asked = revision.id == key.revision;
+        key.revision = revision.id.clone();
         let frame = Arc::new(Frame::of(revision));
-        caches.frames.insert(key, Arc::clone(&frame));
-        Ok(frame)
+        // Where it has changed since the site was read, what it is computed from was told of another revision.
+        if is_asked {
+            caches.frames.insert(key.clone(), Arc::clone(&frame));
+        }
+        Ok((key, frame))
     }
 
     /// Where a redirect of the site leads from a path below it.

@@ -12,5 +12,7 @@ mod leaks;
 mod machines;
 #[path = "site/pages.rs"]
 mod pages;
+#[path = "site/specs.rs"]
+mod specs;
 #[path = "site/world.rs"]
 mod world;

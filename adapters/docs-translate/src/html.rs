@@ -1,6 +1,18 @@
 //! Segments as HTML, and HTML as segments.
 
-use docs_ports::{PLACEHOLDER_CLOSE, PLACEHOLDER_OPEN, TermRule};
+use docs_ports::{FoundTerm, PLACEHOLDER_CLOSE, PLACEHOLDER_OPEN, TermRule, Terms};
+
+/// A glossary, with its terms ready to be found.
+pub(crate) struct Glossary<'a> {
+    rules: &'a [TermRule],
+    terms: Terms,
+}
+
+impl<'a> Glossary<'a> {
+    pub(crate) fn new(rules: &'a [TermRule]) -> Self {
+        Self { rules, terms: Terms::new(rules) }
+    }
+}
 
 /// A segment as HTML.
 pub(crate) struct Written {
@@ -12,7 +24,7 @@ pub(crate) struct Written {
 }
 
 /// Writes a segment: placeholders and terms are elements.
-pub(crate) fn write(segment: &str, glossary: &[TermRule]) -> Written {
+pub(crate) fn write(segment: &str, glossary: &Glossary<'_>) -> Written {
     let mut written = Written { html: String::new(), terms: Vec::new(), pairs: Vec::new() };
     let mut rest = segment;
     while let Some(at) = rest.find(PLACEHOLDER_OPEN) {
@@ -39,20 +51,15 @@ pub(crate) fn write(segment: &str, glossary: &[TermRule]) -> Written {
 }
 
 impl Written {
-    fn text(&mut self, text: &str, glossary: &[TermRule]) {
-        let mut rest = text;
-        loop {
-            let found = glossary.iter().filter_map(|rule| Some((rule.find_in(rest)?, rule)));
-            let Some((place, rule)) = found.min_by_key(|(place, _)| (place.start, usize::MAX - place.end))
-            else {
-                break;
-            };
-            self.escaped(&rest[..place.start]);
+    fn text(&mut self, text: &str, glossary: &Glossary<'_>) {
+        let mut done = 0;
+        for FoundTerm { range, rule } in glossary.terms.find_all(text) {
+            self.escaped(&text[done..range.start]);
             self.html.push_str(&format!("<span id=\"t{}\" translate=\"no\"></span>", self.terms.len()));
-            self.terms.push(rule.translation.clone());
-            rest = &rest[place.end..];
+            self.terms.push(glossary.rules[rule].translation.clone());
+            done = range.end;
         }
-        self.escaped(rest);
+        self.escaped(&text[done..]);
     }
 
     fn escaped(&mut self, text: &str) {
@@ -83,8 +90,11 @@ pub(crate) fn read(html: &str, written: &Written) -> String {
     let mut out = String::new();
     let mut open: Vec<String> = Vec::new();
     let mut rest = html;
+    // What no tag can end is looked through once.
+    let last_end = html.rfind('>').unwrap_or_default();
     while let Some(c) = rest.chars().next() {
-        let tag = rest.starts_with('<').then(|| rest.find('>')).flatten().map(|end| &rest[..=end]);
+        let may_be_tag = c == '<' && html.len() - rest.len() < last_end;
+        let tag = may_be_tag.then(|| rest.find('>')).flatten().map(|end| &rest[..=end]);
         if let Some(tag) = tag {
             rest = &rest[tag.len()..];
             if tag.starts_with("</") {
@@ -142,7 +152,7 @@ mod tests {
             ("spaces", "spaces"),
             ("", ""),
         ] {
-            let written = write(segment, &rules);
+            let written = write(segment, &Glossary::new(&rules));
             assert_eq!(read(&written.html, &written), read_back, "{}", written.html);
         }
     }

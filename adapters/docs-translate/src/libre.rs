@@ -43,8 +43,9 @@ impl Translator for LibreTranslate {
     }
 
     async fn translate(&self, batch: &TranslationBatch) -> Result<Vec<String>, TranslateError> {
+        let glossary = html::Glossary::new(&batch.glossary);
         let written: Vec<html::Written> =
-            batch.segments.iter().map(|segment| html::write(segment, &batch.glossary)).collect();
+            batch.segments.iter().map(|segment| html::write(segment, &glossary)).collect();
         let texts: Vec<&str> = written.iter().map(|written| written.html.as_str()).collect();
         let mut body = json!({
             "q": texts,

@@ -17,6 +17,8 @@ const USER_AGENT: &str = concat!("docs-translate/", env!("CARGO_PKG_VERSION"));
 const MAX_SAID: usize = 200;
 /// How long a service is left alone that asks for it and does not say how long, in seconds.
 const DEFAULT_WAIT: u64 = 5;
+/// Longest time that a service may ask to be left alone, in seconds: a day.
+const MAX_WAIT: u64 = 86_400;
 
 /// How much a request may cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -135,7 +137,7 @@ impl Service {
                 return answer;
             };
             let wait = Duration::from_secs((*seconds).max(1));
-            if waited + wait > self.limits.patience {
+            if waited.saturating_add(wait) > self.limits.patience {
                 return answer;
             }
             waited += wait;
@@ -164,6 +166,7 @@ impl Service {
         let status = response.status();
         let told =
             response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let told = told.map(|seconds: u64| seconds.min(MAX_WAIT));
         let limit = self.limits.bytes;
         let too_large = || TranslateError::Malformed(format!("it has more than {limit} bytes"));
         if response.content_length().is_some_and(|length| length > limit as u64) {

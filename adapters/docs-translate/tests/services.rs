@@ -200,6 +200,11 @@ async fn a_service_that_wants_to_be_left_alone_is_asked_again_after_its_time() {
         TranslateError::Unavailable { reason: "it answered 429".to_owned(), after: Some(3_600) }
     );
     assert_eq!(busy.asked().len(), 1);
+    // Nor does anybody wait for longer than a day.
+    let never = "retry-after: 18446744073709551615\r\n";
+    let busy = Service::new(move |_, _| Answer::Full(503, never, "{}".to_owned())).await;
+    let error = chat(&busy).translate(&batch(&["one"])).await.expect_err("busy");
+    assert!(matches!(error, TranslateError::Unavailable { after: Some(86_400), .. }), "{error:?}");
 }
 
 #[tokio::test]

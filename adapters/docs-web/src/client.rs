@@ -158,9 +158,7 @@ impl WebClient {
 impl Web for WebClient {
     async fn get(&self, url: &str) -> Result<Fetched, WebError> {
         let time = self.limits.time;
-        tokio::time::timeout(time, self.fetch(url))
-            .await
-            .unwrap_or_else(|_| Err(WebError::Unreachable(format!("it takes longer than {time:?}"))))
+        tokio::time::timeout(time, self.fetch(url)).await.unwrap_or_else(|_| Err(WebError::TimedOut(time)))
     }
 }
 

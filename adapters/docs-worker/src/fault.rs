@@ -1,6 +1,6 @@
 //! Why a job has no answer, and what the user is told.
 
-use docs_ports::{ConvertError, PdfError};
+use docs_ports::{ConvertError, PdfError, SpecError};
 
 use crate::{
     job::Refusal,
@@ -57,7 +57,7 @@ impl Fault {
     pub(crate) fn into_convert_error(self, kind: JobKind, limits: &WorkerLimits) -> ConvertError {
         let (noun, advice) = match kind {
             JobKind::Unpack => ("the archive", "pack less into it"),
-            JobKind::Convert | JobKind::Render => {
+            JobKind::Convert | JobKind::Render | JobKind::ReadSpec => {
                 ("the document", "split it, or leave out its largest parts")
             }
         };
@@ -74,6 +74,26 @@ impl Fault {
             Self::Refused(refusal) => refusal.into_convert_error(),
             Self::Image(error) => ConvertError::Failed(error.to_string()),
             Self::Unwanted => ConvertError::Failed("nobody waits for the document".to_owned()),
+        }
+    }
+}
+
+impl Fault {
+    /// What a caller of the port for specifications is told.
+    pub(crate) fn into_spec_error(self, limits: &WorkerLimits) -> SpecError {
+        let too_large = |what: String| {
+            SpecError::TooLarge(format!("the specification {what}; leave out its largest parts, or split it"))
+        };
+        match self {
+            Self::NotStarted(why) => SpecError::Failed(why),
+            Self::Memory => too_large(format!("takes more than {} of memory to read", size(limits.memory))),
+            Self::Cpu => too_large(format!("takes more than {} of computing to read", seconds(limits.cpu))),
+            Self::Wall => too_large(format!("takes longer than {} to read", seconds(limits.wall))),
+            Self::Answer => too_large(format!("has more than {} in it", size(limits.answer))),
+            Self::Crashed => too_large("cannot be read: it stopped the program that reads it".to_owned()),
+            Self::Refused(refusal) => refusal.into_spec_error(),
+            Self::Image(error) => SpecError::Failed(error.to_string()),
+            Self::Unwanted => SpecError::Failed("nobody waits for the specification".to_owned()),
         }
     }
 }

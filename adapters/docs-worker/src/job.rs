@@ -13,8 +13,10 @@ use docs_ports::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::spec::{SpecLocations, SpecReading};
+
 /// Grows when frames change.
-pub(crate) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 2;
 
 /// The limits that a process puts on itself before it reads its job.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -39,6 +41,8 @@ pub(crate) enum Job {
     Convert(DocumentOutline),
     /// Unpack an archive. Its bytes follow.
     Unpack,
+    /// Read a specification. The bytes of its files follow.
+    ReadSpec(SpecLocations),
 }
 
 /// A book without its documents and pictures.
@@ -183,6 +187,8 @@ pub(crate) enum Answer {
     Converted(Page),
     /// Files by these paths. Their bytes follow.
     Unpacked(Vec<String>),
+    /// What was read of a specification. The JSON of its files follows.
+    SpecRead(Box<SpecReading>),
     /// The adapter refused.
     Refused(Refusal),
 }
@@ -230,7 +236,7 @@ pub(crate) struct Refusal {
     pub(crate) text: String,
 }
 
-/// What kind of refusal it is: those of both ports.
+/// What kind of refusal it is: those of all ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum RefusalKind {
     TooLarge,

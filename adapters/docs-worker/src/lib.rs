@@ -1,13 +1,14 @@
 //! Work on what others wrote, in processes of their own.
 //!
-//! The libraries that set PDF files and that read HTML, Word documents and archives are large, and what they read may
+//! The libraries that set PDF files and that read HTML, Word documents, archives and OpenAPI specifications are
+//! large, and what they read may
 //! have been made to harm them. A panic can be caught; a stack that is full, memory that is used up and a loop that
 //! does not end cannot: they take the whole server along. So each such job gets a process: the same program, started
 //! once more, that puts limits on itself before it reads what it shall do, answers, and ends.
 //!
-//! - [`WorkerPool`] is the side of the server. It is the ports [`Pdf`](docs_ports::Pdf) and
-//!   [`Converter`](docs_ports::Converter): it starts a process for each job, hands the job over, reads the answer
-//!   and says clearly why there is none.
+//! - [`WorkerPool`] is the side of the server. It is the ports [`Pdf`](docs_ports::Pdf),
+//!   [`Converter`](docs_ports::Converter) and [`SpecReader`](docs_ports::SpecReader): it starts a process for each
+//!   job, hands the job over, reads the answer and says clearly why there is none.
 //! - [`Worker`] is the side of the process. A program runs it for a command of its own that no user needs to know, with
 //!   the adapters that do the work.
 //!
@@ -53,6 +54,7 @@ mod options;
 mod pool;
 mod process;
 mod program;
+mod spec;
 mod worker;
 
 pub use options::{JobKind, WorkerLimits, WorkerOptions};

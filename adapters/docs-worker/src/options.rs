@@ -11,6 +11,8 @@ pub enum JobKind {
     Convert,
     /// Unpacks an archive.
     Unpack,
+    /// Reads an OpenAPI specification.
+    ReadSpec,
 }
 
 /// What one job may take.
@@ -39,6 +41,8 @@ pub struct WorkerOptions {
     pub convert: WorkerLimits,
     /// What unpacking an archive may take.
     pub unpack: WorkerLimits,
+    /// What reading an OpenAPI specification may take.
+    pub read_spec: WorkerLimits,
 }
 
 impl WorkerOptions {
@@ -49,12 +53,13 @@ impl WorkerOptions {
             JobKind::Render => &self.render,
             JobKind::Convert => &self.convert,
             JobKind::Unpack => &self.unpack,
+            JobKind::ReadSpec => &self.read_spec,
         }
     }
 }
 
 /// One process for each core; a gibibyte each; a PDF file of 256 MiB within 75 seconds, the files of one import within
-/// 60.
+/// 60, a specification within 30.
 impl Default for WorkerOptions {
     fn default() -> Self {
         let import = WorkerLimits {
@@ -69,6 +74,7 @@ impl Default for WorkerOptions {
             render: WorkerLimits { cpu: Duration::from_secs(120), wall: Duration::from_secs(75), ..import },
             convert: import,
             unpack: import,
+            read_spec: WorkerLimits { cpu: Duration::from_secs(20), wall: Duration::from_secs(30), ..import },
         }
     }
 }

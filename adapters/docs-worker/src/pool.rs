@@ -5,7 +5,8 @@ use std::{fmt, sync::Arc};
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use docs_ports::{
-    Book, ConvertError, ConvertedPage, Converter, Document, Pdf, PdfError, PdfSink, UnpackedFile,
+    Book, ConvertError, ConvertedPage, Converter, Document, Pdf, PdfError, PdfSink, ReadSpec, SpecError,
+    SpecFiles, SpecReader, UnpackedFile,
 };
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
@@ -116,7 +117,9 @@ impl Pdf for WorkerPool {
         taken?;
         match reply.map_err(|fault| fault.into_pdf_error(&self.0.options.render))? {
             Reply::Rendered => Ok(()),
-            Reply::Page(_) | Reply::Files(_) => Err(PdfError::Failed("another answer".to_owned())),
+            Reply::Page(_) | Reply::Files(_) | Reply::Spec(_) => {
+                Err(PdfError::Failed("another answer".to_owned()))
+            }
         }
     }
 }
@@ -140,14 +143,34 @@ impl Converter for WorkerPool {
     async fn convert(&self, document: Document) -> Result<ConvertedPage, ConvertError> {
         match self.documents(JobKind::Convert, Request::Convert(document)).await? {
             Reply::Page(page) => Ok(page),
-            Reply::Rendered | Reply::Files(_) => Err(ConvertError::Failed("another answer".to_owned())),
+            Reply::Rendered | Reply::Files(_) | Reply::Spec(_) => {
+                Err(ConvertError::Failed("another answer".to_owned()))
+            }
         }
     }
 
     async fn unpack(&self, archive: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
         match self.documents(JobKind::Unpack, Request::Unpack(archive)).await? {
             Reply::Files(files) => Ok(files),
-            Reply::Rendered | Reply::Page(_) => Err(ConvertError::Failed("another answer".to_owned())),
+            Reply::Rendered | Reply::Page(_) | Reply::Spec(_) => {
+                Err(ConvertError::Failed("another answer".to_owned()))
+            }
+        }
+    }
+}
+
+/// # Cancel safety
+/// Dropping the future ends the process.
+#[async_trait]
+impl SpecReader for WorkerPool {
+    async fn read(&self, files: SpecFiles) -> Result<ReadSpec, SpecError> {
+        let limits = self.0.options.limits(JobKind::ReadSpec);
+        let reply = self.run(JobKind::ReadSpec, Request::ReadSpec(files)).await;
+        match reply.map_err(|fault| fault.into_spec_error(limits))? {
+            Reply::Spec(spec) => Ok(*spec),
+            Reply::Rendered | Reply::Page(_) | Reply::Files(_) => {
+                Err(SpecError::Failed("another answer".to_owned()))
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{io, pin::pin, process::ExitStatus, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use docs_ports::{Book, ConvertedPage, Document, PdfError, UnpackedFile};
+use docs_ports::{Book, ConvertedPage, Document, PdfError, ReadSpec, SpecFiles, UnpackedFile};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     process::{Child, ChildStderr, ChildStdin, ChildStdout},
@@ -18,6 +18,7 @@ use crate::{
     job::{Answer, BookOutline, Bounds, DocumentOutline, Job, PROTOCOL, Ready, Refusal},
     options::{JobKind, WorkerLimits},
     program::Program,
+    spec::SpecLocations,
 };
 
 /// Most bytes of the frame that says that a process is ready.
@@ -38,6 +39,7 @@ pub(crate) enum Request {
     Render(Arc<Book>, mpsc::Sender<Bytes>),
     Convert(Document),
     Unpack(Bytes),
+    ReadSpec(SpecFiles),
 }
 
 /// The answer to a job.
@@ -47,6 +49,7 @@ pub(crate) enum Reply {
     Rendered,
     Page(ConvertedPage),
     Files(Vec<UnpackedFile>),
+    Spec(Box<ReadSpec>),
 }
 
 /// Why an exchange ended without an answer.
@@ -149,7 +152,7 @@ impl Process {
     async fn work(&mut self, request: Request, limits: &WorkerLimits) -> Result<Reply, Stop> {
         let file = match &request {
             Request::Render(_, file) => Some(file.clone()),
-            Request::Convert(_) | Request::Unpack(_) => None,
+            Request::Convert(_) | Request::Unpack(_) | Request::ReadSpec(_) => None,
         };
         let frames = FrameReader::new(&mut self.output, limits.answer);
         let mut read = pin!(read_reply(frames, self.kind, file));
@@ -281,6 +284,12 @@ async fn send_request(input: &mut ChildStdin, request: Request) -> Result<(), Un
             send_json(input, Job::Unpack).await?;
             send_file(input, Some(&archive)).await?;
         }
+        Request::ReadSpec(files) => {
+            send_json(input, Job::ReadSpec(SpecLocations::of(&files))).await?;
+            for file in std::iter::once(&files.entry).chain(&files.others) {
+                send_file(input, Some(&file.bytes)).await?;
+            }
+        }
     }
     Ok(input.flush().await?)
 }
@@ -323,6 +332,13 @@ async fn read_reply(
                 files.push(UnpackedFile { path, bytes: frames.file().await? });
             }
             Reply::Files(files)
+        }
+        (Answer::SpecRead(reading), JobKind::ReadSpec, _) => {
+            let mut json = Vec::new();
+            for _ in reading.files.iter().filter(|file| file.has_json) {
+                json.push(frames.file().await?);
+            }
+            Reply::Spec(Box::new(reading.with_json(json)))
         }
         _ => return Err(Stop::Malformed("the answer to another job".to_owned())),
     })

@@ -9,13 +9,14 @@ use std::{
 };
 
 use bytes::Bytes;
-use docs_ports::{Book, BookImage, Converter, Document, Pdf};
+use docs_ports::{Book, BookImage, Converter, Document, Pdf, SpecFiles, SpecReader};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     contain::contain,
     frames::{answer_file, answer_json, receive_file, receive_json},
     job::{Answer, Bounds, Job, PROTOCOL, Page, Ready, Refusal},
+    spec::SpecReading,
 };
 
 /// The stack of each thread that the runtime starts, and of the one that waits for the server's end.
@@ -35,6 +36,7 @@ type Make<T> = Box<dyn FnOnce() -> Result<Arc<T>, Box<dyn Error + Send + Sync>> 
 pub struct Worker {
     pdf: Option<Make<dyn Pdf>>,
     converter: Option<Make<dyn Converter>>,
+    spec_reader: Option<Make<dyn SpecReader>>,
 }
 
 impl fmt::Debug for Worker {
@@ -42,6 +44,7 @@ impl fmt::Debug for Worker {
         f.debug_struct("Worker")
             .field("pdf", &self.pdf.is_some())
             .field("converter", &self.converter.is_some())
+            .field("spec_reader", &self.spec_reader.is_some())
             .finish()
     }
 }
@@ -51,6 +54,7 @@ enum Received {
     Render(Box<Book>),
     Convert(Document),
     Unpack(Bytes),
+    ReadSpec(SpecFiles),
 }
 
 impl Worker {
@@ -67,6 +71,16 @@ impl Worker {
         make: impl FnOnce() -> Result<Arc<dyn Pdf>, Box<dyn Error + Send + Sync>> + Send + 'static,
     ) -> Self {
         self.pdf = Some(Box::new(make));
+        self
+    }
+
+    /// Reads OpenAPI specifications by an adapter. It is made when there is one, within the limits.
+    #[must_use]
+    pub fn spec_reader(
+        mut self,
+        make: impl FnOnce() -> Result<Arc<dyn SpecReader>, Box<dyn Error + Send + Sync>> + Send + 'static,
+    ) -> Self {
+        self.spec_reader = Some(Box::new(make));
         self
     }
 
@@ -142,6 +156,11 @@ impl Worker {
                 let (paths, files) = files.into_iter().map(|file| (file.path, file.bytes)).unzip();
                 Ok((Answer::Unpacked(paths), files))
             }
+            Received::ReadSpec(files) => {
+                let reader = made(self.spec_reader, "reads no specifications")?;
+                let (reading, json) = SpecReading::of(runtime.block_on(reader.read(files))?);
+                Ok((Answer::SpecRead(Box::new(reading)), json))
+            }
         }
     }
 }
@@ -159,6 +178,9 @@ fn receive(input: &mut impl Read) -> io::Result<Received> {
             Received::Convert(outline.into_document(receive_file(input)?.ok_or_else(missing)?))
         }
         Job::Unpack => Received::Unpack(receive_file(input)?.ok_or_else(missing)?),
+        Job::ReadSpec(locations) => {
+            Received::ReadSpec(locations.into_files(|| receive_file(input)?.ok_or_else(missing))?)
+        }
         Job::Render(mut outline) => {
             let images = std::mem::take(&mut outline.images);
             let mut book = outline.into_book(|| receive_json(input))?;

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{
-    AuditLog, Inner, Platform, Urls,
+    AuditLog, Inner, Platform, Urls, computed,
     metrics::{Measuring, OpenTransactions, StoreObserver},
     pdf,
     search::Follower,
@@ -12,7 +12,7 @@ use crate::{
     content::Content,
     ports::{
         Clock, Converter, GitRemote, Ids, Metrics, NoMetrics, Pdf, PseudoTranslator, RandomIds, SamlVerifier,
-        SealingKey, SearchIndex, Secrets, SystemClock, Translator, Web,
+        SealingKey, SearchIndex, Secrets, SpecReader, SystemClock, Translator, Web,
     },
     store::{Objects, Store},
 };
@@ -25,6 +25,7 @@ pub(super) struct Ports {
     pub(super) web: Option<Arc<dyn Web>>,
     pub(super) converter: Option<Arc<dyn Converter>>,
     pub(super) pdf: Option<Arc<dyn Pdf>>,
+    pub(super) spec_reader: Option<Arc<dyn SpecReader>>,
     pub(super) saml: Option<Arc<dyn SamlVerifier>>,
     pub(super) translator: Arc<dyn Translator>,
     pub(super) metrics: Arc<dyn Metrics>,
@@ -39,6 +40,7 @@ impl Default for Ports {
             web: None,
             converter: None,
             pdf: None,
+            spec_reader: None,
             saml: None,
             translator: Arc::new(PseudoTranslator),
             metrics: Arc::new(NoMetrics),
@@ -122,6 +124,13 @@ impl Builder {
         self
     }
 
+    /// Reads OpenAPI specifications with this; without it, they are refused.
+    #[must_use]
+    pub fn spec_reader(mut self, reader: Arc<dyn SpecReader>) -> Self {
+        self.ports.spec_reader = Some(reader);
+        self
+    }
+
     /// Verifies what SAML identity providers say with this; without it, nobody signs in through them.
     #[must_use]
     pub fn saml(mut self, verifier: Arc<dyn SamlVerifier>) -> Self {
@@ -176,6 +185,7 @@ impl Builder {
             content: Content::new(Arc::clone(&objects)),
             follower: search.map(|index| Follower::new(index, ports.clock.now())),
             pdf_news: pdf::PdfNews::default(),
+            spec_pages: computed::SpecPagesCache::default(),
             observer: Arc::new(StoreObserver {
                 open: Arc::clone(&open),
                 metrics: Arc::clone(&ports.metrics),

@@ -16,6 +16,7 @@
 
 mod job;
 mod marks;
+mod specs;
 #[cfg(test)]
 mod tests;
 
@@ -39,7 +40,7 @@ use crate::{
     model::{ChangeRequestId, SpaceId, Timestamp},
     store::{
         Batches, Entity, Hash, Key, KeyBuf, MAX_SCAN, StoreError, StoreResult, Tx, Value, decode, key,
-        records::{ChangeRequestRecord, RevisionRecord, SpaceRecord, linked_id},
+        records::{ChangeRequestRecord, RevisionRecord, SpaceRecord, TranslationRecord, linked_id},
     },
 };
 
@@ -231,6 +232,7 @@ impl<'p> Collection<'p> {
         if !self.domains.is_empty() {
             self.mark_spaces().await?;
             self.mark_copies().await?;
+            self.mark_specs().await?;
             self.sweep().await?;
         }
         self.count();
@@ -279,6 +281,7 @@ impl<'p> Collection<'p> {
                 self.mark_root(&space.domain, root).await?;
             }
         }
+        self.mark_translation(space).await?;
         // Each is a revision too; they are marked once more because a mistake there would cost content.
         let mut requests = Batches::of(ChangeRequestRecord::of_space(&space.id).scan(READ_AT_ONCE));
         loop {
@@ -292,6 +295,18 @@ impl<'p> Collection<'p> {
                 self.mark_root(&space.domain, request.root).await?;
                 self.mark_root(&space.domain, request.base_root).await?;
             }
+        }
+        Ok(())
+    }
+
+    /// What a translator made of a space that follows another is the base of the next merge, and may be no revision's.
+    async fn mark_translation(&mut self, space: &SpaceRecord) -> Result<()> {
+        let tx = self.platform.read().await?;
+        let rows = tx.below(&TranslationRecord::of_target(&space.id), MAX_SCAN).await?;
+        let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
+        drop(tx);
+        for done in found.iter().flatten().filter_map(|record| record.done.as_ref()) {
+            self.mark_root(&space.domain, done.root).await?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Content as it is read: the same operations for a space, for a change request and for any revision.
 
 mod changes;
+mod computed;
 mod documents;
 mod pages;
 mod tags;
@@ -100,11 +101,14 @@ pub struct Shown {
     pub format: ContentFormat,
     /// What of the content of a page is evaluated.
     pub evaluated: Evaluated,
+    /// With the pages that computed pages stand for, in their place; without, they are shown as they were written.
+    pub computed: bool,
 }
 
 impl Default for Shown {
     fn default() -> Self {
-        Self { git: true, format: ContentFormat::default(), evaluated: Evaluated::default() }
+        let (format, evaluated) = (ContentFormat::default(), Evaluated::default());
+        Self { git: true, format, evaluated, computed: true }
     }
 }
 
@@ -182,7 +186,7 @@ impl<'p> ContentHandle<'p> {
             let files = at.view.files(None, usize::MAX).await?;
             let files = seen(&filter, files, LinkTarget::File).await?;
             Ok(Revision {
-                pages: platform.tree_view(at.space(), (&tree, &filter), shown)?,
+                pages: platform.tree_view(at.space(), (&tree, &filter), shown).await?,
                 files: platform.file_views(&at, files, shown)?,
                 reusable_contents: reusable
                     .into_iter()
@@ -217,7 +221,8 @@ impl<'p> ContentHandle<'p> {
             let of = &self.of.to_content_of();
             let at = platform.located(actor, of).await?;
             let tree = at.view.tree().await?;
-            Ok(Pages { pages: platform.tree_view(at.space(), (&tree, &at.content_filter().await?), shown)? })
+            let filter = at.content_filter().await?;
+            Ok(Pages { pages: platform.tree_view(at.space(), (&tree, &filter), shown).await? })
         })
     }
 
@@ -244,7 +249,10 @@ impl<'p> ContentHandle<'p> {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let of = &self.of.to_content_of();
             let at = platform.located(actor, of).await?;
-            let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
+            let Some(entry) = at.view.page(page).await? else {
+                let made = platform.made_page(&at, &|made| made.id == *page, shown).await?;
+                return made.ok_or_else(|| Error::not_found("page"));
+            };
             platform.whole_page(&at, page, entry, shown).await
         })
     }
@@ -270,7 +278,11 @@ impl<'p> ContentHandle<'p> {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let of = &self.of.to_content_of();
             let at = platform.located(actor, of).await?;
-            let (id, entry) = at.view.find(path).await?.ok_or_else(|| Error::not_found("page"))?;
+            let Some((id, entry)) = at.view.find(path).await? else {
+                let path = path.to_lowercase();
+                let made = platform.made_page(&at, &|made| made.path == path, shown).await?;
+                return made.ok_or_else(|| Error::not_found("page"));
+            };
             platform.whole_page(&at, &id, entry, shown).await
         })
     }

@@ -16,7 +16,8 @@ pub use bearer::FileReach;
 pub(in crate::platform) use bytes::FilePlace;
 pub use upload::{FileUpload, NewUpload};
 
-use self::writer::FileWriter;
+pub(in crate::platform) use writer::FileWriter;
+
 use super::Platform;
 use crate::{
     BoxFuture, Error, Result,
@@ -53,6 +54,16 @@ struct Address {
 }
 
 impl StoredFile {
+    /// The bytes at a place.
+    pub(in crate::platform) fn new(
+        domain: String,
+        (place, size): (FilePlace, u64),
+        content_type: &str,
+        reach: FileReach,
+    ) -> Self {
+        Self { domain, place, content_type: content_type.to_owned(), size, reach }
+    }
+
     /// Names the bytes: other bytes have another name.
     #[must_use]
     pub const fn blob(&self) -> &Hash {

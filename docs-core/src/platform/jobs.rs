@@ -26,7 +26,7 @@ pub(super) use self::{
 use super::{
     Platform, collect, collections, comments, git, import, invites, members,
     metrics::{JOB_DURATION, JOB_FAILURES, JOB_RUNS, error_label},
-    pdf,
+    openapi_specs, pdf,
     search::Round,
     site_settings, spaces, teams, translations,
 };
@@ -107,6 +107,8 @@ const JOB_KINDS: &[Kind] = &[
     Kind::of::<git::RepositoryLook>(),
     Kind::of::<import::ImportRun>(),
     Kind::of::<pdf::PdfWork>(),
+    Kind::of::<openapi_specs::process::ProcessSpec>(),
+    Kind::of::<openapi_specs::PurgeSpec>(),
     Kind::of::<collections::PurgeGrants>(),
     Kind::of::<comments::PurgeReplies>(),
     Kind::of::<teams::PurgeTeam>(),

@@ -5,9 +5,9 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::{
-    access::resolver, audit, collect, content_edit, git, idempotency, import, invites, jobs, orgs, pdf,
-    permissions, reviews, saml, site_settings, sites, sites::outline, spaces, teams, translations, tree,
-    visitors,
+    access::resolver, audit, collect, content_edit, git, idempotency, import, invites, jobs, openapi_specs,
+    orgs, pdf, permissions, reviews, saml, site_settings, sites, sites::outline, spaces, teams, translations,
+    tree, visitors,
 };
 use crate::{
     content::{expression, gitsync},
@@ -103,6 +103,12 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Teams that one space or collection is granted to", resolver::MAX_TEAM_GRANTS as usize),
             count("Email domains of an organization", orgs::MAX_DOMAINS),
             count("SAML providers of an organization", saml::MAX_PROVIDERS as usize),
+            count("OpenAPI specifications of an organization", openapi_specs::MAX_SPECS as usize),
+            count("Versions of an OpenAPI specification", openapi_specs::MAX_VERSIONS as usize),
+            bytes("All files of an OpenAPI specification", crate::ports::MAX_SPEC_BYTES as u64),
+            bytes("An OpenAPI specification sent as `text`", model::MAX_SPEC_TEXT as u64),
+            count("Files that an OpenAPI specification refers to", openapi_specs::fetch::MAX_FILES),
+            count("Problems told of an OpenAPI specification", crate::ports::MAX_SPEC_PROBLEMS),
         ],
     },
     LimitGroup {
@@ -135,6 +141,8 @@ pub const LIMITS: &[LimitGroup] = &[
             window("The answer to a request with an `Idempotency-Key`", idempotency::IDEMPOTENCY_WINDOW),
             limit("The address of a PDF file", Amount::Time(pdf::PDF_WINDOW)),
             limit("A PDF file that was made, for the next who asks for it", Amount::Time(pdf::PDF_KEPT)),
+            window("Between two fetches of an OpenAPI specification", openapi_specs::process::FETCH_EVERY),
+            window("A fetch of an OpenAPI specification, all its files", openapi_specs::fetch::FETCH_WINDOW),
             window("A token to read a site", visitors::pass::CONTENT_TOKEN_WINDOW),
             window("A token that vouches for a member", visitors::member::MEMBER_TOKEN_WINDOW),
             window("An entry of the audit log", audit::AUDIT_RETENTION),

@@ -41,6 +41,8 @@ pub(super) mod tag {
         LINK_INVITES = "link-invites",
         MEMBERS = "members",
         MEMBERS_WITH_ROLE = "members-with-role",
+        OPENAPI_SPECS = "openapi-specs",
+        OPENAPI_SPEC_VERSIONS = "openapi-spec-versions",
         ORGANIZATIONS = "organizations",
         PAGE_BACKLINKS = "page-backlinks",
         PAGE_LINKS = "page-links",

@@ -10,6 +10,7 @@ mod change_requests;
 mod collect;
 mod collections;
 mod comments;
+mod computed;
 mod content;
 mod content_edit;
 mod emoji;
@@ -27,6 +28,7 @@ mod members;
 pub mod metrics;
 mod named;
 mod nouns;
+mod openapi_specs;
 mod orgs;
 mod pdf;
 mod people;
@@ -69,11 +71,11 @@ pub use links::RequestLinkFilter;
 pub use members::MemberFilter;
 pub use nouns::{
     Caller, ChangeRequestHandle, ChangeRequests, CollectionHandle, Collections, CommentHandle, Comments,
-    ContentHandle, InviteHandle, Invites, MemberHandle, Members, OrgHandle, Orgs, Permissions,
-    RedirectHandle, Redirects, ReplyHandle, Revisions, SamlProviderHandle, SamlProviders, SectionGroupHandle,
-    SectionGroups, SectionHandle, Sections, ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle,
-    SiteSpaces, Sites, SpaceHandle, Spaces, TeamHandle, Teams, TranslationHandle, Translations, UserHandle,
-    Users,
+    ContentHandle, InviteHandle, Invites, MemberHandle, Members, OpenApiSpecHandle, OpenApiSpecVersionHandle,
+    OpenApiSpecs, OrgHandle, Orgs, Permissions, RedirectHandle, Redirects, ReplyHandle, Revisions,
+    SamlProviderHandle, SamlProviders, SectionGroupHandle, SectionGroups, SectionHandle, Sections,
+    ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle, SiteSpaces, Sites, SpaceHandle, Spaces,
+    TeamHandle, Teams, TranslationHandle, Translations, UserHandle, Users,
 };
 pub use pdf::{PDF_WINDOW, PdfAnswer, PdfFile, PdfPart};
 pub use people::{NewToken, NewUser, TokenInfo, TokenSecret};
@@ -176,6 +178,7 @@ struct Inner {
     secrets: Arc<dyn Secrets>,
     follower: Option<search::Follower>,
     pdf_news: pdf::PdfNews,
+    spec_pages: computed::SpecPagesCache,
     audit: AuditLog,
     urls: Urls,
     observer: Arc<dyn Observer>,

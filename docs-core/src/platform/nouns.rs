@@ -18,8 +18,9 @@ pub(super) use self::addresses::{ContentAddress, GrantTarget};
 pub(crate) use self::addresses::{RequestRef, SiteRef};
 use super::{Platform, Visitor};
 use crate::model::{
-    CollectionId, CommentId, CommentReplyId, InviteId, OrgId, RedirectId, SamlProviderId, SectionGroupId,
-    SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId, TranslationId, UserId,
+    CollectionId, CommentId, CommentReplyId, InviteId, OpenApiSpecVersionId, OrgId, RedirectId,
+    SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId, TranslationId,
+    UserId,
 };
 
 /// The platform as one caller may use it: where every operation begins.
@@ -192,6 +193,41 @@ nouns! {
     /// # }
     /// ```
     InviteHandle { org: &'p OrgId, invite: &'p InviteId }
+    /// The OpenAPI specifications of an organization. One of them is an [`OpenApiSpecHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// for spec in me.org(org).openapi_specs().list(&PageRequest::default()).await?.items {
+    ///     println!("{}", spec.slug);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    OpenApiSpecs { org: &'p OrgId }
+    /// An OpenAPI specification, by its slug.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// println!("{:?}", me.org(org).openapi_spec("pets").get().await?.last_version);
+    /// # Ok(())
+    /// # }
+    /// ```
+    OpenApiSpecHandle { org: &'p OrgId, slug: &'p str }
+    /// A version of an OpenAPI specification: one by its id, or the latest.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OpenApiSpecVersionId, OrgId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, version: &OpenApiSpecVersionId) -> Result<()> {
+    /// println!("{}", me.org(org).openapi_spec("pets").version(version).get().await?.created_at);
+    /// # Ok(())
+    /// # }
+    /// ```
+    OpenApiSpecVersionHandle { org: &'p OrgId, slug: &'p str, version: Option<&'p OpenApiSpecVersionId> }
     /// The SAML providers of an organization. One of them is a [`SamlProviderHandle`].
     ///
     /// # Example

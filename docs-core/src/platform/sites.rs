@@ -36,7 +36,7 @@ use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{Edit, NewBody, NewPage, PageKind, PagePatch},
     model::{
-        CreateSite, DefaultLevel, NewSpace, OrgId, Patch, PublishedSite, PublishedSiteObject, Site, SiteId,
+        CreateSite, CreateSpace, NewSpace, OrgId, Patch, PublishedSite, PublishedSiteObject, Site, SiteId,
         SiteSpaceId, SiteSpacesInput, SiteTitle, SiteType, SpaceId, SpaceTitle, UpdateSite,
     },
     platform::list_identities,
@@ -176,30 +176,8 @@ impl<'p> Sites<'p> {
                             NewSpace::Sample => platform.sample_content(&domain).await?,
                         };
                         let title = new.title.as_ref().and_then(|title| SpaceTitle::cut(title));
-                        Some(SpaceRecord {
-                            revisions: 1,
-                            id: platform.id(),
-                            organization: org.clone(),
-                            parent: None,
-                            rank: None,
-                            domain,
-                            title: title.or_else(|| SpaceTitle::cut("Untitled")).ok_or_else(untitled)?,
-                            emoji: None,
-                            icon: None,
-                            edit_mode: Default::default(),
-                            default_level: DefaultLevel::Inherit,
-                            created_by: by.clone(),
-                            created_at: now,
-                            updated_at: now,
-                            deleted_at: None,
-                            purging: false,
-                            head: platform.id(),
-                            root,
-                            git: None,
-                            git_sync: None,
-                            language: None,
-                            translations: 0,
-                        })
+                        let space = CreateSpace { title, ..CreateSpace::default() };
+                        Some(platform.new_space(actor, org, &space, (domain, root))?)
                     }
                 };
                 let operation = SiteCreation {

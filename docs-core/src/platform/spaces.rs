@@ -360,7 +360,8 @@ impl Platform {
             .await
     }
 
-    fn new_space(
+    /// A new space with this content.
+    pub(super) fn new_space(
         &self,
         actor: &Actor,
         org: &OrgId,

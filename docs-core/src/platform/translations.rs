@@ -6,13 +6,14 @@ mod run;
 mod segments;
 mod store;
 mod texts;
+mod window;
 
 use std::sync::Arc;
 
 use self::operations::{TranslationCreation, TranslationDeletion, TranslationRun, TranslationUpdate};
 pub(super) use self::{
     glossary::{FollowGlossary, MAX_GLOSSARY_BYTES},
-    operations::{MAX_TRANSLATIONS, PurgeTranslation, follow_source},
+    operations::{MAX_TRANSLATIONS, PurgeTranslation, drop_some, follow_restored, follow_source},
     run::TranslateSpace,
     segments::MAX_SEGMENT_BYTES,
 };
@@ -286,13 +287,16 @@ async fn seen_by(
         .flat_map(|record| [SpaceRecord::at(&record.source), SpaceRecord::at(&record.target)])
         .collect();
     let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
-    let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none())).collect();
+    let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
+    let live: Vec<Option<Arc<SpaceRecord>>> = live.collect();
+    let mut there = live.iter().step_by(2).map(Option::is_some).collect::<Vec<_>>().into_iter();
     let mut spaces = resolver.spaces(tx, live).await?.into_iter();
     let org = resolver.org();
     let access = |record: &Option<Arc<TranslationRecord>>| {
         let record = record.as_ref()?;
         let (source, target) = (spaces.next().flatten(), spaces.next().flatten());
-        let access = org.translation(&TranslatedSpaces { source, target }).ok()?;
+        let source_is_there = there.next().unwrap_or_default();
+        let access = org.translation(&TranslatedSpaces { source, source_is_there, target }).ok()?;
         (record.organization == org.org().id).then_some(access)
     };
     Ok(records.iter().map(access).collect())

@@ -3,8 +3,9 @@
 use super::{ContentOf, Version};
 use crate::{
     model::{
-        ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, JobId, OrgId, PageId, RevisionId,
-        SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, TranslationId, UserId, web_url,
+        ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, JobId, OpenApiSpecVersionId,
+        OrgId, PageId, RevisionId, SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, TranslationId,
+        UserId, web_url,
     },
     store::records::CommentScope,
 };
@@ -58,6 +59,32 @@ impl Urls {
     #[must_use]
     pub fn link_invite(&self, org: &OrgId, id: &InviteId) -> String {
         self.api(format_args!("/orgs/{org}/link-invites/{id}"))
+    }
+
+    pub(crate) fn openapi_spec(&self, org: &OrgId, slug: &str) -> (String, String) {
+        (
+            self.api(format_args!("/orgs/{org}/openapi/{slug}")),
+            self.app(format_args!("/o/{org}/openapi/{slug}")),
+        )
+    }
+
+    pub(crate) fn openapi_spec_version(
+        &self,
+        org: &OrgId,
+        slug: &str,
+        version: &OpenApiSpecVersionId,
+    ) -> String {
+        self.api(format_args!("/orgs/{org}/openapi/{slug}/versions/{version}"))
+    }
+
+    /// Where the document of an OpenAPI specification is, given the sealed part of the address.
+    pub(crate) fn spec_document(&self, org: &OrgId, sealed: &str, name: &str) -> String {
+        format!("{}/files/{org}/openapi/{sealed}/{name}", self.base)
+    }
+
+    /// Where the document of a public OpenAPI specification is, for anybody.
+    pub(crate) fn published_spec(&self, org: &OrgId, slug: &str) -> String {
+        format!("{}/files/{org}/openapi/{slug}", self.base)
     }
 
     /// Where a SAML provider is.

@@ -27,7 +27,9 @@ use crate::{
 pub enum OrgAction {
     /// See its members and teams.
     ListPeople,
-    /// Create spaces and sites.
+    /// Read its OpenAPI specifications.
+    ReadSpecs,
+    /// Create spaces, sites and OpenAPI specifications.
     CreateContent,
     /// Change its settings.
     Administrate,
@@ -74,7 +76,7 @@ pub enum SiteAction {
 impl OrgAction {
     const fn needs(self) -> Role {
         match self {
-            Self::ListPeople => Role::Read,
+            Self::ListPeople | Self::ReadSpecs => Role::Read,
             Self::CreateContent => Role::Create,
             Self::Administrate => Role::Admin,
         }
@@ -147,6 +149,9 @@ impl OrgAccess {
         Err(match action {
             OrgAction::ListPeople => {
                 Error::forbidden("guests of an organization do not see its members and teams")
+            }
+            OrgAction::ReadSpecs => {
+                Error::forbidden("guests of an organization do not see its OpenAPI specifications")
             }
             OrgAction::CreateContent | OrgAction::Administrate => {
                 lacks(action.needs(), "in the organization")

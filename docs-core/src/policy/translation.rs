@@ -8,6 +8,8 @@ use crate::{Error, Result, model::TranslationPermissions};
 pub struct TranslatedSpaces {
     /// The access to the space that is translated.
     pub source: Option<SpaceAccess>,
+    /// Whether the space that is translated is there, seen or not.
+    pub source_is_there: bool,
     /// The access to the space that holds the translated content.
     pub target: Option<SpaceAccess>,
 }
@@ -30,7 +32,8 @@ impl OrgAccess {
         if !is_admin && source.is_none() && target.is_none() {
             return Err(Error::not_found("translation"));
         }
-        let manages = source.or(target).is_some_and(|space| space.may(SpaceAction::Manage));
+        let managed = if spaces.source_is_there { source } else { target };
+        let manages = managed.is_some_and(|space| space.may(SpaceAction::Manage));
         Ok(TranslationAccess { may_edit: is_admin || (manages && self.may(OrgAction::CreateContent)) })
     }
 }

@@ -10,6 +10,7 @@ mod grant;
 mod idempotency;
 mod invite;
 mod member;
+mod openapi_spec;
 mod people;
 mod review;
 mod saml;
@@ -32,6 +33,7 @@ pub use grant::*;
 pub use idempotency::*;
 pub use invite::*;
 pub use member::*;
+pub use openapi_spec::*;
 pub use people::*;
 pub use review::*;
 pub use saml::*;
@@ -81,6 +83,8 @@ pub(crate) const KINDS: &[Kind] = &[
     Kind::of::<TranslationRecord>(),
     Kind::of::<TranslationMemoryRecord>(),
     Kind::of::<GlossaryRecord>(),
+    Kind::of::<OpenApiSpecRecord>(),
+    Kind::of::<OpenApiSpecVersionRecord>(),
     Kind::of::<JobRecord>(),
     Kind::of::<AuditRecord>(),
     Kind::of::<IdempotencyRecord>(),

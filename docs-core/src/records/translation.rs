@@ -1,6 +1,6 @@
 //! Translations of spaces.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +68,9 @@ pub struct TranslationDone {
     /// [`TranslationRecord::asked`] when it began.
     #[serde(default)]
     pub asked: u64,
+    /// What has segments that the translator could not translate: the next run tries again.
+    #[serde(default)]
+    pub failed: BTreeSet<TranslatedThing>,
 }
 
 impl Entity for TranslationRecord {
@@ -93,6 +96,12 @@ impl TranslationRecord {
         KeyBuf::new("trn.s").part(space.as_str())
     }
 
+    /// The translation that fills a space.
+    #[must_use]
+    pub fn of_target(space: &SpaceId) -> KeyBuf {
+        KeyBuf::new("trn.t").part(space.as_str())
+    }
+
     /// How many translations an organization has.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
@@ -101,7 +110,7 @@ impl TranslationRecord {
 }
 
 impl Indexed for TranslationRecord {
-    const INDEXES: &'static [&'static str] = &["trn.o", "trn.s", "ctr"];
+    const INDEXES: &'static [&'static str] = &["trn.o", "trn.s", "trn.t", "ctr"];
     fn key(&self) -> Key {
         Self::at(&self.id)
     }
@@ -111,6 +120,7 @@ impl Indexed for TranslationRecord {
         vec![
             Row::Index(of_org.key(), Value::Unit),
             Row::Index(Self::of_source(&self.source).part(id).key(), Value::Unit),
+            Row::Index(Self::of_target(&self.target).part(id).key(), Value::Unit),
             Row::Count(Self::count_in(&self.organization)),
         ]
     }

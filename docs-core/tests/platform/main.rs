@@ -20,6 +20,7 @@ mod layout;
 mod links;
 mod lists;
 mod members;
+mod openapi_specs;
 mod pdf;
 mod permissions;
 mod reviews;

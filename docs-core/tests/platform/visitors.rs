@@ -34,7 +34,7 @@ fn signed(key: &str, header: &str, claims: &str) -> String {
 }
 
 /// A new site without spaces.
-async fn site(w: &World, title: &str) -> SiteId {
+pub(crate) async fn site(w: &World, title: &str) -> SiteId {
     let new = CreateSite {
         title: title.parse().ok(),
         spaces: Some(SiteSpacesInput::Existing(Vec::new())),
@@ -43,18 +43,18 @@ async fn site(w: &World, title: &str) -> SiteId {
     w.as_admin().org(&w.org).sites().create(new).await.expect("a site").id
 }
 
-async fn place(w: &World, site: &SiteId, space: &SpaceId) -> SiteSpaceId {
+pub(crate) async fn place(w: &World, site: &SiteId, space: &SpaceId) -> SiteSpaceId {
     let add = AddSiteSpace { space_id: space.to_string(), section_id: None };
     w.as_admin().org(&w.org).site(site).spaces().create(add).await.expect("a place").id
 }
 
-async fn show(w: &World, site: &SiteId, visibility: SiteVisibility) {
+pub(crate) async fn show(w: &World, site: &SiteId, visibility: SiteVisibility) {
     let change = UpdateSite { visibility: Some(visibility), ..UpdateSite::default() };
     w.as_admin().org(&w.org).site(site).update(change).await.expect("changed");
     w.as_admin().org(&w.org).site(site).publish().await.expect("published");
 }
 
-async fn address(w: &World, site: &SiteId) -> String {
+pub(crate) async fn address(w: &World, site: &SiteId) -> String {
     let site = w.as_admin().org(&w.org).site(site).get().await.expect("the site");
     site.urls.published.expect("it is published")
 }
@@ -67,7 +67,11 @@ async fn resolve(w: &World, url: &str, visitor: Value) -> docs_core::Result<Reso
 }
 
 /// The content at an address, and the visitor who reads it.
-async fn enter(w: &World, url: &str, visitor: Value) -> docs_core::Result<(ResolvedContent, Actor)> {
+pub(crate) async fn enter(
+    w: &World,
+    url: &str,
+    visitor: Value,
+) -> docs_core::Result<(ResolvedContent, Actor)> {
     let content = match resolve(w, url, visitor).await? {
         ResolvedUrl::Content(content) => *content,
         other => panic!("{url} leads elsewhere: {other:?}"),

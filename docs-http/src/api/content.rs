@@ -54,6 +54,10 @@ fn shown(metadata: Query<bool>) -> Shown {
     Shown { git: metadata.0.unwrap_or(true), ..Shown::default() }
 }
 
+fn with_computed(shown: Shown, computed: Query<bool>) -> Shown {
+    Shown { computed: computed.0.unwrap_or(true), ..shown }
+}
+
 fn written(metadata: Query<bool>, format: Query<ContentFormat>, evaluated: Query<Evaluated>) -> Shown {
     let (format, evaluated) = (format.0.unwrap_or_default(), evaluated.0.unwrap_or_default());
     Shown { format, evaluated, ..shown(metadata) }
@@ -75,26 +79,34 @@ async fn kept<T: Send>(
     known: Known,
     read: impl Future<Output = Result<T>> + Send,
 ) -> Answer<Kept<T>> {
-    Ok(match content.lasting_tag().await? {
-        Some(tag) if known.has(&tag) => Kept::known(tag, Use::Lasting),
-        Some(tag) => Kept::new(read.await?, Some(tag), Use::Lasting),
-        None => Kept::new(read.await?, None, Use::Asking),
+    let Some(tag) = content.lasting_tag().await? else {
+        return Ok(Kept::new(read.await?, None, Use::Asking));
+    };
+    // Nobody is given this tag where something is computed, so whoever has it has all that is answered.
+    if known.has(&tag) {
+        return Ok(Kept::known(tag, Use::Lasting));
+    }
+    let answer = read.await?;
+    Ok(match content.computed_tag().await? {
+        None => Kept::new(answer, Some(tag), Use::Lasting),
+        Some(_) => Kept::new(answer, None, Use::Asking),
     })
 }
 
 /// Answers a revision as a whole. Its content is not read for a client that has it; where it is published, and what is
 /// told of the change request that it merged, may change, so it is asked for again.
 async fn whole_revision(content: ContentHandle<'_>, known: Known, shown: Shown) -> Answer<Kept<Revision>> {
-    Ok(match content.revision_tag().await? {
-        Some(tag) if known.has(&tag) => Kept::known(tag, Use::Asking),
-        Some(_) => {
-            // Of what is answered, which may be newer by now.
-            let revision = content.get(shown).await?;
-            let tag = content.tag_of(&revision)?;
-            Kept::new(revision, Some(tag), Use::Asking)
-        }
-        None => Kept::new(content.get(shown).await?, None, Use::Asking),
-    })
+    let tag = content.revision_tag().await?;
+    if let Some(tag) = tag.as_ref().filter(|tag| known.has(tag)) {
+        return Ok(Kept::known(tag.clone(), Use::Asking));
+    }
+    // Of what is answered, which may be newer by now; where something is computed, of all that is answered.
+    let revision = content.get(shown).await?;
+    let tag = match tag {
+        Some(_) if content.computed_tag().await?.is_none() => Some(content.tag_of(&revision)?),
+        _ => None,
+    };
+    Ok(Kept::new(revision, tag, Use::Asking))
 }
 
 /// Declares the operations that read content, at one place where it is mounted.
@@ -130,12 +142,12 @@ macro_rules! mount {
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 /// `false` leaves out what Git knows of pages and files.
                 metadata: Query<bool>,
-                /// Computed pages and contents are answered as they were written, whatever is asked.
-                #[oai(name = "computed")]
-                _computed: Query<bool>,
+                /// `false` answers computed pages as they were written, in place of the pages that they stand for.
+                computed: Query<bool>,
             ) -> Answer<Kept<Revision>> {
                 let of = $content;
-                whole_revision(auth.caller(&self.0).content(&of), known, shown(metadata)).await
+                let shown = with_computed(shown(metadata), computed);
+                whole_revision(auth.caller(&self.0).content(&of), known, shown).await
             }
 
             #[doc = $pages_title]
@@ -149,13 +161,13 @@ macro_rules! mount {
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 /// `false` leaves out what Git knows of pages and files.
                 metadata: Query<bool>,
-                /// Computed pages and contents are answered as they were written, whatever is asked.
-                #[oai(name = "computed")]
-                _computed: Query<bool>,
+                /// `false` answers computed pages as they were written, in place of the pages that they stand for.
+                computed: Query<bool>,
             ) -> Answer<Kept<Pages>> {
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
-                kept(content, known, content.list_pages(shown(metadata))).await
+                let shown = with_computed(shown(metadata), computed);
+                kept(content, known, content.list_pages(shown)).await
             }
 
             #[doc = $files_title]
@@ -217,13 +229,13 @@ macro_rules! mount {
                 evaluated: Query<Evaluated>,
                 /// `false` leaves out what Git knows of pages and files.
                 metadata: Query<bool>,
-                /// Computed pages and contents are answered as they were written, whatever is asked.
-                #[oai(name = "computed")]
-                _computed: Query<bool>,
+                /// `false` answers computed pages as they were written, in place of the pages that they stand for.
+                computed: Query<bool>,
             ) -> Answer<Kept<RevisionPage>> {
                 let (of, page) = ($content, id(&page, "page")?);
                 let content = auth.caller(&self.0).content(&of);
-                kept(content, known, content.get_page(&page, written(metadata, format, evaluated))).await
+                let shown = with_computed(written(metadata, format, evaluated), computed);
+                kept(content, known, content.get_page(&page, shown)).await
             }
 
             #[doc = $path_title]
@@ -242,11 +254,11 @@ macro_rules! mount {
                 evaluated: Query<Evaluated>,
                 /// `false` leaves out what Git knows of pages and files.
                 metadata: Query<bool>,
-                /// Computed pages and contents are answered as they were written, whatever is asked.
-                #[oai(name = "computed")]
-                _computed: Query<bool>,
+                /// `false` answers computed pages as they were written, in place of the pages that they stand for.
+                computed: Query<bool>,
             ) -> Answer<Kept<RevisionPage>> {
-                let (of, how) = ($content, written(metadata, format, evaluated));
+                let how = with_computed(written(metadata, format, evaluated), computed);
+                let of = $content;
                 let content = auth.caller(&self.0).content(&of);
                 kept(content, known, content.get_page_by_path(&path, how)).await
             }

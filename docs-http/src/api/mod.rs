@@ -14,6 +14,7 @@ mod invites;
 mod jobs;
 mod links;
 mod members;
+mod openapi_specs;
 mod orgs;
 mod pdf;
 mod permissions;
@@ -87,7 +88,7 @@ pub type Api = (
     pdf::Pdf,
     (sites::Sites, site_structure::Structure, site_settings::SiteSettings, urls::Urls),
     (teams::Teams, permissions::Permissions, saml::Saml),
-    translations::Translations,
+    (translations::Translations, openapi_specs::OpenApiSpecs),
 );
 
 /// All operations on a platform.
@@ -118,7 +119,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
             urls::Urls(platform.clone()),
         ),
         (teams::Teams(platform.clone()), permissions::permissions(platform), saml::Saml(platform.clone())),
-        translations::Translations(platform.clone()),
+        (translations::Translations(platform.clone()), openapi_specs::OpenApiSpecs(platform.clone())),
     )
 }
 
@@ -149,6 +150,8 @@ enum Tag {
     Translations,
     /// What people say of content.
     Comments,
+    /// Specifications of APIs that content shows.
+    OpenApi,
     /// Import of repositories, export to them, and both in step.
     Git,
     /// Pages by what they say.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
@@ -35,4 +35,30 @@ pub(crate) async fn hostname_of(s: &Server) -> String {
 pub(crate) async fn link_of(s: &Server) -> String {
     s.patch(&format!("/v1/orgs/{}", s.org), json!({ "inviteLinks": true })).await;
     id(&s.post(&format!("/v1/orgs/{}/link-invites", s.org), 201, json!({ "role": "read" })).await.body)
+}
+
+/// What is sent to operations on comments and reviews.
+pub(crate) fn body_of_discussion(id: &str, names: &BTreeMap<&'static str, String>) -> Option<Value> {
+    Some(match id {
+        "postCommentInSpace" | "postCommentInChangeRequest" => {
+            json!({ "page": names["pageId"], "node": names["node"], "body": { "markdown": "Why?" } })
+        }
+        "updateCommentInSpace" | "updateCommentInChangeRequest" => json!({
+            "resolved": true, "body": { "markdown": "How?" }, "addedReactions": ["👍"],
+            "removedReactions": ["👎"],
+        }),
+        "postCommentReplyInSpace" | "postCommentReplyInChangeRequest" => {
+            json!({ "body": { "markdown": "So." } })
+        }
+        "updateCommentReplyInSpace" | "updateCommentReplyInChangeRequest" => json!({
+            "body": { "markdown": "Thus." }, "addedReactions": ["👍"], "removedReactions": ["👎"],
+        }),
+        "submitChangeRequestReview" => {
+            json!({ "status": "approved", "comment": { "markdown": "Fine." } })
+        }
+        "requestReviewersForChangeRequest" => {
+            json!({ "users": [names["userId"]], "subject": "Read this" })
+        }
+        _ => return None,
+    })
 }

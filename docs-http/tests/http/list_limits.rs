@@ -32,6 +32,7 @@ async fn lists(s: &Server) -> Vec<String> {
     s.post(&format!("{site}/redirects"), 201, redirect).await;
     let collection = s.post(&format!("/v1/orgs/{}/collections", s.org), 201, json!({})).await.body;
     s.post(&format!("/v1/spaces/{space}/move"), 200, json!({ "parent": collection["id"] })).await;
+    crate::openapi_specs::spec(s, "pets").await;
     s.platform.settle().await.expect("settled");
     let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
     let mut lists = vec![
@@ -41,6 +42,8 @@ async fn lists(s: &Server) -> Vec<String> {
         format!("/v1/orgs/{}/spaces", s.org),
         format!("/v1/orgs/{}/collections", s.org),
         format!("/v1/collections/{}/spaces", id(&collection)),
+        format!("/v1/orgs/{}/openapi", s.org),
+        format!("/v1/orgs/{}/openapi/pets/versions", s.org),
         format!("/v1/orgs/{}/sites", s.org),
         format!("{site}/site-spaces"),
         format!("{site}/share-links"),

@@ -121,6 +121,19 @@ async fn people(s: &Server, org: &str, me: &UserId) -> Vec<String> {
     ]
 }
 
+/// OpenAPI specifications, one of them with many versions, and the lists of them.
+async fn specs(s: &Server, org: &str) -> Vec<String> {
+    for n in 0..7 {
+        crate::openapi_specs::spec(s, &format!("spec-{n}")).await;
+        let text = crate::openapi_specs::PETS.replace("Pets", &format!("Pets {n}"));
+        let put = serde_json::json!({ "source": { "text": text } });
+        s.ask("PUT", &format!("{org}/openapi/versions"), &s.admin, Some(put)).await.is(200, "put");
+        s.platform.settle().await.expect("settled");
+        s.clock.advance(std::time::Duration::from_millis(1));
+    }
+    vec![format!("{org}/openapi"), format!("{org}/openapi/versions/versions")]
+}
+
 /// Sites that show the spaces, with and without sections, and the lists of them and of what they consist of.
 async fn sites(s: &Server, org: &str, spaces: &[String]) -> Vec<String> {
     let space = &spaces[0];
@@ -198,6 +211,7 @@ async fn filled() -> (Server, Vec<String>) {
     lists.extend(discussion(&s, &request, &me).await);
     let collection = collections(&s).await;
     lists.extend(people(&s, &org, &me).await);
+    lists.extend(specs(&s, &org).await);
     let requests = format!("/v1/spaces/{space}/change-requests");
     let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
     let gone = gone(&s).await;

@@ -168,6 +168,8 @@ pub(crate) async fn ready(w: &World, op: &Op) {
             w.s.patch(&space, json!({ "editMode": "live" })).await;
             w.s.post(&format!("{space}/content/template"), 201, json!({ "id": "blank" })).await;
         }
+        // Of one moment there is no latest job.
+        "setSpaceGitSync" => w.s.clock.advance(std::time::Duration::from_millis(1)),
         "updateUserPermissionInSpace" | "updateTeamPermissionInSpace" => granted(w, &space).await,
         "updateUserPermissionInCollection" | "updateTeamPermissionInCollection" => {
             granted(w, &format!("/v1/collections/{}", w.name("collectionId"))).await;

@@ -26,7 +26,7 @@ use poem::{
 };
 use serde_json::{Value, json};
 
-use crate::{contract::Contract, rewind::Rewind};
+use crate::{contract::Contract, openapi_specs, rewind::Rewind};
 
 /// Most bytes of a request body here.
 pub(crate) const BODY_LIMIT: usize = 2 * 1024 * 1024;
@@ -112,6 +112,7 @@ impl Server {
             .git(Arc::new(repository.clone()))
             .web(Arc::new(web()))
             .converter(Arc::new(Lines))
+            .spec_reader(Arc::new(docs_openapi::OpenApiReader))
             .search(Arc::new(MemSearch::new()))
             .pdf(Arc::new(Press))
             .base_url(base)
@@ -357,6 +358,7 @@ fn web() -> MemWeb {
     let web = MemWeb::new();
     let page = "Start\nhttps://web.example/a.svg\nhttps://web.example/gone.png";
     web.put("https://web.example/start", "text/html", page);
+    web.put("https://web.example/openapi.json", "application/json", openapi_specs::PETS);
     web.put("https://web.example/a.svg", "image/svg+xml", "<svg/>");
     web.fail("https://web.example/inside", WebError::Refused("`10.0.0.1` is not for you".to_owned()));
     web

@@ -55,6 +55,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     search(&s, &space).await;
     crate::teams::story(&s, &space).await;
     crate::people::story(&s, &space).await;
+    crate::openapi_specs::story(&s).await;
     let path = format!("/v1/spaces/{space}");
     s.ask("DELETE", &path, &s.admin, None).await.is(204, &path);
     has(&s.get(&path).await, &["deletedAt"]);

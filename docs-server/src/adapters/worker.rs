@@ -1,22 +1,23 @@
-//! PDF files and the conversion of documents: work on what others wrote, done where it can harm nobody.
+//! PDF files, the conversion of documents and the reading of specifications: work on what others wrote, done where
+//! it can harm nobody.
 
-#[cfg(any(feature = "convert", feature = "pdf"))]
+#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
 use std::{path::Path, sync::Arc};
 
 use docs_core::platform::Builder;
-#[cfg(any(feature = "convert", feature = "pdf"))]
+#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
 use docs_worker::{Program, Worker, WorkerOptions, WorkerPool};
 
-#[cfg(any(feature = "convert", feature = "pdf"))]
+#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
 use crate::WorkerProgram;
 use crate::{ServerConfig, ServerError};
 
 /// The command by which a program is a worker.
-#[cfg(any(feature = "convert", feature = "pdf"))]
+#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
 const COMMAND: &str = "worker";
 
 /// Gives a platform what the features bring of this work, and the place where it is done.
-#[cfg(any(feature = "convert", feature = "pdf"))]
+#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
 pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     let fonts = config.fonts.as_deref();
     #[cfg(not(feature = "pdf"))]
@@ -30,6 +31,8 @@ pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, 
             let builder = builder.pdf(Arc::new(typesetter));
             #[cfg(feature = "convert")]
             let builder = builder.converter(Arc::new(docs_convert::DocumentConverter));
+            #[cfg(feature = "openapi")]
+            let builder = builder.spec_reader(Arc::new(docs_openapi::OpenApiReader));
             return Ok(builder);
         }
         WorkerProgram::Current => Program::current().map_err(|why| ServerError::flag("--worker", why))?,
@@ -43,19 +46,22 @@ pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, 
     #[cfg(feature = "pdf")]
     let builder = builder.pdf(Arc::clone(&pool) as _);
     #[cfg(feature = "convert")]
-    let builder = builder.converter(pool);
+    let builder = builder.converter(Arc::clone(&pool) as _);
+    #[cfg(feature = "openapi")]
+    let builder = builder.spec_reader(Arc::clone(&pool) as _);
+    drop(pool);
     Ok(builder)
 }
 
-/// Without either feature there is no such work.
-#[cfg(not(any(feature = "convert", feature = "pdf")))]
+/// Without any of these features there is no such work.
+#[cfg(not(any(feature = "convert", feature = "openapi", feature = "pdf")))]
 pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     super::refuse(config.fonts.is_some(), "--fonts", "pdf")?;
     Ok(builder)
 }
 
 /// What the command of a worker runs.
-#[cfg(any(feature = "convert", feature = "pdf"))]
+#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
 pub(crate) fn worker(config: &ServerConfig) -> Worker {
     let worker = Worker::new();
     #[cfg(feature = "pdf")]
@@ -67,11 +73,13 @@ pub(crate) fn worker(config: &ServerConfig) -> Worker {
     let _ = config;
     #[cfg(feature = "convert")]
     let worker = worker.converter(|| Ok(Arc::new(docs_convert::DocumentConverter) as _));
+    #[cfg(feature = "openapi")]
+    let worker = worker.spec_reader(|| Ok(Arc::new(docs_openapi::OpenApiReader) as _));
     worker
 }
 
 /// A worker does not share the folder that the server was started in.
-#[cfg(any(feature = "convert", feature = "pdf"))]
+#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
 fn absolute(fonts: &Path) -> Result<std::path::PathBuf, ServerError> {
     std::path::absolute(fonts)
         .map_err(|why| ServerError::flag("--fonts", format_args!("{}: {why}", fonts.display())))

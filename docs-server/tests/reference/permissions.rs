@@ -55,7 +55,7 @@ fn answer(status: &str) -> String {
     if status.starts_with('2') { "yes".to_owned() } else { code(status) }
 }
 
-/// `SingleSignOn` as `Single sign on`.
+/// `SingleSignOn` as `Single sign on`, and names as they are written.
 fn words(tag: &str) -> String {
     let mut words = String::new();
     for c in tag.chars() {
@@ -66,5 +66,5 @@ fn words(tag: &str) -> String {
             words.push(c);
         }
     }
-    words
+    words.replace("Open api", "OpenAPI")
 }

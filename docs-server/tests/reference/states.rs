@@ -23,6 +23,8 @@ const STATES: &[(&str, &str)] = &[
     ("Comments in a list", "CommentStatus"),
     ("Links", "LinkStatus"),
     ("SAML providers", "SamlProviderStatus"),
+    ("OpenAPI specifications", "SpecProcessingState"),
+    ("Why an OpenAPI specification could not be processed", "SpecErrorCode"),
     ("Jobs", "JobState"),
     ("What a job does", "JobStage"),
 ];

@@ -18,7 +18,8 @@ use crate::{cache::Caches, gather::gather_references, page::Scene};
 /// # Errors
 /// The platform's; `NotFound` for a page that was removed just now.
 pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: &PageId) -> Result<String> {
-    let shown = Shown { git: false, format: ContentFormat::Markdown, evaluated: Evaluated::Yes };
+    let shown =
+        Shown { git: false, format: ContentFormat::Markdown, evaluated: Evaluated::Yes, ..Shown::default() };
     let space = scene.addresses.space.clone();
     let page = match scene.visit.space(&space).content().get_page(page, shown).await? {
         RevisionPage::Document(page) => *page,

@@ -151,7 +151,7 @@ pub(crate) async fn document_page(visit: &Visit, caches: &Caches, at: usize) -> 
     let mut scene = Scene::of(visit, caches).await?;
     let id = scene.frame.entries.get(at).map(|entry| entry.id.clone());
     let id = id.ok_or_else(|| Error::not_found("page"))?;
-    let shown = Shown { git: true, format: ContentFormat::Document, evaluated: Evaluated::Yes };
+    let shown = Shown { format: ContentFormat::Document, evaluated: Evaluated::Yes, ..Shown::default() };
     let space = scene.addresses.space.clone();
     let page = match visit.space(&space).content().get_page(&id, shown).await? {
         RevisionPage::Document(page) => *page,

@@ -11,7 +11,8 @@ use docs_core::{
     },
     platform::{Caller, NewUser},
 };
-use docs_memstore::{ManualClock, MemObjects, MemSearch, MemStore, SeededIds};
+use docs_memstore::{ManualClock, MemGit, MemObjects, MemSearch, MemStore, SeededIds};
+use docs_openapi::OpenApiReader;
 use docs_site::{SiteConfig, Sites};
 use hmac::{Hmac, KeyInit, Mac};
 use poem::{
@@ -30,6 +31,8 @@ pub(crate) struct World {
     pub(crate) clock: ManualClock,
     pub(crate) admin: Actor,
     pub(crate) org: OrgId,
+    /// The repository that spaces are imported from.
+    pub(crate) git: MemGit,
     app: BoxEndpoint<'static>,
 }
 
@@ -53,12 +56,14 @@ impl World {
     }
 
     pub(crate) async fn at(base: &str) -> Self {
-        let clock = ManualClock::default();
+        let (clock, git) = (ManualClock::default(), MemGit::new());
         let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
         let platform = Platform::builder(Arc::new(MemStore::new()), objects)
             .clock(clock.clone())
             .ids(SeededIds::new(7))
             .search(Arc::new(MemSearch::new()))
+            .git(Arc::new(git.clone()))
+            .spec_reader(Arc::new(OpenApiReader))
             .base_url(base)
             .build();
         let new = NewUser {
@@ -70,7 +75,7 @@ impl World {
         let org = platform.as_platform().orgs().create(title, &ada).await.expect("an organization").id;
         let next = make_sync(|_| Response::builder().status(StatusCode::IM_A_TEAPOT).body("the next one"));
         let app = Sites::new(&platform, SiteConfig::default()).expect("an address").before(next).boxed();
-        Self { platform, clock, admin: Actor::User(ada), org, app }
+        Self { platform, clock, admin: Actor::User(ada), org, git, app }
     }
 
     pub(crate) fn me(&self) -> Caller<'_> {

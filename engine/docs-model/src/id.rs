@@ -162,6 +162,10 @@ ids! {
     ShareLinkId,
     /// A redirect of a site.
     RedirectId,
+    /// An OpenAPI specification.
+    OpenApiSpecId,
+    /// A version of an OpenAPI specification.
+    OpenApiSpecVersionId,
     /// A background job.
     JobId,
     /// An API token.

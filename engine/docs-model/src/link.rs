@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ChangeRequest, Collection, List, NextPage, Organization, ReusableContent, Revision, RevisionFile,
-    RevisionPage, Space, User,
+    ChangeRequest, Collection, List, NextPage, OpenApiSpec, Organization, ReusableContent, Revision,
+    RevisionFile, RevisionPage, Space, User,
 };
 
 /// How a link stands.
@@ -152,6 +152,15 @@ pub enum ContentLocation {
         organization: Box<Organization>,
         /// The collection.
         collection: Box<Collection>,
+    },
+    /// An OpenAPI specification.
+    #[serde(rename = "openapi")]
+    OpenApi {
+        /// Its organization.
+        organization: Box<Organization>,
+        /// The specification.
+        #[serde(rename = "openAPISpec")]
+        open_api_spec: Box<OpenApiSpec>,
     },
     /// A space.
     Space {

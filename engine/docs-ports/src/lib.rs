@@ -9,6 +9,7 @@ mod pdf;
 mod saml;
 pub mod search;
 mod secrets;
+mod spec;
 mod translate;
 mod web;
 
@@ -22,5 +23,6 @@ pub use pdf::*;
 pub use saml::*;
 pub use search::{SearchError, SearchIndex};
 pub use secrets::{NotSealed, SealingKey, Secrets};
+pub use spec::*;
 pub use translate::*;
 pub use web::{Fetched, Web, WebError};

@@ -1,9 +1,11 @@
 //! Translating text: [`Translator`].
 
-use std::ops::Range;
+mod terms;
 
 use async_trait::async_trait;
 use docs_model::TranslationLanguage;
+
+pub use self::terms::{FoundTerm, Terms};
 
 /// Opens a placeholder within a segment.
 pub const PLACEHOLDER_OPEN: char = '⟦';
@@ -103,78 +105,30 @@ impl Translator for PseudoTranslator {
     }
 
     async fn translate(&self, batch: &TranslationBatch) -> Result<Vec<String>, TranslateError> {
-        Ok(batch.segments.iter().map(|segment| pseudo(segment, &batch.glossary)).collect())
+        let terms = Terms::new(&batch.glossary);
+        Ok(batch.segments.iter().map(|segment| pseudo(segment, (&terms, &batch.glossary))).collect())
     }
 }
 
 /// A segment with accents, in brackets. Terms of the glossary are what it says of them.
-fn pseudo(segment: &str, glossary: &[TermRule]) -> String {
+fn pseudo(segment: &str, (terms, glossary): (&Terms, &[TermRule])) -> String {
     let mut out = String::from("[");
     let mut rest = segment;
-    let mut before: Option<char> = None;
-    while let Some(first) = rest.chars().next() {
-        if first == PLACEHOLDER_OPEN
-            && let Some(end) = rest.find(PLACEHOLDER_CLOSE)
-        {
-            let (placeholder, after) = rest.split_at(end + PLACEHOLDER_CLOSE.len_utf8());
-            out.push_str(placeholder);
-            (rest, before) = (after, None);
-            continue;
+    while !rest.is_empty() {
+        let (text, after) = rest.split_at(rest.find(PLACEHOLDER_OPEN).unwrap_or(rest.len()));
+        let mut done = 0;
+        for FoundTerm { range, rule } in terms.find_all(text) {
+            out.extend(text[done..range.start].chars().map(accented));
+            out.push_str(&glossary[rule].translation);
+            done = range.end;
         }
-        let at_word = before.is_none_or(|before| !before.is_alphanumeric());
-        let term = glossary.iter().filter(|_| at_word).find_map(|rule| Some((rule, rule.length_at(rest)?)));
-        if let Some((rule, length)) = term {
-            out.push_str(&rule.translation);
-            before = rest[..length].chars().next_back();
-            rest = &rest[length..];
-            continue;
-        }
-        out.push(accented(first));
-        before = Some(first);
-        rest = &rest[first.len_utf8()..];
+        out.extend(text[done..].chars().map(accented));
+        let end = after.find(PLACEHOLDER_CLOSE).map_or(after.len(), |end| end + PLACEHOLDER_CLOSE.len_utf8());
+        out.push_str(&after[..end]);
+        rest = &after[end..];
     }
     out.push(']');
     out
-}
-
-impl TermRule {
-    /// Tells whether the term occurs in a text, as whole words.
-    #[must_use]
-    pub fn occurs_in(&self, text: &str) -> bool {
-        self.find_in(text).is_some()
-    }
-
-    /// Where the term first occurs in a text, as whole words.
-    #[must_use]
-    pub fn find_in(&self, text: &str) -> Option<Range<usize>> {
-        let mut before: Option<char> = None;
-        for (at, c) in text.char_indices() {
-            let at_word = before.is_none_or(|before| !before.is_alphanumeric());
-            if let Some(length) = self.length_at(&text[at..]).filter(|_| at_word) {
-                return Some(at..at + length);
-            }
-            before = Some(c);
-        }
-        None
-    }
-
-    /// How many bytes of the beginning of a text are the term, where a word ends behind it.
-    fn length_at(&self, text: &str) -> Option<usize> {
-        let mut rest = text.chars();
-        let mut length = 0;
-        for wanted in self.term.chars() {
-            let found = rest.next()?;
-            let is_same =
-                found == wanted || (!self.case_sensitive && found.to_lowercase().eq(wanted.to_lowercase()));
-            if !is_same {
-                return None;
-            }
-            length += found.len_utf8();
-        }
-        let ends_word = self.term.chars().next_back().is_some_and(char::is_alphanumeric);
-        let goes_on = rest.next().is_some_and(char::is_alphanumeric);
-        (length > 0 && !(ends_word && goes_on)).then_some(length)
-    }
 }
 
 /// A letter with an accent; other characters as they are.
@@ -218,24 +172,7 @@ mod tests {
             ("An api, spaces", "[Áñ ápí, spáçés]"),
             ("", "[]"),
         ] {
-            assert_eq!(pseudo(segment, &rules), translated);
+            assert_eq!(pseudo(segment, (&Terms::new(&rules), &rules)), translated);
         }
-    }
-
-    #[test]
-    fn a_term_occurs_as_whole_words_only() {
-        let space = rule("space", "", false);
-        for (text, occurs) in [
-            ("a space", true),
-            ("Space.", true),
-            ("spaces", false),
-            ("backspace", false),
-            ("⟦1⟧space⟦/1⟧", true),
-            ("", false),
-        ] {
-            assert_eq!(space.occurs_in(text), occurs, "{text}");
-        }
-        assert!(!rule("API", "", true).occurs_in("the api"));
-        assert!(rule("C++", "", true).occurs_in("in C++20"), "what ends in no letter ends anywhere");
     }
 }

@@ -1,5 +1,7 @@
 //! The web outside: [`Web`].
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 
@@ -40,6 +42,9 @@ pub enum WebError {
     /// The host could not be reached, or broke off.
     #[error("cannot be fetched: {0}")]
     Unreachable(String),
+    /// The host took longer than it may.
+    #[error("cannot be fetched: it takes longer than {0:?}")]
+    TimedOut(Duration),
     /// The host answered with a failure.
     #[error("cannot be fetched: the host answered {0}")]
     Status(u16),

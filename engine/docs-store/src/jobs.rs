@@ -211,9 +211,7 @@ pub async fn waiting_for_the_same(
 /// # Errors
 /// The store's.
 pub async fn hasten_lane(tx: &mut Tx, lane: &str, now: Timestamp) -> StoreResult<()> {
-    let rows = tx.below(&JobRecord::of_lane(lane), 1).await?;
-    let Some((row, _)) = rows.first() else { return Ok(()) };
-    let first = tx.get::<JobRecord>(&JobRecord::named_by(row)).await?;
+    let first = head_of(tx, lane).await?;
     if let Some(job) = first.filter(|job| job.state == JobState::Queued && job.due > now) {
         tx.put(&*job, JobRecord { due: now, ..JobRecord::clone(&job) })?;
         tx.feed(topic::JOBS, JobRecord::at(&job.id));

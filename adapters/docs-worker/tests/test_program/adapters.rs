@@ -5,8 +5,8 @@ use std::{hint::black_box, io::Write as _, sync::Arc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use docs_ports::{
-    Book, ConvertError, ConvertedPage, Converter, Document, EmbeddedFile, FoundFile, Pdf, PdfError,
-    UnpackedFile,
+    Book, ConvertError, ConvertedPage, Converter, Document, EmbeddedFile, FoundFile, Pdf, PdfError, ReadSpec,
+    ReadSpecFile, SpecError, SpecFiles, SpecFormat, SpecOutline, SpecProblem, SpecReader, UnpackedFile,
 };
 
 /// Acts by the title of a book, the name of a document, and the bytes of an archive.
@@ -65,6 +65,27 @@ impl Converter for Actor {
         act(&names).map_err(|error| ConvertError::Failed(error.to_string()))?;
         let file = |name: &str| UnpackedFile { path: name.to_owned(), bytes: vec![b'x'; 1 << 20].into() };
         Ok(names.split(' ').map(file).collect())
+    }
+}
+
+/// Acts by the location of the file that a specification begins with; answers what it was given.
+#[async_trait]
+impl SpecReader for Actor {
+    async fn read(&self, files: SpecFiles) -> Result<ReadSpec, SpecError> {
+        if files.entry.location == "too large" {
+            return Err(SpecError::TooLarge("the actor finds it too large".to_owned()));
+        }
+        act(&files.entry.location).map_err(|error| SpecError::Failed(error.to_string()))?;
+        let file = |json| ReadSpecFile { format: SpecFormat::Yaml, json, references: vec!["b".to_owned()] };
+        let problem = SpecProblem { message: "m".to_owned(), pointer: "/p".to_owned(), line: Some(3) };
+        let told = std::iter::once(&files.entry).chain(&files.others);
+        let told: Vec<String> = told.map(|file| format!("{} {:?}", file.location, file.bytes)).collect();
+        Ok(ReadSpec {
+            outline: SpecOutline { title: told.join(", "), ..SpecOutline::default() },
+            problems: vec![problem],
+            missing: vec!["gone".to_owned()],
+            files: vec![file(None), file(Some(Bytes::from_static(b"{}")))],
+        })
     }
 }
 

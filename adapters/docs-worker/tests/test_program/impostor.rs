@@ -55,13 +55,14 @@ fn frame(tag: u8, bytes: &[u8]) -> std::io::Result<()> {
     write(bytes)
 }
 
-/// Reads the limits, and says that they hold.
+/// Reads the limits, and says that they hold and that it is of the version that they are of.
 fn ready() -> std::io::Result<()> {
     let mut header = [0; 9];
     std::io::stdin().read_exact(&mut header)?;
     let [_, length @ ..] = header;
-    std::io::copy(&mut std::io::stdin().lock().take(u64::from_le_bytes(length)), &mut std::io::sink())?;
-    frame(JSON, b"{\"protocol\":1}")
+    let bounds = std::io::stdin().lock().take(u64::from_le_bytes(length));
+    let bounds: serde_json::Value = serde_json::from_reader(bounds)?;
+    frame(JSON, format!("{{\"protocol\":{}}}", bounds["protocol"]).as_bytes())
 }
 
 fn rendered() -> std::io::Result<()> {

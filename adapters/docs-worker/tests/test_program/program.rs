@@ -15,7 +15,11 @@ use crate::adapters::Actor;
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
-        Some("worker") => Worker::new().pdf(|| Ok(Arc::new(Actor))).converter(|| Ok(Arc::new(Actor))).run(),
+        Some("worker") => Worker::new()
+            .pdf(|| Ok(Arc::new(Actor)))
+            .converter(|| Ok(Arc::new(Actor)))
+            .spec_reader(|| Ok(Arc::new(Actor)))
+            .run(),
         Some("unable") => Worker::new().pdf(|| Err("there are no fonts".into())).run(),
         Some("server") => server(),
         Some(other) => impostor::run(other),

@@ -39,6 +39,7 @@ fn options(limits: WorkerLimits) -> WorkerOptions {
         render: limits,
         convert: limits,
         unpack: limits,
+        read_spec: limits,
     }
 }
 

@@ -1,7 +1,10 @@
 //! Jobs that end well.
 
 use docs_model::{Block, BlockKind, Document as PageDocument, Leaf, Node, PageId, TextNode};
-use docs_ports::{BookLink, BookPage, ConvertError, Converter as _, EmbeddedFile, PdfSink, UnpackedFile};
+use docs_ports::{
+    BookLink, BookPage, ConvertError, Converter as _, EmbeddedFile, PdfSink, SpecError, SpecFile, SpecFiles,
+    SpecReader as _, UnpackedFile,
+};
 
 use super::*;
 
@@ -191,4 +194,37 @@ async fn a_worker_has_its_limits_before_its_job_and_no_secret_of_the_server() {
     );
     render(&pool, book("write")).await.expect_err("nothing is written");
     all_is_well(&pool).await;
+}
+
+#[tokio::test]
+async fn a_worker_sees_the_files_of_a_specification_and_its_reading_comes_back_whole() {
+    let _alone = alone().await;
+    let file = |location: &str, bytes: &'static [u8]| SpecFile {
+        location: location.to_owned(),
+        bytes: Bytes::from_static(bytes),
+    };
+    let files = SpecFiles { entry: file("entry", b"one"), others: vec![file("b", b"")] };
+    let spec = pool(WIDE).read(files).await.expect("an answer");
+    assert_eq!(spec.outline.title, "entry b\"one\", b b\"\"");
+    assert_eq!((spec.problems[0].line, spec.missing.as_slice()), (Some(3), &["gone".to_owned()][..]));
+    assert_eq!(spec.files[0].json, None);
+    assert_eq!(spec.files[1].json.as_deref(), Some(&b"{}"[..]));
+    assert_eq!(spec.files[1].references, ["b"]);
+}
+
+#[tokio::test]
+async fn a_specification_that_harms_its_reader_is_refused_with_what_to_do() {
+    let _alone = alone().await;
+    let narrow = WorkerLimits { wall: Duration::from_secs(5), cpu: Duration::from_secs(1), ..WIDE };
+    for (what, told) in [
+        ("too large", "the actor finds it too large"),
+        ("overflow", "the specification cannot be read: it stopped the program that reads it; "),
+        ("spin", "the specification takes more than 1 seconds of computing to read; "),
+        ("sleep", "the specification takes longer than 5 seconds to read; "),
+    ] {
+        let entry = SpecFile { location: what.to_owned(), bytes: Bytes::new() };
+        let error = pool(narrow).read(SpecFiles { entry, others: Vec::new() }).await.expect_err("refused");
+        assert!(matches!(&error, SpecError::TooLarge(why) if why.starts_with(told)), "{what}: {error:?}");
+    }
+    all_is_well(&pool(WIDE)).await;
 }

@@ -82,7 +82,9 @@ impl<'p> ContentHandle<'p> {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let of = &self.of.to_content_of();
             let at = platform.located(actor, of).await?;
-            let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
+            let Some(entry) = at.view.page(page).await? else {
+                return platform.made_document(&at, page).await?.ok_or_else(|| Error::not_found("page"));
+            };
             let filter = at.content_filter().await?;
             filter.require(page, &entry).await?;
             filter.document(at.document(&entry.body).await?, &entry.variables, evaluated).await

@@ -1,8 +1,8 @@
 //! A page as it is shown: with its text, and the pages below it.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
-use super::{Located, Shown};
+use super::{Located, Shown, computed::slugs_of};
 use crate::{
     Error, Result,
     content::{Evaluated, PageEntry, Rendering, document},
@@ -64,11 +64,14 @@ impl Platform {
         struct Level {
             page: Option<(PageId, PageEntry, String)>,
             path: String,
+            slugs: HashSet<String>,
             left: std::vec::IntoIter<(PageId, PageEntry)>,
             done: Vec<RevisionPage>,
         }
-        let first = at.view.children(Some(top)).await?.into_iter();
-        let mut stack = vec![Level { page: None, path: path.to_owned(), left: first, done: Vec::new() }];
+        let first = at.view.children(Some(top)).await?;
+        let slugs = slugs_of(&first);
+        let left = first.into_iter();
+        let mut stack = vec![Level { page: None, path: path.to_owned(), slugs, left, done: Vec::new() }];
         loop {
             let depth = stack.len();
             let Some(level) = stack.last_mut() else { return Ok(Vec::new()) };
@@ -76,13 +79,18 @@ impl Platform {
                 if !filter.meets(&id, &entry) {
                     continue;
                 }
+                let place = (level.path.as_str(), &mut level.slugs);
+                if let Some(pages) = self.replaced_one(at.space(), (&id, &entry), place, shown).await? {
+                    level.done.extend(pages);
+                    continue;
+                }
                 let path = join(&level.path, &entry.slug);
-                let below = if depth < MAX_DEPTH { at.view.children(Some(&id)).await? } else { Vec::new() }
-                    .into_iter();
+                let below = if depth < MAX_DEPTH { at.view.children(Some(&id)).await? } else { Vec::new() };
                 stack.push(Level {
                     page: Some((id, entry, path.clone())),
                     path,
-                    left: below,
+                    slugs: slugs_of(&below),
+                    left: below.into_iter(),
                     done: Vec::new(),
                 });
                 continue;

@@ -14,8 +14,9 @@ use crate::{
 };
 
 impl<'p> ContentHandle<'p> {
-    /// The tag of what [`get`](Self::get) answers now, told without reading pages or files. `None` for visitors, whose
-    /// answers depend on more than the revision.
+    /// The tag of what [`get`](Self::get) answers now, told without reading it. `None` for visitors, whose answers
+    /// depend on more than the revision. What is computed of it has a tag of its own,
+    /// [`computed_tag`](Self::computed_tag).
     ///
     /// # Errors
     /// `NotFound`.
@@ -42,6 +43,30 @@ impl<'p> ContentHandle<'p> {
         })
     }
 
+    /// Names what pages of this content are computed from now: another tag once these pages are others, though the
+    /// revision is the same. `None` where nothing is computed.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// if me.space(space).content().computed_tag().await?.is_none() {
+    ///     println!("the pages follow from the revision alone");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn computed_tag(self) -> BoxFuture<'p, Result<Option<EntityTag>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let at = platform.located(actor, &self.of.to_content_of()).await?;
+            platform.computed_from(&at.space().organization, &*at.view.tree().await?).await
+        })
+    }
+
     /// The tag of an answer of [`get`](Self::get) to a member, which [`revision_tag`](Self::revision_tag) told before.
     ///
     /// # Errors
@@ -62,7 +87,8 @@ impl<'p> ContentHandle<'p> {
     }
 
     /// The tag of all that is read of a revision by its id, told without reading it: what a member reads of it never
-    /// changes. `None` where it may: for visitors, and for the content of a space or a change request.
+    /// changes, but for what is computed of it, which has a tag of its own, [`computed_tag`](Self::computed_tag).
+    /// `None` where it may: for visitors, and for the content of a space or a change request.
     ///
     /// # Errors
     /// `NotFound`.

@@ -97,21 +97,25 @@ impl Platform {
         self.request_views(tx, (actor, space), std::slice::from_ref(&found)).await?.pop().ok_or_else(missing)
     }
 
-    pub(super) fn tree_view(
+    pub(super) async fn tree_view(
         &self,
         space: &SpaceRecord,
         (tree, filter): (&PageTree, &ContentFilter),
         shown: Shown,
     ) -> Result<Vec<RevisionPage>> {
         let seen = filter.shown(tree);
+        let mut replaced = self.replaced(space, (tree, filter), shown).await?;
         // Pages come before those below them, so going backwards every page's children are ready.
-        let mut ready: Vec<Option<RevisionPage>> = tree.pages().iter().map(|_| None).collect();
+        let mut ready: Vec<Vec<RevisionPage>> = tree.pages().iter().map(|_| Vec::new()).collect();
         for (at, page) in tree.pages().iter().enumerate().rev().filter(|(at, _)| seen[*at]) {
-            let below = page.children.iter().filter_map(|child| ready.get_mut(*child)?.take()).collect();
+            let below = taken(&mut ready, &page.children);
             let TreePage { id, entry, path, .. } = page;
-            ready[at] = Some(self.page_view(space, (id, entry, path), below, shown)?);
+            ready[at] = match replaced.remove(id) {
+                Some(pages) => pages,
+                None => vec![self.page_view(space, (id, entry, path), below, shown)?],
+            };
         }
-        let mut pages: Vec<_> = tree.roots().iter().filter_map(|root| ready.get_mut(*root)?.take()).collect();
+        let mut pages = taken(&mut ready, tree.roots());
         if filter.hides() {
             pages.iter_mut().for_each(without_conflicts);
         }
@@ -225,6 +229,17 @@ impl Platform {
             git: file.git.filter(|_| shown.git),
         })
     }
+}
+
+/// Takes what is ready of some pages, in their order.
+fn taken(ready: &mut [Vec<RevisionPage>], pages: &[usize]) -> Vec<RevisionPage> {
+    let mut taken = Vec::with_capacity(pages.len());
+    for at in pages {
+        if let Some(ready) = ready.get_mut(*at) {
+            taken.append(ready);
+        }
+    }
+    taken
 }
 
 /// What all kinds of pages show.

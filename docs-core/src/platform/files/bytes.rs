@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result,
     content::{FileEntry, PART_BYTES, listed_parts},
-    store::{Hash, Objects, StoreError},
+    store::{Hash, Objects, StoreError, records::StoredBytes},
 };
 
 /// Parts that are read together.
@@ -27,6 +27,10 @@ pub(in crate::platform) struct FilePlace {
 impl FilePlace {
     pub(in crate::platform) const fn of(file: &FileEntry) -> Self {
         Self { blob: file.blob, parts: file.parts }
+    }
+
+    pub(in crate::platform) const fn stored(bytes: &StoredBytes) -> Self {
+        Self { blob: bytes.blob, parts: bytes.parts }
     }
 
     /// Reads a range of the bytes; of one that goes beyond the end, those that there are. `None` where the file is not

@@ -9,7 +9,7 @@ use crate::{
     Result,
     content::{FileEntry, PART_BYTES, parts_list},
     model::{Dimensions, GitBlob},
-    store::{Hash, Objects},
+    store::{Hash, Objects, records::StoredBytes},
 };
 
 /// Takes the bytes of a file, and stores them as one object or in parts.
@@ -121,6 +121,11 @@ impl FileWriter {
 }
 
 impl WrittenFile {
+    /// The bytes as records have them.
+    pub(in crate::platform) const fn stored(&self) -> StoredBytes {
+        StoredBytes { blob: self.blob, parts: self.parts, size: self.size }
+    }
+
     /// The file as content has it.
     pub(in crate::platform) fn entry(
         self,

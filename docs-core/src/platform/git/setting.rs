@@ -178,7 +178,7 @@ impl<'p> SpaceHandle<'p> {
                     job: platform.id(),
                     now: platform.now(),
                 };
-                platform.write_and_show(actor, &operation, |done| at_once(Ok(done.out.clone()))).await
+                platform.write_and_show(actor, &operation, |done| at_once(Ok(done.out))).await
             });
             done.await
         })

@@ -1,5 +1,5 @@
-//! Targets of links outside of their revision: other spaces, collections, users. What the one who asks may not see is
-//! not there.
+//! Targets of links outside of their revision: other spaces, collections, users, OpenAPI specifications. What the
+//! one who asks may not see is not there.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -11,14 +11,16 @@ use crate::{
     ErrorKind, Result,
     content::{Link, LinkTarget, Standing},
     model::{
-        Collection, CollectionId, ContentLocation, ContentRef, OrgId, Organization, SpaceId, User, UserId,
+        Collection, CollectionId, ContentLocation, ContentRef, OpenApiSpec, OrgId, Organization, SpaceId,
+        User, UserId,
     },
     platform::{
         Actor, Platform,
         access::{self, AccessResolver},
         files::Bearer,
+        openapi_specs,
     },
-    policy::SpaceAccess,
+    policy::{OrgAction, SpaceAccess},
     store::{
         Key, Tx,
         records::{CollectionRecord, MemberRecord, SpaceRecord},
@@ -39,6 +41,7 @@ enum Known<'a> {
     Nothing,
     User(User),
     Collection(Arc<CollectionView>),
+    Spec(Arc<SpecView>),
     Space(SpaceFrame<'a>),
     TargetView(SpaceFrame<'a>, Arc<Things>, LinkTarget),
 }
@@ -49,6 +52,8 @@ struct Named {
     spaces: BTreeSet<SpaceId>,
     users: BTreeSet<UserId>,
     collections: BTreeSet<CollectionId>,
+    /// Slugs of OpenAPI specifications.
+    specs: BTreeSet<String>,
 }
 
 impl Named {
@@ -58,6 +63,7 @@ impl Named {
             match reference {
                 ContentRef::User { user } => drop(named.users.insert(user.clone())),
                 ContentRef::Collection { collection } => drop(named.collections.insert(collection.clone())),
+                ContentRef::OpenApi { spec } => drop(named.specs.insert(spec.clone())),
                 reference => named.spaces.extend(thing_in(reference).0.cloned()),
             }
         }
@@ -69,6 +75,12 @@ impl Named {
 struct CollectionView {
     organization: Organization,
     collection: Collection,
+}
+
+/// An OpenAPI specification, with its organization.
+struct SpecView {
+    organization: Organization,
+    spec: OpenApiSpec,
 }
 
 /// The content that something is in.
@@ -106,6 +118,10 @@ impl<'a> Outside<'a> {
                 organization: Box::new(view.organization.clone()),
                 collection: Box::new(view.collection.clone()),
             }),
+            Known::Spec(view) => Some(ContentLocation::OpenApi {
+                organization: Box::new(view.organization.clone()),
+                open_api_spec: Box::new(view.spec.clone()),
+            }),
             Known::Space(around) => Some(ContentLocation::Space {
                 organization: Box::new(around.frame().organization.clone()),
                 space: Box::new(around.frame().space.clone()),
@@ -134,6 +150,7 @@ impl<'a> Outside<'a> {
         let around = |space: &SpaceId| self.around(&frames, space);
         let users = self.users(&tx, named.users.into_iter().collect()).await?;
         let collections = self.collections(&tx, named.collections.into_iter().collect()).await?;
+        let specs = self.specs(&tx, named.specs.into_iter().collect()).await?;
         // Objects may come through the same connections as the transaction, so none is held meanwhile.
         drop(tx);
         let things = self.things(&frames, &new).await?;
@@ -152,7 +169,7 @@ impl<'a> Outside<'a> {
                             .zip(there)
                             .map(|(around, there)| Known::TargetView(around, there, target))
                     }
-                    // Specifications: there are none that content could refer to.
+                    (ContentRef::OpenApi { spec }, _) => specs.get(spec).cloned().map(Known::Spec),
                     _ => None,
                 };
                 (reference.clone(), known.unwrap_or(Known::Nothing))
@@ -246,6 +263,26 @@ impl<'a> Outside<'a> {
                 let organization = organization.clone();
                 (collection.id.clone(), Arc::new(CollectionView { organization, collection }))
             }));
+        }
+        Ok(views)
+    }
+
+    /// Those OpenAPI specifications of the space's organization that are there and that the actor may read.
+    async fn specs(&self, tx: &Tx, slugs: Vec<String>) -> Result<HashMap<String, Arc<SpecView>>> {
+        let mut views = HashMap::new();
+        if slugs.is_empty() {
+            return Ok(views);
+        }
+        let org = &self.own.record.organization;
+        let access = access::org(tx, self.actor, org).await?;
+        if access.require(OrgAction::ReadSpecs).is_err() {
+            return Ok(views);
+        }
+        for (slug, spec) in slugs.iter().zip(openapi_specs::find_all(tx, org, &slugs).await?) {
+            let Some(spec) = spec else { continue };
+            let organization = self.own.organization.clone();
+            let view = SpecView { organization, spec: self.platform.spec_view(&access, &spec) };
+            views.insert(slug.clone(), Arc::new(view));
         }
         Ok(views)
     }

@@ -1,11 +1,11 @@
 //! The nouns that an organization leads to, and a collection.
 
 use super::{
-    CollectionHandle, Collections, GrantTarget, InviteHandle, Invites, MemberHandle, Members, OrgHandle,
-    Permissions, SamlProviderHandle, SamlProviders, SiteHandle, SiteRef, Sites, Spaces, TeamHandle, Teams,
-    TranslationHandle, Translations,
+    CollectionHandle, Collections, GrantTarget, InviteHandle, Invites, MemberHandle, Members,
+    OpenApiSpecHandle, OpenApiSpecVersionHandle, OpenApiSpecs, OrgHandle, Permissions, SamlProviderHandle,
+    SamlProviders, SiteHandle, SiteRef, Sites, Spaces, TeamHandle, Teams, TranslationHandle, Translations,
 };
-use crate::model::{InviteId, SamlProviderId, SiteId, TeamId, TranslationId, UserId};
+use crate::model::{InviteId, OpenApiSpecVersionId, SamlProviderId, SiteId, TeamId, TranslationId, UserId};
 
 impl<'p> OrgHandle<'p> {
     /// The members.
@@ -133,6 +133,37 @@ impl<'p> OrgHandle<'p> {
         SamlProviderHandle { caller: self.caller, org: self.org, provider }
     }
 
+    /// The OpenAPI specifications.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let specs = me.org(org).openapi_specs().list(&PageRequest::default()).await?;
+    /// println!("{} specifications", specs.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn openapi_specs(self) -> OpenApiSpecs<'p> {
+        OpenApiSpecs { caller: self.caller, org: self.org }
+    }
+
+    /// An OpenAPI specification, by its slug.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// println!("{}", me.org(org).openapi_spec("pets").get().await?.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn openapi_spec(self, slug: &'p str) -> OpenApiSpecHandle<'p> {
+        OpenApiSpecHandle { caller: self.caller, org: self.org, slug }
+    }
+
     /// The collections.
     ///
     /// # Example
@@ -225,6 +256,43 @@ impl<'p> OrgHandle<'p> {
     #[must_use]
     pub const fn site(self, site: &'p SiteId) -> SiteHandle<'p> {
         SiteHandle { caller: self.caller, at: SiteRef { org: self.org, site }, share_key: None }
+    }
+}
+
+impl<'p> OpenApiSpecHandle<'p> {
+    /// The latest version.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// println!("{}", me.org(org).openapi_spec("pets").latest_version().get().await?.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn latest_version(self) -> OpenApiSpecVersionHandle<'p> {
+        OpenApiSpecVersionHandle { caller: self.caller, org: self.org, slug: self.slug, version: None }
+    }
+
+    /// A version.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OpenApiSpecVersionId, OrgId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, version: &OpenApiSpecVersionId) -> Result<()> {
+    /// println!("{}", me.org(org).openapi_spec("pets").version(version).get().await?.url);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn version(self, version: &'p OpenApiSpecVersionId) -> OpenApiSpecVersionHandle<'p> {
+        OpenApiSpecVersionHandle {
+            caller: self.caller,
+            org: self.org,
+            slug: self.slug,
+            version: Some(version),
+        }
     }
 }
 

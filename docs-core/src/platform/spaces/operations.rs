@@ -10,6 +10,7 @@ use crate::{
     platform::{
         Actor, access, git,
         jobs::Job as _,
+        translations,
         tree::{check_number, room_in},
     },
     policy::SpaceAction,
@@ -163,6 +164,7 @@ impl Operation for RestoreSpace {
         };
         let space = tx.put(&**old, new)?;
         git::restored(tx, &space, (self.sync.clone(), self.now)).await?;
+        translations::follow_restored(tx, &self.id, (&self.mark, self.now)).await?;
         trash::mark(tx, &self.id, (&self.mark, self.now)).await?;
         tx.feed(topic::HEAD, KeyBuf::new("head").part(self.id.as_str()).key());
         Ok(())

@@ -12,7 +12,7 @@ use crate::{
         Actor, Platform, comments, invites,
         jobs::{Effect, Job, Run},
         nouns::SpaceHandle,
-        reviews, site_settings, sites, tree,
+        reviews, site_settings, sites, translations, tree,
     },
     store::{
         Key, Operation, Scan, Tx, id_of,
@@ -32,8 +32,9 @@ pub(in crate::platform) struct PurgeSpace {
 
 impl<'p> SpaceHandle<'p> {
     /// Removes a deleted space for good, whether or not its window is over: its record, revisions, comments, change
-    /// requests and places on sites. The bytes of its content, which other spaces may share, go with a later
-    /// [collection](crate::platform::Caller::collect) once nothing names them. Only the platform itself may.
+    /// requests, places on sites, and the translations from it and into it. The bytes of its content, which other
+    /// spaces may share, go with a later [collection](crate::platform::Caller::collect) once nothing names them. Only
+    /// the platform itself may.
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` unless the space is deleted.
@@ -63,7 +64,7 @@ impl<'p> SpaceHandle<'p> {
 
 impl PurgeSpace {
     async fn purge(&self, platform: &Platform) -> Result<()> {
-        let step = PurgeStep { purge: self.clone() };
+        let step = PurgeStep { purge: self.clone(), now: platform.now() };
         while !platform.write(&Actor::Platform, &step).await? {}
         Ok(())
     }
@@ -82,6 +83,7 @@ impl Job for PurgeSpace {
 /// Removes some of what a deleted space has; `Out` tells whether nothing is left.
 struct PurgeStep {
     purge: PurgeSpace,
+    now: Timestamp,
 }
 
 #[async_trait]
@@ -117,6 +119,7 @@ impl PurgeStep {
         if self.drop_places(tx, space).await?
             || self.drop_requests(tx, space).await?
             || comments::drop_some(tx, id).await?
+            || translations::drop_some(tx, &space.id, self.now).await?
         {
             return Ok(());
         }

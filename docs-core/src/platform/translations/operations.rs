@@ -26,7 +26,6 @@ use crate::{
             GrantRecord, JobRecord, JobState, Parent, RevisionRecord, SpaceRecord, TranslationMemoryRecord,
             TranslationRecord,
         },
-        topic,
     },
 };
 
@@ -34,6 +33,8 @@ use crate::{
 pub(in crate::platform) const MAX_TRANSLATIONS: u32 = 50;
 /// Most characters of the title of a space.
 const MAX_TITLE: usize = 50;
+/// Translations that one transaction of the purge of a space deletes.
+const DROPPED_AT_ONCE: u32 = 10;
 /// Parts of the memory of a translation that one transaction removes: each may be large.
 const PARTS_AT_ONCE: u32 = 100;
 
@@ -55,19 +56,15 @@ pub(super) async fn want_run(
         Some(job) => tx.get(&JobRecord::at(job)).await?,
         None => None,
     };
-    match known.filter(|job| matches!(job.state, JobState::Queued | JobState::Waiting)) {
-        Some(job) => {
-            if asked == Asked::BySomebody && job.state == JobState::Queued && job.due > now {
-                tx.put(&*job, JobRecord { due: now, ..JobRecord::clone(&job) })?;
-                tx.feed(topic::JOBS, JobRecord::at(&job.id));
-            }
-            Ok(TranslationRecord::clone(record))
-        }
-        None => {
-            enqueue(tx, record, (id.clone(), now)).await?;
-            Ok(TranslationRecord { job: Some(id), ..TranslationRecord::clone(record) })
-        }
+    if !known.is_some_and(|job| matches!(job.state, JobState::Queued | JobState::Waiting)) {
+        enqueue(tx, record, (id.clone(), now)).await?;
+        return Ok(TranslationRecord { job: Some(id), ..TranslationRecord::clone(record) });
     }
+    if asked == Asked::BySomebody {
+        // It may wait for another that was put off: both are to begin.
+        jobs::hasten_lane(tx, &lane(&record.id), now).await?;
+    }
+    Ok(TranslationRecord::clone(record))
 }
 
 /// Why a translation is to be run.
@@ -85,9 +82,9 @@ async fn enqueue(tx: &mut Tx, record: &TranslationRecord, (id, now): (JobId, Tim
     jobs::enqueue(tx, now, NewJob { audience, lane: Some((lane(&record.id), now)), ..job }).await
 }
 
-/// The id of the job that follows a revision: the same however often the transaction is tried.
-fn job_after(translation: &TranslationId, revision: &RevisionId) -> Result<JobId> {
-    let name = Hash::of(format!("{translation} {revision}").as_bytes()).to_string();
+/// The id of the job of a translation that follows something: the same however often the transaction is tried.
+fn job_after(translation: &TranslationId, what: &str) -> Result<JobId> {
+    let name = Hash::of(format!("{translation} {what}").as_bytes()).to_string();
     name[..26].parse().map_err(Error::internal)
 }
 
@@ -106,12 +103,69 @@ pub(in crate::platform) async fn follow_source(
     let rows = tx.below(&TranslationRecord::of_source(&space.id), MAX_TRANSLATIONS).await?;
     let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
     for record in found.into_iter().flatten() {
-        let job = (job_after(&record.id, &revision.id)?, revision.created_at);
+        let job = (job_after(&record.id, revision.id.as_str())?, revision.created_at);
         let new = want_run(tx, &record, job, Asked::ByChange).await?;
         if new != *record {
             tx.put(&*record, new)?;
         }
     }
+    Ok(())
+}
+
+/// The translations from a space and into it, some of them.
+async fn of_space(tx: &Tx, space: &SpaceId, limit: u32) -> Result<Vec<Arc<TranslationRecord>>> {
+    let mut rows = tx.below(&TranslationRecord::of_source(space), limit).await?;
+    rows.extend(tx.below(&TranslationRecord::of_target(space), limit).await?);
+    let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// Has the translations from a space and into it that was restored go on, where both their spaces are there.
+///
+/// # Errors
+/// The store's.
+pub(in crate::platform) async fn follow_restored(
+    tx: &mut Tx,
+    space: &SpaceId,
+    (restoring, now): (&JobId, Timestamp),
+) -> Result<()> {
+    for record in of_space(tx, space, MAX_TRANSLATIONS).await? {
+        let both = [SpaceRecord::at(&record.source), SpaceRecord::at(&record.target)];
+        let both = tx.get_many::<SpaceRecord>(&both).await?;
+        if !both.iter().all(|space| space.as_ref().is_some_and(|space| space.deleted_at.is_none())) {
+            continue;
+        }
+        let job = (job_after(&record.id, restoring.as_str())?, now);
+        let new = want_run(tx, &record, job, Asked::ByChange).await?;
+        if new != *record {
+            tx.put(&*record, new)?;
+        }
+    }
+    Ok(())
+}
+
+/// Deletes some translations from a space and into it; tells whether there were any.
+///
+/// # Errors
+/// The store's.
+pub(in crate::platform) async fn drop_some(tx: &mut Tx, space: &SpaceId, now: Timestamp) -> Result<bool> {
+    let found = of_space(tx, space, DROPPED_AT_ONCE).await?;
+    for record in &found {
+        delete(tx, record, (job_after(&record.id, "purge")?, now)).await?;
+    }
+    Ok(!found.is_empty())
+}
+
+/// Deletes a translation; what it has kept goes with a job.
+async fn delete(tx: &mut Tx, old: &TranslationRecord, (job, now): (JobId, Timestamp)) -> Result<()> {
+    let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
+    if let Some(source) = source {
+        let translations = source.translations.saturating_sub(1);
+        tx.put(&*source, SpaceRecord { translations, ..SpaceRecord::clone(&source) })?;
+    }
+    let purge = PurgeTranslation { translation: old.id.clone() };
+    jobs::enqueue(tx, now, purge.about(&job, &old.id, now)?).await?;
+    tx.delete(old);
     Ok(())
 }
 
@@ -320,15 +374,7 @@ impl Operation for TranslationDeletion {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (old, access) = find(tx, &self.actor, (&self.org, &self.id)).await?;
         access.require_edit()?;
-        let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
-        if let Some(source) = source {
-            let translations = source.translations.saturating_sub(1);
-            tx.put(&*source, SpaceRecord { translations, ..SpaceRecord::clone(&source) })?;
-        }
-        let purge = PurgeTranslation { translation: self.id.clone() };
-        jobs::enqueue(tx, self.now, purge.about(&self.job, &self.id, self.now)?).await?;
-        tx.delete(&*old);
-        Ok(())
+        delete(tx, &old, (self.job.clone(), self.now)).await
     }
 }
 

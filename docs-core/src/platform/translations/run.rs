@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     glossary,
-    segments::{Found, Settings, translate},
-    store::{CountWords, NewHead, StoreTranslation, Stored},
+    segments::Settings,
+    store::{NewHead, StoreTranslation, Stored, elsewhere},
     texts::{Read, Thing},
 };
 use crate::{
@@ -44,6 +44,9 @@ const BYTES_AT_ONCE: usize = 256 << 10;
 /// Reusable contents that are read together.
 const REUSABLES_AT_ONCE: usize = 100;
 
+/// Most pages and reusable contents with failures that are noted; where there are more, the next run looks at all.
+const MAX_FAILING: usize = 200;
+
 /// What a run works on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct TranslateSpace {
@@ -51,20 +54,22 @@ pub(in crate::platform) struct TranslateSpace {
 }
 
 /// What a run has read.
-struct Work {
-    record: Arc<TranslationRecord>,
+pub(super) struct Work {
+    pub(super) record: Arc<TranslationRecord>,
     source: Arc<SpaceRecord>,
-    settings: Settings,
+    pub(super) settings: Settings,
     began: Timestamp,
 }
 
 /// What a run has made, but for its place in the target.
 #[derive(Default)]
-struct Made {
-    texts: FollowTexts,
-    pages: u64,
-    failed: u64,
-    too_long: u64,
+pub(super) struct Made {
+    pub(super) texts: FollowTexts,
+    pub(super) pages: u64,
+    /// Segments that the translator could not translate, and what has them.
+    pub(super) failed: u64,
+    pub(super) failing: BTreeSet<TranslatedThing>,
+    pub(super) too_long: u64,
 }
 
 #[async_trait]
@@ -91,14 +96,18 @@ impl Job for TranslateSpace {
 }
 
 impl Work {
-    fn domain(&self) -> &str {
+    pub(super) fn domain(&self) -> &str {
         &self.source.domain
     }
 
     /// Tells whether everything is looked at, and not only what changed.
     fn is_whole(&self) -> bool {
         let done = self.record.done.as_ref();
-        done.is_none_or(|done| done.settings != self.settings.hash() || done.asked != self.record.asked)
+        done.is_none_or(|done| {
+            done.settings != self.settings.hash()
+                || done.asked != self.record.asked
+                || done.failed.len() >= MAX_FAILING
+        })
     }
 
     /// The content that was translated last.
@@ -110,6 +119,14 @@ impl Work {
     fn onto(&self) -> Hash {
         self.record.done.as_ref().map_or_else(Content::nothing, |done| done.root)
     }
+}
+
+/// Ends a run whose server stops; what was translated until then is kept.
+pub(super) fn require_time(run: &Run) -> Result<()> {
+    if run.is_stopping() {
+        return Err(Error::new(ErrorKind::Unavailable, "the server stops; the translation goes on later"));
+    }
+    Ok(())
 }
 
 impl Platform {
@@ -129,7 +146,7 @@ impl Platform {
         if [&source, &target].iter().any(|space| space.organization != record.organization)
             || source.domain != target.domain
         {
-            return Err(unmet("one of the two spaces belongs to another organization by now"));
+            return Err(elsewhere());
         }
         let glossary: Option<Arc<GlossaryRecord>> = tx.get(&GlossaryRecord::at(&record.organization)).await?;
         let rules =
@@ -140,7 +157,8 @@ impl Platform {
         Ok(Some(Work { record, source, settings, began }))
     }
 
-    /// The pages and reusable contents whose texts may have to be translated. Those that are gone are forgotten.
+    /// The pages and reusable contents whose texts may have to be translated: what changed, and what failed the last
+    /// time. Those that are gone are forgotten.
     async fn what_changed(&self, work: &Work) -> Result<Vec<Thing>> {
         let has_texts = |attributes: &[Attribute]| {
             let told = [Attribute::Title, Attribute::Description, Attribute::Body, Attribute::Kind];
@@ -166,7 +184,21 @@ impl Platform {
         for thing in gone {
             self.remember(&work.record.id, &thing, BTreeMap::new()).await?;
         }
-        if work.is_whole() { self.everything(work).await } else { Ok(things) }
+        if work.is_whole() {
+            return self.everything(work).await;
+        }
+        let failed = work.record.done.as_ref().map(|done| &done.failed);
+        let changed: BTreeSet<TranslatedThing> = things.iter().map(|thing| thing.of.clone()).collect();
+        let view = self.content().view(work.domain(), work.source.root);
+        for thing in failed.into_iter().flatten().filter(|thing| !changed.contains(thing)) {
+            things.extend(match thing {
+                TranslatedThing::Page(id) => view.page(id).await?.map(|page| (id.clone(), page).into()),
+                TranslatedThing::Reusable(id) => {
+                    view.reusable(id).await?.map(|reusable| (id.clone(), reusable).into())
+                }
+            });
+        }
+        Ok(things)
     }
 
     /// All pages and reusable contents.
@@ -198,12 +230,7 @@ impl Platform {
         let mut done = 0;
         while things.peek().is_some() {
             progress.count(JobStage::Translate, JobProgress { done, total }).await?;
-            if run.is_stopping() {
-                return Err(Error::new(
-                    ErrorKind::Unavailable,
-                    "the server stops; the translation goes on later",
-                ));
-            }
+            require_time(run)?;
             let mut window: Vec<Read> = Vec::new();
             let mut bytes = 0;
             while window.len() < PAGES_AT_ONCE && bytes < BYTES_AT_ONCE {
@@ -211,66 +238,15 @@ impl Platform {
                 let read = Read::new(self, work.domain(), thing, &work.settings).await?;
                 bytes += read.bytes();
                 window.push(read);
+                // A large page takes a while, and the lease of the job is to be renewed.
+                tokio::task::yield_now().await;
             }
             done += window.len() as u64;
-            if let Err(error) = self.translate_window(work, &window, &mut made).await? {
+            if let Err(error) = self.translate_window(work, &window, (run, &mut made)).await? {
                 return Ok(Err(error));
             }
         }
         Ok(Ok(made))
-    }
-
-    async fn translate_window(
-        &self,
-        work: &Work,
-        window: &[Read],
-        made: &mut Made,
-    ) -> Result<std::result::Result<(), TranslateError>> {
-        let id = &work.record.id;
-        let mut known: BTreeMap<String, String> = BTreeMap::new();
-        for read in window {
-            let memory = self.remembered(id, &read.thing.of).await?;
-            known.extend(
-                read.keys
-                    .iter()
-                    .filter_map(|(segment, key)| Some((segment.clone(), memory.get(key)?.clone()))),
-            );
-        }
-        let all = window.iter().flat_map(|read| read.keys.keys());
-        let missing: BTreeSet<String> =
-            all.filter(|segment| !known.contains_key(*segment)).cloned().collect();
-        let mut found = Found::default();
-        let translator = &*self.ports().translator;
-        let ended = translate(translator, &work.settings, &missing, &mut found).await;
-        known.extend(found.translations);
-        for read in window {
-            let own = read.keys.iter().filter_map(|(segment, key)| Some((*key, known.get(segment)?.clone())));
-            self.remember(id, &read.thing.of, own.collect()).await?;
-        }
-        if found.words > 0 {
-            self.upkeep(&CountWords { translation: id.clone(), words: found.words }).await?;
-        }
-        if let Err(error) = ended {
-            return Ok(Err(error));
-        }
-        made.failed += found.failed;
-        for read in window {
-            made.too_long += read.too_long;
-            let body = match read.markdown(&known) {
-                Some(text) => Body::of(self.content().store_texts(work.domain(), &[&text]).await?.pop()),
-                None => Body::Empty,
-            };
-            match &read.thing.of {
-                TranslatedThing::Page(page) => {
-                    made.pages += 1;
-                    made.texts.pages.insert(page.clone(), read.page(&known, body));
-                }
-                TranslatedThing::Reusable(reusable) => {
-                    made.texts.reusables.insert(reusable.clone(), read.reusable(&known, body));
-                }
-            }
-        }
-        Ok(Ok(()))
     }
 
     /// Ends a run that the translator has ended: what may pass is tried again, no earlier than the service wants.
@@ -316,11 +292,7 @@ impl Platform {
             let target = target.ok_or_else(|| Error::not_found("space"))?;
             let sides = ThreeWay { base: work.onto(), ours: target.root, theirs: root };
             let merged = self.united(work.domain(), sides).await?;
-            let head = (merged != target.root).then(|| NewHead {
-                id: self.id(),
-                root: merged,
-                machine: (merged != root).then(|| self.id()),
-            });
+            let head = (merged != target.root).then(|| NewHead { id: self.id(), root: merged });
             let revision = head.as_ref().map_or_else(|| target.head.clone(), |head| head.id.clone());
             let result = JobResult { revision: Some(revision.clone()), ..JobResult::default() };
             let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
@@ -336,6 +308,7 @@ impl Platform {
                     revision,
                     settings: work.settings.hash(),
                     asked: work.record.asked,
+                    failed: made.failing.iter().take(MAX_FAILING).cloned().collect(),
                 },
                 pages: made.pages,
                 milliseconds: u64::try_from(took).unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     content::translate::{is_translation_of, placeholder_free},
     model::TranslationLanguage,
-    ports::{TermRule, TranslateError, TranslationBatch, Translator},
+    ports::{TermRule, Terms, TranslateError, TranslationBatch, Translator},
     store::Hash,
 };
 
@@ -15,6 +15,8 @@ pub(in crate::platform) const MAX_SEGMENT_BYTES: usize = 16 << 10;
 const BATCH_SEGMENTS: usize = 40;
 /// Most bytes of segments that the translator is given at once, where there are several.
 const BATCH_BYTES: usize = 8 << 10;
+/// Segments of a batch without any answer that are sent again before the translator is given up.
+const HOPELESS: usize = 3;
 /// How much longer than its segment a translation may be, and how many bytes more than that.
 const MAX_GROWTH: usize = 6;
 const GROWTH_ROOM: usize = 256;
@@ -24,7 +26,9 @@ pub(super) struct Settings {
     pub(super) source: TranslationLanguage,
     pub(super) target: TranslationLanguage,
     pub(super) instructions: String,
-    pub(super) rules: Vec<TermRule>,
+    rules: Vec<TermRule>,
+    /// The terms of the rules.
+    terms: Terms,
     /// The hash of all but the rules, with the translator.
     base: Hash,
 }
@@ -37,7 +41,7 @@ impl Settings {
         rules: Vec<TermRule>,
     ) -> Self {
         let base = Hash::of(format!("{translator}\0{source}\0{target}\0{instructions}").as_bytes());
-        Self { source, target, instructions, rules, base }
+        Self { source, target, instructions, terms: Terms::new(&rules), rules, base }
     }
 
     /// Names all of it.
@@ -51,7 +55,7 @@ impl Settings {
     }
 
     fn rules_of(&self, segment: &str) -> Vec<&TermRule> {
-        self.rules.iter().filter(|rule| rule.occurs_in(segment)).collect()
+        self.terms.occurring_in(segment).into_iter().map(|rule| &self.rules[rule]).collect()
     }
 
     fn key_of(&self, segment: &str, rules: &[&TermRule]) -> Hash {
@@ -63,12 +67,9 @@ impl Settings {
     }
 
     fn batch(&self, segments: Vec<String>) -> TranslationBatch {
-        let mut glossary: Vec<TermRule> = Vec::new();
-        for rule in &self.rules {
-            if segments.iter().any(|segment| rule.occurs_in(segment)) {
-                glossary.push(rule.clone());
-            }
-        }
+        let rules: BTreeSet<usize> =
+            segments.iter().flat_map(|segment| self.terms.occurring_in(segment)).collect();
+        let glossary = rules.into_iter().map(|rule| self.rules[rule].clone()).collect();
         let (source, target, instructions) = (self.source, self.target, self.instructions.clone());
         TranslationBatch { source, target, instructions, glossary, segments }
     }
@@ -83,48 +84,60 @@ pub(super) struct Found {
     pub(super) words: u64,
     /// Segments that the translator could not translate.
     pub(super) failed: u64,
+    /// Why its last answer that could not be read could not.
+    unreadable: Option<String>,
 }
 
-/// Has segments translated. What was translated before an error is in `found`.
+/// Segments in batches as the translator is given them.
+pub(super) fn batches(segments: Vec<String>) -> Vec<Vec<String>> {
+    let mut batches: Vec<Vec<String>> = Vec::new();
+    let mut bytes = 0;
+    for segment in segments {
+        match batches.last_mut() {
+            Some(batch) if batch.len() < BATCH_SEGMENTS && bytes + segment.len() <= BATCH_BYTES => {
+                bytes += segment.len();
+                batch.push(segment);
+            }
+            _ => {
+                bytes = segment.len();
+                batches.push(vec![segment]);
+            }
+        }
+    }
+    batches
+}
+
+/// Has the segments of a batch translated; those whose answer is none are sent once more, each alone, and then without
+/// placeholders. What was translated before an error is in `found`.
+///
+/// # Errors
+/// The translator's; `Malformed` where it has an answer to none of the batch, and to none of the first that were sent
+/// again: then it has none to the others either.
 pub(super) async fn translate(
     translator: &dyn Translator,
     settings: &Settings,
-    segments: &BTreeSet<String>,
+    batch: &[String],
     found: &mut Found,
 ) -> Result<(), TranslateError> {
-    let mut batch: Vec<String> = Vec::new();
-    let mut bytes = 0;
-    for segment in segments {
-        if !batch.is_empty() && (batch.len() == BATCH_SEGMENTS || bytes + segment.len() > BATCH_BYTES) {
-            send(translator, settings, std::mem::take(&mut batch), found).await?;
-            bytes = 0;
-        }
-        bytes += segment.len();
-        batch.push(segment.clone());
-    }
-    if batch.is_empty() { Ok(()) } else { send(translator, settings, batch, found).await }
-}
-
-/// Sends segments together; those whose answer is none are sent once more, each alone, and then without placeholders.
-async fn send(
-    translator: &dyn Translator,
-    settings: &Settings,
-    segments: Vec<String>,
-    found: &mut Found,
-) -> Result<(), TranslateError> {
-    let answers = ask(translator, settings, segments.clone(), found).await?;
-    let is_alone = segments.len() == 1;
-    for (segment, answer) in segments.into_iter().zip(answers) {
+    let answers = ask(translator, settings, batch.to_vec(), found).await?;
+    let mut is_hopeless = batch.len() >= HOPELESS && answers.iter().all(Option::is_none);
+    for (at, (segment, answer)) in batch.iter().zip(answers).enumerate() {
         let mut answer = answer;
-        if answer.is_none() && !is_alone {
+        if answer.is_none() && batch.len() > 1 {
             answer = ask(translator, settings, vec![segment.clone()], found).await?.pop().flatten();
         }
         if answer.is_none() {
-            answer = without_placeholders(translator, settings, &segment, found).await?;
+            answer = without_placeholders(translator, settings, segment, found).await?;
         }
+        is_hopeless &= answer.is_none();
         match answer {
-            Some(answer) => drop(found.translations.insert(segment, answer)),
+            Some(answer) => drop(found.translations.insert(segment.clone(), answer)),
             None => found.failed += 1,
+        }
+        if is_hopeless && at + 1 == HOPELESS {
+            let why = found.unreadable.take();
+            let why = why.unwrap_or_else(|| "no text in it is a translation of what was sent".to_owned());
+            return Err(TranslateError::Malformed(why));
         }
     }
     Ok(())
@@ -141,7 +154,11 @@ async fn ask(
     let batch = settings.batch(segments);
     let answers = match translator.translate(&batch).await {
         Ok(answers) if answers.len() == batch.segments.len() => answers,
-        Ok(_) | Err(TranslateError::Malformed(_)) => return Ok(vec![None; batch.segments.len()]),
+        Ok(_) => return Ok(vec![None; batch.segments.len()]),
+        Err(TranslateError::Malformed(why)) => {
+            found.unreadable = Some(why);
+            return Ok(vec![None; batch.segments.len()]);
+        }
         Err(error) => return Err(error),
     };
     let checked = |(segment, answer): (&String, String)| {

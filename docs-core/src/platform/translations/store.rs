@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error, Result,
-    model::{RevisionId, SpaceId, Timestamp, TranslationId, TranslationStats},
+    Error, ErrorKind, Result,
+    model::{RevisionId, SpaceId, TranslationId, TranslationStats},
     platform::{Actor, Platform, access, collect::note_copy, spaces::move_head},
     policy::SpaceAction,
     store::{
@@ -26,23 +26,44 @@ const SEGMENT_OVERHEAD: usize = 64;
 /// Parts that one transaction reads or writes.
 const PARTS_AT_ONCE: u32 = 16;
 
+/// What is remembered of a page or a reusable content.
+#[derive(Default)]
+pub(super) struct Remembered {
+    /// Translations by the hash of the segment and of all that they depend on.
+    pub(super) known: BTreeMap<Hash, String>,
+    /// In how many parts it is kept.
+    pub(super) parts: u64,
+}
+
 impl Platform {
     /// What a translation remembers of a page or a reusable content.
     pub(super) async fn remembered(
         &self,
         translation: &TranslationId,
         thing: &TranslatedThing,
-    ) -> Result<BTreeMap<Hash, String>> {
+    ) -> Result<Remembered> {
         let of_thing = TranslationMemoryRecord::of_thing(translation, thing);
         let mut batches = crate::store::Batches::of(of_thing.scan(PARTS_AT_ONCE));
-        let mut known = BTreeMap::new();
+        let mut memory = Remembered::default();
         while let Some(rows) = batches.next(&self.read().await?).await? {
             for (_, value) in rows {
                 let part: Arc<TranslationMemoryRecord> = decode(value)?;
-                known.extend(part.segments.clone());
+                memory.known.extend(part.segments.clone());
+                memory.parts = part.part + 1;
             }
         }
-        Ok(known)
+        Ok(memory)
+    }
+
+    /// Remembers what more segments of a page or a reusable content were translated to, as a part behind the others.
+    pub(super) async fn remember_more(
+        &self,
+        translation: &TranslationId,
+        thing: &TranslatedThing,
+        (part, segments): (u64, BTreeMap<Hash, String>),
+    ) -> Result<()> {
+        let (translation, thing) = (translation.clone(), thing.clone());
+        self.upkeep(&KeepPart(TranslationMemoryRecord { translation, thing, part, segments })).await
     }
 
     /// Remembers what the segments of a page or a reusable content were translated to, and nothing else of it.
@@ -65,15 +86,11 @@ impl Platform {
                 last.insert(key, text);
             }
         }
-        let of = (translation.clone(), thing.clone());
-        for (part, segments) in parts.iter().enumerate() {
-            let part = part as u64;
-            let (translation, thing) = of.clone();
-            let record = TranslationMemoryRecord { translation, thing, part, segments: segments.clone() };
-            self.upkeep(&KeepPart(record)).await?;
+        let from = parts.len() as u64;
+        for (part, segments) in (0..).zip(parts) {
+            self.remember_more(translation, thing, (part, segments)).await?;
         }
-        let (translation, thing) = of;
-        let forget = ForgetParts { translation, thing, from: parts.len() as u64 };
+        let forget = ForgetParts { translation: translation.clone(), thing: thing.clone(), from };
         while self.upkeep(&forget).await? {}
         Ok(())
     }
@@ -163,8 +180,6 @@ pub(super) enum Stored {
 pub(super) struct NewHead {
     pub(super) id: RevisionId,
     pub(super) root: Hash,
-    /// The revision with what the translator alone made, where people changed something.
-    pub(super) machine: Option<RevisionId>,
 }
 
 /// Stores the result of a run.
@@ -196,6 +211,11 @@ impl Operation for StoreTranslation {
         if proof.space().head != self.on {
             return Ok(Stored::Moved);
         }
+        let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
+        let source = source.ok_or_else(|| Error::not_found("space that is translated"))?;
+        if [&*source, &**proof.space()].iter().any(|space| space.organization != old.organization) {
+            return Err(elsewhere());
+        }
         if !jobs::finish(tx, &self.finished).await? {
             return Ok(Stored::Gone);
         }
@@ -217,41 +237,23 @@ impl Operation for StoreTranslation {
             ..TranslationRecord::clone(&old)
         };
         tx.put(&*old, new)?;
+        // What is taken over without being stored anew is still named: by the source, since it is there, or by the last
+        // result, which goes now.
+        note_copy(tx, &SpaceRecord { created_at: now, ..SpaceRecord::clone(proof.space()) });
         if let Some(head) = &self.head {
-            // What is taken over from the source without being stored anew must still be named by it.
-            let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
-            source.ok_or_else(|| Error::not_found("space that is translated"))?;
-            note_copy(tx, &SpaceRecord { created_at: now, ..SpaceRecord::clone(proof.space()) });
-            self.move_to(tx, &proof, head, (now, &old)).await?;
+            let by = old.created_by.clone();
+            let revision = RevisionRecord {
+                parents: vec![proof.space().head.clone()],
+                kind: RevisionKind::Computed,
+                ..RevisionRecord::new(head.id.clone(), self.target.clone(), head.root, now, by)
+            };
+            move_head(tx, &proof, revision).await?;
         }
         Ok(Stored::Done)
     }
 }
 
-impl StoreTranslation {
-    async fn move_to(
-        &self,
-        tx: &mut Tx,
-        proof: &crate::policy::SpaceProof,
-        head: &NewHead,
-        (now, of): (Timestamp, &TranslationRecord),
-    ) -> Result<()> {
-        let by = of.created_by.clone();
-        let mut parents = vec![proof.space().head.clone()];
-        if let Some(machine) = &head.machine {
-            // What people changed is compared with it the next time.
-            let revision = RevisionRecord {
-                kind: RevisionKind::Computed,
-                ..RevisionRecord::new(machine.clone(), self.target.clone(), self.done.root, now, by.clone())
-            };
-            tx.create(revision);
-            parents.push(machine.clone());
-        }
-        let revision = RevisionRecord {
-            parents,
-            kind: RevisionKind::Computed,
-            ..RevisionRecord::new(head.id.clone(), self.target.clone(), head.root, now, by)
-        };
-        move_head(tx, proof, revision).await
-    }
+/// Why a space of another organization is not filled.
+pub(super) fn elsewhere() -> Error {
+    Error::new(ErrorKind::Precondition, "one of the two spaces belongs to another organization by now")
 }

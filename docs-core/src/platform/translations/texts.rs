@@ -17,6 +17,9 @@ use crate::{
     store::{Hash, records::TranslatedThing},
 };
 
+/// Most characters of a title or a description, as those who write one may give it.
+const MAX_CHARS: usize = 1_000;
+
 /// Something that is translated.
 pub(super) struct Thing {
     pub(super) of: TranslatedThing,
@@ -73,6 +76,11 @@ impl Read {
         self.markdown.len()
     }
 
+    /// Tells whether something of it has no translation.
+    pub(super) fn has_failed(&self, known: &BTreeMap<String, String>) -> bool {
+        self.keys.keys().any(|segment| !known.contains_key(segment))
+    }
+
     /// The Markdown of the translation; `None` for a thing without text.
     pub(super) fn markdown(&self, known: &BTreeMap<String, String>) -> Option<String> {
         let is_empty = self.markdown.is_empty();
@@ -83,7 +91,8 @@ impl Read {
         let new = translated_text(text, |segment| known.get(segment).cloned());
         // What is shown on one line has no line break, and a title is never empty.
         let new = new.replace(['\n', '\r'], " ");
-        if new.trim().is_empty() { text.to_owned() } else { new }
+        let fits = !new.trim().is_empty() && new.chars().count() <= MAX_CHARS;
+        if fits { new } else { text.to_owned() }
     }
 
     /// The texts of a page, with a body that is stored.

@@ -16,7 +16,9 @@ use crate::{
     policy::{CollectionAction, OrgAccess, OrgAction, SpaceAction},
     store::{
         KeyBuf, MAX_BATCH_OPS, MAX_SCAN, Operation, Scan, Tx,
-        records::{CollectionRecord, JobRecord, Parent, SiteSpaceRecord, SpaceRecord, target_of},
+        records::{
+            CollectionRecord, JobRecord, Parent, SiteSpaceRecord, SpaceRecord, TranslationRecord, target_of,
+        },
         topic,
     },
 };
@@ -202,11 +204,14 @@ impl Parts {
 
 /// Refuses a space that something of its organization holds on to.
 async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
-    let scans =
-        [SiteSpaceRecord::of_space(&space.id).scan(1), JobRecord::of_lane(&git::lane(&space.id)).scan(1)];
+    let scans = [
+        SiteSpaceRecord::of_space(&space.id).scan(1),
+        JobRecord::of_lane(&git::lane(&space.id)).scan(1),
+        TranslationRecord::of_target(&space.id).scan(1),
+    ];
     let found = tx.scan_many(&scans).await?;
-    let [sites, imports] =
-        <[_; 2]>::try_from(found).map_err(|_| Error::internal("two scans, two answers"))?;
+    let [sites, imports, translated] =
+        <[_; 3]>::try_from(found).map_err(|_| Error::internal("three scans, three answers"))?;
     if space.translations > 0 {
         return Err(unmet(&format!(
             "the space `{}` is translated; delete its translations first",
@@ -216,6 +221,12 @@ async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
     if space.git_sync.is_some() {
         return Err(unmet(&format!(
             "the space `{}` is kept in step with a repository; remove that setting first",
+            space.title
+        )));
+    }
+    if !translated.is_empty() {
+        return Err(unmet(&format!(
+            "the space `{}` is the result of a translation; delete that translation first",
             space.title
         )));
     }

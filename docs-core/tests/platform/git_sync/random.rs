@@ -103,7 +103,9 @@ impl Pair {
                 let name = format!("page-{}", self.written.len());
                 match side {
                     Side::Space => {
-                        drop(change(&self.w, &self.space, json!([insert(&name, &format!("{word}\n"))])).await)
+                        drop(
+                            change(&self.w, &self.space, json!([insert(&name, &format!("{word}\n"))])).await,
+                        );
                     }
                     Side::Repository => {
                         self.remote.put(&format!("{name}.md"), format!("# {name}\n\n{word}\n"));

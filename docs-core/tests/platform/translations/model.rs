@@ -8,7 +8,7 @@ use std::{
 use docs_core::{
     content::{document, translate},
     model::{PageId, TranslationId, TranslationLanguage, TranslationStatus},
-    ports::{PseudoTranslator, TermRule, TranslateError, TranslationBatch, Translator},
+    ports::{PseudoTranslator, TermRule, Terms, TranslateError, TranslationBatch, Translator},
     store::Store,
 };
 use docs_memstore::MemStore;
@@ -97,36 +97,35 @@ impl Model {
         if let Step::Insert(title, _) | Step::Rename(_, title) = step {
             self.offered.extend(translate::text_segment(TITLES[*title]));
         }
-        let (d, org) = (&self.d, self.d.w.org.clone());
-        let at = |page: &PageId, what: serde_json::Value| {
-            let mut change = json!({ "operation": "update_page", "page": page });
-            change.as_object_mut().expect("an object").extend(what.as_object().expect("an object").clone());
-            json!([change])
+        match self.edits(step).await {
+            Some(changes) => self.d.edit(&self.d.source, changes).await,
+            None => return self.act(step).await,
         };
-        match step {
-            Step::Insert(title, text) => {
-                d.edit(&d.source, json!([insert(TITLES[*title], TEXTS[*text])])).await
-            }
-            Step::SetText(n, text) => {
-                if let Some(page) = self.page(*n).await {
-                    d.edit(&d.source, json!([set(&page, TEXTS[*text])])).await;
-                }
-            }
+    }
+
+    /// What a step changes in the original; nothing where it does something else, or has no page to do it to.
+    async fn edits(&self, step: &Step) -> Option<serde_json::Value> {
+        let change = |page: PageId, operation: &str| json!({ "operation": operation, "page": page });
+        let with = |mut change: serde_json::Value, field: &str, value: serde_json::Value| {
+            change[field] = value;
+            change
+        };
+        let change = match step {
+            Step::Insert(title, text) => insert(TITLES[*title], TEXTS[*text]),
+            Step::SetText(n, text) => set(&self.page(*n).await?, TEXTS[*text]),
             Step::Rename(n, title) => {
-                if let Some(page) = self.page(*n).await {
-                    d.edit(&d.source, at(&page, json!({ "title": TITLES[*title] }))).await;
-                }
+                with(change(self.page(*n).await?, "update_page"), "title", json!(TITLES[*title]))
             }
-            Step::Hide(n) => {
-                if let Some(page) = self.page(*n).await {
-                    d.edit(&d.source, at(&page, json!({ "hidden": true }))).await;
-                }
-            }
-            Step::Delete(n) => {
-                if let Some(page) = self.page(*n).await {
-                    d.edit(&d.source, json!([{ "operation": "delete_page", "page": page }])).await;
-                }
-            }
+            Step::Hide(n) => with(change(self.page(*n).await?, "update_page"), "hidden", json!(true)),
+            Step::Delete(n) => change(self.page(*n).await?, "delete_page"),
+            _ => return None,
+        };
+        Some(json!([change]))
+    }
+
+    async fn act(&mut self, step: &Step) {
+        let (d, org) = (&self.d, self.d.w.org.clone());
+        match step {
             Step::Instruct(n) => {
                 let change = told(INSTRUCTIONS[*n]);
                 d.w.as_admin().org(&org).translation(&self.id).update(change).await.expect("changed");
@@ -159,6 +158,8 @@ impl Model {
                 }
                 self.is_whole = true;
             }
+            // There is no page to edit.
+            Step::Insert(..) | Step::SetText(..) | Step::Rename(..) | Step::Hide(_) | Step::Delete(_) => {}
         }
     }
 
@@ -173,7 +174,9 @@ impl Model {
     }
 
     async fn translated(&self, segment: &str) -> Option<String> {
-        let glossary = self.rules().into_iter().filter(|rule| rule.occurs_in(segment)).collect();
+        let rules = self.rules();
+        let occurring = Terms::new(&rules).occurring_in(segment);
+        let glossary = occurring.into_iter().map(|rule| rules[rule].clone()).collect();
         let batch = TranslationBatch {
             source: TranslationLanguage::English,
             target: TranslationLanguage::French,

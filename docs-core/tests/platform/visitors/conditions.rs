@@ -88,7 +88,7 @@ async fn told(w: &World, reader: &Actor, (site, space): (&SiteId, &SpaceId), pag
     for page in pages {
         for format in [ContentFormat::Document, ContentFormat::Markdown] {
             for evaluated in [Evaluated::No, Evaluated::Yes, Evaluated::DeterministicOnly] {
-                let shown = Shown { format, evaluated, git: true };
+                let shown = Shown { format, evaluated, ..Shown::default() };
                 let got = p.as_actor(reader).content(&live).get_page(page, shown).await;
                 all.extend(got.ok().map(|page| serde_json::to_string(&page)));
             }

@@ -277,7 +277,7 @@ async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
                 let got = p
                     .as_actor(actor)
                     .content(&live)
-                    .get_page(page, Shown { format, evaluated, git: true })
+                    .get_page(page, Shown { format, evaluated, ..Shown::default() })
                     .await;
                 assert_eq!(got.is_ok(), *is_seen, "{got:?}");
                 got.iter().for_each(|page| drop(json_of(&mut said, page)));

@@ -68,7 +68,7 @@ proptest! {
         let all = texts(&content, second);
         // Only what has other texts than before is given.
         let before = texts(&content, first);
-        let mut new = all.clone();
+        let mut new = all;
         new.pages.retain(|id, page| before.pages.get(id) != Some(page));
         new.reusables.retain(|id, reusable| before.reusables.get(id) != Some(reusable));
         let step = follow(&content, Follow { from: first, to: second, onto }, &new);

@@ -1,6 +1,6 @@
 //! Segments: text whose untouchable parts are placeholders, and the way back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use docs_model::{Inline, InlineKind, Leaf, Mark, MarkKind, Node, TextNode};
 
@@ -10,6 +10,8 @@ const OPEN: char = '⟦';
 const CLOSE: char = '⟧';
 /// Most characters between the two.
 const MAX_PLACEHOLDER: usize = 12;
+/// How deep placeholders stand in each other at most.
+const MAX_DEPTH: usize = 100;
 
 /// A segment and what its placeholders stand for.
 pub(super) struct Protected {
@@ -105,7 +107,6 @@ pub fn is_translation_of(segment: &str, translation: &str) -> bool {
 /// assert_eq!(texts, ["Read", "the guide"]);
 /// assert_eq!(join(&["Lies".to_owned(), "die Anleitung".to_owned()]), "Lies ⟦1⟧die Anleitung⟦/1⟧.");
 /// ```
-#[must_use]
 pub fn placeholder_free(segment: &str) -> (Vec<String>, impl Fn(&[String]) -> String + use<>) {
     let mut pieces: Vec<(String, bool)> = Vec::new();
     let mut push = |text: &str, is_text: bool| {
@@ -189,16 +190,21 @@ fn parts(segment: &str) -> Option<Vec<Part>> {
         rest = &inner[end + CLOSE.len_utf8()..];
     }
     tokens.push((None, rest));
-    let is_closed = |number: usize| {
-        tokens.iter().any(|(token, _)| matches!(token, Some(Placeholder::Closes(other)) if *other == number))
-    };
+    let closed: BTreeSet<usize> = tokens
+        .iter()
+        .filter_map(|(token, _)| match token {
+            Some(Placeholder::Closes(number)) => Some(*number),
+            _ => None,
+        })
+        .collect();
     let mut open: Vec<(usize, Vec<Part>)> = Vec::new();
     let mut current = Vec::new();
     for (token, text) in &tokens {
         match token {
             None if text.is_empty() => {}
             None => current.push(Part::Text((*text).to_owned())),
-            Some(Placeholder::Opens(number)) if is_closed(*number) => {
+            Some(Placeholder::Opens(_)) if open.len() == MAX_DEPTH => return None,
+            Some(Placeholder::Opens(number)) if closed.contains(number) => {
                 open.push((*number, std::mem::take(&mut current)));
             }
             Some(Placeholder::Opens(number)) => current.push(Part::Void(*number)),
@@ -297,8 +303,9 @@ impl Writer {
     /// Writes text; what looks like an address, a tag or an expression in it stays.
     fn text(&mut self, leaf: &Leaf) {
         let mut rest = leaf.text.as_str();
+        let mut closers = Closers::default();
         while !rest.is_empty() {
-            let Some((at, length)) = untouchable(rest) else { break };
+            let Some((at, length)) = untouchable(rest, &mut closers) else { break };
             self.plain(&rest[..at]);
             let kept = &rest[at..at + length];
             // HTML that is written as it is stays so, and does not become visible.
@@ -338,18 +345,37 @@ impl Writer {
     }
 }
 
+/// What closes a tag or an expression, of which a text has no more: it is looked for once.
+#[derive(Default)]
+struct Closers {
+    missing: Vec<&'static str>,
+}
+
+impl Closers {
+    /// The length of the beginning of a text that this closes. The texts of one search get shorter at their beginning.
+    fn until(&mut self, text: &str, closer: &'static str) -> Option<usize> {
+        if self.missing.contains(&closer) {
+            return None;
+        }
+        let found = text.find(closer);
+        if found.is_none() {
+            self.missing.push(closer);
+        }
+        found.map(|found| found + closer.len())
+    }
+}
+
 /// Where the first part of a text is that stays as it is, and how long that is: an address, a tag, an expression, a
 /// line break, or a character that placeholders are made of.
-fn untouchable(text: &str) -> Option<(usize, usize)> {
+fn untouchable(text: &str, closers: &mut Closers) -> Option<(usize, usize)> {
     let mut before: Option<char> = None;
     for (at, c) in text.char_indices() {
         let rest = &text[at..];
-        let until = |end: &str| rest.find(end).map(|found| found + end.len());
         let length = match c {
             OPEN | CLOSE | '\n' => Some(c.len_utf8()),
-            '<' if is_tag(rest) => until(">"),
-            '{' if rest.starts_with("{{") => until("}}"),
-            '{' if rest.starts_with("{%") => until("%}"),
+            '<' if is_tag(rest) => closers.until(rest, ">"),
+            '{' if rest.starts_with("{{") => closers.until(rest, "}}"),
+            '{' if rest.starts_with("{%") => closers.until(rest, "%}"),
             'h' | 'm' if before.is_none_or(|before| !before.is_alphanumeric()) && is_address(rest) => {
                 let address = rest.split(char::is_whitespace).next().unwrap_or_default();
                 Some(address.trim_end_matches(['.', ',', ';', ':', ')', '!', '?']).len())

@@ -88,6 +88,7 @@ impl Act<'_> {
             git: self.dice.chance(50),
             format,
             evaluated: *self.dice.of(&[Evaluated::No, Evaluated::Yes, Evaluated::DeterministicOnly]),
+            ..Shown::default()
         };
         Ok(match what {
             What::GetRevision => told(p.as_actor(&me).content(&of).get(shown).await),

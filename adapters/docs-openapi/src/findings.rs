@@ -1,0 +1,90 @@
+//! What is found wrong with a specification.
+
+use std::collections::HashSet;
+
+use docs_ports::{MAX_SPEC_PROBLEMS, SpecFile, SpecFormat, SpecProblem};
+
+use crate::{as_text, place::line_of, text::Unparsed};
+
+/// Bytes that are read once more to find the lines of problems.
+const LOCATED_BYTES: usize = 40_000_000;
+/// Most characters of a message, and of a pointer in it.
+const MAX_MESSAGE: usize = 300;
+
+/// The problems of a specification.
+pub(crate) struct Findings<'a> {
+    entry: &'a SpecFile,
+    problems: Vec<SpecProblem>,
+    seen: HashSet<(String, String)>,
+    format: SpecFormat,
+    more: usize,
+}
+
+impl<'a> Findings<'a> {
+    pub(crate) fn new(entry: &'a SpecFile) -> Self {
+        let (problems, seen) = (Vec::new(), HashSet::new());
+        Self { entry, problems, seen, format: SpecFormat::Yaml, more: 0 }
+    }
+
+    /// What the entry is written in.
+    pub(crate) const fn written_in(&mut self, format: SpecFormat) {
+        self.format = format;
+    }
+
+    /// Tells of a file that is no document at all.
+    pub(crate) fn unreadable(&mut self, file: &SpecFile, why: Unparsed) {
+        let mut problem = why.problem();
+        if !std::ptr::eq(file, self.entry) {
+            problem.message = format!("the file {} {}", file.location, problem.message);
+            problem.line = None;
+        }
+        self.push(problem);
+    }
+
+    /// Tells of a place in a file.
+    pub(crate) fn at(&mut self, file: &SpecFile, pointer: &str, message: impl std::fmt::Display) {
+        let message = match std::ptr::eq(file, self.entry) {
+            true => message.to_string(),
+            false => format!("in {}: {message}", file.location),
+        };
+        self.push(SpecProblem { message, pointer: pointer.to_owned(), line: None });
+    }
+
+    fn push(&mut self, mut problem: SpecProblem) {
+        cut(&mut problem.message);
+        cut(&mut problem.pointer);
+        if self.problems.len() >= MAX_SPEC_PROBLEMS {
+            self.more += 1;
+            return;
+        }
+        if self.seen.insert((problem.pointer.clone(), problem.message.clone())) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// The problems, with their lines as far as they can be found.
+    pub(crate) fn told(mut self) -> Vec<SpecProblem> {
+        let mut left = LOCATED_BYTES;
+        if let Ok(text) = as_text(&self.entry.bytes) {
+            let wanted =
+                |problem: &&mut SpecProblem| problem.line.is_none() && !problem.message.starts_with("in ");
+            for problem in self.problems.iter_mut().filter(wanted) {
+                let Some(rest) = left.checked_sub(text.len()) else { break };
+                left = rest;
+                problem.line = line_of(text, self.format, &problem.pointer);
+            }
+        }
+        if self.more > 0 {
+            let message = format!("and {} more", self.more);
+            self.problems.push(SpecProblem { message, pointer: String::new(), line: None });
+        }
+        self.problems
+    }
+}
+
+fn cut(text: &mut String) {
+    if let Some((end, _)) = text.char_indices().nth(MAX_MESSAGE) {
+        text.truncate(end);
+        text.push('…');
+    }
+}

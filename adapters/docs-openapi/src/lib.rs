@@ -1,0 +1,113 @@
+//! Reads OpenAPI specifications: Swagger 2.0, OpenAPI 3.0 and 3.1, in JSON and YAML.
+//!
+//! [`OpenApiReader`] is the port [`SpecReader`]. A specification is read as a tree that keeps the order of its
+//! document. What pages and clients rely on has to be there and to be what it should be: each finding has its JSON
+//! pointer, and a line where it can be found. Formats, extensions and examples are anybody's, so nothing is said of
+//! them.
+//!
+//! Specifications are foreign: bytes, nesting, nodes and aliases of YAML are bounded, no reference is followed more
+//! than once, and nothing is fetched. Files that a specification refers to are named in the answer, for the caller to
+//! fetch.
+
+mod findings;
+mod node;
+mod outline;
+mod place;
+mod references;
+mod shape;
+mod text;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docs_ports::{
+    MAX_SPEC_BYTES, ReadSpec, ReadSpecFile, SpecError, SpecFile, SpecFiles, SpecFormat, SpecOutline,
+    SpecReader,
+};
+
+use crate::{
+    findings::Findings,
+    node::Node,
+    references::{Files, referred_files},
+    text::parse,
+};
+
+/// Reads specifications in this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenApiReader;
+
+#[async_trait]
+impl SpecReader for OpenApiReader {
+    async fn read(&self, files: SpecFiles) -> Result<ReadSpec, SpecError> {
+        tokio::task::spawn_blocking(move || read(&files)).await.unwrap_or_else(|error| {
+            // The work does not panic; a runtime that ends takes it along.
+            tracing::error!(%error, "a specification was not read");
+            Err(SpecError::Failed(error.to_string()))
+        })
+    }
+}
+
+/// A file as a tree.
+struct Parsed<'a> {
+    file: &'a SpecFile,
+    format: SpecFormat,
+    root: Arc<Node>,
+}
+
+/// Reads a specification as far as its files are at hand.
+///
+/// # Errors
+/// [`SpecError`]; problems of a document that could be read at all are in the answer.
+pub fn read(files: &SpecFiles) -> Result<ReadSpec, SpecError> {
+    let all = || std::iter::once(&files.entry).chain(&files.others);
+    let size: usize = all().map(|file| file.bytes.len()).sum();
+    if size > MAX_SPEC_BYTES {
+        return Err(SpecError::TooLarge(format!(
+            "the files of a specification must have at most {MAX_SPEC_BYTES} bytes together, have {size}"
+        )));
+    }
+    let mut findings = Findings::new(&files.entry);
+    let mut parsed: Vec<Parsed<'_>> = Vec::with_capacity(files.others.len() + 1);
+    for file in all() {
+        match parse(&file.bytes) {
+            Ok((format, root)) => parsed.push(Parsed { file, format, root: Arc::new(root) }),
+            Err(problem) => {
+                findings.unreadable(file, problem);
+                return Ok(nothing(findings));
+            }
+        }
+    }
+    let at_hand = Files::new(&parsed);
+    let mut told: Vec<ReadSpecFile> = Vec::with_capacity(parsed.len());
+    let mut missing: Vec<String> = Vec::new();
+    for file in &parsed {
+        let referred = referred_files(file, &mut findings);
+        missing.extend(referred.iter().filter(|url| !at_hand.has(url)).cloned());
+        let json = match file.format {
+            SpecFormat::Json => None,
+            SpecFormat::Yaml => {
+                Some(file.root.to_json().map_err(|error| SpecError::Failed(error.to_string()))?)
+            }
+        };
+        told.push(ReadSpecFile { format: file.format, json, references: referred });
+    }
+    missing.sort();
+    missing.dedup();
+    let Some(entry) = parsed.first() else { return Ok(nothing(findings)) };
+    let Some(version) = shape::check(entry, &at_hand, &mut findings) else { return Ok(nothing(findings)) };
+    let outline = outline::outline(entry, &at_hand, version);
+    Ok(ReadSpec { outline, problems: findings.told(), missing, files: told })
+}
+
+/// What is answered of a specification that cannot be read at all.
+fn nothing(findings: Findings<'_>) -> ReadSpec {
+    let (problems, outline) = (findings.told(), SpecOutline::default());
+    ReadSpec { outline, problems, missing: Vec::new(), files: Vec::new() }
+}
+
+/// Bytes as text, without a mark of their order.
+fn as_text(bytes: &Bytes) -> Result<&str, usize> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).map_err(|error| error.valid_up_to())
+}

@@ -1,0 +1,292 @@
+//! A document as a tree that keeps the order of its fields.
+
+use std::{cell::Cell, fmt};
+
+use bytes::Bytes;
+use docs_ports::MAX_SPEC_BYTES;
+use serde::{
+    Deserializer, Serialize, Serializer,
+    de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor},
+    ser::{SerializeMap as _, SerializeSeq as _},
+};
+use serde_json::Number;
+
+/// Most values of a document, aliases resolved.
+pub(crate) const MAX_NODES: usize = 3_000_000;
+/// Most bytes of its names and texts, aliases resolved.
+pub(crate) const MAX_TEXT_BYTES: usize = 2 * MAX_SPEC_BYTES;
+/// Objects with fewer fields are looked through from their beginning.
+const FEW: usize = 16;
+
+/// A value of JSON or YAML.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Node {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Box<str>),
+    List(Vec<Node>),
+    Map(Box<Fields>),
+}
+
+/// The fields of an object, in the order of the document.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Fields {
+    fields: Vec<(Box<str>, Node)>,
+    /// The numbers of the fields in the order of their names; of few fields none.
+    by_name: Vec<u32>,
+}
+
+impl Fields {
+    /// # Errors
+    /// A name that is there twice.
+    fn new(mut fields: Vec<(Box<str>, Node)>) -> Result<Self, Box<str>> {
+        fields.shrink_to_fit();
+        if fields.len() <= FEW {
+            let is_again = |(at, (name, _)): &(usize, &(Box<str>, Node))| {
+                fields.iter().take(*at).any(|(other, _)| other == name)
+            };
+            return match fields.iter().enumerate().find(is_again) {
+                Some((_, (name, _))) => Err(name.clone()),
+                None => Ok(Self { fields, by_name: Vec::new() }),
+            };
+        }
+        let name = |at: &u32| fields.get(*at as usize).map(|(name, _)| &**name);
+        let mut by_name: Vec<u32> = (0_u32..).take(fields.len()).collect();
+        by_name.sort_unstable_by(|one, other| name(one).cmp(&name(other)));
+        match by_name.array_windows().find(|[one, other]| name(one) == name(other)) {
+            Some([one, _]) => Err(name(one).unwrap_or_default().into()),
+            None => Ok(Self { fields, by_name }),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Node> {
+        if self.by_name.is_empty() {
+            return self.fields.iter().find(|(key, _)| **key == *name).map(|(_, value)| value);
+        }
+        let of = |at: &u32| self.fields.get(*at as usize);
+        let found =
+            self.by_name.binary_search_by(|at| of(at).map(|(key, _)| &**key).cmp(&Some(name))).ok()?;
+        of(self.by_name.get(found)?).map(|(_, value)| value)
+    }
+}
+
+impl Node {
+    /// A field of a map.
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Map(fields) => fields.get(name),
+            _ => None,
+        }
+    }
+
+    /// The fields of a map; none of everything else.
+    pub(crate) fn fields(&self) -> &[(Box<str>, Self)] {
+        match self {
+            Self::Map(fields) => &fields.fields,
+            _ => &[],
+        }
+    }
+
+    /// The items of a list; none of everything else.
+    pub(crate) fn items(&self) -> &[Self] {
+        match self {
+            Self::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn is_map(&self) -> bool {
+        matches!(self, Self::Map(_))
+    }
+
+    /// A text, or a number as it is written: `version: 1.0` of YAML is meant as a text.
+    pub(crate) fn text_or_number(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.to_string()),
+            Self::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
+    /// What kind of value it is, for messages.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "true or false",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "a text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "an object",
+        }
+    }
+
+    /// Follows a JSON pointer without its `#`.
+    pub(crate) fn at(&self, pointer: &str) -> Option<&Self> {
+        let mut node = self;
+        for part in pointer.split('/').skip(1) {
+            let part = part.replace("~1", "/").replace("~0", "~");
+            node = match node {
+                Self::Map(_) => node.get(&part)?,
+                Self::List(items) => items.get(part.parse::<usize>().ok()?)?,
+                _ => return None,
+            };
+        }
+        Some(node)
+    }
+
+    pub(crate) fn to_json(&self) -> serde_json::Result<Bytes> {
+        serde_json::to_vec(self).map(Bytes::from)
+    }
+}
+
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Number(number) => number.serialize(serializer),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::List(items) => {
+                let mut list = serializer.serialize_seq(Some(items.len()))?;
+                for item in items {
+                    list.serialize_element(item)?;
+                }
+                list.end()
+            }
+            Self::Map(_) => {
+                let fields = self.fields();
+                let mut map = serializer.serialize_map(Some(fields.len()))?;
+                for (name, value) in fields {
+                    map.serialize_entry(name, value)?;
+                }
+                map.end()
+            }
+        }
+    }
+}
+
+/// How much more there may be of a document.
+pub(crate) struct Left {
+    nodes: Cell<usize>,
+    bytes: Cell<usize>,
+}
+
+impl Default for Left {
+    fn default() -> Self {
+        Self { nodes: Cell::new(MAX_NODES), bytes: Cell::new(MAX_TEXT_BYTES) }
+    }
+}
+
+/// Reads a node as long as there is not too much of the document.
+#[derive(Clone, Copy)]
+pub(crate) struct ReadNode<'a>(pub(crate) &'a Left);
+
+impl ReadNode<'_> {
+    fn take<E: serde::de::Error>(left: &Cell<usize>, size: usize, most: usize, what: &str) -> Result<(), E> {
+        match left.get().checked_sub(size) {
+            Some(rest) => {
+                left.set(rest);
+                Ok(())
+            }
+            None => Err(E::custom(format_args!("it has more than {most} {what}"))),
+        }
+    }
+
+    /// Counts a text, before it is kept.
+    fn text<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        Self::take(&self.0.bytes, text.len(), MAX_TEXT_BYTES, "bytes in its texts")
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for ReadNode<'_> {
+    type Value = Node;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+        Self::take::<D::Error>(&self.0.nodes, 1, MAX_NODES, "values")?;
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ReadNode<'_> {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Node, E> {
+        Ok(Node::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
+        Ok(Node::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
+        Ok(Node::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
+        Ok(Node::Number(value.into()))
+    }
+
+    fn visit_i128<E>(self, value: i128) -> Result<Node, E> {
+        Ok(Number::from_i128(value).map_or_else(|| Node::Text(value.to_string().into()), Node::Number))
+    }
+
+    fn visit_u128<E>(self, value: u128) -> Result<Node, E> {
+        Ok(Number::from_u128(value).map_or_else(|| Node::Text(value.to_string().into()), Node::Number))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
+        // JSON has no infinity; YAML has.
+        Ok(Number::from_f64(value).map_or_else(|| Node::Text(value.to_string().into()), Node::Number))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Node, E> {
+        self.text(value)?;
+        Ok(Node::Text(value.into()))
+    }
+
+    fn visit_string<E: serde::de::Error>(self, value: String) -> Result<Node, E> {
+        self.text(&value)?;
+        Ok(Node::Text(value.into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element_seed(self)? {
+            items.push(item);
+        }
+        items.shrink_to_fit();
+        Ok(Node::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+        let mut fields: Vec<(Box<str>, Node)> = Vec::new();
+        while let Some(name) = map.next_key::<Box<str>>()? {
+            self.text::<A::Error>(&name)?;
+            fields.push((name, map.next_value_seed(self)?));
+        }
+        match Fields::new(fields) {
+            Ok(fields) => Ok(Node::Map(Box::new(fields))),
+            Err(name) => Err(A::Error::custom(format_args!("the field `{name}` is there twice"))),
+        }
+    }
+}

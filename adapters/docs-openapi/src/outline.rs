@@ -1,0 +1,124 @@
+//! The outline of a specification.
+
+use std::collections::HashSet;
+
+use docs_ports::{SpecOperation, SpecOutline, SpecTag};
+
+use crate::{
+    Parsed,
+    node::Node,
+    references::Files,
+    shape::{OpenApiVersion, operations},
+};
+
+/// Most bytes of a description that is kept; the text of a page may be no longer.
+const MAX_TEXT: usize = 100_000;
+/// Most characters of a title or a summary.
+const MAX_LINE: usize = 300;
+/// Most servers.
+const MAX_SERVERS: usize = 50;
+
+/// The outline of a specification that was checked.
+pub(crate) fn outline<'a>(entry: &'a Parsed<'a>, files: &Files<'a>, version: OpenApiVersion) -> SpecOutline {
+    let root = &*entry.root;
+    let info = root.get("info");
+    let of_info = |name: &str| info.and_then(|info| info.get(name)).and_then(Node::text_or_number);
+    let of_root = |name: &str| root.get(name).and_then(Node::text_or_number);
+    let schemas = match version {
+        OpenApiVersion::V2 => root.get("definitions"),
+        OpenApiVersion::V3_0 | OpenApiVersion::V3_1 => {
+            root.get("components").and_then(|it| it.get("schemas"))
+        }
+    };
+    let mut outline = SpecOutline {
+        openapi: of_root("openapi").or_else(|| of_root("swagger")).unwrap_or_default(),
+        title: cut(&of_info("title").unwrap_or_default()),
+        version: cut(&of_info("version").unwrap_or_default()),
+        description: info.and_then(|info| text(info, "description")),
+        servers: servers(root, version),
+        tags: root.get("tags").map(Node::items).unwrap_or_default().iter().filter_map(tag).collect(),
+        operations: all_of(entry, "paths", files),
+        webhooks: all_of(entry, "webhooks", files),
+        schemas: schemas
+            .map(Node::fields)
+            .unwrap_or_default()
+            .iter()
+            .map(|(name, _)| name.to_string())
+            .collect(),
+    };
+    let mut known: HashSet<String> = outline.tags.iter().map(|tag| tag.name.clone()).collect();
+    let used = outline.operations.iter().chain(&outline.webhooks).flat_map(|operation| &operation.tags);
+    let mut unlisted = Vec::new();
+    for name in used {
+        if known.insert(name.clone()) {
+            unlisted.push(SpecTag { name: name.clone(), ..SpecTag::default() });
+        }
+    }
+    outline.tags.extend(unlisted);
+    outline
+}
+
+fn servers(root: &Node, version: OpenApiVersion) -> Vec<String> {
+    if version == OpenApiVersion::V2 {
+        let Some(host) = root.get("host").and_then(Node::text) else { return Vec::new() };
+        let base = root.get("basePath").and_then(Node::text).unwrap_or_default();
+        let schemes = root.get("schemes").map(Node::items).unwrap_or_default().iter().filter_map(Node::text);
+        return schemes.take(MAX_SERVERS).map(|scheme| cut(&format!("{scheme}://{host}{base}"))).collect();
+    }
+    let servers = root.get("servers").map(Node::items).unwrap_or_default();
+    servers.iter().filter_map(|server| server.get("url")?.text()).take(MAX_SERVERS).map(cut).collect()
+}
+
+fn tag(tag: &Node) -> Option<SpecTag> {
+    let line = |name: &str| tag.get(name).and_then(Node::text).filter(|it| !it.trim().is_empty()).map(cut);
+    Some(SpecTag {
+        name: tag.get("name")?.text()?.to_owned(),
+        title: line("x-page-title").or_else(|| line("x-displayName")),
+        icon: line("x-page-icon"),
+        summary: line("x-page-description"),
+        description: text(tag, "description"),
+        parent: tag.get("x-parent").or_else(|| tag.get("parent")).and_then(Node::text).map(str::to_owned),
+    })
+}
+
+fn all_of<'a>(entry: &'a Parsed<'a>, field: &str, files: &Files<'a>) -> Vec<SpecOperation> {
+    let items = entry.root.get(field).map(Node::fields).unwrap_or_default();
+    let items = items.iter().filter(|(path, _)| !path.starts_with("x-"));
+    let of_item = |(path, item): &'a (Box<str>, Node)| {
+        operations(entry, item, files).map(move |(method, operation)| SpecOperation {
+            method: method.to_owned(),
+            path: path.to_string(),
+            operation_id: operation.get("operationId").and_then(Node::text).map(str::to_owned),
+            summary: operation.get("summary").and_then(Node::text).map(cut),
+            tags: tags(operation),
+            deprecated: matches!(operation.get("deprecated"), Some(Node::Bool(true))),
+        })
+    };
+    items.flat_map(of_item).collect()
+}
+
+/// The tags of an operation, each once.
+fn tags(operation: &Node) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let named = operation.get("tags").map(Node::items).unwrap_or_default().iter().filter_map(Node::text);
+    named.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
+}
+
+/// A text of several lines.
+fn text(of: &Node, name: &str) -> Option<String> {
+    let text = of.get(name)?.text().filter(|text| !text.trim().is_empty())?;
+    let mut end = text.len().min(MAX_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    Some(text[..end].to_owned())
+}
+
+/// A text of one line.
+fn cut(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_LINE) {
+        None => line,
+        Some((end, _)) => format!("{}…", &line[..end]),
+    }
+}

@@ -1,0 +1,263 @@
+//! What pages are made of has to be there, and to be what it should be.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::{
+    Parsed,
+    findings::Findings,
+    node::Node,
+    references::{Files, escaped},
+};
+
+/// The methods of a path item.
+pub(crate) const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+/// Most path items, webhooks and operations of a specification, each.
+const MAX_PATHS: usize = 20_000;
+/// Most characters of a path.
+const MAX_PATH: usize = 2_000;
+/// Most tags, and most of one operation.
+const MAX_TAGS: usize = 2_000;
+const MAX_OPERATION_TAGS: usize = 100;
+
+/// Which OpenAPI a specification is written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OpenApiVersion {
+    V2,
+    V3_0,
+    V3_1,
+}
+
+/// What operations have been met.
+#[derive(Default)]
+struct Met<'a> {
+    operations: usize,
+    /// Their ids, and where.
+    ids: HashMap<&'a str, String>,
+    /// Their tags.
+    tags: HashSet<&'a str>,
+}
+
+/// Checks a specification; `None` where it does not say what it is.
+pub(crate) fn check<'a>(
+    entry: &'a Parsed<'a>,
+    files: &Files<'a>,
+    findings: &mut Findings<'_>,
+) -> Option<OpenApiVersion> {
+    findings.written_in(entry.format);
+    let root = &*entry.root;
+    if !root.is_map() {
+        findings.at(entry.file, "", format_args!("must be an object, is {}", root.kind()));
+        return None;
+    }
+    let version = version_of(entry, findings)?;
+    info(entry, findings);
+    tags(entry, findings);
+    let mut met = Met::default();
+    let webhooks = root.get("webhooks").filter(|_| version == OpenApiVersion::V3_1);
+    match root.get("paths") {
+        Some(paths) => items(entry, (paths, "/paths"), files, &mut met, findings),
+        None if version != OpenApiVersion::V3_1 => findings.at(entry.file, "", "needs `paths`"),
+        None if webhooks.is_none() && root.get("components").is_none() => {
+            findings.at(entry.file, "", "needs `paths`, `webhooks` or `components`");
+        }
+        None => {}
+    }
+    if let Some(webhooks) = webhooks {
+        items(entry, (webhooks, "/webhooks"), files, &mut met, findings);
+    }
+    for (count, most, what) in
+        [(met.operations, MAX_PATHS, "operations"), (met.tags.len(), MAX_TAGS, "tags of operations")]
+    {
+        if count > most {
+            findings.at(entry.file, "/paths", format_args!("has {count} {what}; there may be {most}"));
+        }
+    }
+    for (pointer, schemas) in [
+        ("/definitions", root.get("definitions").filter(|_| version == OpenApiVersion::V2)),
+        ("/components/schemas", root.get("components").and_then(|components| components.get("schemas"))),
+    ] {
+        if let Some(schemas) = schemas.filter(|schemas| !schemas.is_map()) {
+            findings.at(entry.file, pointer, format_args!("must be an object, is {}", schemas.kind()));
+        }
+    }
+    Some(version)
+}
+
+fn version_of(entry: &Parsed<'_>, findings: &mut Findings<'_>) -> Option<OpenApiVersion> {
+    let told = |name: &str| entry.root.get(name).and_then(Node::text_or_number);
+    let (name, version) = match (told("openapi"), told("swagger")) {
+        (Some(version), _) => ("/openapi", version),
+        (None, Some(version)) => ("/swagger", version),
+        (None, None) => {
+            let why =
+                "is no OpenAPI specification: it needs `openapi`, such as `3.1.0`, or `swagger: \"2.0\"`";
+            findings.at(entry.file, "", why);
+            return None;
+        }
+    };
+    let is = |wanted: &str| {
+        version == wanted || version.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.'))
+    };
+    match name {
+        "/swagger" if version == "2.0" || version == "2" => Some(OpenApiVersion::V2),
+        "/openapi" if is("3.0") => Some(OpenApiVersion::V3_0),
+        "/openapi" if is("3.1") => Some(OpenApiVersion::V3_1),
+        _ => {
+            let why = format!("`{version}` is not read here: 2.0, 3.0 and 3.1 are");
+            findings.at(entry.file, name, why);
+            None
+        }
+    }
+}
+
+fn info(entry: &Parsed<'_>, findings: &mut Findings<'_>) {
+    let Some(info) = entry.root.get("info") else { return findings.at(entry.file, "", "needs `info`") };
+    if !info.is_map() {
+        return findings.at(entry.file, "/info", format_args!("must be an object, is {}", info.kind()));
+    }
+    for name in ["title", "version"] {
+        match info.get(name) {
+            None => findings.at(entry.file, "/info", format_args!("needs `{name}`")),
+            Some(value) if value.text_or_number().is_none() => {
+                let pointer = format!("/info/{name}");
+                findings.at(entry.file, &pointer, format_args!("must be a text, is {}", value.kind()));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+fn tags(entry: &Parsed<'_>, findings: &mut Findings<'_>) {
+    let Some(tags) = entry.root.get("tags") else { return };
+    if !matches!(tags, Node::List(_)) {
+        return findings.at(entry.file, "/tags", format_args!("must be a list, is {}", tags.kind()));
+    }
+    if tags.items().len() > MAX_TAGS {
+        let why = format_args!("must be at most {MAX_TAGS}, are {}", tags.items().len());
+        return findings.at(entry.file, "/tags", why);
+    }
+    let mut seen = HashMap::new();
+    for (at, tag) in tags.items().iter().enumerate() {
+        match tag.get("name").and_then(Node::text) {
+            None => findings.at(entry.file, &format!("/tags/{at}"), "needs `name`, a text"),
+            Some(name) => {
+                if let Some(first) = seen.insert(name, at) {
+                    let why = format_args!("the tag `{name}` is the one at /tags/{first} too");
+                    findings.at(entry.file, &format!("/tags/{at}"), why);
+                }
+            }
+        }
+    }
+}
+
+/// Path items, or webhooks.
+fn items<'a>(
+    entry: &'a Parsed<'a>,
+    (of, pointer): (&'a Node, &str),
+    files: &Files<'a>,
+    met: &mut Met<'a>,
+    findings: &mut Findings<'_>,
+) {
+    if !of.is_map() {
+        return findings.at(entry.file, pointer, format_args!("must be an object, is {}", of.kind()));
+    }
+    if of.fields().len() > MAX_PATHS {
+        let why = format_args!("must be at most {MAX_PATHS}, are {}", of.fields().len());
+        return findings.at(entry.file, pointer, why);
+    }
+    for (path, item) in of.fields().iter().filter(|(path, _)| !path.starts_with("x-")) {
+        let at = format!("{pointer}/{}", escaped(path));
+        if path.chars().nth(MAX_PATH).is_some() {
+            findings.at(entry.file, &at, format_args!("must be at most {MAX_PATH} characters"));
+            continue;
+        }
+        if pointer == "/paths" && !path.starts_with('/') {
+            findings.at(entry.file, &at, format_args!("the path `{path}` must begin with `/`"));
+        }
+        if !item.is_map() {
+            findings.at(entry.file, &at, format_args!("must be an object, is {}", item.kind()));
+            continue;
+        }
+        parameters(entry, (item, &at), findings);
+        for (method, operation) in operations(entry, item, files) {
+            operation_shape(entry, (operation, &format!("{at}/{method}")), met, findings);
+        }
+    }
+}
+
+fn operation_shape<'a>(
+    entry: &Parsed<'_>,
+    (operation, at): (&'a Node, &str),
+    met: &mut Met<'a>,
+    findings: &mut Findings<'_>,
+) {
+    met.operations += 1;
+    if !operation.is_map() {
+        return findings.at(entry.file, at, format_args!("must be an object, is {}", operation.kind()));
+    }
+    if let Some(tags) = operation.get("tags") {
+        let is_list = matches!(tags, Node::List(items) if items.iter().all(|item| item.text().is_some()));
+        if !is_list {
+            findings.at(entry.file, &format!("{at}/tags"), "must be a list of texts");
+        } else if tags.items().len() > MAX_OPERATION_TAGS {
+            let why = format_args!("must be at most {MAX_OPERATION_TAGS}, are {}", tags.items().len());
+            findings.at(entry.file, &format!("{at}/tags"), why);
+        }
+        met.tags.extend(tags.items().iter().filter_map(Node::text));
+    }
+    if let Some(responses) = operation.get("responses").filter(|responses| !responses.is_map()) {
+        let at = format!("{at}/responses");
+        findings.at(entry.file, &at, format_args!("must be an object, is {}", responses.kind()));
+    }
+    parameters(entry, (operation, at), findings);
+    if let Some(id) = operation.get("operationId").and_then(Node::text)
+        && let Some(other) = met.ids.insert(id, at.to_owned())
+    {
+        let at = format!("{at}/operationId");
+        findings.at(entry.file, &at, format_args!("`{id}` is the operationId of {other} too"));
+    }
+}
+
+/// The places that a parameter may be in.
+const PLACES: [&str; 6] = ["query", "header", "path", "cookie", "body", "formData"];
+
+fn parameters(entry: &Parsed<'_>, (of, at): (&Node, &str), findings: &mut Findings<'_>) {
+    let Some(parameters) = of.get("parameters") else { return };
+    if !matches!(parameters, Node::List(_)) {
+        let at = format!("{at}/parameters");
+        return findings.at(entry.file, &at, format_args!("must be a list, is {}", parameters.kind()));
+    }
+    for (number, parameter) in parameters.items().iter().enumerate() {
+        let tell = |findings: &mut Findings<'_>, why: &str| {
+            findings.at(entry.file, &format!("{at}/parameters/{number}"), why);
+        };
+        if !parameter.is_map() {
+            tell(findings, "must be an object");
+        } else if parameter.get("$ref").is_none() {
+            if parameter.get("name").and_then(Node::text).is_none() {
+                tell(findings, "needs `name`, a text");
+            }
+            if !parameter.get("in").and_then(Node::text).is_some_and(|place| PLACES.contains(&place)) {
+                tell(
+                    findings,
+                    "needs `in`: `query`, `header`, `path` or `cookie`; in 2.0 also `body` or `formData`",
+                );
+            }
+        }
+    }
+}
+
+/// The operations of a path item, whichever files it and they are in, in the order of the document.
+pub(crate) fn operations<'a>(
+    entry: &'a Parsed<'a>,
+    item: &'a Node,
+    files: &Files<'a>,
+) -> impl Iterator<Item = (&'a str, &'a Node)> {
+    let led = |from: &'a Parsed<'a>, node: &'a Node| {
+        let reference = node.get("$ref").and_then(Node::text);
+        reference.and_then(|reference| files.follow(from, reference)).unwrap_or((from, node))
+    };
+    let (file, item) = led(entry, item);
+    let operations = item.fields().iter().filter(|(name, _)| METHODS.contains(&&**name));
+    operations.map(move |(name, operation)| (&**name, led(file, operation).1))
+}

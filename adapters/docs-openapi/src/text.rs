@@ -1,0 +1,100 @@
+//! The text of a document as a tree, with bounded work.
+
+use bytes::Bytes;
+use docs_ports::{SpecFormat, SpecProblem};
+use serde::de::DeserializeSeed;
+use serde_saphyr::NonFiniteFloatPolicy;
+
+use crate::{
+    as_text,
+    node::{Left, MAX_NODES, MAX_TEXT_BYTES, Node, ReadNode},
+};
+
+/// Deepest nesting of a document: what `serde_json` reads.
+pub(crate) const MAX_DEPTH: usize = 127;
+/// Most aliases of a document.
+const MAX_ALIASES: usize = 50_000;
+
+/// Why a text is no tree.
+pub(crate) struct Unparsed {
+    pub(crate) message: String,
+    pub(crate) line: Option<u64>,
+}
+
+impl Unparsed {
+    pub(crate) fn problem(self) -> SpecProblem {
+        SpecProblem { message: self.message, pointer: String::new(), line: self.line }
+    }
+}
+
+/// Reads a document, whichever of the two it is written in.
+pub(crate) fn parse(bytes: &Bytes) -> Result<(SpecFormat, Node), Unparsed> {
+    let text = as_text(bytes).map_err(|at| Unparsed {
+        message: format!("is not text: the byte at {at} is not UTF-8"),
+        line: Some(1 + bytes.iter().take(at).filter(|byte| **byte == b'\n').count() as u64),
+    })?;
+    let format = format_of(text);
+    let root = read_with(text, format, ReadNode(&Left::default()))?;
+    Ok((format, root))
+}
+
+/// JSON begins with a brace. So may YAML, in its flow style: what is no JSON then is read as that.
+fn format_of(text: &str) -> SpecFormat {
+    let begins = text.trim_start().starts_with(['{', '[']);
+    if begins && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+        return SpecFormat::Json;
+    }
+    // Deep JSON, and broken JSON, is told of as JSON.
+    let is_json = begins
+        && text.trim_start().get(1..).is_some_and(|rest| rest.trim_start().starts_with(['"', '{', '[']));
+    if is_json { SpecFormat::Json } else { SpecFormat::Yaml }
+}
+
+/// Reads a text as what a seed makes of it.
+pub(crate) fn read_with<'de, S: DeserializeSeed<'de>>(
+    text: &'de str,
+    format: SpecFormat,
+    seed: S,
+) -> Result<S::Value, Unparsed> {
+    match format {
+        SpecFormat::Json => read_json(text, seed),
+        SpecFormat::Yaml => read_yaml(text, seed),
+    }
+}
+
+fn read_json<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S::Value, Unparsed> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let read = seed.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
+    read.map_err(|error| {
+        let line = u64::try_from(error.line()).ok().filter(|line| *line > 0);
+        let message = error.to_string();
+        let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+        Unparsed { message: format!("is not JSON that can be read: {message}"), line }
+    })
+}
+
+fn read_yaml<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S::Value, Unparsed> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        with_snippet: false,
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        budget: serde_saphyr::budget! {
+            max_events: 2 * MAX_NODES,
+            max_nodes: MAX_NODES,
+            max_total_scalar_bytes: MAX_TEXT_BYTES,
+            max_depth: MAX_DEPTH,
+            max_aliases: MAX_ALIASES,
+            max_anchors: MAX_ALIASES,
+            max_recorded_anchor_events: MAX_NODES,
+        },
+    };
+    let read = serde_saphyr::with_deserializer_from_str_with_options(text, options, |deserializer| {
+        seed.deserialize(deserializer)
+    });
+    read.map_err(|error| {
+        let line = error.location().map(|location| location.line());
+        let message = error.without_snippet().to_string();
+        let message = message.lines().next().unwrap_or("this is not YAML").to_owned();
+        Unparsed { message: format!("is not YAML that can be read: {message}"), line }
+    })
+}

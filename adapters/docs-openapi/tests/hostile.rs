@@ -1,0 +1,181 @@
+//! Specifications that are made to harm, and large ones: time and memory are bounded.
+
+use std::{fmt::Write as _, time::Duration};
+
+use bytes::Bytes;
+use cpu_time::ThreadTime;
+use docs_openapi::read;
+use docs_ports::{MAX_SPEC_BYTES, MAX_SPEC_PROBLEMS, ReadSpec, SpecError, SpecFile, SpecFiles};
+use proptest::prelude::*;
+
+fn try_read(text: String) -> Result<ReadSpec, SpecError> {
+    let entry = SpecFile { location: String::new(), bytes: Bytes::from(text) };
+    read(&SpecFiles { entry, others: Vec::new() })
+}
+
+/// Reads a text; answers the first problem, and how long it took.
+fn told(text: String) -> (String, Duration) {
+    let began = ThreadTime::now();
+    let spec = try_read(text).expect("read");
+    (spec.problems.first().map(|it| it.message.clone()).unwrap_or_default(), began.elapsed())
+}
+
+const START: &str = "openapi: 3.1.0\ninfo: {title: A, version: '1'}\n";
+
+/// As long as a test in an unoptimised build may take.
+const LONG: Duration = Duration::from_secs(20);
+
+#[test]
+fn aliases_and_nesting_cannot_blow_a_document_up() {
+    let mut bomb = format!("{START}paths: {{}}\nx-a: &a [x,x,x,x,x,x,x,x,x]\n");
+    for level in b'b'..b'm' {
+        let (this, before) = (char::from(level), char::from(level - 1));
+        writeln!(bomb, "x-{this}: &{this} [{}]", vec![format!("*{before}"); 9].join(",")).expect("written");
+    }
+    for text in [
+        bomb,
+        "[".repeat(1_000_000),
+        "{\"a\":".repeat(1_000_000),
+        format!("{START}paths: {{}}\nx: {}{}\n", "[".repeat(10_000), "]".repeat(10_000)),
+        format!("{{\"openapi\":\"3.0.0\",\"x\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000)),
+        format!("{START}paths: {{}}\n{}", "? ".repeat(100_000)),
+        format!("{START}paths: {{}}\n{}", "- ".repeat(100_000)),
+        format!("x: &x\n  y: *x\n{START}paths: {{}}\n"),
+        "!".repeat(1_000_000),
+    ] {
+        let start: String = text.chars().take(60).collect();
+        let (message, took) = told(text);
+        assert!(message.contains("that can be read"), "{start}: {message}");
+        assert!(took < LONG, "{start}: {took:?}");
+    }
+}
+
+#[test]
+fn too_many_nodes_bytes_paths_and_tags_are_refused_with_the_number() {
+    let nodes = format!("{{\"openapi\":\"3.0.0\",\"x\":[{}0]}}", "0,".repeat(4_000_000));
+    let (message, took) = told(nodes);
+    assert!(message.contains("3000000"), "{message}");
+    assert!(took < LONG, "{took:?}");
+    let large = try_read("x".repeat(MAX_SPEC_BYTES + 1)).expect_err("too large");
+    assert!(matches!(&large, SpecError::TooLarge(why) if why.contains("20000000")), "{large}");
+    let paths: String = (0..100_000).fold(String::new(), |mut text, n| {
+        writeln!(text, "  /{n}: {{get: {{responses: {{}}}}}}").expect("written");
+        text
+    });
+    let (message, took) = told(format!("{START}paths:\n{paths}"));
+    assert_eq!(message, "must be at most 20000, are 100000");
+    assert!(took < LONG, "{took:?}");
+    let tags: String = (0..2_001).map(|n| format!("  - {{name: t{n}}}\n")).collect();
+    assert_eq!(told(format!("{START}paths: {{}}\ntags:\n{tags}")).0, "must be at most 2000, are 2001");
+    let operations: String = (0..2_600).fold(String::new(), |mut text, n| {
+        let all = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+        let all = all.map(|method| format!("{method}: {{tags: [t{n}]}}")).join(", ");
+        writeln!(text, "  /{n}: {{{all}}}").expect("written");
+        text
+    });
+    let spec = try_read(format!("{START}paths:\n{operations}")).expect("read");
+    let told_of: Vec<&str> = spec.problems.iter().map(|it| it.message.as_str()).collect();
+    let expected =
+        ["has 20800 operations; there may be 20000", "has 2600 tags of operations; there may be 2000"];
+    assert_eq!(told_of, expected);
+    let many = vec!["t"; 101].join(", ");
+    let (message, _) = told(format!("{START}paths:\n  /a: {{get: {{tags: [{many}]}}}}\n"));
+    assert_eq!(message, "must be at most 100, are 101");
+    let (message, _) = told(format!("{START}paths:\n  ? /{}\n  : {{get: {{}}}}\n", "a".repeat(2_000)));
+    assert_eq!(message, "must be at most 2000 characters");
+}
+
+/// A text of eight megabytes, of this between a beginning and an end.
+fn full_of(piece: &str, (start, end): (&str, &str)) -> String {
+    format!("{start}{}{end}", piece.repeat((8_000_000 - start.len() - end.len()) / piece.len()))
+}
+
+#[test]
+fn one_construct_that_fills_a_document_of_yaml_is_read_or_refused_in_little_time() {
+    let long = format!("x: &a {}\ny:\n", "a".repeat(1_000_000));
+    for (name, start, piece, end) in [
+        ("spaces", "x: ", " ", ""),
+        ("lines", "", "\n", ""),
+        ("comments", "", "# a\n", ""),
+        ("documents", "", "---\n", ""),
+        ("anchors", "x:\n", "- &a 1\n", ""),
+        ("aliases", "x: &a 1\ny:\n", "- *a\n", ""),
+        ("aliases of a long text", &long, "- *a\n", ""),
+        ("merges", "x: &a {b: 1}\ny:\n", "- {<<: *a}\n", ""),
+        ("tags", "x:\n", "- !!str a\n", ""),
+        ("explicit keys", "", "? a\n: b\n", ""),
+        ("block texts", "x:\n", "- |\n a\n", ""),
+        ("a folded text", "x: >\n", " a\n", ""),
+        ("quotes", "x: '", "''", "'\n"),
+        ("escapes", "x: \"", "\\u0041", "\"\n"),
+        ("braces", "x: ", "{", ""),
+        ("colons", "x: ", ":", "\n"),
+        ("dashes", "x:\n", "- - - - - - - -\n", ""),
+        ("words", "x: ", "a ", "\n"),
+    ] {
+        let (_, took) = told(full_of(piece, (&format!("{START}paths: {{}}\n{start}"), end)));
+        println!("{name}: {took:?}");
+        assert!(took < LONG, "{name}: {took:?}");
+    }
+}
+
+#[test]
+fn one_construct_that_fills_a_document_of_json_is_read_or_refused_in_little_time() {
+    let refs: String = (0..150_000).fold(String::new(), |mut text, n| {
+        write!(text, ",\"s{n}\":{{\"$ref\":\"#/components/schemas/s{}\"}}", n + 1).expect("written");
+        text
+    });
+    let schemas = format!("\"components\":{{\"schemas\":{{\"a\":{{}}{refs}}}}},\"x\":\"");
+    for (name, start, piece, end) in [
+        ("spaces", "\"x\":", " ", "1}"),
+        ("numbers", "\"x\":[", "1,", "1]}"),
+        ("digits", "\"x\":", "1", "}"),
+        ("escapes", "\"x\":\"", "\\u0000", "\"}"),
+        ("names", "", "\"a\":1,", "\"b\":1}"),
+        ("objects", "\"x\":[", "{},", "{}]}"),
+        ("references", &schemas, "x", "\"}"),
+    ] {
+        let info = "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"A\",\"version\":\"1\"},\"paths\":{},";
+        let (_, took) = told(full_of(piece, (&format!("{info}{start}"), end)));
+        println!("{name}: {took:?}");
+        assert!(took < LONG, "{name}: {took:?}");
+    }
+}
+
+#[test]
+fn references_in_circles_and_long_chains_of_them_end() {
+    let mut schemas = String::new();
+    for n in 0..20_000 {
+        let next = (n + 1) % 20_000;
+        writeln!(schemas, "    S{n}: {{$ref: '#/components/schemas/S{next}'}}").expect("written");
+    }
+    let own = "    A: {properties: {a: {$ref: '#/components/schemas/A'}}}\n    B: {$ref: '#/components/schemas/B'}\n";
+    let text =
+        format!("{START}paths:\n  /a: {{$ref: '#/paths/~1a'}}\ncomponents:\n  schemas:\n{own}{schemas}");
+    let (message, took) = told(text);
+    assert_eq!(message, "");
+    assert!(took < LONG, "{took:?}");
+}
+
+#[test]
+fn so_many_problems_are_told_and_how_many_more_there_are() {
+    let paths: String = (0..500).map(|n| format!("  p{n}: {{}}\n")).collect();
+    let spec = try_read(format!("{START}paths:\n{paths}")).expect("read");
+    assert_eq!(spec.problems.len(), MAX_SPEC_PROBLEMS + 1);
+    assert_eq!(spec.problems.last().map(|it| it.message.as_str()), Some("and 450 more"));
+    assert_eq!(spec.problems[49].line, Some(53));
+}
+
+/// Texts that have something of a specification.
+const ANYTHING: &str = "(openapi|swagger|info|paths|\\$ref|tags|[:,{}\\[\\]\"'#/ \n&*!|>-]|[a-z0-9.~]){0,80}";
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_read_is_answered(text in ANYTHING) {
+        try_read(text.clone()).expect("answered");
+        try_read(format!("{START}paths: {{}}\n{text}")).expect("answered");
+        try_read(format!("{{\"openapi\":\"3.0.0\",{text}}}")).expect("answered");
+    }
+}

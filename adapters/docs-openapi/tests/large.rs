@@ -1,0 +1,55 @@
+//! What a large specification takes. Alone in its program, so that nothing else is measured.
+
+use std::{fmt::Write as _, time::Duration};
+
+use bytes::Bytes;
+use cpu_time::ThreadTime;
+use docs_openapi::read;
+use docs_ports::{SpecFile, SpecFiles};
+use peak_alloc::PeakAlloc;
+use serde_json::json;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// A likeness of a large specification: so many bytes at least.
+fn likeness(bytes: usize) -> String {
+    let mut text =
+        String::from("{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Large\",\"version\":\"1\"},\"paths\":{");
+    let mut n = 0;
+    while text.len() < bytes {
+        let comma = if n == 0 { "" } else { "," };
+        write!(text, "{comma}\"/things/{n}/{{id}}\":{{\"get\":").expect("written");
+        let operation = json!({
+            "operationId": format!("get{n}"),
+            "tags": [format!("tag{}", n % 40)],
+            "summary": format!("Gets thing {n}"),
+            "parameters": [{ "name": "id", "in": "path", "required": true, "schema": { "type": "string" } }],
+            "responses": { "200": { "description": "A thing", "content": { "application/json": {
+                "schema": { "$ref": "#/components/schemas/Thing" },
+            } } } },
+        });
+        write!(text, "{operation}}}").expect("written");
+        n += 1;
+    }
+    text.push_str("},\"components\":{\"schemas\":{\"Thing\":{\"type\":\"object\"}}}}");
+    text
+}
+
+#[test]
+fn five_megabytes_are_read_in_little_time_and_memory() {
+    for text in [likeness(5_000_000), format!("# YAML\n{}", likeness(5_000_000))] {
+        ALLOCATOR.reset_peak_usage();
+        let before = ALLOCATOR.current_usage_as_mb();
+        let began = ThreadTime::now();
+        let entry = SpecFile { location: String::new(), bytes: Bytes::from(text) };
+        let spec = read(&SpecFiles { entry, others: Vec::new() }).expect("read");
+        let (took, peak) = (began.elapsed(), ALLOCATOR.peak_usage_as_mb() - before);
+        assert_eq!(spec.problems, []);
+        assert_eq!(spec.outline.tags.len(), 40);
+        println!("{} operations: {took:?}, {peak} MB", spec.outline.operations.len());
+        assert!(peak < 200.0, "{peak} MB");
+        let most = if cfg!(debug_assertions) { Duration::from_secs(20) } else { Duration::from_secs(2) };
+        assert!(took < most, "{took:?}");
+    }
+}

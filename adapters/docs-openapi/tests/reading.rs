@@ -1,0 +1,210 @@
+//! Specifications that are read, and what is said of those that are wrong.
+
+use bytes::Bytes;
+use docs_openapi::read;
+use docs_ports::{ReadSpec, SpecFile, SpecFiles, SpecFormat, SpecOperation};
+use serde_json::json;
+
+fn file(location: &str, text: &str) -> SpecFile {
+    SpecFile { location: location.to_owned(), bytes: Bytes::copy_from_slice(text.as_bytes()) }
+}
+
+fn read_text(text: &str) -> ReadSpec {
+    read(&SpecFiles { entry: file("", text), others: Vec::new() }).expect("it can be read")
+}
+
+/// What is wrong, with its place.
+fn problems(text: &str) -> Vec<String> {
+    let told = read_text(text).problems.into_iter();
+    told.map(|it| format!("{} {}: {}", it.line.unwrap_or_default(), it.pointer, it.message)).collect()
+}
+
+#[test]
+fn every_version_is_read_in_either_format() {
+    let operation =
+        json!({ "summary": "List\n all", "tags": ["b", "a", "b"], "deprecated": true, "responses": {} });
+    let paths =
+        json!({ "/z": { "get": operation }, "/a": { "parameters": [], "post": { "responses": {} } } });
+    let tags = json!([{ "name": "a", "x-page-title": " T ", "x-parent": "b" }]);
+    let info = json!({ "title": "A", "version": "1", "description": "Says" });
+    let versions = [
+        (
+            "swagger",
+            "2.0",
+            json!({ "definitions": { "Z": {}, "A": {} }, "host": "x.example", "basePath": "/v", "schemes": ["https"] }),
+        ),
+        (
+            "openapi",
+            "3.0.4",
+            json!({ "components": { "schemas": { "Z": {}, "A": {} } }, "servers": [{ "url": "https://x.example/v" }] }),
+        ),
+        (
+            "openapi",
+            "3.1.1",
+            json!({ "components": { "schemas": { "Z": {}, "A": {} } }, "servers": [{ "url": "https://x.example/v" }] }),
+        ),
+    ];
+    for (name, version, more) in versions {
+        let mut value = json!({ name: version, "info": info, "tags": tags, "paths": paths });
+        value.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        // JSON sorts its fields here, so the order of the document is the alphabet's.
+        let text = value.to_string();
+        for (text, format) in
+            [(text.clone(), SpecFormat::Json), (format!("# YAML\n{text}\n"), SpecFormat::Yaml)]
+        {
+            let spec = read_text(&text);
+            assert_eq!(spec.problems, [], "{version}");
+            assert_eq!(
+                (spec.files[0].format, spec.files[0].json.is_some()),
+                (format, format == SpecFormat::Yaml)
+            );
+            let outline = spec.outline;
+            assert_eq!(
+                (outline.openapi.as_str(), outline.title.as_str(), outline.version.as_str()),
+                (version, "A", "1")
+            );
+            assert_eq!(outline.servers, ["https://x.example/v"]);
+            assert_eq!(outline.schemas, ["A", "Z"]);
+            let tags: Vec<_> = outline
+                .tags
+                .iter()
+                .map(|tag| (tag.name.as_str(), tag.title.as_deref(), tag.parent.as_deref()))
+                .collect();
+            assert_eq!(tags, [("a", Some("T"), Some("b")), ("b", None, None)], "listed first, then used");
+            let listed = SpecOperation {
+                method: "get".to_owned(),
+                path: "/z".to_owned(),
+                operation_id: None,
+                summary: Some("List all".to_owned()),
+                tags: vec!["b".to_owned(), "a".to_owned()],
+                deprecated: true,
+            };
+            assert_eq!((outline.operations[0].path.as_str(), &outline.operations[1]), ("/a", &listed));
+        }
+    }
+}
+
+#[test]
+fn the_order_of_the_document_is_kept() {
+    let text = "openapi: 3.1.0\ninfo: {title: A, version: 1.0}\npaths:\n  /z: {put: {}, get: {}}\n  /a: {get: {}}\n\
+                webhooks:\n  w: {post: {}}\n";
+    let outline = read_text(text).outline;
+    let order: Vec<_> = outline.operations.iter().map(|it| format!("{} {}", it.method, it.path)).collect();
+    assert_eq!(order, ["put /z", "get /z", "get /a"]);
+    assert_eq!(outline.version, "1.0", "a number of YAML is meant as a text");
+    assert_eq!(outline.webhooks[0].path, "w");
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    let start = "openapi: 3.0.0\ninfo: {title: A, version: '1'}\n";
+    for (text, expected) in [
+        ("", "0 : must be an object, is null"),
+        ("[]", "0 : must be an object, is a list"),
+        ("{\n \"openapi\": \"3.0.0\",\n \"a\": }", "3 : is not JSON that can be read: expected value"),
+        ("a: 1\nb: [\n", "is not YAML that can be read: "),
+        ("a: 1\na: 2\n", "is not YAML that can be read: "),
+        ("{\"a\": 1, \"a\": 2}", "1 : is not JSON that can be read: the field `a` is there twice"),
+        ("title: A\n", "0 : is no OpenAPI specification: it needs `openapi`"),
+        ("info: {}\nopenapi: 4.0.0\n", "2 /openapi: `4.0.0` is not read here: 2.0, 3.0 and 3.1 are"),
+        ("swagger: '1.2'\n", "1 /swagger: `1.2` is not read here"),
+        ("openapi: 3.0.0\n", "0 : needs `info`"),
+        ("openapi: 3.0.0\ninfo: x\n", "2 /info: must be an object, is a text"),
+        ("openapi: 3.0.0\ninfo: {title: [], version: 1}\n", "2 /info/title: must be a text, is a list"),
+        ("openapi: 3.1.0\ninfo: {title: a, version: 1}\n", "0 : needs `paths`, `webhooks` or `components`"),
+        (&format!("{start}paths: []\n"), "3 /paths: must be an object, is a list"),
+        (&format!("{start}paths:\n  a: {{}}\n"), "4 /paths/a: the path `a` must begin with `/`"),
+        (&format!("{start}paths:\n  /a: 1\n"), "4 /paths/~1a: must be an object, is a number"),
+        (&format!("{start}paths:\n  /a:\n    get: no\n"), "5 /paths/~1a/get: must be an object, is a text"),
+        (
+            &format!("{start}paths:\n  /a:\n    get: {{tags: x}}\n"),
+            "5 /paths/~1a/get/tags: must be a list of texts",
+        ),
+        (
+            &format!(
+                "{start}paths:\n  /a:\n    get:\n      parameters:\n        - in: nowhere\n          name: a\n"
+            ),
+            "7 /paths/~1a/get/parameters/0: needs `in`",
+        ),
+        (
+            &format!("{start}paths:\n  /a:\n    get: {{operationId: x}}\n    put: {{operationId: x}}\n"),
+            "6 /paths/~1a/put/operationId: `x` is the operationId of /paths/~1a/get too",
+        ),
+        (&format!("{start}paths: {{}}\ntags:\n  - {{}}\n"), "5 /tags/0: needs `name`, a text"),
+        (
+            &format!(
+                "{start}paths: {{}}\ncomponents:\n  schemas:\n    A:\n      $ref: '#/components/schemas/B'\n"
+            ),
+            "7 /components/schemas/A/$ref: refers to `#/components/schemas/B`, which is not there",
+        ),
+        (
+            &format!("{start}paths: {{}}\ncomponents: {{schemas: {{A: {{$ref: other.yaml}}}}}}\n"),
+            "/components/schemas/A/$ref: refers to the file `other.yaml`, and a text has no address",
+        ),
+        (
+            &format!("{start}paths: {{}}\ncomponents: {{schemas: {{A: {{$ref: 'file:///etc/passwd'}}}}}}\n"),
+            "/components/schemas/A/$ref: refers to `file:///etc/passwd`: files are fetched by http and https",
+        ),
+    ] {
+        let told = problems(text);
+        assert!(told.iter().any(|told| told.contains(expected)), "{text}\n{expected}\n{told:#?}");
+    }
+    let latin = SpecFiles {
+        entry: SpecFile { location: String::new(), bytes: Bytes::from_static(b"a: \xe4\n") },
+        others: Vec::new(),
+    };
+    assert!(read(&latin).expect("told").problems[0].message.contains("not UTF-8"));
+}
+
+#[test]
+fn what_is_data_is_no_reference_and_what_anybody_named_is_no_keyword() {
+    let text = r#"
+openapi: 3.1.0
+info: { title: A, version: '1' }
+paths: {}
+x-more: { $ref: '#/gone' }
+components:
+  schemas:
+    A:
+      example: { $ref: '#/gone' }
+      default: { $ref: '#/gone' }
+      enum: [{ $ref: '#/gone' }]
+      properties:
+        example: { $ref: '#/components/schemas/A' }
+        $ref: { type: string }
+    default: { $ref: '#/components/schemas/A' }
+  examples:
+    one: { value: { $ref: '#/gone' } }
+"#;
+    assert_eq!(problems(text), Vec::<String>::new());
+    let right = "example: { $ref: '#/components/schemas/A' }";
+    let wrong = text.replace(right, "example: { $ref: '#/components/schemas/B' }");
+    assert_eq!(problems(&wrong).len(), 1);
+}
+
+#[test]
+fn missing_files_are_named_until_they_are_at_hand() {
+    let entry = file(
+        "https://x.example/v1/openapi.yaml",
+        "openapi: 3.0.0\ninfo: {title: A, version: '1'}\n\
+         paths:\n  /a: {$ref: 'a.yaml#/one'}\n  /b: {$ref: '/b.json'}\n  /c:\n    get: {$ref: 'a.yaml#/get'}\n",
+    );
+    let spec = read(&SpecFiles { entry: entry.clone(), others: Vec::new() }).expect("read");
+    assert_eq!(spec.missing, ["https://x.example/b.json", "https://x.example/v1/a.yaml"]);
+    assert_eq!(spec.outline.operations.len(), 1, "what is known of it so far is that it is there");
+    let others = vec![
+        file("https://x.example/b.json", "{\"get\": {\"responses\": {}}}"),
+        file(
+            "https://x.example/v1/a.yaml",
+            "one:\n  put: {responses: {'200': {$ref: '#/two'}}}\nget: {tags: [t]}\n",
+        ),
+    ];
+    let spec = read(&SpecFiles { entry, others }).expect("read");
+    assert_eq!(spec.missing, Vec::<String>::new());
+    let order: Vec<_> =
+        spec.outline.operations.iter().map(|it| format!("{} {}", it.method, it.path)).collect();
+    assert_eq!(order, ["put /a", "get /b", "get /c"]);
+    assert_eq!(spec.outline.operations[2].tags, ["t"], "an operation may be in another file too");
+    assert_eq!(spec.problems.len(), 1);
+    assert!(spec.problems[0].message.starts_with("in https://x.example/v1/a.yaml: refers to `#/two`"));
+}

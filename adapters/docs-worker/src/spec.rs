@@ -1,0 +1,100 @@
+//! Specifications on the wire: what is known of files as JSON, their bytes behind it.
+
+use bytes::Bytes;
+use docs_ports::{
+    ReadSpec, ReadSpecFile, SpecError, SpecFile, SpecFiles, SpecFormat, SpecOutline, SpecProblem,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::job::{Refusal, RefusalKind};
+
+/// The locations of the files of a specification, the one that it begins with first.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SpecLocations(pub(crate) Vec<String>);
+
+impl SpecLocations {
+    pub(crate) fn of(files: &SpecFiles) -> Self {
+        Self(std::iter::once(&files.entry).chain(&files.others).map(|file| file.location.clone()).collect())
+    }
+
+    /// The files, with what `read` answers for each.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn into_files<E>(self, mut read: impl FnMut() -> Result<Bytes, E>) -> Result<SpecFiles, E> {
+        let mut files = Vec::with_capacity(self.0.len());
+        for location in self.0 {
+            files.push(SpecFile { location, bytes: read()? });
+        }
+        let mut files = files.into_iter();
+        let entry = match files.next() {
+            Some(entry) => entry,
+            None => SpecFile { location: String::new(), bytes: read()? },
+        };
+        Ok(SpecFiles { entry, others: files.collect() })
+    }
+}
+
+/// What was read of a specification, without the JSON of its files.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SpecReading {
+    outline: SpecOutline,
+    problems: Vec<SpecProblem>,
+    missing: Vec<String>,
+    pub(crate) files: Vec<SpecFileReading>,
+}
+
+/// What was read of one file. Its JSON follows where it has any.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SpecFileReading {
+    format: SpecFormat,
+    pub(crate) has_json: bool,
+    references: Vec<String>,
+}
+
+impl SpecReading {
+    /// A reading for the wire, and the JSON of its files.
+    pub(crate) fn of(spec: ReadSpec) -> (Self, Vec<Bytes>) {
+        let mut bytes = Vec::new();
+        let files = spec.files.into_iter().map(|file| {
+            let has_json = file.json.is_some();
+            bytes.extend(file.json);
+            SpecFileReading { format: file.format, has_json, references: file.references }
+        });
+        let files = files.collect();
+        (Self { outline: spec.outline, problems: spec.problems, missing: spec.missing, files }, bytes)
+    }
+
+    /// The reading, with the JSON of its files in their order.
+    pub(crate) fn with_json(self, json: Vec<Bytes>) -> ReadSpec {
+        let mut json = json.into_iter();
+        let files = self.files.into_iter().map(|file| ReadSpecFile {
+            format: file.format,
+            json: if file.has_json { json.next() } else { None },
+            references: file.references,
+        });
+        let files = files.collect();
+        ReadSpec { outline: self.outline, problems: self.problems, missing: self.missing, files }
+    }
+}
+
+impl Refusal {
+    pub(crate) fn into_spec_error(self) -> SpecError {
+        match self.kind {
+            RefusalKind::TooLarge | RefusalKind::TooSlow | RefusalKind::Unreadable => {
+                SpecError::TooLarge(self.text)
+            }
+            RefusalKind::Failed => SpecError::Failed(self.text),
+        }
+    }
+}
+
+impl From<SpecError> for Refusal {
+    fn from(error: SpecError) -> Self {
+        match error {
+            SpecError::TooLarge(text) => Self { kind: RefusalKind::TooLarge, text },
+            SpecError::Failed(text) => Self::failed(text),
+            error => Self::failed(error),
+        }
+    }
+}

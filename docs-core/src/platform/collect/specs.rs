@@ -1,0 +1,68 @@
+//! What OpenAPI specifications and their versions name: each specification has a storage area of its own.
+
+use std::sync::Arc;
+
+use super::{Collection, READ_AT_ONCE};
+use crate::{
+    Result,
+    content::{Marks as _, listed_parts},
+    store::{
+        Batches, Entity as _, Key,
+        records::{OpenApiSpecRecord, OpenApiSpecVersionRecord, StoredBytes, StoredSpecSource},
+    },
+};
+
+impl Collection<'_> {
+    /// Marks what the specifications of these areas name. Of one that is gone nothing is marked: all of its area goes.
+    pub(super) async fn mark_specs(&mut self) -> Result<()> {
+        for domain in self.domains.keys().cloned().collect::<Vec<_>>() {
+            let Some(id) = OpenApiSpecRecord::of_domain(&domain) else { continue };
+            let tx = self.platform.read().await?;
+            let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&id)).await?;
+            drop(tx);
+            let Some(spec) = spec else { continue };
+            if let StoredSpecSource::Text(text) = &spec.source {
+                self.mark_stored(&domain, text).await?;
+            }
+            let mut versions = Batches::of(OpenApiSpecVersionRecord::of_spec(&id).scan(READ_AT_ONCE));
+            loop {
+                let tx = self.platform.read().await?;
+                let Some(rows) = versions.next(&tx).await? else { break };
+                let keys: Vec<Key> = OpenApiSpecVersionRecord::named_by_all(&rows);
+                let versions = tx.get_many::<OpenApiSpecVersionRecord>(&keys).await?;
+                drop(tx);
+                for version in versions.into_iter().flatten() {
+                    self.done.roots += 1;
+                    for stored in version.stored() {
+                        self.mark_stored(&domain, stored).await?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn mark_stored(&mut self, domain: &str, stored: &StoredBytes) -> Result<()> {
+        self.check_time()?;
+        let Some(number) = self.domains.get(domain) else { return Ok(()) };
+        let Some(list) = stored.parts else {
+            self.marks.of_domain(*number).mark(stored.blob);
+            return Ok(());
+        };
+        if !self.marks.of_domain(*number).enter(list) {
+            return Ok(());
+        }
+        let found = self.platform.objects().get(domain, &[list]).await?.pop().flatten();
+        match found.as_deref().map(listed_parts) {
+            Some(Ok(parts)) => {
+                parts.into_iter().for_each(|part| self.marks.of_domain(*number).mark(part));
+            }
+            // What it names is not known, so all of the area stays.
+            Some(Err(_)) | None => {
+                tracing::error!(domain, %list, "a list of parts cannot be read: nothing of its area is removed");
+                self.unreadable.insert(domain.to_owned());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,238 @@
+//! The pages of a specification where a computed page stands.
+
+use std::{collections::HashSet, sync::Arc};
+
+use serde_json::{Value, json};
+
+use super::{OPENAPI, OpenApiSource, Spec, outline::TagPage};
+use crate::{
+    content::{PageEntry, document, slugify},
+    model::{Block, BlockKind, ContentRef, Document, PageId},
+    ports::SpecOperation,
+    store::Hash,
+};
+
+/// Where a computed page stands.
+pub(in crate::platform) struct Place<'a> {
+    /// The computed page.
+    pub(in crate::platform) id: &'a PageId,
+    /// The path of the page above it; empty at the top.
+    pub(in crate::platform) above: &'a str,
+    /// The slugs of the pages beside it, to which those of the pages in its place come.
+    pub(in crate::platform) beside: &'a mut HashSet<String>,
+}
+
+/// A page that was made.
+pub(in crate::platform) struct MadePage {
+    pub(in crate::platform) id: PageId,
+    pub(in crate::platform) title: String,
+    pub(in crate::platform) icon: Option<String>,
+    pub(in crate::platform) description: Option<String>,
+    pub(in crate::platform) slug: String,
+    pub(in crate::platform) path: String,
+    props: Value,
+    /// Seeds its id.
+    pub(in crate::platform) seed: String,
+    /// The pages below it.
+    pub(in crate::platform) pages: Vec<MadePage>,
+    what: What,
+    spec: Arc<Spec>,
+}
+
+/// What a page shows.
+enum What {
+    /// The tag of this number.
+    Tag(usize),
+    /// All schemas.
+    Models,
+    /// Where the document is.
+    Download(String),
+}
+
+/// Makes pages at one place.
+struct Maker<'a> {
+    spec: &'a Arc<Spec>,
+    seed: String,
+}
+
+/// The pages of a specification, in the place of a computed page.
+pub(super) fn place(
+    spec: &Arc<Spec>,
+    source: &OpenApiSource,
+    (entry, at): (&PageEntry, Place<'_>),
+) -> Vec<MadePage> {
+    let seed = entry.computed_seed.clone().unwrap_or_else(|| at.id.to_string());
+    let maker = Maker { spec, seed };
+    let taken = at.beside;
+    let mut made: Vec<MadePage> =
+        spec.pages.roots.iter().map(|tag| maker.tag(*tag, at.above, taken)).collect();
+    if source.models && !spec.pages.outline.schemas.is_empty() {
+        made.push(maker.page(
+            "models",
+            "Schemas",
+            (What::Models, json!({ "doc": "models" })),
+            (at.above, &mut *taken),
+        ));
+    }
+    if let Some(url) = spec.published.clone().filter(|_| source.download) {
+        let props = json!({ "doc": "info", "page": "download" });
+        made.push(maker.page("download", "Download", (What::Download(url), props), (at.above, taken)));
+    }
+    made
+}
+
+impl Maker<'_> {
+    /// The page of a tag, with those below it.
+    fn tag(&self, number: usize, above: &str, taken: &mut HashSet<String>) -> MadePage {
+        let TagPage { tag, operations, webhooks, children } = &self.spec.pages.pages[number];
+        let doc = if operations.is_empty() && webhooks.is_empty() { "info" } else { "operations" };
+        let props = json!({ "doc": doc, "page": tag.name });
+        let title = tag.title.as_deref().unwrap_or(&tag.name);
+        let name = format!("tag {}", tag.name);
+        let mut page = self.page(&name, title, (What::Tag(number), props), (above, taken));
+        page.icon.clone_from(&tag.icon);
+        page.description.clone_from(&tag.summary);
+        let mut below = HashSet::new();
+        page.pages = children.iter().map(|child| self.tag(*child, &page.path, &mut below)).collect();
+        page
+    }
+
+    fn page(
+        &self,
+        name: &str,
+        title: &str,
+        (what, props): (What, Value),
+        (above, taken): (&str, &mut HashSet<String>),
+    ) -> MadePage {
+        let title = if title.trim().is_empty() { "Untitled" } else { title };
+        let slug = free_slug(title, taken);
+        let path = if above.is_empty() { slug.clone() } else { format!("{above}/{slug}") };
+        MadePage {
+            id: made_id(&self.seed, name),
+            title: title.to_owned(),
+            icon: None,
+            description: None,
+            slug,
+            path,
+            props,
+            seed: self.seed.clone(),
+            pages: Vec::new(),
+            what,
+            spec: Arc::clone(self.spec),
+        }
+    }
+}
+
+impl MadePage {
+    /// This page, or the one below it that is looked for.
+    pub(in crate::platform) fn take(self, is_it: &dyn Fn(&Self) -> bool) -> Option<Self> {
+        if is_it(&self) {
+            return Some(self);
+        }
+        self.pages.into_iter().find_map(|page| page.take(is_it))
+    }
+
+    /// What it is computed from.
+    pub(in crate::platform) fn computed(&self) -> Value {
+        let Spec { record, version, .. } = &*self.spec;
+        json!({
+            "type": OPENAPI,
+            "props": self.props,
+            "dependencies": { "spec": {
+                "ref": { "kind": "openapi", "spec": record.slug },
+                "value": {
+                    "object": "openapi-spec",
+                    "id": record.id,
+                    "slug": record.slug,
+                    "lastVersion": version,
+                },
+            } },
+        })
+    }
+
+    /// Its text.
+    pub(in crate::platform) fn markdown(&self) -> String {
+        let Spec { record, pages, .. } = &*self.spec;
+        let target = ContentRef::OpenApi { spec: record.slug.to_string() };
+        match &self.what {
+            What::Download(url) => format!("[Download the OpenAPI specification](<{url}>)\n"),
+            What::Models => {
+                let schemas = pages.outline.schemas.clone();
+                printed(BlockKind::OpenapiSchemas { schemas, grouped: None, target: Box::new(target) })
+            }
+            What::Tag(number) => {
+                let TagPage { tag, operations, webhooks, .. } = &pages.pages[*number];
+                let mut text = tag.description.as_deref().map(foreign).unwrap_or_default();
+                if text.is_empty() {
+                    // A page that says nothing of itself says what is below it.
+                    let links = self
+                        .pages
+                        .iter()
+                        .map(|page| format!("* [{}](/pages/{})\n", label(&page.title), page.id));
+                    text = links.collect();
+                }
+                let block =
+                    |SpecOperation { method, path, .. }: &SpecOperation| BlockKind::OpenapiOperation {
+                        path: path.clone(),
+                        method: method.clone(),
+                        target: Box::new(target.clone()),
+                    };
+                let hook = |SpecOperation { method, path, .. }: &SpecOperation| BlockKind::OpenapiWebhook {
+                    name: path.clone(),
+                    method: method.clone(),
+                    target: Box::new(target.clone()),
+                };
+                let operations =
+                    operations.iter().filter_map(|at| pages.outline.operations.get(*at)).map(block);
+                let webhooks = webhooks.iter().filter_map(|at| pages.outline.webhooks.get(*at)).map(hook);
+                for kind in operations.chain(webhooks) {
+                    if !text.is_empty() {
+                        text.push('\n');
+                    }
+                    text.push_str(&printed(kind));
+                }
+                text
+            }
+        }
+    }
+}
+
+/// A block as Markdown. One that Markdown has no form for is left out: a path may be anything.
+fn printed(kind: BlockKind) -> String {
+    match document::print(&Document::new(vec![Block::new(kind, Vec::new())])) {
+        Ok(text) => format!("{}\n", text.trim_end()),
+        Err(error) => {
+            tracing::debug!(%error, "a block of a specification has no form in Markdown");
+            String::new()
+        }
+    }
+}
+
+/// A text of a specification as text of a page: what would be a tag of ours is none.
+fn foreign(text: &str) -> String {
+    let text = text.trim();
+    if text.is_empty() { String::new() } else { format!("{}\n", text.replace("{%", "\\{%")) }
+}
+
+/// A title as the text of a link.
+fn label(title: &str) -> String {
+    let is_special = |c: char| c.is_ascii_punctuation();
+    title.chars().flat_map(|c| is_special(c).then_some('\\').into_iter().chain([c])).collect()
+}
+
+/// The id of a page that is made: the same for the same name under the same seed.
+fn made_id(seed: &str, name: &str) -> PageId {
+    let hash = Hash::of(format!("computed page {name} of {seed}").as_bytes()).to_string();
+    let id = hash.get(..26).unwrap_or(&hash).parse();
+    id.expect("a hash is written in letters and digits")
+}
+
+/// A slug that no page beside has.
+fn free_slug(title: &str, taken: &mut HashSet<String>) -> String {
+    let slug = slugify(title);
+    let slug = if slug.is_empty() { "page".to_owned() } else { slug };
+    let free = (1_u32..).map(|n| if n == 1 { slug.clone() } else { format!("{slug}-{n}") });
+    let free = free.into_iter().find(|slug| !taken.contains(slug)).unwrap_or(slug.clone());
+    taken.insert(free.clone());
+    free
+}

@@ -1,0 +1,171 @@
+//! Computed pages in answers: the pages that take their place.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Located, Shown};
+use crate::{
+    Result,
+    content::{PageEntry, PageTree, TreePage, document},
+    model::{ContentFormat, Document, DocumentPage, Icon, OrgId, PageBase, PageId, PageUrls, RevisionPage},
+    platform::{
+        Platform,
+        computed::{self, MadePage, OpenApiSource, Place},
+        visitors::ContentFilter,
+    },
+    store::records::SpaceRecord,
+};
+
+/// The pages that take the place of others, by these.
+pub(super) type Replaced = HashMap<PageId, Vec<RevisionPage>>;
+
+impl Platform {
+    /// The pages that take the place of computed pages of a tree, of those that its reader sees.
+    pub(super) async fn replaced(
+        &self,
+        space: &SpaceRecord,
+        (tree, filter): (&PageTree, &ContentFilter),
+        shown: Shown,
+    ) -> Result<Replaced> {
+        let mut replaced = Replaced::new();
+        if !shown.computed {
+            return Ok(replaced);
+        }
+        for (page, made) in self.made(&space.organization, (tree, filter)).await? {
+            let views = made.into_iter().map(|made| self.made_view(space, &page.entry, made));
+            replaced.insert(page.id.clone(), views.collect());
+        }
+        Ok(replaced)
+    }
+
+    /// The pages that are made of a tree, of what its reader sees, with the pages whose places they take.
+    async fn made<'t>(
+        &self,
+        org: &OrgId,
+        (tree, filter): (&'t PageTree, &ContentFilter),
+    ) -> Result<Vec<(&'t TreePage, Vec<MadePage>)>> {
+        if !computed::is_in(tree) {
+            return Ok(Vec::new());
+        }
+        let seen = filter.shown(tree);
+        let (mut all, mut slugs) = (Vec::new(), HashMap::new());
+        for (at, _) in computed::sources(tree).filter(|(at, _)| seen.get(*at) == Some(&true)) {
+            let Some(page) = tree.pages().get(at) else { continue };
+            let beside = slugs.entry(page.parent).or_insert_with(|| slugs_beside(tree, page.parent));
+            let above = page.parent.and_then(|at| tree.pages().get(at)).map_or("", |page| page.path.as_str());
+            let place = Place { id: &page.id, above, beside };
+            if let Some(made) = self.computed_pages(org, &page.entry, place).await? {
+                all.push((page, made));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The pages that take the place of a page beside others; `None` for one that stays.
+    pub(super) async fn replaced_one(
+        &self,
+        space: &SpaceRecord,
+        (id, entry): (&PageId, &PageEntry),
+        (above, beside): (&str, &mut HashSet<String>),
+        shown: Shown,
+    ) -> Result<Option<Vec<RevisionPage>>> {
+        if !shown.computed {
+            return Ok(None);
+        }
+        let made = self.computed_pages(&space.organization, entry, Place { id, above, beside }).await?;
+        Ok(made.map(|made| made.into_iter().map(|made| self.made_view(space, entry, made)).collect()))
+    }
+
+    fn made_view(&self, space: &SpaceRecord, entry: &PageEntry, made: MadePage) -> RevisionPage {
+        let computed = made.computed();
+        let pages = made.pages.into_iter().map(|below| self.made_view(space, entry, below)).collect();
+        RevisionPage::Document(Box::new(DocumentPage {
+            base: PageBase {
+                id: made.id,
+                title: made.title,
+                emoji: None,
+                icon: made.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
+                created_at: None,
+                updated_at: None,
+                conflicts: Vec::new(),
+            },
+            kind: Default::default(),
+            urls: PageUrls { app: self.urls().page(&space.id, &made.path) },
+            slug: made.slug,
+            path: made.path,
+            description: made.description,
+            markdown: None,
+            document: None,
+            document_id: None,
+            computed: Some(computed),
+            computed_seed: Some(made.seed),
+            pages,
+            git: None,
+            layout: Default::default(),
+            cover: None,
+            variables: None,
+            hidden: entry.hidden,
+            no_index: entry.no_index,
+            no_robots_index: entry.no_robots_index,
+        }))
+    }
+
+    /// The page that takes a place and is looked for, as a whole; `None` where there is none that its reader sees.
+    pub(super) async fn made_page(
+        &self,
+        at: &Located,
+        is_it: &(dyn Fn(&MadePage) -> bool + Sync),
+        shown: Shown,
+    ) -> Result<Option<RevisionPage>> {
+        let Some((entry, text, made)) = self.find_made(at, is_it, shown).await? else { return Ok(None) };
+        let mut page = self.made_view(at.space(), &entry, made);
+        if let RevisionPage::Document(page) = &mut page {
+            match shown.format {
+                ContentFormat::Markdown => page.markdown = Some(text),
+                ContentFormat::Document if text.is_empty() => {}
+                ContentFormat::Document => page.document = Some(document::parse(&text)),
+            }
+        }
+        Ok(Some(page))
+    }
+
+    /// The document of a page that takes a place; `None` where there is none that its reader sees.
+    pub(super) async fn made_document(&self, at: &Located, id: &PageId) -> Result<Option<Document>> {
+        let found = self.find_made(at, &|made| made.id == *id, Shown::default()).await?;
+        let found = found.filter(|(_, text, _)| !text.is_empty());
+        Ok(found.map(|(_, text, _)| document::parse(&text)))
+    }
+
+    /// A page that takes a place, with its text and the page whose place it takes.
+    async fn find_made(
+        &self,
+        at: &Located,
+        is_it: &(dyn Fn(&MadePage) -> bool + Sync),
+        shown: Shown,
+    ) -> Result<Option<(PageEntry, String, MadePage)>> {
+        if !shown.computed {
+            return Ok(None);
+        }
+        let (tree, filter) = (at.view.tree().await?, at.content_filter().await?);
+        for (page, made) in self.made(&at.space().organization, (&tree, &filter)).await? {
+            if let Some(found) = made.into_iter().find_map(|made| made.take(is_it)) {
+                return Ok(Some((page.entry.clone(), found.markdown(), found)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The slugs of stored pages that stand below one, or at the top.
+fn slugs_beside(tree: &PageTree, parent: Option<usize>) -> HashSet<String> {
+    let beside = parent.and_then(|at| tree.pages().get(at)).map_or(tree.roots(), |page| &page.children);
+    let entries = beside.iter().filter_map(|at| tree.pages().get(*at)).map(|page| &page.entry);
+    entries.map(|entry| entry.slug.clone()).collect()
+}
+
+/// The slugs of pages that are read together, where one of them may be replaced.
+pub(super) fn slugs_of(pages: &[(PageId, PageEntry)]) -> HashSet<String> {
+    if !pages.iter().any(|(_, entry)| OpenApiSource::of(entry).is_some()) {
+        return HashSet::new();
+    }
+    pages.iter().map(|(_, entry)| entry.slug.clone()).collect()
+}

@@ -1,0 +1,178 @@
+//! Versions as they are shown, and where their documents are.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::find;
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    model::{
+        OpenApiSpecContent, OpenApiSpecId, OpenApiSpecVersion, OpenApiSpecVersionId,
+        OpenApiSpecVersionObject, OpenApiSpecVersionUrls, OrgId, SpecVisibility,
+    },
+    platform::{
+        Actor, FileReach, Platform, StoredFile, access,
+        files::{Bearer, FilePlace},
+    },
+    policy::OrgAction,
+    ports::SpecFormat,
+    store::{
+        Tx,
+        records::{OpenApiSpecRecord, OpenApiSpecVersionRecord},
+    },
+};
+
+/// What the address of a document seals.
+#[derive(Serialize, Deserialize)]
+struct Address {
+    spec: OpenApiSpecId,
+    version: OpenApiSpecVersionId,
+    bearer: Bearer,
+}
+
+impl Platform {
+    pub(super) fn version_view(
+        &self,
+        spec: &OpenApiSpecRecord,
+        version: &OpenApiSpecVersionRecord,
+        actor: &Actor,
+    ) -> Result<OpenApiSpecVersion> {
+        let location = self.urls().openapi_spec_version(&spec.organization, spec.slug.as_str(), &version.id);
+        Ok(OpenApiSpecVersion {
+            object: OpenApiSpecVersionObject::Is,
+            id: version.id.clone(),
+            created_at: version.created_at,
+            url: self.document_url(version, actor)?,
+            urls: OpenApiSpecVersionUrls { location },
+        })
+    }
+
+    /// The address of the document of a version for somebody: the same each time.
+    fn document_url(&self, version: &OpenApiSpecVersionRecord, actor: &Actor) -> Result<String> {
+        let address = Address {
+            spec: version.spec.clone(),
+            version: version.id.clone(),
+            bearer: Bearer::member(actor)?,
+        };
+        let address = serde_json::to_string(&address).map_err(Error::internal)?;
+        let sealed = self.seal_for_ever(&purpose(&version.organization), &address)?;
+        Ok(self.urls().spec_document(&version.organization, &sealed, file_name(version.format)))
+    }
+
+    /// All files of a version, the one that it begins with first.
+    pub(super) async fn spec_content(
+        &self,
+        spec: &OpenApiSpecRecord,
+        version: &OpenApiSpecVersionRecord,
+        actor: &Actor,
+    ) -> Result<OpenApiSpecContent> {
+        let bytes = self.spec_bytes(&spec.id, &version.filesystem).await?;
+        let filesystem = String::from_utf8(bytes.into()).map_err(Error::internal)?;
+        let filesystem = RawValue::from_string(filesystem).map_err(Error::internal)?;
+        Ok(OpenApiSpecContent { filesystem, url: self.document_url(version, actor)? })
+    }
+
+    /// Finds the document of a version of an OpenAPI specification, by the sealed part of its address. An address is
+    /// good for as long as whom it was made for may read the specification, which is asked at each use.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::OrgId};
+    /// # async fn example(platform: &Platform, org: &OrgId, sealed: &str) -> Result<()> {
+    /// let document = platform.find_spec_document(org, sealed).await?;
+    /// println!("{}, {} bytes", document.content_type, document.size);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn find_spec_document<'a>(
+        &'a self,
+        org: &'a OrgId,
+        sealed: &'a str,
+    ) -> BoxFuture<'a, Result<StoredFile>> {
+        Box::pin(async move {
+            let found = self.secrets().open(&purpose(org), sealed).map_err(|_| missing())?;
+            let Address { spec, version, bearer } = serde_json::from_str(&found).map_err(|_| missing())?;
+            let actor = match bearer {
+                Bearer::Platform => Actor::Platform,
+                Bearer::User(user) => Actor::User(user),
+                Bearer::Visitor(_) => return Err(missing()),
+            };
+            let tx = self.read().await?;
+            access::org(&tx, &actor, org)
+                .await
+                .and_then(|access| access.require(OrgAction::ReadSpecs).map(drop))
+                .map_err(|error| match error.kind() {
+                    ErrorKind::NotFound | ErrorKind::Forbidden => missing(),
+                    _ => error,
+                })?;
+            let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&spec)).await?;
+            let spec = spec.filter(|spec| spec.organization == *org).ok_or_else(missing)?;
+            document(&tx, &spec, &version).await
+        })
+    }
+
+    /// Finds the document of the latest version of a public OpenAPI specification, for anybody.
+    ///
+    /// # Errors
+    /// `NotFound`, also for one that is private.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::OrgId};
+    /// # async fn example(platform: &Platform, org: &OrgId) -> Result<()> {
+    /// println!("{} bytes", platform.find_published_spec(org, "pets").await?.size);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn find_published_spec<'a>(
+        &'a self,
+        org: &'a OrgId,
+        slug: &'a str,
+    ) -> BoxFuture<'a, Result<StoredFile>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let spec = find(&tx, org, slug).await?;
+            let spec = spec.filter(|spec| spec.visibility == SpecVisibility::Public).ok_or_else(missing)?;
+            document(&tx, &spec, spec.last_version.as_ref().ok_or_else(missing)?).await
+        })
+    }
+}
+
+fn missing() -> Error {
+    Error::not_found("OpenAPI specification")
+}
+
+/// What the address of a document is sealed for: it opens in its own organization only.
+fn purpose(org: &OrgId) -> String {
+    format!("OpenAPI specification of {org}")
+}
+
+/// The name of a document that has no address.
+pub(super) const fn file_name(format: SpecFormat) -> &'static str {
+    match format {
+        SpecFormat::Json => "openapi.json",
+        SpecFormat::Yaml => "openapi.yaml",
+    }
+}
+
+/// The document that a version begins with. Who asks again learns whether it changed: what an address leads to does.
+async fn document(tx: &Tx, spec: &OpenApiSpecRecord, version: &OpenApiSpecVersionId) -> Result<StoredFile> {
+    let version: Option<Arc<OpenApiSpecVersionRecord>> =
+        tx.get(&OpenApiSpecVersionRecord::at(version)).await?;
+    let version = version.filter(|version| version.spec == spec.id).ok_or_else(missing)?;
+    let content_type = match version.format {
+        SpecFormat::Json => "application/json",
+        SpecFormat::Yaml => "application/yaml",
+    };
+    Ok(StoredFile::new(
+        OpenApiSpecRecord::domain(&spec.id),
+        (FilePlace::stored(&version.document), version.document.size),
+        content_type,
+        FileReach::Bearer,
+    ))
+}

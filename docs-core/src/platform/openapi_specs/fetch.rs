@@ -1,0 +1,136 @@
+//! How a specification comes together: its document, and the files that it refers to.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::process::Failure;
+use crate::{
+    Error, ErrorKind, Result,
+    model::SpecErrorCode,
+    platform::Platform,
+    ports::{Fetched, MAX_SPEC_BYTES, ReadSpec, SpecError, SpecFile, SpecFiles, WebError},
+    store::records::{OpenApiSpecRecord, StoredSpecSource},
+};
+
+/// Most files that a specification refers to, all together.
+pub(in crate::platform) const MAX_FILES: usize = 5_000;
+/// How often files that are fetched may refer to files that are not fetched yet.
+const MAX_FILE_DEPTH: usize = 16;
+/// Files that are fetched at a time.
+const FETCHED_AT_ONCE: usize = 4;
+/// How long one specification is fetched, all its files together.
+pub(in crate::platform) const FETCH_WINDOW: TimeDelta = TimeDelta::seconds(120);
+
+/// What was fetched or read, or why it was not.
+type Outcome<T> = Result<std::result::Result<T, Failure>>;
+/// Something that is waited for beside others.
+type Waiting<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+impl Platform {
+    /// The files of a specification, and what was read of them.
+    pub(super) async fn gather_spec(&self, spec: &OpenApiSpecRecord) -> Outcome<(SpecFiles, ReadSpec)> {
+        let until = self.clock().now() + FETCH_WINDOW;
+        let entry = match &spec.source {
+            StoredSpecSource::Text(stored) => {
+                SpecFile { location: String::new(), bytes: self.spec_bytes(&spec.id, stored).await? }
+            }
+            StoredSpecSource::Url(url) => match self.fetched(url.as_str(), until).await? {
+                Ok(found) => SpecFile { location: found.url, bytes: found.bytes },
+                Err(failure) => return Ok(Err(failure)),
+            },
+        };
+        let mut files = SpecFiles { entry, others: Vec::new() };
+        for _ in 0..=MAX_FILE_DEPTH {
+            let read = match self.spec_reader()?.read(files.clone()).await {
+                Ok(read) => read,
+                Err(SpecError::TooLarge(why)) => return parse_error(why),
+                Err(error) => return Err(Error::internal(error)),
+            };
+            if !read.problems.is_empty() {
+                return Ok(Err(Failure::parse(read.problems)));
+            }
+            if read.missing.is_empty() {
+                return Ok(Ok((files, read)));
+            }
+            if let Err(failure) = self.fetch_files(&mut files, &read.missing, until).await? {
+                return Ok(Err(failure));
+            }
+        }
+        parse_error(format!("its files refer to others more than {MAX_FILE_DEPTH} deep; put it in fewer"))
+    }
+
+    /// Fetches files that others refer to, a few at a time.
+    async fn fetch_files(
+        &self,
+        files: &mut SpecFiles,
+        missing: &[String],
+        until: DateTime<Utc>,
+    ) -> Outcome<()> {
+        if files.others.len() + missing.len() > MAX_FILES {
+            return parse_error(format!("it refers to more than {MAX_FILES} files; put it in fewer"));
+        }
+        let size = |bytes: &SpecFile| bytes.bytes.len();
+        let mut bytes = size(&files.entry) + files.others.iter().map(size).sum::<usize>();
+        for urls in missing.chunks(FETCHED_AT_ONCE) {
+            let fetches: Vec<Waiting<'_, Outcome<Fetched>>> =
+                urls.iter().map(|url| Box::pin(self.fetched(url, until)) as _).collect();
+            for (url, found) in urls.iter().zip(all(fetches).await) {
+                let found = match found? {
+                    Ok(found) => found,
+                    Err(failure) => return Ok(Err(failure)),
+                };
+                bytes += found.bytes.len();
+                if bytes > MAX_SPEC_BYTES {
+                    return parse_error(format!(
+                        "its files must be at most {MAX_SPEC_BYTES} bytes together; leave out what no page needs"
+                    ));
+                }
+                files.others.push(SpecFile { location: url.clone(), bytes: found.bytes });
+            }
+        }
+        files.others.sort_by(|one, other| one.location.cmp(&other.location));
+        Ok(Ok(()))
+    }
+
+    /// Fetches a file, as long as there is time.
+    async fn fetched(&self, url: &str, until: DateTime<Utc>) -> Outcome<Fetched> {
+        let missing = || Error::new(ErrorKind::Precondition, "this server fetches nothing");
+        let web = self.ports().web.as_ref().ok_or_else(missing)?;
+        let late = || WebError::TimedOut(FETCH_WINDOW.to_std().unwrap_or_default());
+        let found = tokio::select! {
+            biased;
+            found = web.get(url) => found,
+            () = self.clock().wait_until(until) => Err(late()),
+        };
+        Ok(found.map_err(|error| {
+            let code = match error {
+                WebError::TimedOut(_) => SpecErrorCode::FetchTimeout,
+                _ => SpecErrorCode::FetchError,
+            };
+            Failure::new(code, format_args!("{url}: {error}"))
+        }))
+    }
+}
+
+fn parse_error<T>(why: String) -> Outcome<T> {
+    Ok(Err(Failure::new(SpecErrorCode::ParseError, why)))
+}
+
+/// Waits for several futures at once; answers in their order.
+async fn all<T>(mut waiting: Vec<Waiting<'_, T>>) -> Vec<T> {
+    let mut done: Vec<Option<T>> = waiting.iter().map(|_| None).collect();
+    std::future::poll_fn(|cx: &mut Context<'_>| {
+        for (future, done) in waiting.iter_mut().zip(&mut done).filter(|(_, done)| done.is_none()) {
+            if let Poll::Ready(answer) = future.as_mut().poll(cx) {
+                *done = Some(answer);
+            }
+        }
+        if done.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    done.into_iter().flatten().collect()
+}

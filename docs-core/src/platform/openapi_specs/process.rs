@@ -1,0 +1,320 @@
+//! The job that processes a specification: fetches it and the files that it refers to, reads them, and keeps them as a
+//! version when they are not what the latest version has.
+//!
+//! A round begins with a `POST` or a `PUT`, or with the time of the next fetch, which the round before has set. What a
+//! round finds is stored with the end of its job, and only while no later round has begun: whatever fails or is killed
+//! in between leaves the specification as it was, with the job to be run again.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{MAX_VERSIONS, content::file_name};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{
+        JobId, OpenApiSpecId, SpecErrorCode, SpecProcessingError, SpecProcessingState, Timestamp, redacted,
+        without_nul,
+    },
+    platform::{
+        Platform,
+        jobs::{Effect, Job, Run, unpanicked},
+    },
+    ports::{ReadSpec, ReadSpecFile, SpecFiles, SpecFormat, SpecProblem},
+    store::{
+        Entity as _, Hash, Operation, Tx,
+        jobs::{self, FinishJob, JobOutcome, NewJob},
+        records::{OpenApiSpecRecord, OpenApiSpecVersionRecord, StoredSpecSource},
+    },
+};
+
+/// How often a specification with an address is fetched.
+pub(in crate::platform) const FETCH_EVERY: TimeDelta = TimeDelta::hours(6);
+/// Starts of a job after which its round ends with an error: its process died each time, or its store failed.
+const MAX_ATTEMPTS: u32 = 4;
+
+/// What the processing of a specification works on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct ProcessSpec {
+    pub(super) spec: OpenApiSpecId,
+    pub(super) round: u64,
+}
+
+/// Why there is no version.
+pub(super) struct Failure {
+    code: SpecErrorCode,
+    errors: Vec<SpecProcessingError>,
+}
+
+impl Failure {
+    pub(super) fn new(code: SpecErrorCode, message: impl std::fmt::Display) -> Self {
+        Self { code, errors: vec![told(&message.to_string(), code)] }
+    }
+
+    pub(super) fn parse(problems: Vec<SpecProblem>) -> Self {
+        let code = SpecErrorCode::ParseError;
+        Self {
+            code,
+            errors: problems.into_iter().map(|problem| told(&place_first(&problem), code)).collect(),
+        }
+    }
+}
+
+/// A version that was read, or why there is none.
+type Processed = std::result::Result<Found, Failure>;
+
+/// What a specification says.
+enum Found {
+    /// What its latest version says.
+    Known,
+    /// Something else.
+    New(Box<OpenApiSpecVersionRecord>),
+}
+
+impl ProcessSpec {
+    /// The job of a round, whose id follows from it: there is one job a round, whoever enqueues it.
+    pub(super) fn job(&self, due: Timestamp) -> Result<NewJob> {
+        let name = Hash::of(format!("round {} of {}", self.round, self.spec).as_bytes()).to_string();
+        let id: JobId = name.get(..26).unwrap_or(&name).parse().map_err(Error::internal)?;
+        self.about(&id, &self.spec, due)
+    }
+}
+
+#[async_trait]
+impl Job for ProcessSpec {
+    const KIND: &'static str = "openapi_spec_process";
+
+    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
+        let start = RoundStart { round: self.clone(), now: platform.now() };
+        let Some(spec) = platform.upkeep(&start).await? else { return Ok(Effect::Done) };
+        let storing = platform.storing();
+        let code = match &spec.source {
+            StoredSpecSource::Url(_) => SpecErrorCode::FetchError,
+            StoredSpecSource::Text(_) => SpecErrorCode::ParseError,
+        };
+        let gave_up =
+            |why: &str| Failure::new(code, format_args!("it could not be processed: {why}; put it again"));
+        let processed = if run.job.attempt > MAX_ATTEMPTS {
+            Err(gave_up("the server broke off several times"))
+        } else {
+            match unpanicked(platform.process_spec(&spec)).await {
+                Ok(processed) => processed,
+                // What may pass is tried again, but not for ever.
+                Err(error) if error.kind() == ErrorKind::Unavailable && run.job.attempt < MAX_ATTEMPTS => {
+                    return Err(error);
+                }
+                Err(error) => {
+                    tracing::warn!(spec = %spec.id, error = ?error, "a specification could not be processed");
+                    Err(gave_up(match error.kind() {
+                        ErrorKind::Internal => "the server's log says why",
+                        _ => error.message(),
+                    }))
+                }
+            }
+        };
+        // It is begun again then: a round has to end.
+        platform
+            .require_stored(storing)
+            .map_err(|late| Error::new(ErrorKind::Unavailable, late.message().to_owned()))?;
+        let finish = run.finish(platform, JobOutcome::default());
+        platform.upkeep(&RoundEnd { round: self, finish, processed }).await?;
+        Ok(Effect::Finished)
+    }
+}
+
+impl Platform {
+    /// Fetches and reads a specification, and stores what is new.
+    async fn process_spec(&self, spec: &OpenApiSpecRecord) -> Result<Processed> {
+        let (files, read) = match self.gather_spec(spec).await? {
+            Ok(all) => all,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let digest = digest_of(&files);
+        let latest: Option<Arc<OpenApiSpecVersionRecord>> = match &spec.last_version {
+            Some(id) => self.read().await?.get(&OpenApiSpecVersionRecord::at(id)).await?,
+            None => None,
+        };
+        if latest.is_some_and(|latest| latest.digest == digest) {
+            return Ok(Ok(Found::Known));
+        }
+        let version = self.stored_version(spec, (files, read), digest).await?;
+        Ok(Ok(Found::New(Box::new(version))))
+    }
+
+    /// Stores the files of a version and its outline; what refers to them comes later.
+    async fn stored_version(
+        &self,
+        spec: &OpenApiSpecRecord,
+        (files, read): (SpecFiles, ReadSpec),
+        digest: Hash,
+    ) -> Result<OpenApiSpecVersionRecord> {
+        let format = read.files.first().map_or(SpecFormat::Json, |file| file.format);
+        let outline = Bytes::from(serde_json::to_vec(&read.outline).map_err(Error::internal)?);
+        let filesystem = Bytes::from(filesystem(&files, &read.files)?);
+        Ok(OpenApiSpecVersionRecord {
+            id: self.id(),
+            organization: spec.organization.clone(),
+            spec: spec.id.clone(),
+            digest,
+            format,
+            document: self.store_spec_bytes(&spec.id, files.entry.bytes).await?,
+            filesystem: self.store_spec_bytes(&spec.id, filesystem).await?,
+            outline: self.store_spec_bytes(&spec.id, outline).await?,
+            created_at: self.now(),
+        })
+    }
+}
+
+/// A file as the content of a version has it around what it says.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FileView<'a> {
+    filename: &'a str,
+    dir: &'a str,
+    is_entrypoint: bool,
+    references: &'a [String],
+    specification: &'a RawValue,
+}
+
+/// All files by their names, the one that a specification begins with first, as one object of JSON.
+fn filesystem(files: &SpecFiles, read: &[ReadSpecFile]) -> Result<Vec<u8>> {
+    let mut all = Vec::from(*b"{");
+    for (at, (file, read)) in std::iter::once(&files.entry).chain(&files.others).zip(read).enumerate() {
+        if at > 0 {
+            all.push(b',');
+        }
+        let bytes = read.json.as_ref().unwrap_or(&file.bytes);
+        let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let name = if file.location.is_empty() { file_name(read.format) } else { file.location.as_str() };
+        let view = FileView {
+            filename: name,
+            dir: name.rsplit_once('/').map_or("", |(dir, _)| dir),
+            is_entrypoint: at == 0,
+            references: &read.references,
+            specification: serde_json::from_slice(json).map_err(Error::internal)?,
+        };
+        serde_json::to_writer(&mut all, name).map_err(Error::internal)?;
+        all.push(b':');
+        serde_json::to_writer(&mut all, &view).map_err(Error::internal)?;
+    }
+    all.push(b'}');
+    Ok(all)
+}
+
+/// What all files say: the same for the same bytes. Where the document itself was in the end does not count.
+fn digest_of(files: &SpecFiles) -> Hash {
+    let mut hasher = blake3::Hasher::new_derive_key("docs-platform files of an OpenAPI specification");
+    let entry = std::iter::once(("", &files.entry.bytes));
+    for (name, bytes) in entry.chain(files.others.iter().map(|file| (file.location.as_str(), &file.bytes))) {
+        hasher.update(&(name.len() as u64).to_be_bytes()).update(name.as_bytes());
+        hasher.update(&(bytes.len() as u64).to_be_bytes()).update(bytes);
+    }
+    Hash::from_bytes(*hasher.finalize().as_bytes())
+}
+
+/// A sentence about a problem that begins with where it is.
+fn place_first(problem: &SpecProblem) -> String {
+    let place = match (problem.line, problem.pointer.as_str()) {
+        (Some(line), "") => format!("line {line}: "),
+        (Some(line), pointer) => format!("line {line}, {pointer}: "),
+        (None, "") => String::new(),
+        (None, pointer) => format!("{pointer}: "),
+    };
+    format!("{place}{}", problem.message)
+}
+
+/// An error as records keep it. It quotes what others wrote.
+fn told(message: &str, code: SpecErrorCode) -> SpecProcessingError {
+    SpecProcessingError { message: without_nul(&redacted(message)).into_owned(), code: Some(code) }
+}
+
+/// Begins a round, or begins it again; `Out` is the specification, unless a later round has begun.
+struct RoundStart {
+    round: ProcessSpec,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for RoundStart {
+    type Out = Option<OpenApiSpecRecord>;
+    const NAME: &'static str = "openapi_spec_round_start";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Self::Out> {
+        let Some(old) = current(tx, &self.round).await? else { return Ok(None) };
+        if old.state == SpecProcessingState::Progress {
+            return Ok(Some(OpenApiSpecRecord::clone(&old)));
+        }
+        let (state, updated_at) = (SpecProcessingState::Progress, self.now);
+        let new = OpenApiSpecRecord { state, updated_at, ..OpenApiSpecRecord::clone(&old) };
+        Ok(Some(OpenApiSpecRecord::clone(&*tx.put(&*old, new)?)))
+    }
+}
+
+/// Ends a round, and enqueues the job of the next where the specification has an address.
+struct RoundEnd {
+    round: ProcessSpec,
+    finish: FinishJob,
+    processed: Processed,
+}
+
+#[async_trait]
+impl Operation for RoundEnd {
+    type Out = ();
+    const NAME: &'static str = "openapi_spec_round_end";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        // Whoever took the job over does it.
+        if !jobs::finish(tx, &self.finish).await? {
+            return Ok(());
+        }
+        let Some(old) = current(tx, &self.round).await? else { return Ok(()) };
+        let now = self.finish.now;
+        let mut new = OpenApiSpecRecord {
+            state: SpecProcessingState::Complete,
+            last_processed_at: Some(now),
+            updated_at: now,
+            error_code: None,
+            errors: Vec::new(),
+            ..OpenApiSpecRecord::clone(&old)
+        };
+        match &self.processed {
+            Ok(Found::Known) => {}
+            Ok(Found::New(version)) => {
+                make_room(tx, &old.id).await?;
+                tx.create(OpenApiSpecVersionRecord::clone(version));
+                new.last_version = Some(version.id.clone());
+            }
+            Err(failure) => {
+                new.error_code = Some(failure.code);
+                new.errors.clone_from(&failure.errors);
+            }
+        }
+        if matches!(old.source, StoredSpecSource::Url(_)) {
+            new.round += 1;
+            let next = ProcessSpec { spec: old.id.clone(), round: new.round };
+            jobs::enqueue(tx, now, next.job(Timestamp::new(now.time() + FETCH_EVERY))?).await?;
+        }
+        tx.put(&*old, new)?;
+        Ok(())
+    }
+}
+
+/// The specification of a round, unless a later one has begun.
+async fn current(tx: &Tx, round: &ProcessSpec) -> Result<Option<Arc<OpenApiSpecRecord>>> {
+    let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&round.spec)).await?;
+    Ok(spec.filter(|spec| spec.round == round.round))
+}
+
+/// Removes the oldest version where there are as many as are kept.
+async fn make_room(tx: &mut Tx, spec: &OpenApiSpecId) -> Result<()> {
+    if tx.number(&OpenApiSpecVersionRecord::count_of(spec)).await? < MAX_VERSIONS {
+        return Ok(());
+    }
+    let rows = tx.below(&OpenApiSpecVersionRecord::of_spec(spec), 1).await?;
+    tx.delete_all::<OpenApiSpecVersionRecord>(&OpenApiSpecVersionRecord::named_by_all(&rows)).await?;
+    Ok(())
+}

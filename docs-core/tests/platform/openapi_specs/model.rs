@@ -1,0 +1,252 @@
+//! Random histories of specifications, against a naive model of what becomes of them, on a store that fails.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::support::{block_on, failing};
+
+/// What is at an address, or is given as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    /// A specification of this title.
+    Right(u8),
+    /// One that refers to the other file.
+    WithPart(u8),
+    Broken,
+    TimedOut,
+    Gone,
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    PutText(u8, Said),
+    PutUrl(u8, u8),
+    Delete(u8),
+    Publish(u8, bool),
+    /// Something else is at an address.
+    Web(u8, Said),
+    /// Something else is at the address that [`Said::WithPart`] refers to.
+    Part(Said),
+    Advance(u64),
+    Settle,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let said = || {
+        prop_oneof![
+            4 => (0_u8..3).prop_map(Said::Right),
+            2 => (0_u8..3).prop_map(Said::WithPart),
+            1 => Just(Said::Broken),
+            1 => Just(Said::TimedOut),
+            1 => Just(Said::Gone),
+        ]
+    };
+    let act = prop_oneof![
+        2 => (0_u8..3, said()).prop_map(|(slug, said)| Act::PutText(slug, said)),
+        3 => (0_u8..3, 0_u8..2).prop_map(|(slug, url)| Act::PutUrl(slug, url)),
+        1 => (0_u8..3).prop_map(Act::Delete),
+        1 => (0_u8..3, any::<bool>()).prop_map(|(slug, public)| Act::Publish(slug, public)),
+        3 => (0_u8..2, said()).prop_map(|(url, said)| Act::Web(url, said)),
+        2 => said().prop_map(Act::Part),
+        2 => (1_u64..5).prop_map(Act::Advance),
+        5 => Just(Act::Settle),
+    ];
+    proptest::collection::vec(act, 1..25)
+}
+
+const PART: &str = "https://api.example/part.json";
+
+fn address(url: u8) -> String {
+    format!("https://api.example/{url}.json")
+}
+
+/// The text of what is said, where it has one.
+fn text(said: Said) -> String {
+    match said {
+        Said::Right(n) => titled(&n.to_string()),
+        Said::WithPart(n) => {
+            let paths = json!({ "/a": { "$ref": PART } });
+            let info = json!({ "title": n.to_string(), "version": "1" });
+            json!({ "openapi": "3.0.0", "info": info, "paths": paths }).to_string()
+        }
+        Said::Broken | Said::TimedOut | Said::Gone => "openapi: [".to_owned(),
+    }
+}
+
+fn say(web: &MemWeb, address: &str, said: Said) {
+    match said {
+        Said::TimedOut => web.fail(address, WebError::TimedOut(Duration::from_secs(1))),
+        Said::Gone => web.fail(address, WebError::Status(404)),
+        said => web.put(address, "application/json", text(said)),
+    }
+}
+
+/// A specification as the model knows it.
+#[derive(Clone, Debug, Default)]
+struct Modelled {
+    /// The text, or the number of the address.
+    source: Option<std::result::Result<Said, u8>>,
+    public: bool,
+    /// When it is processed next, in hours.
+    due: Option<u64>,
+    is_pending: bool,
+    /// What its versions say.
+    versions: Vec<(Said, Option<Said>)>,
+    error: Option<SpecErrorCode>,
+}
+
+#[derive(Default)]
+struct Model {
+    specs: BTreeMap<u8, Modelled>,
+    web: [Option<Said>; 2],
+    part: Option<Said>,
+    now: u64,
+}
+
+impl Model {
+    /// What is fetched, or why it is not.
+    fn fetched(said: Option<Said>) -> std::result::Result<Said, SpecErrorCode> {
+        match said {
+            None | Some(Said::Gone) => Err(SpecErrorCode::FetchError),
+            Some(Said::TimedOut) => Err(SpecErrorCode::FetchTimeout),
+            Some(said) => Ok(said),
+        }
+    }
+
+    fn processed(
+        &self,
+        source: std::result::Result<Said, u8>,
+    ) -> std::result::Result<(Said, Option<Said>), SpecErrorCode> {
+        let said = match source {
+            Ok(text) => text,
+            Err(url) => Self::fetched(self.web[usize::from(url)])?,
+        };
+        match said {
+            Said::Right(_) => Ok((said, None)),
+            Said::WithPart(_) => match Self::fetched(self.part)? {
+                Said::Broken => Err(SpecErrorCode::ParseError),
+                part => Ok((said, Some(part))),
+            },
+            Said::Broken | Said::TimedOut | Said::Gone => Err(SpecErrorCode::ParseError),
+        }
+    }
+
+    fn settle(&mut self) {
+        let due: Vec<u8> = self
+            .specs
+            .iter()
+            .filter(|(_, spec)| spec.due.is_some_and(|due| due <= self.now))
+            .map(|(slug, _)| *slug)
+            .collect();
+        for slug in due {
+            let Some(source) = self.specs[&slug].source else { continue };
+            let processed = self.processed(source);
+            let now = self.now;
+            let Some(spec) = self.specs.get_mut(&slug) else { continue };
+            spec.is_pending = false;
+            spec.due = source.is_err().then_some(now + 6);
+            spec.error = processed.err();
+            if let Ok(found) = processed
+                && spec.versions.last() != Some(&found)
+            {
+                spec.versions.push(found);
+            }
+        }
+    }
+}
+
+async fn act(w: &World, web: &MemWeb, model: &mut Model, act: &Act) {
+    let name = |slug: u8| format!("spec-{slug}");
+    let org = w.as_admin().org(&w.org);
+    match act {
+        Act::PutText(slug, said) => {
+            w.put_spec(&name(*slug), SpecSource::Text(text(*said))).await;
+            let spec = model.specs.entry(*slug).or_default();
+            (spec.source, spec.due, spec.is_pending) = (Some(Ok(*said)), Some(model.now), true);
+        }
+        Act::PutUrl(slug, at) => {
+            w.put_spec(&name(*slug), url(&address(*at))).await;
+            let spec = model.specs.entry(*slug).or_default();
+            (spec.source, spec.due, spec.is_pending) = (Some(Err(*at)), Some(model.now), true);
+        }
+        Act::Delete(slug) => {
+            let existed = org.openapi_spec(&name(*slug)).delete().await.expect("deleted");
+            assert_eq!(existed, model.specs.remove(slug).is_some());
+        }
+        Act::Publish(slug, public) => {
+            let visibility = if *public { SpecVisibility::Public } else { SpecVisibility::Private };
+            let done = org.openapi_spec(&name(*slug)).update(UpdateOpenApiSpec { visibility }).await;
+            match model.specs.get_mut(slug) {
+                Some(spec) => {
+                    done.expect("changed");
+                    spec.public = *public;
+                }
+                None => drop(done.refused(ErrorKind::NotFound)),
+            }
+        }
+        Act::Web(at, said) => {
+            say(web, &address(*at), *said);
+            model.web[usize::from(*at)] = Some(*said);
+        }
+        Act::Part(said) => {
+            say(web, PART, *said);
+            model.part = Some(*said);
+        }
+        Act::Advance(hours) => {
+            w.clock.advance(Duration::from_secs(hours * 3_600));
+            model.now += hours;
+        }
+        Act::Settle => {
+            w.settled().await;
+            model.settle();
+        }
+    }
+}
+
+async fn compare(w: &World, model: &Model) {
+    let org = w.as_admin().org(&w.org);
+    let listed = org.openapi_specs().list(&PageRequest::default()).await.expect("listed");
+    assert_eq!(listed.count, Some(model.specs.len() as u64));
+    let names: Vec<String> = listed.items.iter().map(|spec| spec.slug.to_string()).collect();
+    for (slug, expected) in &model.specs {
+        let name = format!("spec-{slug}");
+        assert!(names.contains(&name));
+        let spec = w.spec(&name).await;
+        let state =
+            if expected.is_pending { SpecProcessingState::Pending } else { SpecProcessingState::Complete };
+        assert_eq!(spec.processing_state, state, "{name}");
+        assert_eq!(spec.last_process_error_code, expected.error, "{name}: {spec:?}");
+        assert_eq!(spec.last_processed_errors.is_some(), expected.error.is_some());
+        assert_eq!(w.spec_versions(&name).await, expected.versions.len(), "{name}");
+        assert_eq!(spec.last_version.is_some(), !expected.versions.is_empty());
+        let is_published = expected.public && !expected.versions.is_empty();
+        assert_eq!(spec.urls.published.is_some(), is_published);
+        assert_eq!(w.platform.find_published_spec(&w.org, &name).await.is_ok(), is_published);
+        if let Some((said, _)) = expected.versions.last() {
+            let content = w.spec_content(&name).await;
+            let (Said::Right(n) | Said::WithPart(n)) = said else { panic!("{said:?} is no version") };
+            let files = content.as_object().expect("files").values();
+            let entry = files.clone().find(|file| file["isEntrypoint"] == true).expect("an entry");
+            assert_eq!(entry["specification"]["info"]["title"], n.to_string());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn specifications_are_what_a_naive_model_says_whatever_the_store_and_the_web_do(acts in acts()) {
+        block_on(async {
+            let (w, web) = world_over(failing()).await;
+            let mut model = Model::default();
+            for each in &acts {
+                act(&w, &web, &mut model, each).await;
+                compare(&w, &model).await;
+            }
+            w.check().await;
+        });
+    }
+}

@@ -1,0 +1,116 @@
+//! Translators that fail, servers that stop, and what is made good later.
+
+use super::*;
+
+/// More segments than a translator is given at once.
+fn long() -> String {
+    (0..60).map(|n| format!("Sentence {n}.\n\n")).collect()
+}
+
+#[tokio::test]
+async fn what_was_translated_before_a_server_died_is_not_sent_again() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    d.edit(&d.source, json!([insert("Start", &long())])).await;
+    let id = d.translate_to("fr").await.id;
+    let gate = d.translator.wait_after(1);
+    tokio::select! {
+        _ = d.w.platform.settle() => panic!("the translator waits"),
+        () = gate.asked.notified() => {}
+    }
+    let before = d.translator.take();
+    assert!(before.len() >= 30, "{before:?}");
+    d.settle().await;
+    assert_eq!(d.get(&id).await.status, TranslationStatus::Completed);
+    let after = d.translator.take();
+    assert_eq!((before.len() + after.len(), before.intersection(&after).count()), (61, 0));
+    let target = d.get(&id).await.result.expect("a result").space;
+    assert!(d.pages(&target).await[0].2.contains("\\[Séñtéñçé 59.]"));
+    // Nothing is kept twice: nothing is sent when everything is looked at, and each part is whole.
+    d.w.as_admin().org(&d.w.org).translation(&id).run().await.expect("run");
+    d.settle().await;
+    assert!(d.translator.take().is_empty());
+    d.w.check().await;
+}
+
+#[tokio::test]
+async fn somebody_who_asks_for_a_run_waits_for_none_that_was_put_off() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    d.edit(&d.source, json!([insert("Start", "One.\n")])).await;
+    let id = d.translate_to("fr").await.id;
+    let busy = TranslateError::Unavailable { reason: "busy".to_owned(), after: Some(3_000) };
+    *held(&d.translator.failures) = vec![busy];
+    let gate = d.translator.wait_after(0);
+    // While it runs the source changes, so another run waits behind it; then it is put off.
+    let change = async {
+        gate.asked.notified().await;
+        d.edit(&d.source, json!([insert("More", "Two.\n")])).await;
+        gate.go.notify_one();
+    };
+    let (settled, ()) = tokio::join!(d.w.platform.settle(), change);
+    settled.expect("settled");
+    assert_eq!(d.get(&id).await.result, None);
+    d.w.as_admin().org(&d.w.org).translation(&id).run().await.expect("run");
+    d.w.platform.settle().await.expect("settled");
+    let target = d.get(&id).await.result.expect("a result").space;
+    assert_eq!(d.pages(&target).await.len(), 2);
+    d.w.check().await;
+}
+
+#[tokio::test]
+async fn a_translator_that_answers_nothing_of_use_makes_no_translation() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    d.edit(&d.source, json!([insert("Start", "One.\n\nTwo.\n\nThree.\n\nFour.\n")])).await;
+    let id = d.translate_to("fr").await.id;
+    let failed = || async {
+        let spaces =
+            d.w.as_admin().org(&d.w.org).spaces().list(&PageRequest::default()).await.expect("listed");
+        let target = spaces.items.iter().find(|space| space.id != d.source).expect("the target").id.clone();
+        let job = d.jobs(&target).await.remove(0);
+        (job.state, job.error.unwrap_or_default())
+    };
+    *held(&d.translator.failures) = vec![TranslateError::Malformed("it is no JSON".to_owned()); 100];
+    d.settle().await;
+    let why = "the translator's answer cannot be read: it is no JSON";
+    assert_eq!(failed().await, (JobState::Failed, why.to_owned()));
+    assert_eq!(held(&d.translator.failures).len(), 96, "one batch, and three texts of it alone");
+    held(&d.translator.failures).clear();
+    *held(&d.translator.silent) = Some("");
+    d.w.as_admin().org(&d.w.org).translation(&id).run().await.expect("run");
+    d.settle().await;
+    let why = "the translator's answer cannot be read: no text in it is a translation of what was sent";
+    assert_eq!(failed().await, (JobState::Failed, why.to_owned()));
+    assert_eq!((d.get(&id).await.status, d.get(&id).await.result), (TranslationStatus::Pending, None));
+}
+
+#[tokio::test]
+async fn what_could_not_be_translated_is_tried_again_by_the_next_run() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    *held(&d.translator.silent) = Some("odd");
+    d.edit(&d.source, json!([insert("Start", "One.\n\nAn odd one.\n\nThree.\n")])).await;
+    let id = d.translate_to("fr").await.id;
+    d.settle().await;
+    let target = d.get(&id).await.result.expect("a result").space;
+    assert_eq!(d.pages(&target).await[0].2, "\\[Óñé.]\n\nAn odd one.\n\n\\[Thréé.]\n");
+    *held(&d.translator.silent) = None;
+    d.translator.take();
+    d.edit(&d.source, json!([insert("More", "")])).await;
+    d.settle().await;
+    assert_eq!(d.translator.take(), strings(&["More", "An odd one."]));
+    assert_eq!(d.pages(&target).await[0].2, "\\[Óñé.]\n\n\\[Áñ ódd óñé.]\n\n\\[Thréé.]\n");
+    // Once is enough.
+    d.edit(&d.source, json!([insert("Last", "")])).await;
+    d.settle().await;
+    assert_eq!(d.translator.take(), strings(&["Last"]));
+}
+
+#[tokio::test]
+async fn a_title_whose_translation_is_too_long_stays_as_it_is() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    let (longest, fits) = ("x".repeat(999), "x".repeat(998));
+    d.edit(&d.source, json!([insert(&longest, ""), insert(&fits, "")])).await;
+    let id = d.translate_to("fr").await.id;
+    d.settle().await;
+    let target = d.get(&id).await.result.expect("a result").space;
+    let titles: Vec<String> = d.pages(&target).await.into_iter().map(|(_, title, _)| title).collect();
+    assert_eq!(titles, [longest, format!("[{fits}]")]);
+}

@@ -1,0 +1,111 @@
+//! Translations beside what else happens to their two spaces: collection, removal, restoration, transfer, rights.
+
+use docs_core::{
+    model::{OrgId, TransferContent, UpdateSpace},
+    platform::{CollectMode, UNTOUCHED},
+    store::{Mode, Tx, records::TranslationMemoryRecord},
+};
+
+use super::*;
+
+/// A translation that is done, with the space that it fills.
+async fn done(d: &Desk) -> (TranslationId, SpaceId) {
+    d.edit(&d.source, json!([insert("Start", "One.\n\nTwo.\n"), insert("More", "Three.\n")])).await;
+    let id = d.translate_to("fr").await.id;
+    d.settle().await;
+    let target = d.get(&id).await.result.expect("a result").space;
+    (id, target)
+}
+
+async fn other_org(d: &Desk) -> OrgId {
+    let title = "Other".parse().expect("a title");
+    let user = d.w.admin.user().expect("a user").clone();
+    d.w.platform.as_platform().orgs().create(title, &user).await.expect("an organization").id
+}
+
+#[tokio::test]
+async fn a_result_that_people_made_beforehand_is_still_followed_after_a_collection() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    let (_, target) = done(&d).await;
+    let pages = d.pages(&target).await;
+    let (start, more) = (pages[0].0.clone(), pages[1].0.clone());
+    let delete = json!({ "operation": "delete_page", "page": more });
+    d.edit(&target, json!([set(&start, "Un.\n\n\\[Twó.]\n"), delete])).await;
+    let before = d.w.as_admin().space(&target).get().await.expect("there").revision;
+    // The run changes nothing in the target, but what the translator makes is something else than before.
+    d.edit(&d.source, json!([delete])).await;
+    d.settle().await;
+    assert_eq!(d.w.as_admin().space(&target).get().await.expect("there").revision, before);
+    d.w.clock.advance(UNTOUCHED.to_std().expect("a span") * 2);
+    let collected = d.w.platform.as_platform().collect(CollectMode::Remove).await.expect("collected");
+    assert_eq!(collected.unreadable, 0);
+    d.edit(&d.source, json!([set(&start, "One.\n\nTwo times.\n")])).await;
+    d.settle().await;
+    assert_eq!(d.jobs(&target).await[0].error, None);
+    assert_eq!(d.pages(&target).await[0].2, "Un.\n\n\\[Twó tímés.]\n");
+    d.w.check().await;
+}
+
+#[tokio::test]
+async fn the_removal_of_one_of_its_spaces_removes_a_translation_with_its_memory() {
+    for is_source in [true, false] {
+        let d = Desk::new(Arc::new(MemStore::new())).await;
+        let (id, target) = done(&d).await;
+        let (removed, left) = if is_source { (&d.source, &target) } else { (&target, &d.source) };
+        assert!(d.w.as_admin().space(removed).delete().await.expect("deleted"));
+        d.w.platform.as_platform().space(removed).purge().await.expect("removed");
+        d.w.platform.settle().await.expect("settled");
+        d.w.as_admin().org(&d.w.org).translation(&id).get().await.refused(ErrorKind::NotFound);
+        let tx = Tx::new(d.w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
+        let memory = tx.below(&TranslationMemoryRecord::of_translation(&id), 1).await.expect("read");
+        assert!(memory.is_empty(), "{memory:?}");
+        // What is left is a space like any other.
+        let to = TransferContent { organization: other_org(&d).await.to_string() };
+        d.w.as_admin().space(left).transfer(to).await.expect("transferred");
+        d.w.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_restored_space_follows_what_changed_meanwhile() {
+    for is_source in [true, false] {
+        let d = Desk::new(Arc::new(MemStore::new())).await;
+        let (_, target) = done(&d).await;
+        let start = d.pages(&d.source).await[0].0.clone();
+        let deleted = if is_source { &d.source } else { &target };
+        d.edit(&d.source, json!([set(&start, "Another.\n")])).await;
+        assert!(d.w.as_admin().space(deleted).delete().await.expect("deleted"));
+        d.settle().await;
+        d.w.as_admin().space(deleted).restore().await.expect("restored");
+        d.settle().await;
+        assert_eq!(d.pages(&target).await[0].2, "\\[Áñóthér.]\n");
+        d.w.check().await;
+    }
+}
+
+#[tokio::test]
+async fn neither_a_space_that_is_translated_nor_its_translation_is_transferred() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    let (_, target) = done(&d).await;
+    let to = TransferContent { organization: other_org(&d).await.to_string() };
+    for space in [&d.source, &target] {
+        let error = d.w.as_admin().space(space).transfer(to.clone()).await.refused(ErrorKind::Precondition);
+        assert!(error.message().contains("transl"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn who_does_not_see_what_is_translated_changes_its_translation_only_once_it_is_deleted() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    let (id, _) = done(&d).await;
+    let creator = d.w.member("Cem", Some(Role::Create)).await;
+    let hidden: UpdateSpace = serde_json::from_value(json!({ "defaultLevel": null })).expect("a change");
+    d.w.as_admin().space(&d.source).update(hidden).await.expect("hidden");
+    let as_creator = d.w.platform.as_actor(&creator);
+    let translation = as_creator.org(&d.w.org).translation(&id);
+    assert!(!translation.get().await.expect("seen").permissions.edit);
+    as_creator.org(&d.w.org).translation(&id).run().await.refused(ErrorKind::Forbidden);
+    assert!(d.w.as_admin().space(&d.source).delete().await.expect("deleted"));
+    let translation = as_creator.org(&d.w.org).translation(&id);
+    assert!(translation.get().await.expect("seen").permissions.edit);
+}

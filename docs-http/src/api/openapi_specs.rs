@@ -1,0 +1,214 @@
+//! OpenAPI specifications of an organization, and their versions.
+
+use docs_core::{
+    Platform,
+    model::{
+        CreateOpenApiSpec, List, OpenApiSpec, OpenApiSpecContent, OpenApiSpecVersion, PutOpenApiSpec,
+        UpdateOpenApiSpec,
+    },
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{AsCaller as _, Auth, Tag, id};
+use crate::{
+    conditions::Condition,
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::PageQuery,
+        payload::Strict,
+        reply::{Created, Empty, NoContent, Reply},
+    },
+};
+
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct OpenApiSpecs(pub(super) Platform);
+
+#[OpenApi(prefix_path = "/orgs/:organizationId/openapi", tag = "Tag::OpenApi")]
+impl OpenApiSpecs {
+    /// List the OpenAPI specifications of an organization
+    ///
+    /// The oldest first.
+    #[oai(path = "/", method = "get", operation_id = "listOpenAPISpecs")]
+    async fn list(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        page: PageQuery,
+    ) -> Answer<Reply<List<OpenApiSpec>>> {
+        let org = id(&org, "organization")?;
+        Ok(Reply(auth.caller(&self.0).org(&org).openapi_specs().list(&page.0).await?.into()))
+    }
+
+    /// Create an OpenAPI specification
+    ///
+    /// From an address, which is then fetched every few hours, or from the text itself: Swagger 2.0, OpenAPI 3.0 or
+    /// 3.1, in JSON or YAML. It is pending until it was fetched and read.
+    #[oai(path = "/", method = "post", operation_id = "createOpenAPISpec")]
+    async fn create(
+        &self,
+        auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
+        #[oai(name = "organizationId")] org: Path<String>,
+        new: Strict<CreateOpenApiSpec>,
+    ) -> Answer<Created<OpenApiSpec>> {
+        let org = id(&org, "organization")?;
+        let platform = idempotency.platform(&self.0);
+        Ok(Created::new(auth.caller(&platform).org(&org).openapi_specs().create(new.0).await?))
+    }
+
+    /// Get an OpenAPI specification
+    ///
+    /// With how far its processing is, and what was found wrong the last time.
+    #[oai(path = "/:specSlug", method = "get", operation_id = "getOpenAPISpecBySlug")]
+    async fn get(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "specSlug")] slug: Path<String>,
+    ) -> Answer<Reply<OpenApiSpec>> {
+        let org = id(&org, "organization")?;
+        Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).get().await?))
+    }
+
+    /// Create or update an OpenAPI specification
+    ///
+    /// Says what it is made from, and has it processed again: an address is fetched anew, also when it is the same. A
+    /// version comes of it when the files are not what the latest version has.
+    #[oai(path = "/:specSlug", method = "put", operation_id = "createOrUpdateOpenAPISpecBySlug")]
+    async fn put(
+        &self,
+        auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "specSlug")] slug: Path<String>,
+        put: Strict<PutOpenApiSpec>,
+    ) -> Answer<Reply<OpenApiSpec>> {
+        let org = id(&org, "organization")?;
+        let platform = condition.platform(&self.0);
+        Ok(Reply(auth.caller(&platform).org(&org).openapi_spec(&slug).put(put.0).await?))
+    }
+
+    /// Change who may read an OpenAPI specification
+    ///
+    /// A public one has an address for anybody, without a token.
+    #[oai(path = "/:specSlug", method = "patch", operation_id = "updateOpenAPISpecBySlug")]
+    async fn update(
+        &self,
+        auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "specSlug")] slug: Path<String>,
+        change: Strict<UpdateOpenApiSpec>,
+    ) -> Answer<Reply<OpenApiSpec>> {
+        let org = id(&org, "organization")?;
+        let platform = condition.platform(&self.0);
+        Ok(Reply(auth.caller(&platform).org(&org).openapi_spec(&slug).update(change.0).await?))
+    }
+
+    /// Delete an OpenAPI specification
+    ///
+    /// With all its versions. What content shows of it is then missing. One that is missing is no error.
+    #[oai(path = "/:specSlug", method = "delete", operation_id = "deleteOpenAPISpecBySlug")]
+    async fn delete(
+        &self,
+        auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "specSlug")] slug: Path<String>,
+    ) -> Answer<NoContent> {
+        if let Ok(org) = org.parse() {
+            auth.caller(&condition.platform(&self.0)).org(&org).openapi_spec(&slug).delete().await?;
+        }
+        Ok(Empty)
+    }
+
+    /// List the versions of an OpenAPI specification
+    ///
+    /// The oldest first.
+    #[oai(path = "/:specSlug/versions", method = "get", operation_id = "listOpenAPISpecVersions")]
+    async fn list_versions(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "specSlug")] slug: Path<String>,
+        page: PageQuery,
+    ) -> Answer<Reply<List<OpenApiSpecVersion>>> {
+        let org = id(&org, "organization")?;
+        let spec = auth.caller(&self.0);
+        Ok(Reply(spec.org(&org).openapi_spec(&slug).list_versions(&page.0).await?.into()))
+    }
+
+    /// Get the latest version of an OpenAPI specification
+    ///
+    /// There is none until it was processed for the first time.
+    #[oai(path = "/:specSlug/versions/latest", method = "get", operation_id = "getLatestOpenAPISpecVersion")]
+    async fn get_latest_version(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "specSlug")] slug: Path<String>,
+    ) -> Answer<Reply<OpenApiSpecVersion>> {
+        let org = id(&org, "organization")?;
+        Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).latest_version().get().await?))
+    }
+
+    /// Get the content of the latest version of an OpenAPI specification
+    ///
+    /// All its files as JSON, the document that it begins with first.
+    #[oai(
+        path = "/:specSlug/versions/latest/content",
+        method = "get",
+        operation_id = "getLatestOpenAPISpecVersionContent"
+    )]
+    async fn get_latest_content(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "specSlug")] slug: Path<String>,
+    ) -> Answer<Reply<OpenApiSpecContent>> {
+        let org = id(&org, "organization")?;
+        Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).latest_version().content().await?))
+    }
+
+    /// Get a version of an OpenAPI specification
+    ///
+    /// It never changes.
+    #[oai(
+        path = "/:specSlug/versions/:versionId",
+        method = "get",
+        operation_id = "getOpenAPISpecVersionById"
+    )]
+    async fn get_version(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "specSlug")] slug: Path<String>,
+        #[oai(name = "versionId")] version: Path<String>,
+    ) -> Answer<Reply<OpenApiSpecVersion>> {
+        let (org, version) =
+            (id(&org, "organization")?, id(&version, "version of the OpenAPI specification")?);
+        Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).version(&version).get().await?))
+    }
+
+    /// Get the content of a version of an OpenAPI specification
+    ///
+    /// All its files as JSON, the document that it begins with first.
+    #[oai(
+        path = "/:specSlug/versions/:versionId/content",
+        method = "get",
+        operation_id = "getOpenAPISpecVersionContentById"
+    )]
+    async fn get_content(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "specSlug")] slug: Path<String>,
+        #[oai(name = "versionId")] version: Path<String>,
+    ) -> Answer<Reply<OpenApiSpecContent>> {
+        let (org, version) =
+            (id(&org, "organization")?, id(&version, "version of the OpenAPI specification")?);
+        Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).version(&version).content().await?))
+    }
+}

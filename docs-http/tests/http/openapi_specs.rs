@@ -1,0 +1,219 @@
+//! OpenAPI specifications over HTTP: every operation with its statuses, the documents by their addresses, and the pages
+//! that computed pages stand for.
+
+use serde_json::{Value, json};
+
+use crate::{
+    server::{Answer, Server, id},
+    story::has,
+};
+
+/// A small specification.
+pub(crate) const PETS: &str = r#"{
+  "openapi": "3.1.0",
+  "info": { "title": "Pets", "version": "1" },
+  "tags": [{ "name": "pets", "description": "All of them." }],
+  "paths": { "/pets": { "get": { "tags": ["pets"], "responses": {} } } }
+}"#;
+
+/// Creates a specification and has it processed; answers the id of its version.
+pub(crate) async fn spec(s: &Server, slug: &str) -> String {
+    let path = format!("/v1/orgs/{}/openapi", s.org);
+    s.post(&path, 201, json!({ "slug": slug, "source": { "text": PETS } })).await;
+    s.platform.settle().await.expect("settled");
+    s.get(&format!("{path}/{slug}")).await["lastVersion"].as_str().expect("a version").to_owned()
+}
+
+#[tokio::test]
+async fn a_specification_is_created_processed_read_published_and_deleted() {
+    let s = Server::new().await;
+    let all = format!("/v1/orgs/{}/openapi", s.org);
+    let pets = format!("{all}/pets");
+    let new = json!({ "slug": "pets", "source": { "url": "https://web.example/openapi.json" } });
+    let made = s.ask("POST", &all, &s.admin, Some(new.clone())).await;
+    assert_eq!(made.header("location"), None);
+    let made = made.is(201, "created");
+    assert_eq!((&made["object"], &made["processingState"]), (&json!("openapi-spec"), &json!("pending")));
+    assert_eq!(made["sourceURL"], "https://web.example/openapi.json");
+    assert_eq!(made["permissions"], json!({ "view": true, "edit": true }));
+    s.ask("POST", &all, &s.admin, Some(new)).await.refused(409, "the slug is taken");
+    for path in ["latest", "latest/content", "unknown", "unknown/content"] {
+        s.ask("GET", &format!("{pets}/versions/{path}"), &s.admin, None).await.refused(404, path);
+    }
+    s.platform.settle().await.expect("settled");
+    let spec = s.get(&pets).await;
+    assert_eq!((&spec["processingState"], &spec["visibility"]), (&json!("complete"), &json!("private")));
+    let version = spec["lastVersion"].as_str().expect("a version");
+    let latest = s.get(&format!("{pets}/versions/latest")).await;
+    assert_eq!(latest, s.get(&format!("{pets}/versions/{version}")).await);
+    assert_eq!(s.get(&format!("{pets}/versions")).await, json!({ "count": 1, "items": [latest] }));
+    let content = s.get(&format!("{pets}/versions/latest/content")).await;
+    assert_eq!(content, s.get(&format!("{pets}/versions/{version}/content")).await);
+    let entry = &content["filesystem"]["https://web.example/openapi.json"];
+    assert_eq!(entry["specification"], serde_json::from_str::<Value>(PETS).expect("JSON"));
+    assert_eq!(content["url"], latest["url"]);
+    let published = s.patch(&pets, json!({ "visibility": "public" })).await["urls"]["published"].clone();
+    for url in [&published, &latest["url"]] {
+        let path =
+            url.as_str().expect("an address").strip_prefix("https://docs.example").expect("of this host");
+        let answer = s.client.get(path).send().await;
+        answer.assert_status_is_ok();
+        answer.assert_content_type("application/json");
+        answer.assert_text(PETS).await;
+    }
+    let again = json!({ "source": { "text": "openapi: 3.0.0\ninfo: 1\n" } });
+    let put = s.ask("PUT", &pets, &s.admin, Some(again)).await.is(200, "put");
+    assert_eq!((&put["processingState"], &put["id"]), (&json!("pending"), &spec["id"]));
+    assert_eq!(put.get("sourceURL"), None);
+    s.platform.settle().await.expect("settled");
+    let failed = s.get(&pets).await;
+    assert_eq!(failed["lastProcessErrorCode"], "PARSE_ERROR");
+    let errors = failed["lastProcessedErrors"].as_array().expect("errors");
+    assert_eq!(
+        errors[0],
+        json!({ "message": "line 2, /info: must be an object, is a number", "code": "PARSE_ERROR" })
+    );
+    assert_eq!(failed["lastVersion"], spec["lastVersion"]);
+    let other = json!({ "source": { "text": PETS } });
+    s.ask("PUT", &format!("{all}/other"), &s.admin, Some(other)).await.is(200, "created by its slug");
+    assert_eq!(s.get(&all).await["count"], 2);
+    for _ in 0..2 {
+        s.ask("DELETE", &pets, &s.admin, None).await.is(204, "deleted, also when it is missing");
+    }
+    s.ask("GET", &pets, &s.admin, None).await.refused(404, "deleted");
+    let path =
+        published.as_str().expect("an address").strip_prefix("https://docs.example").expect("of this host");
+    s.client.get(path).send().await.assert_status(poem::http::StatusCode::NOT_FOUND);
+    s.platform.settle().await.expect("settled");
+    s.check().await;
+}
+
+#[tokio::test]
+async fn what_a_request_says_of_a_specification_is_checked() {
+    let s = Server::new().await;
+    let all = format!("/v1/orgs/{}/openapi", s.org);
+    let source = json!({ "text": PETS });
+    for (body, field) in [
+        (json!({ "source": source }), "slug"),
+        (json!({ "slug": "a" }), "source"),
+        (json!({ "slug": "A", "source": source }), "slug"),
+        (json!({ "slug": "a--b", "source": source }), "slug"),
+        (json!({ "slug": "a".repeat(101), "source": source }), "slug"),
+        (json!({ "slug": "a", "source": {} }), "source"),
+        (json!({ "slug": "a", "source": { "text": "" } }), "source"),
+        (json!({ "slug": "a", "source": { "url": "pets" } }), "source"),
+        (json!({ "slug": "a", "source": { "url": "https://me:pw@x.example/a" } }), "source"),
+        (json!({ "slug": "a", "source": { "url": "https://x.example", "text": "a" } }), "source"),
+    ] {
+        let answer = s.ask("POST", &all, &s.admin, Some(body.clone())).await;
+        let message = answer.refused(400, &body.to_string());
+        assert!(message.starts_with(field), "{body}: {message}");
+    }
+    let pets = format!("{all}/pets");
+    spec(&s, "pets").await;
+    for body in [json!({}), json!({ "visibility": null }), json!({ "visibility": "unlisted" })] {
+        s.ask("PATCH", &pets, &s.admin, Some(body.clone())).await.refused(400, &body.to_string());
+    }
+    let put = Some(json!({ "source": source }));
+    s.ask("PUT", &format!("{all}/Not-A-Slug"), &s.admin, put).await.refused(400, "no slug");
+}
+
+#[tokio::test]
+async fn a_specification_is_changed_on_the_condition_that_it_is_as_it_was_read() {
+    let s = Server::new().await;
+    spec(&s, "pets").await;
+    let pets = format!("/v1/orgs/{}/openapi/pets", s.org);
+    let seen = s.ask("GET", &pets, &s.admin, None).await.header("etag").expect("a tag").to_owned();
+    s.patch(&pets, json!({ "visibility": "public" })).await;
+    let request = s.client.patch(&pets).header("authorization", format!("Bearer {}", s.admin));
+    let request = request.header("if-match", seen).body_json(&json!({ "visibility": "private" }));
+    request.send().await.assert_status(poem::http::StatusCode::PRECONDITION_FAILED);
+    assert_eq!(s.get(&pets).await["visibility"], "public");
+}
+
+#[tokio::test]
+async fn a_computed_page_is_answered_as_its_pages_or_as_it_was_written() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    s.repository.put("README.md", "# Start\n");
+    let computed = "
+* [Start](README.md)
+* ```yaml
+  type: builtin:openapi
+  props:
+    models: false
+  dependencies:
+    spec:
+      ref:
+        kind: openapi
+        spec: pets
+  ```
+";
+    s.repository.put("SUMMARY.md", computed);
+    let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+    s.post(&format!("/v1/spaces/{space}/git/import"), 204, import).await;
+    s.platform.settle().await.expect("settled");
+    let version = spec(&s, "pets").await;
+    let content = format!("/v1/spaces/{space}/content");
+    let pages = s.get(&format!("{content}/pages")).await["pages"].clone();
+    let made = &pages[1];
+    assert_eq!((&made["type"], &made["path"]), (&json!("document"), &json!("pets")));
+    assert_eq!(made["computed"]["dependencies"]["spec"]["value"]["lastVersion"], version.as_str());
+    let written = s.get(&format!("{content}/pages?computed=false")).await["pages"].clone();
+    assert_eq!(written[1]["type"], "computed");
+    assert_eq!(s.get(&content).await["pages"], pages);
+    let page = s.get(&format!("{content}/page/{}", id(made))).await;
+    let expected = "All of them.\n\n{% openapi-operation spec=\"pets\" path=\"/pets\" method=\"get\" %}\n";
+    assert!(page["markdown"].as_str().expect("a text").starts_with(expected), "{page}");
+    assert_eq!(s.get(&format!("{content}/path/pets?format=document")).await["id"], made["id"]);
+    let whole = s.ask("GET", &content, &s.admin, None).await;
+    let revision = format!("/v1/spaces/{space}/revisions/{}", id(&whole.body));
+    let document = s.ask("GET", &format!("{revision}/page/{}/document", id(made)), &s.admin, None).await;
+    assert_eq!(document.body["nodes"][1]["type"], "openapi-operation");
+    assert_eq!(document.header("cache-control"), Some("private, no-cache"), "it does not last");
+    // Nobody is told that nothing has changed when only the specification has.
+    let tag = |answer: &Answer| answer.header("etag").expect("a tag").to_owned();
+    let seen = [tag(&whole), tag(&document)];
+    let put = json!({ "source": { "text": PETS.replace("All of them.", "Some.") } });
+    s.ask("PUT", &format!("/v1/orgs/{}/openapi/pets", s.org), &s.admin, Some(put)).await.is(200, "put");
+    s.platform.settle().await.expect("settled");
+    assert_ne!(tag(&s.ask("GET", &content, &s.admin, None).await), seen[0]);
+    let document = s.ask("GET", &format!("{revision}/page/{}/document", id(made)), &s.admin, None).await;
+    assert_ne!(tag(&document), seen[1]);
+}
+
+/// Asks for every operation once.
+pub(crate) async fn story(s: &Server) {
+    let all = format!("/v1/orgs/{}/openapi", s.org);
+    let version = spec(s, "story").await;
+    let path = format!("{all}/story");
+    let put = json!({ "source": { "url": "https://web.example/openapi.json" } });
+    s.ask("PUT", &path, &s.admin, Some(put)).await.is(200, "put");
+    s.platform.settle().await.expect("settled");
+    let shown = s.patch(&path, json!({ "visibility": "public" })).await;
+    let fields = [
+        "object",
+        "id",
+        "slug",
+        "sourceURL",
+        "processingState",
+        "visibility",
+        "lastVersion",
+        "urls.published",
+    ];
+    has(&shown, &fields);
+    has(
+        &s.get(&all).await["items"][0],
+        &["id", "createdAt", "updatedAt", "urls.location", "urls.app", "permissions.edit"],
+    );
+    for list in [format!("{path}/versions"), format!("{path}/versions?limit=1")] {
+        has(&s.get(&list).await["items"][0], &["object", "id", "createdAt", "url", "urls.location"]);
+    }
+    for of in ["latest", &version] {
+        has(&s.get(&format!("{path}/versions/{of}")).await, &["id", "url"]);
+        has(&s.get(&format!("{path}/versions/{of}/content")).await, &["filesystem", "url"]);
+    }
+    has(&s.get(&path).await, &["id"]);
+    s.ask("DELETE", &path, &s.admin, None).await.is(204, "deleted");
+    s.platform.settle().await.expect("settled");
+}
