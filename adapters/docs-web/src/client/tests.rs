@@ -377,12 +377,15 @@ async fn a_host_that_says_nothing_is_given_up() {
     .await;
     let short = Duration::from_millis(30);
     for path in ["/", "/head", "/body"] {
-        for (limits, text) in [
-            (Limits { time: short, ..Limits::default() }, "it takes longer than 30ms"),
-            (Limits { idle: short, ..Limits::default() }, "the server does not answer"),
+        for (limits, expected) in [
+            (Limits { time: short, ..Limits::default() }, WebError::TimedOut(short)),
+            (
+                Limits { idle: short, ..Limits::default() },
+                WebError::Unreachable("the server does not answer".to_owned()),
+            ),
         ] {
             let error = client(Outbound::Private).with_limits(limits).get(&server.url(path)).await;
-            assert_eq!(error, Err(WebError::Unreachable(text.to_owned())), "{path}");
+            assert_eq!(error, Err(expected), "{path}");
         }
     }
 }
