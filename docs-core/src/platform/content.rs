@@ -12,9 +12,10 @@ pub(super) use self::view::page_base;
 use std::sync::Arc;
 
 use super::{
-    Actor, Platform, access, change_requests,
+    Actor, EntityTag, Platform, access, change_requests,
     files::Bearer,
     nouns::ContentHandle,
+    revisions,
     sites::Placement,
     visitors::{Admitted, ContentFilter, Reader, Visitor, VisitorBearer},
 };
@@ -163,14 +164,33 @@ impl<'p> ContentHandle<'p> {
     /// # }
     /// ```
     pub fn get(self, shown: Shown) -> BoxFuture<'p, Result<Revision>> {
+        Box::pin(async move { Ok(self.get_with_tag(shown).await?.revision) })
+    }
+
+    /// Reads a revision as [`get`](Self::get) does, with its tag, which a
+    /// [precondition](Platform::with_precondition) of an edit names: another one once the content is another, or what
+    /// pages of it are computed from.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, Shown, TaggedRevision}};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let content = me.space(space).content();
+    /// let TaggedRevision { revision, tag } = content.get_with_tag(Shown::default()).await?;
+    /// println!("{}: {} files", tag.expect("of a member"), revision.files.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_with_tag(self, shown: Shown) -> BoxFuture<'p, Result<TaggedRevision>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let of = &self.of.to_content_of();
             let tx = platform.read().await?;
             let at = platform.locate_read(&tx, actor, of).await?;
-            let record: Option<Arc<RevisionRecord>> =
-                tx.get(&RevisionRecord::at(&of.space, &at.revision)).await?;
-            let record = record.ok_or_else(|| Error::not_found("revision"))?;
+            let record = revisions::find(&tx, &of.space, &at.revision).await?;
             let frame = match &at.placement {
                 None => platform.bare_revision(&tx, (actor, at.space()), &record).await?,
                 Some(placement) => platform.visited_revision(at.space(), &record, placement),
@@ -179,13 +199,18 @@ impl<'p> ContentHandle<'p> {
             drop(tx);
             let filter = at.content_filter().await?;
             let tree = at.view.tree().await?;
+            // Before the pages are made: a tag may be older than what is answered with it, never newer.
+            let tag = match &at.placement {
+                None => Some(platform.tag_of_revision((actor, at.space()), &frame, &tree).await?),
+                Some(_) => None,
+            };
             let variables = at.view.variables().await?;
             filter.prepare().await?;
             let reusable = at.view.reusables(None, usize::MAX).await?;
             let reusable = seen(&filter, reusable, LinkTarget::Reusable).await?;
             let files = at.view.files(None, usize::MAX).await?;
             let files = seen(&filter, files, LinkTarget::File).await?;
-            Ok(Revision {
+            let revision = Revision {
                 pages: platform.tree_view(at.space(), (&tree, &filter), shown).await?,
                 files: platform.file_views(&at, files, shown)?,
                 reusable_contents: reusable
@@ -196,7 +221,8 @@ impl<'p> ContentHandle<'p> {
                     .then(|| variables.into_iter().map(|(name, variable)| (name, variable.value)).collect()),
                 git: frame.git.filter(|_| shown.git),
                 ..frame
-            })
+            };
+            Ok(TaggedRevision { revision, tag })
         })
     }
 
@@ -461,10 +487,7 @@ impl Platform {
                 let request = change_requests::find(tx, &of.space, name).await?;
                 (request.head.clone(), request.root)
             }
-            Version::Revision(id) => {
-                let record: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(&of.space, id)).await?;
-                (id.clone(), record.ok_or_else(|| Error::not_found("revision"))?.root)
-            }
+            Version::Revision(id) => (id.clone(), revisions::find(tx, &of.space, id).await?.root),
         };
         let view = self.content().view(&space.domain, root);
         Ok(Located { access, revision, view, reader: Reader::Member, placement: None, bearer })
@@ -476,6 +499,15 @@ impl Platform {
         let tx = self.read().await?;
         self.locate_read(&tx, actor, of).await
     }
+}
+
+/// A revision as it was read, and the tag of that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaggedRevision {
+    /// What it holds.
+    pub revision: Revision,
+    /// Its tag. `None` for visitors, whose answers depend on more than the revision.
+    pub tag: Option<EntityTag>,
 }
 
 /// Those of some things that a reader sees.

@@ -18,6 +18,7 @@ use super::{
     content::Shown,
     files::Bearer,
     nouns::{ChangeRequestHandle, RequestRef},
+    revisions,
 };
 use crate::{
     BoxFuture, Error, Result,
@@ -121,14 +122,19 @@ impl Platform {
         let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
         let request = find(&tx, space, name).await?;
         require_living(&request)?;
+        let space = Arc::clone(proof.space());
         let condition = match self.precondition() {
             Some(condition) => {
-                let of = (actor, &**proof.space());
-                condition.check(Some(&self.tag_of_revision(&tx, of, &request.head).await?))
+                let record = revisions::find(&tx, &space.id, &request.head).await?;
+                let frame = self.bare_revision(&tx, (actor, &space), &record).await?;
+                drop(tx);
+                let view = self.content().view(&space.domain, request.root);
+                condition
+                    .check(Some(&self.tag_of_revision((actor, &space), &frame, &*view.tree().await?).await?))
             }
             None => Ok(()),
         };
-        Ok(EditTarget { space: Arc::clone(proof.space()), request, condition })
+        Ok(EditTarget { space, request, condition })
     }
 
     async fn update_seen(&self, tx: &Tx, actor: &Actor, show: &Shows<'_>) -> Result<ContentUpdate> {

@@ -184,7 +184,7 @@ impl Platform {
 }
 
 /// A revision of a space or of one of its change requests.
-async fn find(tx: &Tx, space: &SpaceId, id: &RevisionId) -> Result<Arc<RevisionRecord>> {
+pub(super) async fn find(tx: &Tx, space: &SpaceId, id: &RevisionId) -> Result<Arc<RevisionRecord>> {
     let record: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(space, id)).await?;
     record.ok_or_else(|| Error::not_found("revision"))
 }

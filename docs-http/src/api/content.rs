@@ -9,7 +9,7 @@ use docs_core::{
         ContentFormat, Document, List, Pages, ReusableContent, Revision, RevisionFile, RevisionPage,
         RevisionSemanticChanges,
     },
-    platform::{ContentHandle, ContentOf, Shown},
+    platform::{ContentHandle, ContentOf, EntityTag, Shown, TaggedRevision},
 };
 use poem_openapi::{OpenApi, param::Path};
 
@@ -73,24 +73,41 @@ enum DocumentSchema {
     Next,
 }
 
+/// Answers what is read of content, by the tag of what never changes of it.
+async fn by_tag<T: Send>(
+    tag: Option<EntityTag>,
+    known: Known,
+    read: impl Future<Output = Result<T>> + Send,
+) -> Answer<Kept<T>> {
+    Ok(match tag {
+        None => Kept::new(read.await?, None, Use::Asking),
+        Some(tag) if known.has(&tag) => Kept::known(tag, Use::Lasting),
+        tag => Kept::new(read.await?, tag, Use::Lasting),
+    })
+}
+
 /// Answers what is read of content. What never changes is not read for a client that has it, nor asked for again.
 async fn kept<T: Send>(
     content: ContentHandle<'_>,
     known: Known,
     read: impl Future<Output = Result<T>> + Send,
 ) -> Answer<Kept<T>> {
-    let Some(tag) = content.lasting_tag().await? else {
-        return Ok(Kept::new(read.await?, None, Use::Asking));
+    by_tag(content.lasting_tag().await?, known, read).await
+}
+
+/// Answers pages and documents, which change without the revision where they are computed.
+async fn kept_pages<T: Send>(
+    content: ContentHandle<'_>,
+    known: Known,
+    read: impl Future<Output = Result<T>> + Send,
+) -> Answer<Kept<T>> {
+    let tag = match content.lasting_tag().await? {
+        // Nobody is given this tag where something is computed, so whoever has it has all that is answered.
+        Some(tag) if known.has(&tag) => Some(tag),
+        Some(tag) if content.computed_tag().await?.is_none() => Some(tag),
+        _ => None,
     };
-    // Nobody is given this tag where something is computed, so whoever has it has all that is answered.
-    if known.has(&tag) {
-        return Ok(Kept::known(tag, Use::Lasting));
-    }
-    let answer = read.await?;
-    Ok(match content.computed_tag().await? {
-        None => Kept::new(answer, Some(tag), Use::Lasting),
-        Some(_) => Kept::new(answer, None, Use::Asking),
-    })
+    by_tag(tag, known, read).await
 }
 
 /// Answers a revision as a whole. Its content is not read for a client that has it; where it is published, and what is
@@ -100,12 +117,8 @@ async fn whole_revision(content: ContentHandle<'_>, known: Known, shown: Shown) 
     if let Some(tag) = tag.as_ref().filter(|tag| known.has(tag)) {
         return Ok(Kept::known(tag.clone(), Use::Asking));
     }
-    // Of what is answered, which may be newer by now; where something is computed, of all that is answered.
-    let revision = content.get(shown).await?;
-    let tag = match tag {
-        Some(_) if content.computed_tag().await?.is_none() => Some(content.tag_of(&revision)?),
-        _ => None,
-    };
+    // Both newer by now, it may be.
+    let TaggedRevision { revision, tag } = content.get_with_tag(shown).await?;
     Ok(Kept::new(revision, tag, Use::Asking))
 }
 
@@ -167,7 +180,7 @@ macro_rules! mount {
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
                 let shown = with_computed(shown(metadata), computed);
-                kept(content, known, content.list_pages(shown)).await
+                kept_pages(content, known, content.list_pages(shown)).await
             }
 
             #[doc = $files_title]
@@ -235,7 +248,7 @@ macro_rules! mount {
                 let (of, page) = ($content, id(&page, "page")?);
                 let content = auth.caller(&self.0).content(&of);
                 let shown = with_computed(written(metadata, format, evaluated), computed);
-                kept(content, known, content.get_page(&page, shown)).await
+                kept_pages(content, known, content.get_page(&page, shown)).await
             }
 
             #[doc = $path_title]
@@ -260,7 +273,7 @@ macro_rules! mount {
                 let how = with_computed(written(metadata, format, evaluated), computed);
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
-                kept(content, known, content.get_page_by_path(&path, how)).await
+                kept_pages(content, known, content.get_page_by_path(&path, how)).await
             }
 
             #[doc = $reusable_title]
@@ -420,7 +433,7 @@ impl Documents {
     ) -> Answer<Kept<Document>> {
         let (of, page) = (of_revision(&space, &revision)?, id(&page, "page")?);
         let content = auth.caller(&self.0).content(&of);
-        kept(content, known, content.get_page_document(&page, evaluated.0.unwrap_or_default())).await
+        kept_pages(content, known, content.get_page_document(&page, evaluated.0.unwrap_or_default())).await
     }
 
     /// Get the document of a reusable content of a revision
@@ -444,6 +457,6 @@ impl Documents {
         let (of, reusable) = (of_revision(&space, &revision)?, id(&reusable, "reusable content")?);
         let content = auth.caller(&self.0).content(&of);
         let document = content.get_reusable_document(&reusable, evaluated.0.unwrap_or_default());
-        kept(content, known, document).await
+        kept_pages(content, known, document).await
     }
 }

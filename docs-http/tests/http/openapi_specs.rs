@@ -62,7 +62,7 @@ async fn a_specification_is_created_processed_read_published_and_deleted() {
         answer.assert_text(PETS).await;
     }
     let again = json!({ "source": { "text": "openapi: 3.0.0\ninfo: 1\n" } });
-    let put = s.ask("PUT", &pets, &s.admin, Some(again)).await.is(200, "put");
+    let put = s.put(&pets, again).await;
     assert_eq!((&put["processingState"], &put["id"]), (&json!("pending"), &spec["id"]));
     assert_eq!(put.get("sourceURL"), None);
     s.platform.settle().await.expect("settled");
@@ -75,7 +75,7 @@ async fn a_specification_is_created_processed_read_published_and_deleted() {
     );
     assert_eq!(failed["lastVersion"], spec["lastVersion"]);
     let other = json!({ "source": { "text": PETS } });
-    s.ask("PUT", &format!("{all}/other"), &s.admin, Some(other)).await.is(200, "created by its slug");
+    s.put(&format!("{all}/other"), other).await;
     assert_eq!(s.get(&all).await["count"], 2);
     for _ in 0..2 {
         s.ask("DELETE", &pets, &s.admin, None).await.is(204, "deleted, also when it is missing");
@@ -131,9 +131,8 @@ async fn a_specification_is_changed_on_the_condition_that_it_is_as_it_was_read()
     assert_eq!(s.get(&pets).await["visibility"], "public");
 }
 
-#[tokio::test]
-async fn a_computed_page_is_answered_as_its_pages_or_as_it_was_written() {
-    let s = Server::new().await;
+/// A space whose second page stands for those of the specification `pets`.
+async fn space_with_computed_page(s: &Server) -> String {
     let space = s.space().await;
     s.repository.put("README.md", "# Start\n");
     let computed = "
@@ -153,6 +152,17 @@ async fn a_computed_page_is_answered_as_its_pages_or_as_it_was_written() {
     let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
     s.post(&format!("/v1/spaces/{space}/git/import"), 204, import).await;
     s.platform.settle().await.expect("settled");
+    space
+}
+
+fn etag(answer: &Answer) -> String {
+    answer.header("etag").expect("a tag").to_owned()
+}
+
+#[tokio::test]
+async fn a_computed_page_is_answered_as_its_pages_or_as_it_was_written() {
+    let s = Server::new().await;
+    let space = space_with_computed_page(&s).await;
     let version = spec(&s, "pets").await;
     let content = format!("/v1/spaces/{space}/content");
     let pages = s.get(&format!("{content}/pages")).await["pages"].clone();
@@ -172,14 +182,46 @@ async fn a_computed_page_is_answered_as_its_pages_or_as_it_was_written() {
     assert_eq!(document.body["nodes"][1]["type"], "openapi-operation");
     assert_eq!(document.header("cache-control"), Some("private, no-cache"), "it does not last");
     // Nobody is told that nothing has changed when only the specification has.
-    let tag = |answer: &Answer| answer.header("etag").expect("a tag").to_owned();
-    let seen = [tag(&whole), tag(&document)];
+    let seen = [etag(&whole), etag(&document)];
     let put = json!({ "source": { "text": PETS.replace("All of them.", "Some.") } });
-    s.ask("PUT", &format!("/v1/orgs/{}/openapi/pets", s.org), &s.admin, Some(put)).await.is(200, "put");
+    s.put(&format!("/v1/orgs/{}/openapi/pets", s.org), put).await;
     s.platform.settle().await.expect("settled");
-    assert_ne!(tag(&s.ask("GET", &content, &s.admin, None).await), seen[0]);
+    assert_ne!(etag(&s.ask("GET", &content, &s.admin, None).await), seen[0]);
     let document = s.ask("GET", &format!("{revision}/page/{}/document", id(made)), &s.admin, None).await;
-    assert_ne!(tag(&document), seen[1]);
+    assert_ne!(etag(&document), seen[1]);
+    // Files have nothing that is computed.
+    let files = s.ask("GET", &format!("{revision}/files"), &s.admin, None).await;
+    assert_eq!(files.header("cache-control"), Some("private, max-age=31536000, immutable"));
+}
+
+#[tokio::test]
+async fn content_with_computed_pages_is_edited_by_whoever_has_seen_it_as_it_is() {
+    let s = Server::new().await;
+    let space = space_with_computed_page(&s).await;
+    spec(&s, "pets").await;
+    let content = format!("{}/content", s.request(&space).await);
+    let edit = async |tag: &str, title: &str| {
+        let changes = json!({ "changes": [{ "operation": "insert_page", "title": title, "document": { "markdown": "" } }] });
+        let body = Some(("application/json", changes.to_string()));
+        let authorization = format!("Bearer {}", s.admin);
+        s.send_with("POST", &content, &[("authorization", &authorization), ("if-match", tag)], body).await
+    };
+    let seen = async || {
+        let answer = s.ask("GET", &content, &s.admin, None).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        etag(&answer)
+    };
+    let first = seen().await;
+    assert_eq!(seen().await, first);
+    edit(&first, "New").await.is(200, "edited as it was seen");
+    edit(&first, "Another").await.refused(412, "it is another by now");
+    let second = seen().await;
+    let put = json!({ "source": { "text": PETS.replace("All of them.", "Some.") } });
+    s.put(&format!("/v1/orgs/{}/openapi/pets", s.org), put).await;
+    s.platform.settle().await.expect("settled");
+    edit(&second, "Another").await.refused(412, "its computed pages are others by now");
+    edit(&seen().await, "Another").await.is(200, "edited as it was seen");
+    s.check().await;
 }
 
 /// Asks for every operation once.
@@ -188,7 +230,7 @@ pub(crate) async fn story(s: &Server) {
     let version = spec(s, "story").await;
     let path = format!("{all}/story");
     let put = json!({ "source": { "url": "https://web.example/openapi.json" } });
-    s.ask("PUT", &path, &s.admin, Some(put)).await.is(200, "put");
+    s.put(&path, put).await;
     s.platform.settle().await.expect("settled");
     let shown = s.patch(&path, json!({ "visibility": "public" })).await;
     let fields = [

@@ -226,6 +226,10 @@ impl Server {
         self.ask("PATCH", path, &self.admin, Some(body)).await.is(200, path)
     }
 
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Value {
+        self.ask("PUT", path, &self.admin, Some(body)).await.is(200, path)
+    }
+
     /// Refused with 400 and a message that names the field, and nothing changed.
     pub(crate) async fn invalid(&self, method: &str, path: &str, body: Value, field: &str) -> String {
         let what = || format!("{method} {path} {:.300}", body.to_string());

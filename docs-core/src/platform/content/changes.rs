@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use super::{ContentOf, Version};
 use crate::{
-    BoxFuture, Error, Result,
+    BoxFuture, Result,
     content::{self, Content, FileEntry, PageEntry, ReusableEntry, RevisionChange, View},
     model::{
         Changed, ChangedFile, ChangedPage, ChangedReusableContent, FileAttributes, FileId, PageAttributes,
         PageId, ReusableContentAttributes, ReusableId, RevisionSemanticChanges, SemanticChange, SpaceId,
     },
-    platform::{Actor, Platform, access, change_requests, files::Bearer, nouns::ContentHandle},
+    platform::{Actor, Platform, access, change_requests, files::Bearer, nouns::ContentHandle, revisions},
     policy::SpaceAccess,
     store::{
         Hash, PageRequest, Tx, checked_limit,
-        records::{ChangeRequestRecord, RevisionKind, RevisionRecord},
+        records::{ChangeRequestRecord, RevisionKind},
     },
 };
 
@@ -104,10 +104,7 @@ impl Platform {
             Version::Live => access.space().head.clone(),
             Version::Revision(id) => id.clone(),
         };
-        let find = async |id| -> Result<Arc<RevisionRecord>> {
-            let found: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(&of.space, id)).await?;
-            found.ok_or_else(|| Error::not_found("revision"))
-        };
+        let find = async |id| revisions::find(&tx, &of.space, id).await;
         let record = find(&revision).await?;
         let before = match record.parents.first() {
             Some(parent) => find(parent).await?.root,

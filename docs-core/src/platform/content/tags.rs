@@ -1,22 +1,17 @@
 //! The tags of content: told by its revision, without reading what it holds.
 
-use std::sync::Arc;
-
 use super::{Located, Version};
 use crate::{
-    BoxFuture, Error, Result,
+    BoxFuture, Result,
+    content::PageTree,
     model::{Revision, RevisionId},
-    platform::{Actor, EntityTag, Platform, nouns::ContentHandle},
-    store::{
-        Tx,
-        records::{RevisionRecord, SpaceRecord},
-    },
+    platform::{Actor, EntityTag, Platform, nouns::ContentHandle, revisions},
+    store::records::SpaceRecord,
 };
 
 impl<'p> ContentHandle<'p> {
-    /// The tag of what [`get`](Self::get) answers now, told without reading it. `None` for visitors, whose answers
-    /// depend on more than the revision. What is computed of it has a tag of its own,
-    /// [`computed_tag`](Self::computed_tag).
+    /// The tag of what [`get_with_tag`](Self::get_with_tag) answers now, told without reading it. `None` for visitors,
+    /// whose answers depend on more than the revision. Where pages are computed, it is the tag of no answer.
     ///
     /// # Errors
     /// `NotFound`.
@@ -36,10 +31,12 @@ impl<'p> ContentHandle<'p> {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let tx = platform.read().await?;
             let at = platform.locate_read(&tx, actor, &self.of.to_content_of()).await?;
-            match at.placement {
-                Some(_) => Ok(None),
-                None => platform.tag_of_revision(&tx, (actor, at.space()), &at.revision).await.map(Some),
+            if at.placement.is_some() {
+                return Ok(None);
             }
+            let record = revisions::find(&tx, &at.space().id, &at.revision).await?;
+            let frame = platform.bare_revision(&tx, (actor, at.space()), &record).await?;
+            platform.frame_tag(actor, &frame).map(Some)
         })
     }
 
@@ -65,25 +62,6 @@ impl<'p> ContentHandle<'p> {
             let at = platform.located(actor, &self.of.to_content_of()).await?;
             platform.computed_from(&at.space().organization, &*at.view.tree().await?).await
         })
-    }
-
-    /// The tag of an answer of [`get`](Self::get) to a member, which [`revision_tag`](Self::revision_tag) told before.
-    ///
-    /// # Errors
-    /// `Internal` for what cannot be written as JSON.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, Shown}};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let content = me.space(space).content();
-    /// let revision = content.get(Shown::default()).await?;
-    /// println!("{}", content.tag_of(&revision)?);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn tag_of(self, revision: &Revision) -> Result<EntityTag> {
-        self.caller.platform.frame_tag(&self.caller.actor(), revision)
     }
 
     /// The tag of all that is read of a revision by its id, told without reading it: what a member reads of it never
@@ -118,21 +96,23 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl Platform {
-    /// The tag of what a member reads of a revision as a whole, as a transaction sees it.
+    /// The tag of what a member reads of a revision as a whole: what it holds follows from its id; what is told of it
+    /// beside that may change, and what its pages are computed from. No transaction may be open meanwhile.
     pub(in crate::platform) async fn tag_of_revision(
         &self,
-        tx: &Tx,
         (actor, space): (&Actor, &SpaceRecord),
-        id: &RevisionId,
+        frame: &Revision,
+        tree: &PageTree,
     ) -> Result<EntityTag> {
-        let record: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(&space.id, id)).await?;
-        let record = record.ok_or_else(|| Error::not_found("revision"))?;
-        self.frame_tag(actor, &self.bare_revision(tx, (actor, space), &record).await?)
+        let tag = self.frame_tag(actor, frame)?;
+        match self.computed_from(&space.organization, tree).await? {
+            None => Ok(tag),
+            Some(computed) => EntityTag::of(&(tag.as_str(), computed.as_str())),
+        }
     }
 
-    /// What a revision holds follows from its id; what is told of it beside that may change.
-    fn frame_tag(&self, actor: &Actor, revision: &Revision) -> Result<EntityTag> {
-        let Revision { id, kind, urls, .. } = revision;
+    fn frame_tag(&self, actor: &Actor, frame: &Revision) -> Result<EntityTag> {
+        let Revision { id, kind, urls, .. } = frame;
         EntityTag::of(&(self.own_tag(actor, id)?.as_str(), kind, urls))
     }
 
