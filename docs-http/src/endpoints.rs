@@ -5,7 +5,7 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
 use bytes::Bytes;
 use poem::{
-    Endpoint, Request, Response,
+    Endpoint, IntoResponse as _, Request, Response,
     http::{HeaderValue, Method, StatusCode, header},
 };
 
@@ -56,6 +56,15 @@ impl fmt::Debug for HealthCheck {
     }
 }
 
+/// Answers a method that an endpoint has no answer of its own for: `OPTIONS` with what it allows, others with 405.
+pub(crate) fn other_method(method: &Method, allow: HeaderValue) -> Response {
+    if method == Method::OPTIONS {
+        Response::builder().status(StatusCode::NO_CONTENT).header(header::ALLOW, allow).finish()
+    } else {
+        ApiError::method_not_allowed(allow).into_response()
+    }
+}
+
 /// An endpoint for reading: `GET`, and what follows from it. `HEAD` is what `GET` answers without its body; an endpoint
 /// that looks at the method can save itself the body.
 pub(crate) struct ReadOnly<E>(pub(crate) E);
@@ -64,16 +73,9 @@ impl<E: Endpoint<Output = Response>> Endpoint for ReadOnly<E> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let allow = HeaderValue::from_static("GET, HEAD, OPTIONS");
         let method = request.method().clone();
-        if method == Method::OPTIONS {
-            return Ok(Response::builder()
-                .status(StatusCode::NO_CONTENT)
-                .header(header::ALLOW, allow)
-                .finish());
-        }
         if method != Method::GET && method != Method::HEAD {
-            return Err(ApiError::method_not_allowed(allow).into());
+            return Ok(other_method(&method, HeaderValue::from_static("GET, HEAD, OPTIONS")));
         }
         let asked = Asked::of(&request);
         let response = answer(self.0.call(request).await);

@@ -9,11 +9,11 @@ use docs_core::{
 };
 use futures_util::StreamExt as _;
 use poem::{
-    Endpoint, Request, Response,
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    Body, Endpoint, Request, Response,
+    http::{HeaderMap, HeaderValue, Method, StatusCode},
 };
 
-use crate::wire::error::ApiError;
+use crate::{endpoints::other_method, wire::error::ApiError};
 
 /// The signature of a body: of GitHub, Gitea and Forgejo, then of Bitbucket.
 const SIGNATURES: [&str; 2] = ["x-hub-signature-256", "x-hub-signature"];
@@ -35,29 +35,26 @@ impl Endpoint for GitWebhooks {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
-        let allow = HeaderValue::from_static("POST, OPTIONS");
-        if request.method() == Method::OPTIONS {
-            let answer = Response::builder().status(StatusCode::NO_CONTENT).header(header::ALLOW, allow);
-            return Ok(answer.finish());
-        }
         if request.method() != Method::POST {
-            return Err(ApiError::method_not_allowed(allow).into());
+            return Ok(other_method(request.method(), HeaderValue::from_static("POST, OPTIONS")));
         }
-        let mut parts = Box::pin(request.take_body().into_bytes_stream());
-        let space = request.raw_path_param("space").unwrap_or_default();
-        let delivery = delivery(request.headers());
-        let mut webhook = GitWebhook::open(&self.0, space, delivery).await.map_err(ApiError::from)?;
-        while let Some(part) = parts.next().await {
-            let part =
-                part.map_err(|_| ApiError::from(Error::invalid("the body", "ended before it was complete")))?;
-            webhook.take(&part).map_err(ApiError::from)?;
-        }
-        let status = match webhook.end().await.map_err(ApiError::from)? {
+        let body = request.take_body();
+        let status = match receive(&self.0, &request, body).await.map_err(ApiError::from)? {
             GitWebhookAnswer::Enqueued => StatusCode::ACCEPTED,
             _ => StatusCode::NO_CONTENT,
         };
         Ok(Response::builder().status(status).finish())
     }
+}
+
+async fn receive(platform: &Platform, request: &Request, body: Body) -> docs_core::Result<GitWebhookAnswer> {
+    let space = request.raw_path_param("space").unwrap_or_default();
+    let mut webhook = GitWebhook::open(platform, space, delivery(request.headers())).await?;
+    let mut parts = Box::pin(body.into_bytes_stream());
+    while let Some(part) = parts.next().await {
+        webhook.take(&part.map_err(|_| Error::invalid("the body", "ended before it was complete"))?)?;
+    }
+    webhook.end().await
 }
 
 /// How a delivery proves where it is from, and what it is about.

@@ -300,16 +300,6 @@ impl GitRemote for MemGit {
         Ok(Box::new(MemCheckout { commit, entries, files, shared: Arc::clone(&self.0) }))
     }
 
-    async fn resolve(&self, request: &FetchRequest) -> Result<Option<String>, GitError> {
-        self.0.ask(&request.url, request.cache_id.as_ref()).await;
-        let repository = self.edit(|repository| repository.clone());
-        match repository.failure_of(&request.url, &request.reference) {
-            Some(GitError::NoRef(_)) => Ok(None),
-            Some(failure) => Err(failure),
-            None => Ok(repository.branch(&request.reference).map(|branch| branch.commit.oid)),
-        }
-    }
-
     async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError> {
         self.0.ask(&request.url, request.cache_id.as_ref()).await;
         push::push(&self.0, request, files).await

@@ -33,7 +33,7 @@ enum Command {
         ready: bool,
     },
     /// Sets one PDF file or converts one document for a server that started this process.
-    #[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
+    #[cfg(feature = "worker")]
     #[command(hide = true)]
     Worker,
 }
@@ -44,7 +44,7 @@ enum Command {
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     // Before there is a runtime, or anything that its limits would not hold for.
-    #[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
+    #[cfg(feature = "worker")]
     if matches!(cli.command, Some(Command::Worker)) {
         return crate::adapters::worker::worker(&cli.config).run();
     }

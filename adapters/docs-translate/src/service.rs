@@ -141,6 +141,7 @@ impl Service {
                 return answer;
             }
             waited += wait;
+            // The service has said when to come back. To put the job off for it would use up its attempts.
             tokio::time::sleep(wait).await;
         }
     }

@@ -1,10 +1,9 @@
 //! Work on what others wrote, in processes of their own.
 //!
-//! The libraries that set PDF files and that read HTML, Word documents, archives and OpenAPI specifications are
-//! large, and what they read may
-//! have been made to harm them. A panic can be caught; a stack that is full, memory that is used up and a loop that
-//! does not end cannot: they take the whole server along. So each such job gets a process: the same program, started
-//! once more, that puts limits on itself before it reads what it shall do, answers, and ends.
+//! The libraries that set PDF files and that read HTML, Word documents, archives and OpenAPI specifications are large,
+//! and what they read may have been made to harm them. A panic can be caught; a stack that is full, memory that is used
+//! up and a loop that does not end cannot: they take the whole server along. So each such job gets a process: the same
+//! program, started once more, that puts limits on itself before it reads what it shall do, answers, and ends.
 //!
 //! - [`WorkerPool`] is the side of the server. It is the ports [`Pdf`](docs_ports::Pdf),
 //!   [`Converter`](docs_ports::Converter) and [`SpecReader`](docs_ports::SpecReader): it starts a process for each

@@ -52,6 +52,16 @@ const SEARCH_BATCH_PAUSE: Duration = Duration::from_millis(200);
 /// How often a worker tidies up.
 const TIDY_EVERY: TimeDelta = TimeDelta::hours(1);
 
+/// Whether somebody waits for a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Urgency {
+    /// Somebody has asked for it: a run that failed, and is put off, is tried again at once.
+    Asked,
+    /// It follows from a change: what is put off stays so, or a burst of changes would use up its attempts while what
+    /// it needs cannot be reached.
+    Follows,
+}
+
 /// Background work of one kind: its payload, and what is done with it.
 ///
 /// Whoever implements it adds it to [`JOB_KINDS`]. A run may end anywhere, by a crash too, and the job is run again.

@@ -141,10 +141,9 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// Says what an OpenAPI specification is made from, and has it processed again; creates it where there is none.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` in the organization; `Invalid` for a slug that can be
-    /// none, and
-    /// for an address with credentials; `Conflict` for too many specifications; `Precondition` when this platform reads
-    /// none.
+    /// `NotFound`; `Forbidden` without the role `create` in the organization; `Invalid` for a slug that can be none,
+    /// and for an address with credentials; `Conflict` for too many specifications; `Precondition` when this platform
+    /// reads none.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the specification changed or not.

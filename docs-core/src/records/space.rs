@@ -217,8 +217,13 @@ impl SpaceRecord {
     #[must_use]
     pub fn is_in_step(&self) -> bool {
         let Some(sync) = &self.git_sync else { return true };
-        let state = self.git.as_ref().filter(|git| git.source.as_ref() == Some(&sync.source()));
-        state.is_some_and(|git| git.revision.as_ref() == Some(&self.head))
+        self.git_of(&sync.source()).is_some_and(|git| git.revision.as_ref() == Some(&self.head))
+    }
+
+    /// What it has in common with a repository; `None` if it was in sync with another one last. See [`git_source`].
+    #[must_use]
+    pub fn git_of(&self, source: &str) -> Option<&GitState> {
+        self.git.as_ref().filter(|git| git.source.as_deref() == Some(source))
     }
 
     /// Its place among what it lies beside.

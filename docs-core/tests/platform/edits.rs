@@ -15,7 +15,7 @@ use docs_core::{
 use docs_memstore::MemWeb;
 use serde_json::{Value, json};
 
-use crate::support::{Refused, World};
+use crate::support::{Refused, World, insert};
 
 struct Draft<'a> {
     platform: &'a Platform,
@@ -79,10 +79,6 @@ impl<'a> Draft<'a> {
             .expect("updated")
             .result
     }
-}
-
-fn insert(title: &str, text: &str) -> Value {
-    json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } })
 }
 
 async fn text(w: &World, of: &ContentOf, page: &PageId) -> String {

@@ -17,7 +17,7 @@ use docs_core::{
 use docs_memstore::MemGit;
 use serde_json::{Value, json};
 
-use crate::support::World;
+use crate::support::{World, insert};
 
 pub(crate) const URL: &str = "https://git.example/docs";
 
@@ -120,10 +120,6 @@ pub(crate) async fn at(w: &World, space: &SpaceId, path: &str) -> PageId {
 
 pub(crate) fn set(page: &PageId, text: &str) -> Value {
     json!([{ "operation": "update_page", "page": page, "document": { "markdown": text } }])
-}
-
-pub(crate) fn insert(title: &str, text: &str) -> Value {
-    json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } })
 }
 
 /// All a space says, without what Git and the clock know of it.

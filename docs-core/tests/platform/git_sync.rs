@@ -16,8 +16,8 @@ use docs_memstore::{MemGit, MemRefs};
 use serde_json::{Value, json};
 
 use crate::{
-    git_export::{URL, at, change, commits, content, files, insert, log, set},
-    support::World,
+    git_export::{URL, at, change, commits, content, files, log, set},
+    support::{World, insert},
 };
 
 const FILES: &[(&str, &str)] = &[

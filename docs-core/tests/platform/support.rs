@@ -11,6 +11,7 @@ use docs_core::{
     store::{FeedPos, Key, Mode, Objects, Store, StoreResult, Txn, verify},
 };
 use docs_memstore::{Fault, FaultStore, ManualClock, MemObjects, MemStore, Plan, SeededIds, Step};
+use serde_json::{Value, json};
 
 #[derive(Clone)]
 pub(crate) struct World {
@@ -132,6 +133,11 @@ impl<T: std::fmt::Debug> Refused for docs_core::Result<T> {
         assert_eq!(error.kind(), kind, "{error:?}");
         error
     }
+}
+
+/// The change that inserts a page.
+pub(crate) fn insert(title: &str, text: &str) -> Value {
+    json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } })
 }
 
 /// A page with its Markdown.

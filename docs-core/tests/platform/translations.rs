@@ -24,7 +24,7 @@ use docs_memstore::MemStore;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::support::{Refused, World};
+use crate::support::{Refused, World, insert};
 
 /// The pseudo-translator, which notes what it is sent, and fails when it is told to.
 #[derive(Default)]
@@ -173,10 +173,6 @@ impl Desk {
     async fn jobs(&self, space: &SpaceId) -> Vec<Job> {
         self.w.as_admin().space(space).list_jobs(&PageRequest::default()).await.expect("listed").items
     }
-}
-
-pub(super) fn insert(title: &str, text: &str) -> Value {
-    json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } })
 }
 
 pub(super) fn set(page: &PageId, text: &str) -> Value {

@@ -6,9 +6,9 @@ use std::{
 };
 
 use poem::{
-    Endpoint, EndpointExt, IntoResponse, Request, Response, RouteMethod,
+    Endpoint, EndpointExt, IntoResponse, Request, RouteMethod,
     endpoint::{BoxEndpoint, make, make_sync},
-    http::{HeaderValue, Method, StatusCode, header},
+    http::{HeaderValue, Method},
 };
 use poem_openapi::{
     OpenApi,
@@ -20,6 +20,7 @@ use super::{
     operation::{Conditions, KnownOperation, Operation, known_methods},
 };
 use crate::{
+    endpoints::other_method,
     metrics::Metrics,
     wire::{
         error::{ApiError, ErrorBody},
@@ -133,17 +134,8 @@ fn refuse_others(mut methods: Methods) -> Methods {
             continue;
         }
         let allow = allow.clone();
-        let endpoint = if method == Method::OPTIONS {
-            make_sync(move |_| {
-                Response::builder()
-                    .status(StatusCode::NO_CONTENT)
-                    .header(header::ALLOW, allow.clone())
-                    .finish()
-            })
-            .boxed()
-        } else {
-            make_sync(move |_| ApiError::method_not_allowed(allow.clone()).into_response()).boxed()
-        };
+        let other = method.clone();
+        let endpoint = make_sync(move |_| other_method(&other, allow.clone())).boxed();
         methods.insert(method, endpoint);
     }
     methods

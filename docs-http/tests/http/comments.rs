@@ -267,7 +267,7 @@ async fn comments_are_filtered_by_state_page_and_authors_and_ordered_by_time() {
         let d = post(&s.editor, None).await;
         for settled in [&a, &b] {
             let path = format!("{comments}/{settled}");
-            s.ask("PUT", &path, &s.admin, Some(json!({ "resolved": true }))).await.is(200, &path);
+            s.put(&path, json!({ "resolved": true })).await;
         }
         for (filter, expected, count) in [
             (String::new(), vec![&d, &c, &b, &a], Some(4)),
@@ -314,7 +314,7 @@ async fn a_merged_or_archived_request_is_discussed_but_not_reviewed() {
             s.patch(&request, json!({ "status": moved })).await;
         }
         let (comment, _) = thread(&s, &format!("{request}/comments"), &s.admin).await;
-        s.ask("PUT", &comment, &s.admin, Some(json!({ "resolved": true }))).await.is(200, moved);
+        s.put(&comment, json!({ "resolved": true })).await;
         for (path, body) in
             [("reviews", json!({ "status": "approved" })), ("requested-reviewers", users.clone())]
         {
@@ -372,13 +372,13 @@ async fn a_text_that_is_said_again_is_no_edit() {
     let (space, _, _) = work(&s).await;
     let (comment, reply) = thread(&s, &format!("/v1/spaces/{space}/comments"), &s.admin).await;
     for (path, same) in [(&comment, "Why?"), (&reply, "So.")] {
-        let shown = s.ask("PUT", path, &s.admin, Some(said(same))).await.is(200, path);
+        let shown = s.put(path, said(same)).await;
         assert!(shown.get("editedAt").is_none(), "{path}");
-        let shown = s.ask("PUT", path, &s.admin, Some(said("New."))).await.is(200, path);
+        let shown = s.put(path, said("New.")).await;
         assert!(shown["editedAt"].as_str() > shown["postedAt"].as_str(), "{path}");
     }
     s.clock.advance(Duration::from_secs(1));
-    let first = s.ask("PUT", &comment, &s.admin, Some(json!({ "resolved": true }))).await.is(200, "resolved");
+    let first = s.put(&comment, json!({ "resolved": true })).await;
     s.clock.advance(Duration::from_secs(1));
     let again = s.ask("PUT", &comment, &s.both, Some(json!({ "resolved": true }))).await.is(200, "again");
     for kept in ["resolvedAt", "resolvedBy", "editedAt"] {
@@ -514,7 +514,7 @@ async fn a_guest_learns_who_works_on_a_space_and_no_address_but_their_own() {
         for token in [&s.admin, &s.guest] {
             let (comment, reply) = thread(&s, &format!("{base}/comments"), token).await;
             let react = json!({ "addedReactions": ["👍"], "resolved": true });
-            s.ask("PUT", &comment, &s.admin, Some(react)).await.is(200, &comment);
+            s.put(&comment, react).await;
             paths.extend([format!("{comment}/replies"), comment, reply]);
         }
         paths.push(format!("{base}/comments"));

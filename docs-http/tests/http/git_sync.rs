@@ -32,10 +32,6 @@ fn setting(field: &str, value: Value) -> Value {
     body
 }
 
-async fn put(s: &Server, path: &str, body: Value) -> Value {
-    s.ask("PUT", path, &s.admin, Some(body)).await.is(200, path)
-}
-
 fn signed(secret: &str, body: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("a key");
     mac.update(body.as_bytes());
@@ -46,7 +42,7 @@ fn signed(secret: &str, body: &str) -> String {
 async fn in_step(s: &Server) -> (String, String, String) {
     s.repository.put("README.md", "# Start\n\nHello.\n");
     let path = format!("/v1/spaces/{}/git/sync", s.space().await);
-    let set = put(s, &path, setting("schedule", json!(30))).await;
+    let set = s.put(&path, setting("schedule", json!(30))).await;
     s.platform.settle().await.expect("settled");
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let webhook = text(&set["webhook"]["url"]);
@@ -57,7 +53,7 @@ async fn in_step(s: &Server) -> (String, String, String) {
 /// Lets a repository follow a space, until it is in step.
 pub(crate) async fn followed(s: &Server, space: &str) {
     let path = format!("/v1/spaces/{space}/git/sync");
-    put(s, &path, setting("direction", json!("export"))).await;
+    s.put(&path, setting("direction", json!("export"))).await;
     s.platform.settle().await.expect("settled");
 }
 
@@ -65,7 +61,7 @@ pub(crate) async fn followed(s: &Server, space: &str) {
 pub(crate) async fn story(s: &Server) {
     let path = format!("/v1/spaces/{}/git/sync", s.space().await);
     let bare = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main", "direction": "both" });
-    let set = put(s, &path, bare).await;
+    let set = s.put(&path, bare).await;
     has(&set, SETTING);
     has(&set, &["webhook.secret"]);
     assert_eq!(set["schedule"], Value::Null);
@@ -81,7 +77,7 @@ pub(crate) async fn story(s: &Server) {
         "commitMessage": "Publish", "provider": "github", "repoTreeURL": "https://git.example/docs/tree/main",
         "repoCommitURL": "https://git.example/docs/commit", "repoProjectDirectory": "docs",
     });
-    let set = put(s, &path, full).await;
+    let set = s.put(&path, full).await;
     has(&set, SETTING);
     has(
         &set,

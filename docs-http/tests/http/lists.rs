@@ -71,7 +71,7 @@ async fn discussion(s: &Server, request: &str, me: &UserId) -> Vec<String> {
         comment = id(&s.post(&comments, 200, new).await.body);
         let (said, resolved) = (json!({ "body": { "markdown": "So." } }), json!({ "resolved": n % 2 == 0 }));
         s.post(&format!("{comments}/{}/replies", comment), 200, said).await;
-        s.ask("PUT", &format!("{comments}/{comment}"), &s.admin, Some(resolved)).await.is(200, "resolved");
+        s.put(&format!("{comments}/{comment}"), resolved).await;
         s.post(&format!("{request}/reviews"), 201, json!({ "status": "approved" })).await;
     }
     for _ in 0..7 {
@@ -127,7 +127,7 @@ async fn specs(s: &Server, org: &str) -> Vec<String> {
         crate::openapi_specs::spec(s, &format!("spec-{n}")).await;
         let text = crate::openapi_specs::PETS.replace("Pets", &format!("Pets {n}"));
         let put = serde_json::json!({ "source": { "text": text } });
-        s.ask("PUT", &format!("{org}/openapi/versions"), &s.admin, Some(put)).await.is(200, "put");
+        s.put(&format!("{org}/openapi/versions"), put).await;
         s.platform.settle().await.expect("settled");
         s.clock.advance(std::time::Duration::from_millis(1));
     }

@@ -16,7 +16,7 @@ pub(crate) async fn settled(s: &Server, site: &str, page: &str) -> (String, Stri
     let redirect = id(&s.post(&format!("{site}/redirects"), 201, redirect).await.body);
     s.get(&format!("{site}/publishing/auth")).await;
     let schema = body("updateSiteAdaptiveSchema", &place, page);
-    s.ask("PUT", &format!("{site}/adaptive-schema"), &s.admin, Some(schema)).await.is(200, "a schema");
+    s.put(&format!("{site}/adaptive-schema"), schema).await;
     (place, link, redirect)
 }
 
@@ -73,7 +73,7 @@ async fn looks(s: &Server, site: &str, place: &str, page: &str) {
     let bare = s.get(&format!("{path}?unmasked=true")).await;
     has(&bare, CUSTOMIZATION);
     assert_eq!(bare, customization(), "nothing was set");
-    let put = async |body: Value| s.ask("PUT", &path, &s.admin, Some(body)).await.is(200, "set");
+    let put = async |body: Value| s.put(&path, body).await;
     let full = full_customization(page);
     assert_eq!(put(full.clone()).await, full, "all of it is kept");
     assert_eq!(s.get(&path).await, full);
@@ -237,7 +237,7 @@ async fn visitors(s: &Server, site: &str) {
     s.ask("GET", &path, &s.admin, None).await.refused(404, "nothing was set");
     assert_eq!(s.get(&templates).await, json!({ "items": [] }));
     let body = body("updateSiteAdaptiveSchema", "", "");
-    let set = s.ask("PUT", &path, &s.admin, Some(body.clone())).await.is(200, &path);
+    let set = s.put(&path, body.clone()).await;
     has(&set, &["object", "updatedAt"]);
     assert_eq!(set["jsonSchema"], body["jsonSchema"]);
     assert_eq!(s.get(&path).await, set);
@@ -483,7 +483,7 @@ async fn a_schema_with_open_unsigned_booleans_is_taken_and_lets_them_decide() {
         },
         "additionalProperties": false,
     } });
-    let set = s.ask("PUT", &path, &s.admin, Some(schema)).await.is(200, &path);
+    let set = s.put(&path, schema).await;
     assert_eq!(s.get(&path).await, set);
     let claims = &set["jsonSchema"]["properties"];
     assert_eq!(claims["beta"], json!({ "type": "boolean", "description": "" }));

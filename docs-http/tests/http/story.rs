@@ -378,7 +378,7 @@ async fn discussion(s: &Server, space: &str) {
         assert!(full["urls"]["location"].as_str().is_some_and(|at| at.ends_with(&id(&full))));
         let change = json!({ "resolved": true, "body": { "markdown": "How?" }, "addedReactions": ["👍", "🎉"],
             "removedReactions": ["🎉"], "unknown": 1 });
-        let changed = s.ask("PUT", &this, &s.admin, Some(change)).await.is(200, &this);
+        let changed = s.put(&this, change).await;
         has(&changed, &["editedAt", "resolvedAt", "resolvedBy.displayName", "reactions[].users"]);
         has(&changed["reactions"][0], &["emoji", "count", "users[].user.id", "users[].reactedAt"]);
         assert_eq!(s.get(&format!("{this}?format=markdown")).await, changed);
@@ -414,7 +414,7 @@ async fn replied(s: &Server, replies: &str, in_space: bool) -> String {
     has(&reply, &["permissions.view", "permissions.edit", "permissions.reply", "permissions.delete"]);
     let at = format!("{replies}/{}", id(&reply));
     let change = json!({ "body": { "markdown": "Thus." }, "addedReactions": ["1f44d"], "resolved": true });
-    let changed = s.ask("PUT", &at, &s.admin, Some(change)).await.is(200, &at);
+    let changed = s.put(&at, change).await;
     has(&changed, &["editedAt"]);
     assert_eq!(changed["reactions"][0]["emoji"], "👍");
     assert_eq!(s.get(&format!("{at}?format=markdown")).await, changed);

@@ -63,7 +63,7 @@ pub(crate) async fn story(s: &Server) {
     let entries = json!([{
         "term": "Hello", "translations": { "fr": "Bonjour" }, "keep": false, "caseSensitive": true, "note": "n",
     }]);
-    s.ask("PUT", &glossary, &s.admin, Some(json!({ "entries": entries }))).await.is(200, &glossary);
+    s.put(&glossary, json!({ "entries": entries })).await;
     has(&s.get(&glossary).await, &["object", "entries[].term", "entries[].translations.fr"]);
     let (space, path) = translated(s).await;
     has(&s.get(&path).await, TRANSLATION);
@@ -78,7 +78,7 @@ pub(crate) async fn story(s: &Server) {
     has(&s.get(path).await, &["result.space", "result.revision", "stats.latestWords", "stats.runs"]);
     has(&s.get(&translations).await, &["items[].status", "items[].source.language"]);
     let change = json!({ "instructions": instructions("Be brief.") });
-    has(&s.ask("PUT", path, &s.admin, Some(change)).await.is(200, path), TRANSLATION);
+    has(&s.put(path, change).await, TRANSLATION);
     s.post(&format!("{path}/run"), 204, json!({})).await;
     s.platform.settle().await.expect("settled");
     s.ask("DELETE", path, &s.admin, None).await.is(205, path);
@@ -105,7 +105,7 @@ async fn a_translation_is_created_read_listed_changed_run_and_deleted() {
     );
     assert_eq!(s.get(&format!("/v1/orgs/{}/translations", s.org)).await["items"], json!([done]));
     let change = json!({ "instructions": instructions("Be formal.") });
-    let changed = s.ask("PUT", &path, &s.admin, Some(change)).await.is(200, "changed");
+    let changed = s.put(&path, change).await;
     assert_eq!(changed["status"], "running");
     let text = &changed["instructions"]["nodes"][0]["nodes"][0]["leaves"][0]["text"];
     assert_eq!(text, "Be formal.");
@@ -169,7 +169,7 @@ async fn the_glossary_of_an_organization_is_replaced_as_a_whole() {
         { "term": "API", "keep": true, "caseSensitive": true },
         { "term": "space", "translations": { "de": "Bereich" }, "keep": false, "caseSensitive": false, "note": "n" },
     ]);
-    let set = s.ask("PUT", &glossary, &s.admin, Some(json!({ "entries": entries }))).await.is(200, "set");
+    let set = s.put(&glossary, json!({ "entries": entries })).await;
     assert_eq!(set["entries"], entries);
     assert_eq!(s.get(&glossary).await, set);
 }

@@ -1,23 +1,23 @@
 //! PDF files, the conversion of documents and the reading of specifications: work on what others wrote, done where
 //! it can harm nobody.
 
-#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
+#[cfg(feature = "worker")]
 use std::{path::Path, sync::Arc};
 
 use docs_core::platform::Builder;
-#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
+#[cfg(feature = "worker")]
 use docs_worker::{Program, Worker, WorkerOptions, WorkerPool};
 
-#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
+#[cfg(feature = "worker")]
 use crate::WorkerProgram;
 use crate::{ServerConfig, ServerError};
 
 /// The command by which a program is a worker.
-#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
+#[cfg(feature = "worker")]
 const COMMAND: &str = "worker";
 
 /// Gives a platform what the features bring of this work, and the place where it is done.
-#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
+#[cfg(feature = "worker")]
 pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     let fonts = config.fonts.as_deref();
     #[cfg(not(feature = "pdf"))]
@@ -54,14 +54,14 @@ pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, 
 }
 
 /// Without any of these features there is no such work.
-#[cfg(not(any(feature = "convert", feature = "openapi", feature = "pdf")))]
+#[cfg(not(feature = "worker"))]
 pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     super::refuse(config.fonts.is_some(), "--fonts", "pdf")?;
     Ok(builder)
 }
 
 /// What the command of a worker runs.
-#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
+#[cfg(feature = "worker")]
 pub(crate) fn worker(config: &ServerConfig) -> Worker {
     let worker = Worker::new();
     #[cfg(feature = "pdf")]
@@ -79,7 +79,7 @@ pub(crate) fn worker(config: &ServerConfig) -> Worker {
 }
 
 /// A worker does not share the folder that the server was started in.
-#[cfg(any(feature = "convert", feature = "openapi", feature = "pdf"))]
+#[cfg(feature = "worker")]
 fn absolute(fonts: &Path) -> Result<std::path::PathBuf, ServerError> {
     std::path::absolute(fonts)
         .map_err(|why| ServerError::flag("--fonts", format_args!("{}: {why}", fonts.display())))

@@ -239,14 +239,20 @@ macro_rules! page_record {
                 set(&mut self.extra, &fields.extra);
             }
 
-            /// All fields as a patch that sets them.
+            /// All fields as a patch that sets them. What only pages of other kinds have is not said, not even that it
+            /// is not there.
             #[must_use]
             pub fn fields(&self) -> PagePatch {
-                PagePatch {
+                let fields = PagePatch {
                     title: Some(self.title.clone()),
                     $($name: Some(self.$name.clone()),)*
                     git: Some(self.git.clone()),
                     extra: Some(self.extra.clone()),
+                };
+                PagePatch {
+                    target: fields.target.filter(Option::is_some),
+                    computed: fields.computed.filter(Option::is_some),
+                    ..fields
                 }
             }
 

@@ -104,8 +104,8 @@ pub trait GitRemote: Send + Sync + 'static {
     /// Dropping the future leaves nothing behind but a cache.
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError>;
 
-    /// Tells which commit a ref points at; `None` where there is no such ref. It costs a list of refs where the adapter
-    /// can ask for one, and a fetch where it cannot.
+    /// Tells which commit a ref points at; `None` where there is no such ref. It costs a fetch, which is of what is new
+    /// where the request names a cache; an adapter that can ask for less does so.
     ///
     /// # Errors
     /// As [`fetch`](GitRemote::fetch).

@@ -179,12 +179,20 @@ pub async fn for_the_same(
     subject: &str,
     same: &str,
 ) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+    Ok(newest(tx, subject, same, 1).await?.pop())
+}
+
+/// The latest jobs of a subject for some work, the newest first.
+async fn newest(
+    tx: &Tx,
+    subject: &str,
+    same: &str,
+    limit: u32,
+) -> StoreResult<Vec<std::sync::Arc<JobRecord>>> {
     let (from, to) = JobRecord::for_the_same(subject, same).below();
-    let rows = tx.scan(&Scan { from, to, rev: true, limit: 1 }).await?;
-    match rows.first() {
-        Some((row, _)) => tx.get(&JobRecord::named_by(row)).await,
-        None => Ok(None),
-    }
+    let rows = tx.scan(&Scan { from, to, rev: true, limit }).await?;
+    let found = tx.get_many::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// A job of a subject for some work that no worker is at yet: whoever wants the work needs no other.
@@ -229,10 +237,8 @@ pub async fn failed_in_a_row(
     subject: &str,
     same: &str,
 ) -> StoreResult<Vec<std::sync::Arc<JobRecord>>> {
-    let (from, to) = JobRecord::for_the_same(subject, same).below();
-    let rows = tx.scan(&Scan { from, to, rev: true, limit: FAILED_LOOKED_AT }).await?;
-    let found = tx.get_many::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
-    Ok(found.into_iter().flatten().take_while(|job| job.state == JobState::Failed).collect())
+    let found = newest(tx, subject, same, FAILED_LOOKED_AT).await?;
+    Ok(found.into_iter().take_while(|job| job.state == JobState::Failed).collect())
 }
 
 /// How a run of a job ended.

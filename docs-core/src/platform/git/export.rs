@@ -254,7 +254,7 @@ impl Platform {
         let Some(record) = record else { return Ok(Revision::default()) };
         let view = self.content().view(&space.domain, record.root);
         let mut before = Revision::read(&view, None).await?;
-        if state.and_then(|git| git.source.as_deref()) != Some(&payload.source()) {
+        if space.git_of(&payload.source()).is_none() {
             before.retain_same(&repository.oids);
         }
         Ok(before)
@@ -310,8 +310,7 @@ impl Platform {
     }
 
     /// Stores that the commit has what the space has, though its revision is another one than was exported: what
-    /// follows
-    /// from a setting need not look again.
+    /// follows from a setting need not look again.
     async fn store_in_step(&self, export: &Export<'_>, run: &Run) -> Result<Effect> {
         if export.payload.setting.is_none() {
             return Ok(Effect::Done);

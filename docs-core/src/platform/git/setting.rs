@@ -62,18 +62,15 @@ impl<'p> SpaceHandle<'p> {
     }
 
     /// Keeps a space and a repository in step from now on: what was set before is replaced, and they are brought in
-    /// step
-    /// at once. The first time there is a secret for the webhook, which no later answer shows.
+    /// step at once. The first time there is a secret for the webhook, which no later answer shows.
     ///
     /// Where both sides were never in sync and both have content, the content is merged as if all of it was new on
     /// either side; with the direction `import` it becomes the repository's, and `export` writes beside what is there.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for a text that is no URL, no ref, or no branch
-    /// where
-    /// commits are made; `Conflict` for an import into a space whose live content may be edited; `Precondition` when
-    /// this
-    /// platform reads no repositories.
+    /// where commits are made; `Conflict` for an import into a space whose live content may be edited; `Precondition`
+    /// when this platform reads no repositories.
     ///
     /// # Example
     /// ```
@@ -305,7 +302,7 @@ async fn state_of(tx: &Tx, space: &SpaceRecord, sync: &GitSyncState) -> Result<G
         }
         None => None,
     };
-    let known = space.git.as_ref().filter(|git| git.source.as_ref() == Some(&sync.source()));
+    let known = space.git_of(&sync.source());
     Ok(GitSyncProgress {
         in_step: space.is_in_step(),
         commit: known.and_then(|git| git.oid.clone()),

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::operations::{Asked, want_run};
+use super::operations::want_run;
 use crate::{
     BoxFuture, Error, Result,
     model::{
@@ -14,7 +14,7 @@ use crate::{
     },
     platform::{
         Actor, Platform, access,
-        jobs::{Effect, Job, Run},
+        jobs::{Effect, Job, Run, Urgency},
         nouns::Translations,
     },
     policy::OrgAction,
@@ -235,7 +235,7 @@ impl Operation for WantRun {
         let record: Option<Arc<TranslationRecord>> =
             tx.get(&TranslationRecord::at(&self.translation)).await?;
         let Some(record) = record else { return Ok(()) };
-        let new = want_run(tx, &record, (self.job.clone(), self.now), Asked::ByChange).await?;
+        let new = want_run(tx, &record, (self.job.clone(), self.now), Urgency::Follows).await?;
         if new != *record {
             tx.put(&*record, new)?;
         }

@@ -14,7 +14,7 @@ use crate::{
     },
     platform::{
         Actor, Platform, access,
-        jobs::{Effect, Job, Run},
+        jobs::{Effect, Job, Run, Urgency},
         spaces::create_in,
         tree::{Gap, check_number, make_room, require_parent},
     },
@@ -50,7 +50,7 @@ pub(super) async fn want_run(
     tx: &mut Tx,
     record: &Arc<TranslationRecord>,
     (id, now): (JobId, Timestamp),
-    asked: Asked,
+    urgency: Urgency,
 ) -> Result<TranslationRecord> {
     let known: Option<Arc<JobRecord>> = match &record.job {
         Some(job) => tx.get(&JobRecord::at(job)).await?,
@@ -60,20 +60,11 @@ pub(super) async fn want_run(
         enqueue(tx, record, (id.clone(), now)).await?;
         return Ok(TranslationRecord { job: Some(id), ..TranslationRecord::clone(record) });
     }
-    if asked == Asked::BySomebody {
+    if urgency == Urgency::Asked {
         // It may wait for another that was put off: both are to begin.
         jobs::hasten_lane(tx, &lane(&record.id), now).await?;
     }
     Ok(TranslationRecord::clone(record))
-}
-
-/// Why a translation is to be run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Asked {
-    /// Somebody asks for it.
-    BySomebody,
-    /// What it is made of has changed.
-    ByChange,
 }
 
 async fn enqueue(tx: &mut Tx, record: &TranslationRecord, (id, now): (JobId, Timestamp)) -> Result<()> {
@@ -104,7 +95,7 @@ pub(in crate::platform) async fn follow_source(
     let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
     for record in found.into_iter().flatten() {
         let job = (job_after(&record.id, revision.id.as_str())?, revision.created_at);
-        let new = want_run(tx, &record, job, Asked::ByChange).await?;
+        let new = want_run(tx, &record, job, Urgency::Follows).await?;
         if new != *record {
             tx.put(&*record, new)?;
         }
@@ -136,7 +127,7 @@ pub(in crate::platform) async fn follow_restored(
             continue;
         }
         let job = (job_after(&record.id, restoring.as_str())?, now);
-        let new = want_run(tx, &record, job, Asked::ByChange).await?;
+        let new = want_run(tx, &record, job, Urgency::Follows).await?;
         if new != *record {
             tx.put(&*record, new)?;
         }
@@ -327,7 +318,7 @@ impl Operation for TranslationUpdate {
         if old.instructions == self.instructions {
             return Ok(());
         }
-        let new = want_run(tx, &old, (self.job.clone(), self.now), Asked::BySomebody).await?;
+        let new = want_run(tx, &old, (self.job.clone(), self.now), Urgency::Asked).await?;
         let updated_at = self.now.later_than(old.updated_at);
         tx.put(&*old, TranslationRecord { instructions: self.instructions.clone(), updated_at, ..new })?;
         Ok(())
@@ -351,7 +342,7 @@ impl Operation for TranslationRun {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (old, access) = find(tx, &self.actor, (&self.org, &self.id)).await?;
         access.require_edit()?;
-        let new = want_run(tx, &old, (self.job.clone(), self.now), Asked::BySomebody).await?;
+        let new = want_run(tx, &old, (self.job.clone(), self.now), Urgency::Asked).await?;
         tx.put(&*old, TranslationRecord { asked: old.asked + 1, ..new })?;
         Ok(())
     }

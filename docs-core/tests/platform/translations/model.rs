@@ -15,8 +15,8 @@ use docs_memstore::MemStore;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{Desk, held, insert, set, told};
-use crate::support::{block_on, failing};
+use super::{Desk, held, set, told};
+use crate::support::{block_on, failing, insert};
 
 /// Something that happens.
 #[derive(Clone, Debug)]

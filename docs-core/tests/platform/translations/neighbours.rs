@@ -1,12 +1,13 @@
 //! Translations beside what else happens to their two spaces: collection, removal, restoration, transfer, rights.
 
 use docs_core::{
-    model::{OrgId, TransferContent, UpdateSpace},
+    model::UpdateSpace,
     platform::{CollectMode, UNTOUCHED},
     store::{Mode, Tx, records::TranslationMemoryRecord},
 };
 
 use super::*;
+use crate::collections::{organization, to};
 
 /// A translation that is done, with the space that it fills.
 async fn done(d: &Desk) -> (TranslationId, SpaceId) {
@@ -15,12 +16,6 @@ async fn done(d: &Desk) -> (TranslationId, SpaceId) {
     d.settle().await;
     let target = d.get(&id).await.result.expect("a result").space;
     (id, target)
-}
-
-async fn other_org(d: &Desk) -> OrgId {
-    let title = "Other".parse().expect("a title");
-    let user = d.w.admin.user().expect("a user").clone();
-    d.w.platform.as_platform().orgs().create(title, &user).await.expect("an organization").id
 }
 
 #[tokio::test]
@@ -60,8 +55,8 @@ async fn the_removal_of_one_of_its_spaces_removes_a_translation_with_its_memory(
         let memory = tx.below(&TranslationMemoryRecord::of_translation(&id), 1).await.expect("read");
         assert!(memory.is_empty(), "{memory:?}");
         // What is left is a space like any other.
-        let to = TransferContent { organization: other_org(&d).await.to_string() };
-        d.w.as_admin().space(left).transfer(to).await.expect("transferred");
+        let elsewhere = to(&organization(&d.w, &d.w.admin).await);
+        d.w.as_admin().space(left).transfer(elsewhere).await.expect("transferred");
         d.w.check().await;
     }
 }
@@ -87,9 +82,10 @@ async fn a_restored_space_follows_what_changed_meanwhile() {
 async fn neither_a_space_that_is_translated_nor_its_translation_is_transferred() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     let (_, target) = done(&d).await;
-    let to = TransferContent { organization: other_org(&d).await.to_string() };
+    let elsewhere = to(&organization(&d.w, &d.w.admin).await);
     for space in [&d.source, &target] {
-        let error = d.w.as_admin().space(space).transfer(to.clone()).await.refused(ErrorKind::Precondition);
+        let error =
+            d.w.as_admin().space(space).transfer(elsewhere.clone()).await.refused(ErrorKind::Precondition);
         assert!(error.message().contains("transl"), "{error}");
     }
 }

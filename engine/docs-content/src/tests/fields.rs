@@ -185,3 +185,18 @@ fn a_link_keeps_its_target_and_a_computed_page_its_source() {
     assert_eq!(refused(PageKind::Group, &no_source), Err("computed"));
     assert_eq!(refused(PageKind::Document, &no_source), Ok(()));
 }
+
+#[test]
+fn all_fields_of_a_page_of_any_kind_may_be_set_of_another_of_its_kind() {
+    let link = PageEntry { target: Sample::sample(), ..PageEntry::new(PageKind::Link, "T", Rank::nth(0)) };
+    let computed =
+        PageEntry { computed: Sample::sample(), ..PageEntry::new(PageKind::Computed, "T", Rank::nth(0)) };
+    let group = PageEntry::new(PageKind::Group, "T", Rank::nth(0));
+    for page in [plain(), group, link, computed] {
+        let mut other = page.clone();
+        patch::apply(&page.fields(), &mut other).unwrap();
+        assert_eq!(other, page);
+        assert_eq!(page.fields().target.is_some(), page.kind == PageKind::Link);
+        assert_eq!(page.fields().computed.is_some(), page.kind == PageKind::Computed);
+    }
+}

@@ -437,13 +437,10 @@ impl<'a> Importer<'a> {
         let Some((id, entry)) = before else {
             return BuildPage::new(self.platform.id(), parent, kind, fields);
         };
-        let mut fields = match self.unsaid {
+        let fields = match self.unsaid {
             Unsaid::Lost => fields,
             Unsaid::Kept => entry.fields().overlaid(fields),
         };
-        // What only pages of some kinds have is not said of others, not even that they have none.
-        fields.target = fields.target.filter(Option::is_some);
-        fields.computed = fields.computed.filter(Option::is_some);
         let mut page = BuildPage::new(id, parent, kind, fields);
         page.rank = Some(entry.rank);
         page.created_at = entry.created_at;

@@ -1,6 +1,5 @@
 //! The change request with what could not be united: whether it still keeps its space waiting, and the commits that
-//! come
-//! meanwhile.
+//! come meanwhile.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use super::{super::sync::lane, look};
 use crate::{
     Error, Result,
     model::{ChangeRequestId, JobId, SpaceId, Timestamp, UserId},
-    platform::jobs::Job as _,
+    platform::jobs::{Job as _, Urgency},
     store::{
         Tx,
         jobs::{self, Audience, NewJob},
@@ -31,16 +31,6 @@ pub(super) struct Wake {
     pub(super) by: Option<UserId>,
     pub(super) now: Timestamp,
     pub(super) urgency: Urgency,
-}
-
-/// Whether somebody waits for the job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Urgency {
-    /// Somebody has asked for it: a run that failed, and is put off, is tried again at once.
-    Asked,
-    /// It follows from something else: what is put off stays so, or a burst of merges would use up its attempts while
-    /// the repository cannot be reached.
-    Follows,
 }
 
 /// Enqueues the job of a space that has a setting, unless one waits already, which will see what this one would.

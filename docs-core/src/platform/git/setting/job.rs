@@ -98,7 +98,7 @@ impl Platform {
                     return Ok(self.nothing_written(run));
                 }
                 // Whoever deletes a branch does not want it back without being asked.
-                if space.git.as_ref().is_some_and(|git| git.source.as_ref() == Some(&sync.source())) {
+                if space.git_of(&sync.source()).is_some() {
                     return Err(Error::invalid(
                         "ref",
                         format!(
@@ -311,7 +311,7 @@ fn of_setting<R>(
 
 /// The revision that a space and its repository last had in common.
 pub(super) async fn common(platform: &Platform, at: &Syncing<'_>) -> Result<Option<Arc<RevisionRecord>>> {
-    let state = at.space.git.as_ref().filter(|git| git.source.as_ref() == Some(&at.payload.source()));
+    let state = at.space.git_of(&at.payload.source());
     match state.and_then(|git| git.revision.as_ref()) {
         Some(id) => Ok(platform.read().await?.get(&RevisionRecord::at(&at.space.id, id)).await?),
         None => Ok(None),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     super::{no_git, sync::git_error},
-    enqueue::{SAME, Urgency, Wake, enqueue},
+    enqueue::{SAME, Wake, enqueue},
     job::import_payload,
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     model::{BASE32, GitSyncInterval, JobId, SpaceId, Timestamp},
     platform::{
         Platform,
-        jobs::{Effect, Job, Run},
+        jobs::{Effect, Job, Run, Urgency},
     },
     store::{
         Hash, Operation, Tx,
@@ -82,8 +82,7 @@ impl Platform {
             }
         };
         let conflict = sync.conflict.as_ref().and_then(|conflict| conflict.then.oid.as_ref());
-        let known = space.git.as_ref().filter(|git| git.source.as_ref() == Some(&payload.source()));
-        let known = conflict.or_else(|| known.and_then(|git| git.oid.as_ref()));
+        let known = conflict.or_else(|| space.git_of(&payload.source()).and_then(|git| git.oid.as_ref()));
         let has_moved = sync.setting.direction.imports() && oid.as_ref() != known;
         let is_behind = sync.setting.direction.exports() && !space.is_in_step() && conflict.is_none();
         let rests = sync.setting.schedule.is_some_and(|interval| rests(&failed, interval, self.now()));

@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 
 use super::{
-    enqueue::{Urgency, Wake, enqueue},
+    enqueue::{Wake, enqueue},
     no_setting,
 };
 use crate::{
     Error, Result,
     model::{EditMode, JobId, SetGitSync, SpaceId, Timestamp, UserId},
-    platform::{Actor, access},
+    platform::{Actor, access, jobs::Urgency},
     policy::SpaceAction,
     store::{
         Operation, Tx,

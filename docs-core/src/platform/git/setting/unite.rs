@@ -10,7 +10,7 @@ use super::{
         import::Read,
         sync::{ImportPayload, MadeBy, Times, in_sync, move_head_in_sync},
     },
-    enqueue::{Urgency, Wake, enqueue},
+    enqueue::{Wake, enqueue},
     job::{Syncing, common},
 };
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
     platform::{
         Actor, Platform,
         change_requests::new_request,
-        jobs::{Effect, Progress, Run},
+        jobs::{Effect, Progress, Run, Urgency},
     },
     policy::SpaceProof,
     store::{

@@ -9,13 +9,13 @@ use serde::Deserialize;
 use sha2::Sha256;
 
 use super::{
-    enqueue::{Urgency, Wake, enqueue},
+    enqueue::{Wake, enqueue},
     secret_purpose,
 };
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{JobId, SpaceId, Timestamp},
-    platform::Platform,
+    platform::{Platform, jobs::Urgency},
     store::{Operation, Tx, records::SpaceRecord},
 };
 
