@@ -15,4 +15,4 @@ pub use docs_content::{
     View, clash_field, evaluate, evaluate_for_visitor, is_numbered, map, templates,
 };
 pub use docs_expression as expression;
-pub use docs_markup::{MAX_SLUG, document, gitsync, markdown, reference, slugify, translate};
+pub use docs_markup::{MAX_SLUG, diff, document, gitsync, markdown, reference, slugify, translate};

@@ -102,7 +102,6 @@ use crate::{
     metrics::{Metrics, Registry},
     middleware::RequestLayer,
     openapi::{OperationLayer, Problems, made::Origin},
-    rate::Guard,
     wire::{payload::BodyLimit, reply::JSON},
 };
 
@@ -112,7 +111,7 @@ pub use endpoints::HealthCheck;
 #[cfg(feature = "tower")]
 pub use mount::tower_service;
 pub use mount::{open_api_service, routes};
-pub use rate::RateLimit;
+pub use rate::{RateLimit, RateLimited, RateLimiter};
 pub use sign_in::{HostAuthenticator, HostSignIn, Identity, SignInFailure};
 pub use trusted_proxies::{ProxyError, TrustedProxies};
 
@@ -300,7 +299,7 @@ where
     })?;
     let challenge = authenticator.challenge();
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
-    let guard = Guard::new(config.rate_limit, config.trusted_proxies);
+    let guard = RateLimiter::new(config.rate_limit, config.trusted_proxies);
     let service = service.data(authenticator).data(config.body_limit).with(guard);
     let route = further
         .nest(&config.api_path, service)

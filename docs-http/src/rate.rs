@@ -71,36 +71,57 @@ impl RateLimit {
     }
 }
 
+impl RateLimit {
+    /// The limit as a middleware of poem, for what a host has beside the API. The API counts its own requests.
+    #[must_use]
+    pub fn middleware(self, proxies: TrustedProxies) -> RateLimiter {
+        RateLimiter::new(Some(self), proxies)
+    }
+}
+
 impl fmt::Debug for RateLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimit").field("per_minute", &self.per_minute).finish_non_exhaustive()
     }
 }
 
-/// What counts the requests that go through it; lets all through where there is no limit.
-pub(crate) struct Guard(Option<Arc<Limiter>>);
+/// A middleware that counts requests, and refuses those over the limit: [`RateLimit::middleware`].
+pub struct RateLimiter(Option<Arc<Limiter>>);
 
-impl Guard {
+impl fmt::Debug for RateLimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RateLimiter").finish_non_exhaustive()
+    }
+}
+
+impl RateLimiter {
+    /// Lets all through where there is no limit.
     pub(crate) fn new(limit: Option<RateLimit>, proxies: TrustedProxies) -> Self {
         Self(limit.map(|limit| Arc::new(Limiter::new(limit, proxies))))
     }
 }
 
-impl<E: Endpoint> Middleware<E> for Guard {
-    type Output = Guarded<E>;
+impl<E: Endpoint> Middleware<E> for RateLimiter {
+    type Output = RateLimited<E>;
 
-    fn transform(&self, inner: E) -> Guarded<E> {
-        Guarded { inner, limiter: self.0.clone() }
+    fn transform(&self, inner: E) -> RateLimited<E> {
+        RateLimited { inner, limiter: self.0.clone() }
     }
 }
 
 /// An endpoint whose requests are counted.
-pub(crate) struct Guarded<E> {
+pub struct RateLimited<E> {
     inner: E,
     limiter: Option<Arc<Limiter>>,
 }
 
-impl<E: Endpoint> Endpoint for Guarded<E> {
+impl<E> fmt::Debug for RateLimited<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RateLimited").finish_non_exhaustive()
+    }
+}
+
+impl<E: Endpoint> Endpoint for RateLimited<E> {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {

@@ -61,6 +61,16 @@ pub(crate) async fn bare(config: &ServerConfig) -> Result<Platform, ServerError>
     Ok(Platform::builder(store, objects).build())
 }
 
+/// The same for what reads content as its visitors do: it knows the addresses and the secrets of the server.
+pub(crate) async fn reading(config: &ServerConfig, base: &str) -> Result<Platform, ServerError> {
+    let (store, objects) = config.store.open(blobs(config.blobs.as_deref())?).await?;
+    let key = match &config.secret {
+        Some(secret) => SealingKey::of_secret(secret.reveal()),
+        None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
+    };
+    Ok(Platform::builder(store, objects).secrets(key).base_url(base).build())
+}
+
 #[cfg(not(all(feature = "blobs", feature = "git", feature = "pdf", feature = "web")))]
 fn refuse(is_given: bool, flag: &'static str, feature: &'static str) -> Result<(), ServerError> {
     if is_given { Err(ServerError::Feature { flag, feature }) } else { Ok(()) }

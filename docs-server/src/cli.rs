@@ -1,12 +1,13 @@
 //! The command line.
 
-use std::{error::Error, io::IsTerminal as _, process::ExitCode};
+use std::{error::Error, io::IsTerminal as _, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 use crate::{
-    Server, ServerConfig, ServerError, admin::Admin, health_check, health_check::Question, setup::Published,
+    Server, ServerConfig, ServerError, admin::Admin, export::export, health_check, health_check::Question,
+    setup::Published,
 };
 
 /// A documentation platform.
@@ -26,6 +27,14 @@ enum Command {
     /// Manages users, organizations, members, tokens and the audit log of a server, and its store, and ends.
     #[command(subcommand)]
     Admin(Admin),
+    /// Writes a public site as files that any web server can host, tells of links that lead nowhere, and ends.
+    Export {
+        /// The id of the site, or its name in its address.
+        site: String,
+        /// Folder to write to, empty or new.
+        #[arg(long, value_name = "FOLDER")]
+        to: PathBuf,
+    },
     /// Asks the server at `--bind` whether it is alive and can read its store, and ends: with 0 if so.
     Health {
         /// Asks whether requests should be sent to it: searches find all that is stored, too.
@@ -74,6 +83,7 @@ impl Cli {
     async fn run(self) -> Result<(), ServerError> {
         match &self.command {
             Some(Command::Admin(admin)) => admin.run(&self.config).await,
+            Some(Command::Export { site, to }) => export(&self.config, site, to).await,
             Some(Command::Health { ready }) => {
                 let question = if *ready { Question::Readiness } else { Question::Health };
                 health_check::ask(&self.config.bind, question).await

@@ -40,6 +40,7 @@ mod byte_size;
 mod cli;
 mod config;
 mod error;
+mod export;
 mod health_check;
 mod home;
 mod search_index;

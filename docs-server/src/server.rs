@@ -3,9 +3,13 @@
 use std::{io, sync::Arc, time::Duration};
 
 use docs_core::Platform;
-use docs_http::{Cors, HttpApp, HttpConfig, RateLimit, metrics::Registry};
+use docs_http::{Cors, HttpApp, HttpConfig, RateLimit, RateLimiter, metrics::Registry};
 use docs_site::{SiteConfig, Sites};
-use poem::{EndpointExt as _, Route, Server as PoemServer, endpoint::BoxEndpoint, listener::TcpAcceptor};
+use poem::{
+    Endpoint, EndpointExt as _, Request, Response, Route, Server as PoemServer,
+    endpoint::{BoxEndpoint, DynEndpoint, ToDynEndpoint},
+    listener::TcpAcceptor,
+};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 use url::Url;
 
@@ -67,7 +71,9 @@ impl Server {
         let server_url = given.map(|base| format!("{base}{}", http.api_path));
         let app =
             docs_http::routes(&platform, HttpConfig { server_url, ..http }).map_err(ServerError::other)?;
-        let app = mounted(app, &base, &platform)?;
+        let limit = config.rate_limit.map(RateLimit::per_minute);
+        let limit = limit.map(|limit| limit.middleware(config.trusted_proxies.clone().unwrap_or_default()));
+        let app = mounted(app, &base, (&platform, limit))?;
         let first = setup::first_start(&platform, config.token.as_ref()).await?;
         Ok(Self { platform, app, listener, base, store: config.store, first, import })
     }
@@ -145,7 +151,11 @@ impl Server {
 
 /// The application below the path of the address that others use, and at the root: some proxies take the path away
 /// before they forward a request, others leave it. Published sites stand before it, and what the root leads to.
-fn mounted(app: HttpApp, base: &str, platform: &Platform) -> Result<BoxEndpoint<'static>, ServerError> {
+fn mounted(
+    app: HttpApp,
+    base: &str,
+    (platform, limit): (&Platform, Option<RateLimiter>),
+) -> Result<BoxEndpoint<'static>, ServerError> {
     let url = Url::parse(base).map_err(ServerError::other)?;
     let path = url.path().trim_end_matches('/').to_owned();
     let next = match path.as_str() {
@@ -153,7 +163,32 @@ fn mounted(app: HttpApp, base: &str, platform: &Platform) -> Result<BoxEndpoint<
         path => Route::new().nest(path, app.clone()).nest("/", app).boxed(),
     };
     let home = Home { platform: platform.clone(), path, next };
-    Ok(Sites::new(platform, SiteConfig::default())?.before(home).boxed())
+    let home: Arc<dyn DynEndpoint<Output = Response>> = Arc::new(ToDynEndpoint(home));
+    let sites = Sites::new(platform, SiteConfig::default())?;
+    let pages = sites.clone().before(home.clone());
+    let pages = match limit {
+        Some(limit) => pages.with(limit).boxed(),
+        None => pages.boxed(),
+    };
+    Ok(Front { sites, pages, rest: home }.boxed())
+}
+
+/// Sends requests to where they are counted: those of sites here, those of the API by itself.
+struct Front {
+    sites: Sites,
+    pages: BoxEndpoint<'static>,
+    rest: Arc<dyn DynEndpoint<Output = Response>>,
+}
+
+impl Endpoint for Front {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        match self.sites.may_answer(&request) {
+            true => self.pages.call(request).await,
+            false => self.rest.call(request).await,
+        }
+    }
 }
 
 fn http_config(config: &ServerConfig) -> HttpConfig {

@@ -192,3 +192,45 @@ async fn an_operator_verifies_rebuilds_and_collects() {
     let removed = done(&store, &["collect", "--blobs", blobs]);
     assert!(removed.contains("objects removed\t0\nbroken-off uploads removed\t0"), "{removed}");
 }
+
+#[tokio::test]
+async fn an_operator_writes_a_public_site_into_files() {
+    use docs_core::model::{CreateSite, CreateSpace, SiteSpacesInput, SiteVisibility, UpdateSite};
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("docs.db");
+    let store = format!("sqlite:{}", file.display());
+    done(&store, &["user", "create", "--email", "ada@example.com", "--name", "Ada"]);
+    let org = done(&store, &["org", "create", "--title", "Engines", "--admin", "ada@example.com"]);
+    let token = done(&store, &["token", "create", "--user", "ada@example.com"]);
+    let org: OrgId = org.parse().expect("an id");
+    let site = {
+        let platform = platform(&file).await;
+        let ada = platform.authenticate(&token).await.expect("it is good");
+        let me = platform.as_actor(&ada);
+        let new = CreateSpace { title: "Guide".parse().ok(), ..CreateSpace::default() };
+        let space = me.org(&org).spaces().create(new).await.expect("a space").id;
+        let spaces = Some(SiteSpacesInput::Existing(vec![space.to_string()]));
+        let new = CreateSite { title: "Docs".parse().ok(), spaces, ..CreateSite::default() };
+        let site = me.org(&org).sites().create(new).await.expect("a site").id;
+        let public = UpdateSite { visibility: Some(SiteVisibility::Public), ..UpdateSite::default() };
+        me.org(&org).site(&site).update(public).await.expect("changed");
+        me.org(&org).site(&site).publish().await.expect("published");
+        site
+    };
+    let to = folder.path().join("public");
+    let export = |name: &str, store: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_docs-server"));
+        command.args(["export", name, "--store", store, "--to"]).arg(&to).env("RUST_LOG", "warn");
+        command.env_remove("DOCS_STORE").output().expect("the server starts")
+    };
+    let why = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let unknown = export("nothing", &store);
+    assert!(!unknown.status.success() && why(&unknown).contains("no site has this id"), "{}", why(&unknown));
+    let memory = export("docs", "memory");
+    assert!(!memory.status.success() && why(&memory).contains("--store"), "{}", why(&memory));
+    let made = export("docs", &store);
+    assert!(made.status.success(), "{}", why(&made));
+    assert!(to.join("404.html").is_file() && to.join("robots.txt").is_file());
+    let again = export(site.as_str(), &store);
+    assert!(!again.status.success() && why(&again).contains("--to"), "{}", why(&again));
+}

@@ -110,8 +110,8 @@
       else return;
       event.preventDefault();
     });
-    addEventListener("click", (event) => form.contains(event.target) || (box.hidden = true));
-    addEventListener("keydown", (event) => {
+    document.body.addEventListener("click", (event) => form.contains(event.target) || (box.hidden = true));
+    document.body.addEventListener("keydown", (event) => {
       const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
       if ((event.key === "/" && !typing) || (event.key === "k" && (event.ctrlKey || event.metaKey))) {
         event.preventDefault();
@@ -139,9 +139,62 @@
     });
   };
 
-  addEventListener("DOMContentLoaded", () => {
-    [theme, copy, tabs, search, outline, reveal].forEach((enhance) => enhance());
+  // A page of the same site takes the place of this one without loading all that both have.
+  const shown = (response) => response.ok && /^text\/html/.test(response.headers.get("content-type"));
+  const sheets = (page) => [...page.querySelectorAll("link[rel=stylesheet]")].map((link) => link.getAttribute("href").split("/").pop()).join();
+  let turn = 0;
+  let path = location.pathname + location.search;
+  const go = async (url, back) => {
+    const now = ++turn;
+    const leave = () => void (back ? location.reload() : (location.href = url));
+    try {
+      const response = await fetch(url, { headers: { accept: "text/html" } });
+      if (now !== turn) return;
+      if (!shown(response) || new URL(response.url).origin !== location.origin) return leave();
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      if (now !== turn) return;
+      if (!page.body.dataset.site || sheets(page) !== sheets(document)) return leave();
+      const scrolled = document.querySelector(".side .tree")?.scrollTop;
+      if (!back) history.pushState(null, "", response.url + new URL(url).hash);
+      path = location.pathname + location.search;
+      for (const link of document.querySelectorAll("link[rel=canonical], link[rel=alternate], meta[name=description]")) link.remove();
+      document.head.append(...page.querySelectorAll("link[rel=canonical], link[rel=alternate], meta[name=description]"));
+      document.title = page.title;
+      root.lang = page.documentElement.lang;
+      document.body.replaceWith(document.adoptNode(page.body));
+      start();
+      const tree = document.querySelector(".side .tree");
+      if (tree && scrolled) tree.scrollTop = scrolled;
+      if (!location.hash) {
+        if (!back) scrollTo(0, 0);
+        document.querySelector("main")?.focus({ preventScroll: true });
+      }
+    } catch {
+      leave();
+    }
+  };
+  const navigation = () => {
+    const base = new URL(document.body.dataset.site, location.href).pathname;
+    document.body.addEventListener("click", (event) => {
+      const link = event.target.closest("a[href]");
+      const plain = !event.defaultPrevented && !event.button && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+      if (!link || !plain || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
+      const inside = link.pathname.startsWith(base) && !/\.[a-z0-9]{1,5}$/i.test(link.pathname);
+      if (!inside || (link.pathname === location.pathname && link.search === location.search)) return;
+      event.preventDefault();
+      go(link.href);
+    });
+  };
+
+  const start = () => {
+    [theme, copy, tabs, search, outline, navigation, reveal].forEach((enhance) => enhance());
     document.querySelector(".tree [aria-current]")?.scrollIntoView({ block: "nearest" });
-  });
+  };
+  addEventListener("DOMContentLoaded", start);
   addEventListener("hashchange", reveal);
+  addEventListener("popstate", () => {
+    const before = path;
+    path = location.pathname + location.search;
+    if (path !== before) go(location.href, true);
+  });
 })();

@@ -121,10 +121,10 @@ pub(crate) struct Addresses {
 
 impl Addresses {
     /// The addresses of a site, as they are in one of its spaces.
-    pub(crate) fn new(site: &PublishedSite, site_base: &str, space: &SpaceId) -> Self {
-        let spaces = places(site)
-            .into_iter()
-            .map(|place| (place.space.space.id.clone(), (place.path, place.space.title.clone())))
+    pub(crate) fn new(places: &[Place<'_>], site_base: &str, space: &SpaceId) -> Self {
+        let spaces = places
+            .iter()
+            .map(|place| (place.space.space.id.clone(), (place.path.clone(), place.space.title.clone())))
             .collect();
         Self { site_base: site_base.to_owned(), space: space.clone(), spaces, frames: HashMap::new() }
     }

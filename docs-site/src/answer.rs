@@ -11,7 +11,7 @@ use poem::{
 
 use crate::{
     cache::Tagged,
-    request::{Asked, VISITOR_COOKIE, is_token},
+    request::{Asked, MEMBER_COOKIE, VISITOR_COOKIE, is_token},
 };
 
 /// Fewest bytes that are encoded.
@@ -29,6 +29,8 @@ pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
 pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
 /// XML.
 pub(crate) const XML: &str = "application/xml; charset=utf-8";
+/// A feed of news.
+pub(crate) const RSS: &str = "application/rss+xml; charset=utf-8";
 /// JSON.
 pub(crate) const JSON: &str = "application/json; charset=utf-8";
 
@@ -90,7 +92,7 @@ impl Answer {
             }),
         );
         if self.keeping != Keeping::ForGood {
-            headers.append(header::VARY, HeaderValue::from_static("Accept, Cookie"));
+            headers.append(header::VARY, HeaderValue::from_static("Accept, Authorization, Cookie"));
         }
         if !self.is_indexed {
             headers.insert("x-robots-tag", HeaderValue::from_static("noindex"));
@@ -158,7 +160,12 @@ pub(crate) fn policy(platform_origin: &str) -> HeaderValue {
 
 /// A redirect, which nobody keeps: what is published may change.
 pub(crate) fn redirect(to: &str, policy: &HeaderValue) -> Response {
-    let mut response = Response::builder().status(StatusCode::TEMPORARY_REDIRECT).finish();
+    redirect_as(StatusCode::TEMPORARY_REDIRECT, to, policy)
+}
+
+/// The same with a status of the caller's.
+pub(crate) fn redirect_as(status: StatusCode, to: &str, policy: &HeaderValue) -> Response {
+    let mut response = Response::builder().status(status).finish();
     protect(response.headers_mut(), policy);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     match HeaderValue::from_str(to) {
@@ -170,10 +177,17 @@ pub(crate) fn redirect(to: &str, policy: &HeaderValue) -> Response {
 
 /// Lets a visitor's browser keep their token for a site.
 pub(crate) fn keep_token(response: &mut Response, token: &str, path: &str, asked: &Asked<'_>) {
+    keep(response, (VISITOR_COOKIE, token), &format!("Path={path}; Max-Age={COOKIE_SECONDS}"), asked);
+}
+
+/// Lets a member's browser keep their token for the previews of a site, until it is closed.
+pub(crate) fn keep_member(response: &mut Response, token: &str, path: &str, asked: &Asked<'_>) {
+    keep(response, (MEMBER_COOKIE, token), &format!("Path={path}"), asked);
+}
+
+fn keep(response: &mut Response, (name, token): (&str, &str), scope: &str, asked: &Asked<'_>) {
     let secure = if asked.is_secure { "; Secure" } else { "" };
-    let cookie = format!(
-        "{VISITOR_COOKIE}={token}; Path={path}; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax{secure}"
-    );
+    let cookie = format!("{name}={token}; {scope}; HttpOnly; SameSite=Lax{secure}");
     if is_token(token)
         && let Ok(cookie) = HeaderValue::from_str(&cookie)
     {
@@ -212,7 +226,8 @@ pub(crate) async fn gzipped(plain: &Bytes) -> Option<Bytes> {
     })
 }
 
-fn encode(plain: &[u8]) -> Option<Bytes> {
+/// The same on this task.
+pub(crate) fn encode(plain: &[u8]) -> Option<Bytes> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 3), Compression::new(6));
     // Writing to memory does not fail.
     encoder.write_all(plain).ok()?;

@@ -3,7 +3,9 @@
 
 use std::sync::LazyLock;
 
-use crate::cache::Tagged;
+use bytes::Bytes;
+
+use crate::{answer::encode, cache::Tagged};
 
 /// The style sheet and the script.
 static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
@@ -16,6 +18,9 @@ static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
 /// The segment below a site that everything stands below which is no page.
 pub(crate) const OWN: &str = "~site";
 
+/// The name below that segment of the endpoint for agents.
+pub(crate) const MCP: &str = "mcp";
+
 /// Something that pages load.
 #[derive(Debug)]
 pub(crate) struct Asset {
@@ -23,6 +28,8 @@ pub(crate) struct Asset {
     pub(crate) name: String,
     pub(crate) media_type: &'static str,
     pub(crate) body: Tagged,
+    /// The body as gzip has it.
+    pub(crate) encoded: Option<Bytes>,
 }
 
 impl Asset {
@@ -30,7 +37,7 @@ impl Asset {
         let body = Tagged::new(text.as_bytes());
         let media_type =
             if extension == "css" { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
-        Self { name: hashed(stem, extension, &body), media_type, body }
+        Self { name: hashed(stem, extension, &body), media_type, encoded: encode(&body.bytes), body }
     }
 
     /// The style sheet of all sites.

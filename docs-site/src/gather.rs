@@ -1,11 +1,12 @@
 //! What the document of a page refers to, read before it is drawn: other spaces of the site, and reusable contents.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use docs_core::{
     ErrorKind, Result,
     content::Evaluated,
-    model::{BlockKind, CellValue, ContentRef, Document, InlineKind, Part, ReusableId, SpaceId},
+    model::{BlockKind, CellValue, ContentRef, Document, InlineKind, PageId, Part, ReusableId, SpaceId},
+    platform::{ShownSpec, SpecDetail, SpecSubject},
 };
 
 use crate::{address::Addresses, cache::Caches, visit::Visit};
@@ -17,6 +18,9 @@ const MAX_SPACES: usize = 20;
 
 /// Reusable contents by their spaces and ids.
 pub(crate) type Reused = HashMap<(SpaceId, ReusableId), Document>;
+
+/// What is shown of specifications, by their slugs.
+pub(crate) type Specs = HashMap<(String, SpecSubject), Arc<SpecDetail>>;
 
 /// What a document refers to.
 #[derive(Debug, Default)]
@@ -48,9 +52,7 @@ pub(crate) async fn gather(
                 continue;
             }
             load(visit, caches, addresses, &key.0).await?;
-            let content = visit.space(&key.0);
-            let content = content.content();
-            let document = match content.get_reusable_document(&key.1, Evaluated::Yes).await {
+            let document = match visit.content(&key.0).get_reusable_document(&key.1, Evaluated::Yes).await {
                 Ok(document) => document,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
@@ -60,6 +62,42 @@ pub(crate) async fn gather(
         }
     }
     Ok(reused)
+}
+
+/// Reads what a page and its reusable contents show of specifications.
+///
+/// # Errors
+/// The platform's, but for what is not there for the visitor, which is left out.
+pub(crate) async fn gather_specs(
+    visit: &Visit,
+    (space, page): (&SpaceId, &PageId),
+    (document, reused): (&Document, &Reused),
+) -> Result<Specs> {
+    let mut specs = Specs::new();
+    if shows_specs(document) {
+        add(&mut specs, visit.content(space).get_page_specs(page).await)?;
+    }
+    for ((space, id), document) in reused {
+        if shows_specs(document) {
+            add(&mut specs, visit.content(space).get_reusable_specs(id).await)?;
+        }
+    }
+    Ok(specs)
+}
+
+fn shows_specs(document: &Document) -> bool {
+    document.parts().any(|part| matches!(part, Part::Block(block) if SpecSubject::of(&block.kind).is_some()))
+}
+
+fn add(specs: &mut Specs, found: Result<Vec<ShownSpec>>) -> Result<()> {
+    match found {
+        Ok(found) => {
+            specs.extend(found.into_iter().map(|shown| ((shown.spec, shown.subject), shown.detail)));
+            Ok(())
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Reads the pages of a space of the site.

@@ -17,25 +17,33 @@
 //! | address, below that of a site | what |
 //! |---|---|
 //! | a page's path | the page; as Markdown with `.md` behind it, or for `Accept: text/markdown` |
+//! | `~/changes/3/…`, `~/revisions/ID/…` | previews, below a space, for members who may read them; what changed: `~compare` |
 //! | `~site/search?q=…` | what a search finds; `~site/search.json` for the script of pages |
 //! | `~site/…` | style sheets, the script and the icon of pages |
 //! | `llms.txt`, `llms-full.txt`, `llms-full.txt/2` … | the pages for language models |
-//! | `robots.txt`, `sitemap.xml` | what search engines ask for |
+//! | `robots.txt`, `sitemap.xml`, `rss.xml` | what search engines and readers of news ask for |
+//! | `~site/mcp` | search, list and read pages for agents: the Model Context Protocol over streamable HTTP |
 
 mod address;
 mod answer;
 mod assets;
 mod cache;
+mod export;
 mod frame;
 mod gather;
 mod machine;
 mod mount;
 mod page;
+mod preview;
 mod render;
 mod request;
+mod sent;
 mod theme;
+mod tower;
 mod visit;
 mod words;
 mod xml;
 
+pub use export::{BrokenLink, ExportTarget, Exported};
 pub use mount::{BeforeSites, SiteConfig, Sites};
+pub use tower::{ResponseBody, SitesService};

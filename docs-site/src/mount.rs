@@ -1,8 +1,10 @@
 //! Sites before the other endpoints of a host.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
+use bytes::Bytes;
 use docs_core::{Error, ErrorKind, Platform, Result};
+use futures_util::FutureExt as _;
 use poem::{
     Body, Endpoint, Request, Response,
     http::{HeaderValue, Method, StatusCode, header},
@@ -11,13 +13,15 @@ use url::Url;
 
 use crate::{
     address::encoded,
-    answer::{self, Answer, HTML, JSON, Keeping, MARKDOWN, TEXT, XML, keep_token, redirect},
-    assets::{Asset, OWN, hashed},
+    answer::{self, Answer, HTML, JSON, Keeping, MARKDOWN, RSS, TEXT, XML, keep_token, redirect},
+    assets::{Asset, MCP, OWN, hashed},
     cache::{Caches, PageKey, Tagged},
     frame::EntryKind,
-    machine::{full_list, page_markdown, robots, short_list, sitemap},
-    page::{Scene, bare_page, document_page, missing_page, results_as_json, search_page},
+    machine::{feed, full_list, mcp, page_markdown, robots, short_list, sitemap},
+    page::{Scene, bare_page, compare_page, document_page, missing_page, results_as_json, search_page},
+    preview::{self, Behind, COMPARE, Preview},
     request::{Asked, Base, HostKind, TOKEN_PARAMETER},
+    sent::{self, Expected},
     theme,
     visit::{Arrival, Visit},
 };
@@ -42,7 +46,8 @@ impl Default for SiteConfig {
 #[derive(Clone)]
 pub struct Sites(Arc<Shared>);
 
-struct Shared {
+/// What requests share.
+pub(crate) struct Shared {
     platform: Platform,
     base: Base,
     /// The path that sites stand below on the platform's host.
@@ -77,6 +82,18 @@ impl Sites {
         })))
     }
 
+    /// Tells whether a request may be answered by a site: on the platform's own host that is decided by the path, on
+    /// others by what is published there.
+    #[must_use]
+    pub fn may_answer(&self, request: &Request) -> bool {
+        self.0.may_be_site(&Asked::of(request, &self.0.base))
+    }
+
+    /// What requests share.
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0
+    }
+
     /// The sites, and an endpoint for all that is none.
     #[must_use]
     pub fn before<E>(self, next: E) -> BeforeSites<E> {
@@ -94,9 +111,21 @@ pub struct BeforeSites<E> {
 impl<E: Endpoint<Output = Response>> Endpoint for BeforeSites<E> {
     type Output = Response;
 
-    async fn call(&self, request: Request) -> poem::Result<Response> {
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let shared = &self.sites.0;
-        let answer = shared.answer(&Asked::of(&request, &shared.base)).await;
+        let expected = Some(Asked::of(&request, &shared.base)).filter(|asked| shared.may_be_site(asked));
+        let expected = expected.and_then(|asked| Expected::of(&asked));
+        let sent = match expected {
+            None => None,
+            Some(expected) => match expected.take(&mut request).await {
+                None => return Ok(shared.refuse_size()),
+                sent => sent,
+            },
+        };
+        let answer = shared.served(&Asked::of(&request, &shared.base), sent.as_ref()).await;
+        if let (None, Some(sent)) = (&answer, sent) {
+            request.set_body(sent);
+        }
         match answer {
             Some(response) => Ok(response),
             None => self.next.call(request).await,
@@ -105,37 +134,96 @@ impl<E: Endpoint<Output = Response>> Endpoint for BeforeSites<E> {
 }
 
 impl Shared {
-    /// The answer to a request; `None` where it is about no site.
-    async fn answer(&self, asked: &Asked<'_>) -> Option<Response> {
-        let is_read = matches!(*asked.method, Method::GET | Method::HEAD);
+    pub(crate) const fn platform(&self) -> &Platform {
+        &self.platform
+    }
+
+    pub(crate) const fn base(&self) -> &Base {
+        &self.base
+    }
+
+    pub(crate) fn caches(&self) -> &Caches {
+        &self.caches
+    }
+
+    /// Tells whether a request may be about a site.
+    fn may_be_site(&self, asked: &Asked<'_>) -> bool {
+        asked.host == HostKind::Other || asked.path.starts_with(&self.prefix)
+    }
+
+    /// The answer to a request, with a line in the log; a panic is one that tells of nothing.
+    async fn served(&self, asked: &Asked<'_>, sent: Option<&Bytes>) -> Option<Response> {
+        let since = Instant::now();
+        let response = match AssertUnwindSafe(self.answer(asked, sent)).catch_unwind().await {
+            Ok(response) => response?,
+            Err(_) => {
+                tracing::error!(path = self.shown(asked), "a panic while a page was made");
+                Response::builder().status(StatusCode::INTERNAL_SERVER_ERROR).finish()
+            }
+        };
+        let kept = response.headers().get(header::CACHE_CONTROL).and_then(|kept| kept.to_str().ok());
+        // The address of what is not for everybody may hold the key of a share link.
+        let is_open = kept.is_some_and(|kept| kept.starts_with("public"));
+        tracing::info!(
+            http.method = %asked.method,
+            http.path = if is_open { &asked.path } else { self.shown(asked) },
+            http.status = response.status().as_u16(),
+            duration.ms = since.elapsed().as_secs_f64() * 1000.0,
+            "page"
+        );
+        Some(response)
+    }
+
+    /// The path of a request as far as it names a site.
+    fn shown<'a>(&self, asked: &'a Asked<'_>) -> &'a str {
+        let end = asked
+            .path
+            .strip_prefix(&self.prefix)
+            .map(|rest| self.prefix.len() + rest.find('/').unwrap_or(rest.len()));
+        end.and_then(|end| asked.path.get(..end)).unwrap_or("/")
+    }
+
+    /// The answer to a request, and to what it sends where that is expected; `None` where it is about no site.
+    async fn answer(&self, asked: &Asked<'_>, sent: Option<&Bytes>) -> Option<Response> {
+        let is_taken = matches!(*asked.method, Method::GET | Method::HEAD) || sent.is_some();
         match asked.host {
-            HostKind::Platform if !asked.path.starts_with(&self.prefix) => return None,
-            HostKind::Platform if !is_read => return Some(self.refuse_method(asked.method)),
+            _ if !self.may_be_site(asked) => return None,
+            HostKind::Platform if !is_taken => return Some(self.refuse_method(asked.method)),
             // What stands on a host of its own may be a site or the platform under another name.
-            HostKind::Other if !is_read => return None,
+            HostKind::Other if !is_taken => return None,
             HostKind::Platform | HostKind::Other => {}
         }
-        match self.visited(asked).await {
+        match self.visited(asked, sent).await {
             Ok(response) => Some(response),
             Err(error) if error.kind() == ErrorKind::NotFound && asked.host == HostKind::Other => None,
             Err(error) => Some(self.failed(asked, &error).await),
         }
     }
 
-    async fn visited(&self, asked: &Asked<'_>) -> Result<Response> {
+    async fn visited(&self, asked: &Asked<'_>, sent: Option<&Bytes>) -> Result<Response> {
         let (path, own) = match asked.path.split_once(&format!("/{OWN}/")) {
             Some((path, own)) => (path, Some(own)),
             None => (asked.path.as_str(), None),
         };
         if let Some(asset) = own.and_then(Asset::find) {
-            let answer = Answer::tagged(asset.media_type, asset.body.clone(), Keeping::ForGood);
+            let answer = Answer {
+                encoded: asset.encoded.clone(),
+                ..Answer::tagged(asset.media_type, asset.body.clone(), Keeping::ForGood)
+            };
             return Ok(answer.send(asked, &self.policy).await);
         }
+        let (path, behind) = preview::split(path);
         let visit = match Visit::of(&self.platform, asked, path).await? {
             Arrival::Here(visit) => *visit,
             Arrival::Moved(to) => {
                 let query = if asked.query.is_empty() { String::new() } else { format!("?{}", asked.query) };
+                let rest = asked.path.strip_prefix(path).unwrap_or_default();
+                let to = if rest.is_empty() { to } else { format!("{}{rest}", to.trim_end_matches('/')) };
                 return Ok(redirect(&format!("{to}{query}"), &self.policy));
+            }
+            // An agent cannot follow there.
+            Arrival::SignIn(_) if sent.is_some() => {
+                return Err(Error::new(ErrorKind::Unauthenticated, "a token of a visitor is needed"));
             }
             Arrival::SignIn(to) => return Ok(redirect(&to, &self.policy)),
         };
@@ -146,14 +234,46 @@ impl Shared {
                 asked.query_without(TOKEN_PARAMETER)
             );
             let mut response = redirect(&to, &self.policy);
-            let base = visit.content.site_base_path.trim_end_matches('/');
+            let base = visit.found.site_base_path.trim_end_matches('/');
             keep_token(&mut response, &token, if base.is_empty() { "/" } else { base }, asked);
             return Ok(response);
         }
+        let visit = match (behind, sent) {
+            (None, _) => visit,
+            (Some(Behind::SignIn), Some(form)) => {
+                return sent::sign_in(asked, &visit, (form, &self.policy)).await;
+            }
+            (Some(Behind::SignIn), None) => return self.missing(asked, &visit).await,
+            (Some(Behind::Preview(version, path)), _) => {
+                let Some(member) = preview::member(&self.platform, asked).await? else {
+                    return Ok(sent::ask_to_sign_in(asked, &visit, &self.policy).await);
+                };
+                let space = visit.place()?.space.space.id.clone();
+                visit.with_preview(Preview::of(&self.platform, member, (&space, version, path)).await?)
+            }
+        };
         match own {
+            Some(MCP) => self.agent(asked, visit, sent).await,
             Some(own) => self.own(asked, &visit, own).await,
             None => self.page(asked, visit).await,
         }
+    }
+
+    /// A message of an agent.
+    async fn agent(&self, asked: &Asked<'_>, visit: Visit, sent: Option<&Bytes>) -> Result<Response> {
+        if !visit.site.customizations.site.page_actions.mcp || visit.preview.is_some() {
+            return self.missing(asked, &visit).await;
+        }
+        let mut response = match sent {
+            Some(sent) => mcp::answer(asked, (visit, Arc::clone(&self.caches)), sent.clone()).await?,
+            // Nothing is sent to agents of the server's own accord.
+            None => Response::builder()
+                .status(StatusCode::METHOD_NOT_ALLOWED)
+                .header(header::ALLOW, "POST, OPTIONS")
+                .finish(),
+        };
+        answer::protect(response.headers_mut(), &self.policy);
+        Ok(response)
     }
 
     /// What stands below a site and is no page.
@@ -186,7 +306,7 @@ impl Shared {
 
     /// What stands at a path of a site.
     async fn page(&self, asked: &Asked<'_>, visit: Visit) -> Result<Response> {
-        let below_site = asked.below(&visit.content.site_base_path).unwrap_or_default();
+        let below_site = asked.below(&visit.found.site_base_path).unwrap_or_default();
         let names: Vec<&str> = below_site.iter().map(String::as_str).collect();
         let numbered = |name: &str| name.strip_prefix("sitemap-")?.strip_suffix(".xml")?.parse().ok();
         let map = match names.as_slice() {
@@ -205,6 +325,9 @@ impl Shared {
         let answer = match (names.as_slice(), map) {
             (_, Some(part)) => {
                 sitemap(&visit, &self.caches, part).await?.map(|map| Answer::new(XML, map, keeping(&visit)))
+            }
+            (["rss.xml"], _) => {
+                Some(Answer::new(RSS, feed(&visit, &self.caches).await?, keeping(&visit)).unindexed())
             }
             (["robots.txt"], _) => Some(Answer::new(TEXT, robots(&visit)?, keeping(&visit))),
             (["llms.txt"], _) => {
@@ -234,9 +357,18 @@ impl Shared {
 
     /// A page of the space, as HTML or Markdown, or where something else leads.
     async fn content(&self, asked: &Asked<'_>, visit: &Visit, below_site: &[String]) -> Result<Response> {
+        if visit.preview.is_some() && below_site.last().is_some_and(|name| name == COMPARE) {
+            let page = asked.parameter("page");
+            if let Some(page) = compare_page(visit, &self.caches, page.as_deref()).await? {
+                return Ok(Answer::new(HTML, page, Keeping::Nobody)
+                    .unindexed()
+                    .send(asked, &self.policy)
+                    .await);
+            }
+        }
         let place = visit.place()?;
         let (key, frame) = visit.named_frame(&self.caches, &place).await?;
-        let below = asked.below(&visit.content.base_path).unwrap_or_default().join("/");
+        let below = asked.below(&visit.found.base_path).unwrap_or_default().join("/");
         let as_markdown = below.strip_suffix(".md").map(|path| if path == "index" { "" } else { path });
         if let Some(at) = frame.find(&below) {
             if frame.entries[at].kind == EntryKind::Document {
@@ -247,7 +379,7 @@ impl Shared {
                     frame: key,
                     page: frame.entries[at].id.clone(),
                     site: visit.site_hash,
-                    base: visit.content.base_path.as_str().into(),
+                    base: visit.found.base_path.as_str().into(),
                 };
                 return self.html(asked, visit, key, at).await;
             }
@@ -275,16 +407,19 @@ impl Shared {
     /// An entry of the content of a space, as HTML.
     async fn html(&self, asked: &Asked<'_>, visit: &Visit, key: PageKey, at: usize) -> Result<Response> {
         let page = match self.caches.pages.get(&key) {
+            _ if visit.preview.is_some() => Arc::new(document_page(visit, &self.caches, at).await?),
             Some(page) => page,
             None => {
                 let page = Arc::new(document_page(visit, &self.caches, at).await?);
-                self.caches.pages.insert(key, Arc::clone(&page));
+                if page.is_kept {
+                    self.caches.pages.insert(key, Arc::clone(&page));
+                }
                 page
             }
         };
         let answer = Answer {
             encoded: page.encoded.clone(),
-            is_indexed: page.is_indexed,
+            is_indexed: page.is_indexed && visit.preview.is_none(),
             ..Answer::tagged(HTML, page.html.clone(), keeping(visit))
         };
         Ok(answer.send(asked, &self.policy).await)
@@ -314,6 +449,13 @@ impl Shared {
         response
     }
 
+    /// The answer to what is too large, or broke off.
+    fn refuse_size(&self) -> Response {
+        let mut response = Response::builder().status(StatusCode::PAYLOAD_TOO_LARGE).finish();
+        answer::protect(response.headers_mut(), &self.policy);
+        response
+    }
+
     /// The answer to what went wrong, which tells of nothing that only operators are to know.
     async fn failed(&self, asked: &Asked<'_>, error: &Error) -> Response {
         let kind = error.kind();
@@ -339,6 +481,9 @@ impl Shared {
             .unindexed()
             .send(asked, &self.policy)
             .await;
+        if kind == ErrorKind::Unauthenticated {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
         if kind == ErrorKind::Unavailable {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
         }
@@ -348,5 +493,9 @@ impl Shared {
 
 /// Who may keep what a visit is told.
 const fn keeping(visit: &Visit) -> Keeping {
-    if visit.is_for_all { Keeping::Anybody } else { Keeping::Visitor }
+    match (visit.is_for_all, &visit.preview) {
+        (true, _) => Keeping::Anybody,
+        (false, None) => Keeping::Visitor,
+        (false, Some(_)) => Keeping::Nobody,
+    }
 }

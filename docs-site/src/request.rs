@@ -11,6 +11,8 @@ use url::{Host, Url};
 
 /// The cookie that keeps the token of a visitor who signed in.
 pub(crate) const VISITOR_COOKIE: &str = "docs-visitor";
+/// The cookie that keeps the token of a member who looks at previews.
+pub(crate) const MEMBER_COOKIE: &str = "docs-member";
 /// The parameter by which a sign-in hands a token over.
 pub(crate) const TOKEN_PARAMETER: &str = "jwt_token";
 /// Longest token that is taken from a cookie or a parameter; the platform takes no longer ones.
@@ -137,9 +139,32 @@ impl<'r> Asked<'r> {
 
     /// The token that the visitor's browser keeps.
     pub(crate) fn kept_token(&self) -> Option<String> {
+        self.cookie(VISITOR_COOKIE)
+    }
+
+    /// The token of a member: of the header, else the one that their browser keeps.
+    pub(crate) fn member_token(&self) -> Option<String> {
+        self.bearer().or_else(|| self.cookie(MEMBER_COOKIE))
+    }
+
+    /// The token of a visitor that is no browser, and sends it with each request. With one for a preview goes a
+    /// member's.
+    pub(crate) fn visitor_token(&self) -> Option<String> {
+        if crate::preview::split(&self.path).1.is_some() { None } else { self.bearer() }
+    }
+
+    /// The token of the header `Authorization`.
+    fn bearer(&self) -> Option<String> {
+        let line = self.headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+        let (scheme, token) = line.split_once(' ')?;
+        let token = token.trim();
+        (scheme.eq_ignore_ascii_case("bearer") && is_token(token)).then(|| token.to_owned())
+    }
+
+    fn cookie(&self, wanted: &str) -> Option<String> {
         let lines = self.headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
         let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let (_, token) = pairs.find(|(name, token)| *name == VISITOR_COOKIE && is_token(token))?;
+        let (_, token) = pairs.find(|(name, token)| *name == wanted && is_token(token))?;
         Some(token.to_owned())
     }
 

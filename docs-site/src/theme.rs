@@ -4,8 +4,10 @@
 use std::fmt::Write as _;
 
 use docs_core::model::{
-    Color, Corners, Customization, Depth, LinksStyle, SidebarBackground, SidebarList, Themed,
+    Background, Color, Corners, Customization, DefaultFont, DefaultMonospaceFont, Depth, FontOr,
+    HeaderPreset, LinksStyle, SearchStyle, SidebarBackground, SidebarList, Theme, Themed,
 };
+use serde::Serialize;
 
 use crate::xml::escaped;
 
@@ -57,7 +59,106 @@ pub(crate) fn style_sheet(look: &Customization) -> String {
             css.push_str("box-shadow:inset 2px 0 var(--primary)}\n");
         }
     }
+    if styling.search == SearchStyle::Prominent {
+        css.push_str(
+            ".find{width:min(460px,46vw)}.find input{border-color:var(--primary);box-shadow:var(--shadow)}\n",
+        );
+    }
+    css.push_str(surroundings(look));
+    header(look, &mut css);
+    fonts(look, &mut css);
     css
+}
+
+/// The background that a theme has, tinted where the site is.
+fn surroundings(look: &Customization) -> &'static str {
+    let is_tinted = look.styling.tint.is_some();
+    match (look.styling.theme, look.styling.background, is_tinted) {
+        (Theme::Gradient, _, _) => {
+            "body{background:linear-gradient(color-mix(in srgb,var(--primary) 12%,var(--back)),var(--back) 420px)}\n"
+        }
+        (Theme::Muted, _, true) => {
+            "body,.side .tree{background:color-mix(in srgb,var(--tint) 6%,var(--soft))}.top{background:var(--back)}\n"
+        }
+        (Theme::Muted, _, false) => "body{background:var(--soft)}.top{background:var(--back)}\n",
+        (_, Background::Match, _) => "body{background:color-mix(in srgb,var(--primary) 4%,var(--back))}\n",
+        (_, Background::Plain, true) => "body{background:color-mix(in srgb,var(--tint) 3%,var(--back))}\n",
+        (_, Background::Plain, false) => "",
+    }
+}
+
+/// The colours of the header.
+fn header(look: &Customization, css: &mut String) {
+    const INNER: &str = ".top .brand,.top .links>a:not(.button),.top .menu>summary";
+    let preset = match (look.header.preset, look.styling.theme) {
+        (HeaderPreset::Default, Theme::Bold) => HeaderPreset::Bold,
+        (preset, _) => preset,
+    };
+    // Writing to a String cannot fail.
+    let _ = match preset {
+        HeaderPreset::Default => Ok(()),
+        HeaderPreset::Bold => {
+            writeln!(css, ".top{{background:var(--primary)}}{INNER}{{color:var(--on-primary)}}")
+        }
+        HeaderPreset::Contrast => writeln!(css, ".top{{background:var(--text)}}{INNER}{{color:var(--back)}}"),
+        HeaderPreset::None => writeln!(css, ".top .brand,.top .links{{display:none}}"),
+        HeaderPreset::Custom => {
+            let own = |colors: &Option<Themed<Color>>, fall_back: &str| match colors {
+                Some(of) => format!("light-dark({},{})", of.light.as_str(), of.dark.as_str()),
+                None => fall_back.to_owned(),
+            };
+            let back = own(&look.header.background_color, "var(--back)");
+            let front = own(&look.header.link_color, "inherit");
+            writeln!(css, ".top{{background:{back}}}{INNER}{{color:{front}}}")
+        }
+    };
+}
+
+/// The fonts: those that the reader's machine has, as none are loaded from elsewhere.
+fn fonts(look: &Customization, css: &mut String) {
+    let serif = [DefaultFont::RobotoSlab, DefaultFont::Merriweather, DefaultFont::IbmPlexSerif];
+    let (text, rest) = match &look.styling.font {
+        FontOr::Named(font) if serif.contains(font) => (spaced(font), "Georgia,\"Noto Serif\",serif"),
+        FontOr::Named(font) => (spaced(font), SANS),
+        FontOr::Defined(font) => (font.font_family.as_str().to_owned(), SANS),
+    };
+    let code = match &look.styling.monospace_font {
+        FontOr::Named(font) => spaced::<DefaultMonospaceFont>(font),
+        FontOr::Defined(font) => font.font_family.as_str().to_owned(),
+    };
+    // Writing to a String cannot fail.
+    let _ = writeln!(css, ":root{{--sans:\"{}\",{rest};--mono:\"{}\",{MONO}}}", family(&text), family(&code));
+}
+
+/// What readers have who lack a font.
+const SANS: &str = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",\"Noto Sans\",sans-serif";
+/// The same for code.
+const MONO: &str = "ui-monospace,SFMono-Regular,Menlo,Consolas,\"Liberation Mono\",monospace";
+
+/// The name of a font as machines have it: `IBMPlexMono` is `IBM Plex Mono`.
+fn spaced<F: Serialize>(font: &F) -> String {
+    let name =
+        serde_json::to_value(font).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+    let chars: Vec<char> = name.chars().collect();
+    let mut out = String::new();
+    for (at, c) in chars.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| chars.get(at));
+        let behind = chars.get(at + 1);
+        let begins = c.is_uppercase()
+            && before.is_some_and(|before| {
+                before.is_lowercase() || behind.is_some_and(|behind| behind.is_lowercase())
+            });
+        if begins {
+            out.push(' ');
+        }
+        out.push(*c);
+    }
+    out
+}
+
+/// A name of a font that can stand within quotes.
+fn family(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect()
 }
 
 /// The icon of a site that has no picture: its emoji, else the first letter of its title on its colour.
@@ -112,6 +213,48 @@ mod tests {
             [("#fff", "#111"), ("#000", "#fff"), ("#346DDB", "#fff"), ("#FE9A00", "#111"), ("#ff0", "#111")]
         {
             assert_eq!(text_on(&Color::new(color).expect("a colour")), on, "{color}");
+        }
+    }
+
+    #[test]
+    fn fonts_are_called_as_machines_call_them_and_their_names_are_names() {
+        assert_eq!(spaced(&DefaultMonospaceFont::IbmPlexMono), "IBM Plex Mono");
+        assert_eq!(spaced(&DefaultFont::SourceSansPro), "Source Sans Pro");
+        assert_eq!(spaced(&DefaultFont::Inter), "Inter");
+        assert_eq!(family("x\"}body{display:none"), "xbodydisplaynone");
+    }
+
+    #[test]
+    fn each_choice_of_a_look_is_another_sheet() {
+        let plain = style_sheet(&Customization::default());
+        let color = Color::new("#123456").expect("a colour");
+        let both = Themed { light: color.clone(), dark: color };
+        let changes: [fn(&mut Customization, &Themed<Color>); 14] = [
+            |look, both| look.styling.primary_color = both.clone(),
+            |look, both| look.styling.tint = Some(docs_core::model::Tint { color: both.clone() }),
+            |look, _| look.styling.theme = Theme::Muted,
+            |look, _| look.styling.theme = Theme::Bold,
+            |look, _| look.styling.theme = Theme::Gradient,
+            |look, _| look.styling.background = Background::Match,
+            |look, _| look.styling.corners = Corners::Straight,
+            |look, _| look.styling.depth = Depth::Flat,
+            |look, _| look.styling.links = LinksStyle::Accent,
+            |look, _| look.styling.search = SearchStyle::Prominent,
+            |look, _| look.styling.sidebar.list = SidebarList::Pill,
+            |look, _| look.header.preset = HeaderPreset::Contrast,
+            |look, _| look.styling.font = FontOr::Named(DefaultFont::Merriweather),
+            |look, both| {
+                look.header.preset = HeaderPreset::Custom;
+                look.header.background_color = Some(both.clone());
+            },
+        ];
+        let mut sheets = vec![plain];
+        for change in changes {
+            let mut look = Customization::default();
+            change(&mut look, &both);
+            let sheet = style_sheet(&look);
+            assert!(!sheets.contains(&sheet), "{sheet}");
+            sheets.push(sheet);
         }
     }
 

@@ -8,7 +8,7 @@ use docs_core::{
         ElsewhereTarget, PublishedSite, PublishedUrl, RedirectSource, ResolveUrl, ResolveVisitor,
         ResolvedContent, ResolvedUrl, SearchSite, SiteVisibility, SpaceId,
     },
-    platform::{Shown, SiteHandle, SpaceHandle},
+    platform::{ContentHandle, Shown, SiteHandle, SpaceHandle},
     store::PageRequest,
 };
 
@@ -16,6 +16,7 @@ use crate::{
     address::{Addresses, Place, find_place, places},
     cache::{Caches, FrameKey},
     frame::Frame,
+    preview::{Preview, Version},
     request::Asked,
 };
 
@@ -35,7 +36,7 @@ pub(crate) enum Arrival {
 pub(crate) struct Visit {
     platform: Platform,
     actor: Actor,
-    pub(crate) content: ResolvedContent,
+    pub(crate) found: ResolvedContent,
     pub(crate) site: PublishedSite,
     /// Names all that is known of the site.
     pub(crate) site_hash: blake3::Hash,
@@ -43,6 +44,10 @@ pub(crate) struct Visit {
     audience: Arc<str>,
     /// Whether everybody is told the same, so that shared caches may keep it.
     pub(crate) is_for_all: bool,
+    /// What is shown in place of the live content of a space.
+    pub(crate) preview: Option<Preview>,
+    /// Whether pages become files, which no server of ours answers.
+    pub(crate) is_files: bool,
 }
 
 impl Visit {
@@ -52,7 +57,7 @@ impl Visit {
     /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that a sign-in
     /// has just handed over and that is not valid.
     pub(crate) async fn of(platform: &Platform, asked: &Asked<'_>, path: &str) -> Result<Arrival> {
-        let handed = asked.handed_token();
+        let handed = asked.handed_token().or_else(|| asked.visitor_token());
         let token = handed.clone().or_else(|| asked.kept_token());
         let has_token = token.is_some();
         let url = format!("{}{path}", asked.origin);
@@ -91,26 +96,63 @@ impl Visit {
             site_hash: blake3::hash(&known),
             audience: audience.into(),
             is_for_all: is_open && !is_known,
-            content,
+            preview: None,
+            is_files: false,
+            found: content,
             site,
         })))
     }
 
     /// The site, to ask for more of it.
     fn handle(&self) -> SiteHandle<'_> {
-        let site =
-            self.platform.as_actor(&self.actor).org(&self.content.organization).site(&self.content.site);
-        site.with_share_key(self.content.share_key.as_deref())
+        let site = self.platform.as_actor(&self.actor).org(&self.found.organization).site(&self.found.site);
+        site.with_share_key(self.found.share_key.as_deref())
     }
 
-    /// A space, to read its content.
-    pub(crate) fn space<'v>(&'v self, space: &'v SpaceId) -> SpaceHandle<'v> {
-        self.platform.as_actor(&self.actor).space(space)
+    /// The same site for pages that become files.
+    pub(crate) fn into_files(self) -> Self {
+        Self { is_files: true, ..self }
+    }
+
+    /// The platform that the site is of.
+    pub(crate) const fn platform(&self) -> &Platform {
+        &self.platform
+    }
+
+    /// The same site with a preview in place of the live content of one space.
+    pub(crate) fn with_preview(mut self, preview: Preview) -> Self {
+        let whole = self.found.canonical_url.as_str();
+        let base = whole.strip_suffix(self.found.pathname.as_str()).unwrap_or(whole).trim_end_matches('/');
+        self.found.canonical_url = format!("{base}/{}", preview.path);
+        self.found.pathname = "/".to_owned();
+        self.found.base_path.push_str(&preview.path);
+        Self { is_for_all: false, preview: Some(preview), ..self }
+    }
+
+    /// The content of a space.
+    pub(crate) fn content<'v>(&'v self, space: &'v SpaceId) -> ContentHandle<'v> {
+        match self.preview.as_ref().filter(|preview| preview.space == *space) {
+            None => self.platform.as_actor(&self.actor).space(space).content(),
+            Some(preview) => match &preview.version {
+                Version::Request(name) => self.member_space(preview).change_request(name).content(),
+                Version::Revision(id) => self.member_space(preview).revision(id),
+            },
+        }
+    }
+
+    /// The space of a preview as its member reads it.
+    pub(crate) fn member_space<'v>(&'v self, preview: &'v Preview) -> SpaceHandle<'v> {
+        self.platform.as_actor(&preview.actor).space(&preview.space)
     }
 
     /// The spaces of the site.
     pub(crate) fn places(&self) -> Vec<Place<'_>> {
-        places(&self.site)
+        let mut places = places(&self.site);
+        if let Some(preview) = &self.preview {
+            let previewed = places.iter_mut().filter(|place| place.space.space.id == preview.space);
+            previewed.for_each(|place| place.path.push_str(&preview.path));
+        }
+        places
     }
 
     /// The space that the address is of.
@@ -119,19 +161,19 @@ impl Visit {
     /// `NotFound` where it was taken from the site just now.
     pub(crate) fn place(&self) -> Result<Place<'_>> {
         let places = self.places();
-        let place = find_place(&places, &self.content.site_space).cloned();
+        let place = find_place(&places, &self.found.site_space).cloned();
         place.ok_or_else(|| Error::not_found("published content"))
     }
 
     /// The addresses of the site as one of its spaces has them.
     pub(crate) fn addresses(&self, place: &Place<'_>) -> Addresses {
-        Addresses::new(&self.site, &self.content.site_base_path, &place.space.space.id)
+        Addresses::new(&self.places(), &self.found.site_base_path, &place.space.space.id)
     }
 
     /// The address of the site that it has besides others, with a slash at its end.
     pub(crate) fn canonical_base(&self, place: &Place<'_>) -> String {
-        let whole = self.content.canonical_url.as_str();
-        let base = whole.strip_suffix(self.content.pathname.as_str()).unwrap_or(whole);
+        let whole = self.found.canonical_url.as_str();
+        let base = whole.strip_suffix(self.found.pathname.as_str()).unwrap_or(whole);
         let base = format!("{}/", base.trim_end_matches('/'));
         base.strip_suffix(&place.path).unwrap_or(&base).to_owned()
     }
@@ -159,11 +201,14 @@ impl Visit {
             revision: place.space.space.revision.clone(),
             computed: None,
         };
+        let content = self.content(&place.space.space.id);
+        if self.preview.as_ref().is_some_and(|preview| preview.space == key.space) {
+            return Ok((key, Arc::new(Frame::of(content.get(Shown::default()).await?))));
+        }
         // Only what nothing is computed of is kept without that.
         if let Some(frame) = caches.frames.get(&key) {
             return Ok((key, frame));
         }
-        let content = self.space(&place.space.space.id).content();
         key.computed = content.computed_tag().await?;
         if let Some(frame) = caches.frames.get(&key) {
             return Ok((key, frame));

@@ -1,9 +1,17 @@
 //! Published sites as people, browsers and machines meet them.
 
+#[path = "site/accessible.rs"]
+mod accessible;
+#[path = "site/agents.rs"]
+mod agents;
 #[path = "site/blocks.rs"]
 mod blocks;
+#[path = "site/browser.rs"]
+mod browser;
 #[path = "site/doors.rs"]
 mod doors;
+#[path = "site/exports.rs"]
+mod exports;
 #[path = "site/hostile.rs"]
 mod hostile;
 #[path = "site/leaks.rs"]
@@ -12,7 +20,11 @@ mod leaks;
 mod machines;
 #[path = "site/pages.rs"]
 mod pages;
+#[path = "site/previews.rs"]
+mod previews;
 #[path = "site/specs.rs"]
 mod specs;
+#[path = "site/table.rs"]
+mod table;
 #[path = "site/world.rs"]
 mod world;

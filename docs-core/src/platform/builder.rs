@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use super::{
     AuditLog, Inner, Platform, Urls, computed,
     metrics::{Measuring, OpenTransactions, StoreObserver},
-    pdf,
+    openapi_specs, pdf,
     search::Follower,
 };
 use crate::{
@@ -186,6 +186,7 @@ impl Builder {
             follower: search.map(|index| Follower::new(index, ports.clock.now())),
             pdf_news: pdf::PdfNews::default(),
             spec_pages: computed::SpecPagesCache::default(),
+            spec_details: openapi_specs::SpecDetailCache::default(),
             observer: Arc::new(StoreObserver {
                 open: Arc::clone(&open),
                 metrics: Arc::clone(&ports.metrics),

@@ -4,6 +4,7 @@ mod changes;
 mod computed;
 mod documents;
 mod pages;
+mod specs;
 mod tags;
 mod view;
 

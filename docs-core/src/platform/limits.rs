@@ -108,6 +108,7 @@ pub const LIMITS: &[LimitGroup] = &[
             bytes("All files of an OpenAPI specification", crate::ports::MAX_SPEC_BYTES as u64),
             bytes("An OpenAPI specification sent as `text`", model::MAX_SPEC_TEXT as u64),
             count("Files that an OpenAPI specification refers to", openapi_specs::fetch::MAX_FILES),
+            count("Operations, webhooks and schemas that a page shows", openapi_specs::MAX_SHOWN),
             count("Problems told of an OpenAPI specification", crate::ports::MAX_SPEC_PROBLEMS),
         ],
     },

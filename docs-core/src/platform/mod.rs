@@ -77,6 +77,10 @@ pub use nouns::{
     ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle, SiteSpaces, Sites, SpaceHandle, Spaces,
     TeamHandle, Teams, TranslationHandle, Translations, UserHandle, Users,
 };
+pub use openapi_specs::{
+    BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail, ShownSpec, SpecDetail,
+    SpecSubject,
+};
 pub use pdf::{PDF_WINDOW, PdfAnswer, PdfFile, PdfPart};
 pub use people::{NewToken, NewUser, TokenInfo, TokenSecret};
 pub use precondition::{EntityTag, Precondition, Tags};
@@ -179,6 +183,7 @@ struct Inner {
     follower: Option<search::Follower>,
     pdf_news: pdf::PdfNews,
     spec_pages: computed::SpecPagesCache,
+    spec_details: openapi_specs::SpecDetailCache,
     audit: AuditLog,
     urls: Urls,
     observer: Arc<dyn Observer>,

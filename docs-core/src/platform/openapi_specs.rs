@@ -6,14 +6,23 @@
 
 mod change;
 mod content;
+mod detail;
 pub(super) mod fetch;
 pub(super) mod process;
+mod shown;
 mod source;
 
 use std::sync::Arc;
 
-pub(super) use self::change::PurgeSpec;
 use self::change::{SpecChange, SpecCreation, SpecDeletion, SpecPut};
+pub use self::detail::{
+    BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail, ShownSpec, SpecDetail,
+    SpecSubject,
+};
+pub(super) use self::{
+    change::PurgeSpec,
+    shown::{MAX_SHOWN, SpecDetailCache},
+};
 use super::{
     Actor, Platform, access,
     nouns::{OpenApiSpecHandle, OpenApiSpecVersionHandle, OpenApiSpecs},

@@ -9,6 +9,7 @@ use futures_util::{Stream, StreamExt as _, stream};
 use super::markdown::{one_line, page_markdown};
 use crate::{
     address::{Place, encoded},
+    assets::{MCP, OWN},
     cache::Caches,
     frame::Frame,
     page::Scene,
@@ -29,6 +30,11 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
     let base = visit.canonical_base(&here);
     let title = visit.site.customizations.site.title.as_ref().unwrap_or(&visit.site.site.title);
     let mut out = format!("# {}\n", one_line(title.as_str()));
+    if visit.site.customizations.site.page_actions.mcp {
+        out.push_str(&format!(
+            "\n> Agents may ask {base}{OWN}/{MCP} (Model Context Protocol, streamable HTTP).\n"
+        ));
+    }
     let mut left = MAX_LISTED;
     for place in visit.places() {
         let frame = visit.frame(caches, &place).await?;

@@ -21,7 +21,7 @@ pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: 
     let shown =
         Shown { git: false, format: ContentFormat::Markdown, evaluated: Evaluated::Yes, ..Shown::default() };
     let space = scene.addresses.space.clone();
-    let page = match scene.visit.space(&space).content().get_page(page, shown).await? {
+    let page = match scene.visit.content(&space).get_page(page, shown).await? {
         RevisionPage::Document(page) => *page,
         _ => return Err(docs_core::Error::not_found("page")),
     };

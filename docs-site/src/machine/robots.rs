@@ -20,7 +20,7 @@ pub(crate) fn robots(visit: &Visit) -> Result<String> {
         return Ok("User-agent: *\nDisallow: /\n".to_owned());
     }
     let base = visit.canonical_base(&visit.place()?);
-    let own = &visit.content.site_base_path;
+    let own = &visit.found.site_base_path;
     Ok(format!("User-agent: *\nDisallow: {own}{OWN}/search\nSitemap: {base}sitemap.xml\n"))
 }
 

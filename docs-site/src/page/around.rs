@@ -79,7 +79,7 @@ fn crumbs(scene: &Scene<'_>, at: usize) -> Markup {
     }
     above.reverse();
     html! {
-        nav.crumbs {
+        nav.crumbs aria-label=(scene.place.space.title) {
             ol {
                 @for at in above {
                     @let entry = &scene.frame.entries[at];
@@ -108,7 +108,7 @@ fn beside(scene: &Scene<'_>, at: usize) -> Markup {
     let behind = link(behind, "behind", scene.words.next);
     html! {
         @if before.is_some() || behind.is_some() {
-            nav.beside {
+            nav.beside aria-label={ (scene.words.previous) ", " (scene.words.next) } {
                 @if let Some(link) = before { (link) }
                 @if let Some(link) = behind { (link) }
             }

@@ -55,7 +55,9 @@ pub(super) fn page_head(scene: &Scene<'_>, page: &DocumentPage, at: usize) -> He
         description: page.description.clone(),
         markdown: markdown_address(scene, at),
         canonical,
-        is_indexed: scene.visit.site.site.visibility == SiteVisibility::Public && !page.no_robots_index,
+        is_indexed: scene.visit.site.site.visibility == SiteVisibility::Public
+            && !page.no_robots_index
+            && scene.visit.preview.is_none(),
         linked_data: Some(linked_data),
         current: Some(at),
         is_without_tree: !page.layout.table_of_contents,
@@ -94,7 +96,11 @@ pub(super) fn markup(scene: &Scene<'_>, head: &Head) -> Markup {
         @if let Some(text) = &head.description { meta name="description" content=(text); }
         @if !head.is_indexed { meta name="robots" content="noindex"; }
         @if let Some(url) = &head.canonical { link rel="canonical" href=(url); }
+        @if head.current.is_some() {
+            @for (language, url) in &scene.alternates { link rel="alternate" hreflang=(language) href=(url); }
+        }
         @if let Some(url) = &head.markdown { link rel="alternate" type="text/markdown" href=(url); }
+        link rel="alternate" type="application/rss+xml" title=(site) href={ (scene.site_base()) "rss.xml" };
         meta property="og:site_name" content=(site);
         meta property="og:title" content=(if head.title.is_empty() { site } else { &head.title });
         meta property="og:type" content="article";

@@ -4,7 +4,12 @@ use docs_core::Result;
 use maud::{DOCTYPE, Markup, html};
 
 use super::{Rendered, Scene, head::Head, shell};
-use crate::{cache::Caches, visit::Visit, words::Words};
+use crate::{
+    assets::{Asset, OWN},
+    cache::Caches,
+    visit::Visit,
+    words::Words,
+};
 
 /// The answer where a site has no page, with the way to those that it has.
 ///
@@ -22,6 +27,55 @@ pub(crate) async fn missing_page(visit: &Visit, caches: &Caches) -> Result<Rende
     };
     let html = shell::shell(&scene, &head, &main, &Markup::default()).into_string();
     Ok(Rendered::new(html, false).await)
+}
+
+/// The page on which a member signs in to look at previews. It tells nothing of any site.
+pub(crate) fn sign_in_page((action, to): (&str, &str), refusal: Option<&str>) -> String {
+    let words = Words::of(docs_core::model::Locale::En);
+    html! {
+        (DOCTYPE)
+        html lang=(words.language) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="robots" content="noindex";
+                title { "Sign in" }
+                link rel="stylesheet" href={ (action.trim_end_matches("~/sign-in")) (OWN) "/" (Asset::style_sheet().name) };
+            }
+            body {
+                main.sign-in {
+                    h1 { "Sign in to preview" }
+                    p { "Changes and former states of this site are for the members of its organization." }
+                    @if let Some(why) = refusal { p.refused role="alert" { (why) } }
+                    form method="post" action=(action) {
+                        input type="hidden" name="to" value=(to);
+                        label for="token" { "API token" }
+                        input type="password" id="token" name="token" required autocomplete="current-password";
+                        button.button.primary type="submit" { "Sign in" }
+                    }
+                }
+            }
+        }
+    }
+    .into_string()
+}
+
+/// A page that leads to another one, where no server can say so.
+pub(crate) fn moved_page(to: &str) -> String {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="refresh" content={ "0;url=" (to) };
+                meta name="robots" content="noindex";
+                link rel="canonical" href=(to);
+                title { "Moved" }
+            }
+            body { p { a href=(to) { "Moved here" } } }
+        }
+    }
+    .into_string()
 }
 
 /// An answer that tells nothing of any site.

@@ -1,6 +1,7 @@
 //! Pages: what stands around the content, and the content itself.
 
 mod around;
+mod compare;
 mod head;
 mod missing;
 mod parts;
@@ -19,19 +20,20 @@ use docs_core::{
 };
 
 use crate::{
-    address::{Addresses, Place},
+    address::{Addresses, Place, encoded},
     answer::gzipped,
     cache::{Caches, Tagged},
     frame::{EntryKind, Frame},
-    gather::{gather, gather_references},
+    gather::{Reused, Specs, gather, gather_references, gather_specs},
     render::{Counter, Renderer, outline},
     visit::Visit,
     words::Words,
 };
 
 pub(crate) use self::{
-    missing::{bare_page, missing_page},
-    search::{results_as_json, search_page},
+    compare::compare_page,
+    missing::{bare_page, missing_page, moved_page, sign_in_page},
+    search::{Found, Outcome, results_as_json, search, search_page},
 };
 
 /// A page as it is sent.
@@ -41,13 +43,15 @@ pub(crate) struct Rendered {
     pub(crate) encoded: Option<Bytes>,
     /// Whether search engines may list it.
     pub(crate) is_indexed: bool,
+    /// Whether all that it was made of is in its key: specifications change without the content that shows them.
+    pub(crate) is_kept: bool,
 }
 
 impl Rendered {
     async fn new(html: String, is_indexed: bool) -> Self {
         let html = Tagged::new(html);
         let encoded = gzipped(&html.bytes).await;
-        Self { html, encoded, is_indexed }
+        Self { html, encoded, is_indexed, is_kept: true }
     }
 
     /// About how many bytes it takes.
@@ -70,7 +74,12 @@ pub(crate) struct Scene<'s> {
     base: String,
     /// The address of the site besides others, with a slash at its end.
     pub(crate) canonical_base: String,
+    /// The same page in other languages of the site: how HTML names them, and its addresses.
+    alternates: Vec<(&'static str, String)>,
 }
+
+/// Most spaces of a section in which a page is looked for in other languages.
+const MAX_VARIANTS: usize = 20;
 
 impl<'s> Scene<'s> {
     /// Reads what the pages of a space are drawn with.
@@ -99,14 +108,42 @@ impl<'s> Scene<'s> {
         Ok(Self {
             visit,
             canonical_base: visit.canonical_base(&visit.place()?),
-            base: format!("{}{}", visit.content.site_base_path, place.path),
+            base: format!("{}{}", visit.found.site_base_path, place.path),
             places: visit.places(),
             place,
             look,
             words: Words::of(look.internationalization.locale),
             addresses,
             frame,
+            alternates: Vec::new(),
         })
+    }
+
+    /// Looks for an entry in the spaces beside this one that are in other languages.
+    ///
+    /// # Errors
+    /// The platform's.
+    async fn find_alternates(&mut self, caches: &Caches, at: usize) -> Result<()> {
+        let Some(entry) = self.frame.entries.get(at) else { return Ok(()) };
+        let path = if self.frame.first() == Some(at) { "" } else { entry.path.as_str() };
+        let looks = &self.visit.site.customizations;
+        let section = self.place.section.map(|section| &section.id);
+        let mut found = Vec::new();
+        for place in
+            self.places.iter().filter(|place| place.section.map(|of| &of.id) == section).take(MAX_VARIANTS)
+        {
+            let look = looks.site_spaces.get(&place.space.id).unwrap_or(&looks.site);
+            let language = Words::of(look.internationalization.locale).language;
+            if language == self.words.language || found.iter().any(|(known, _)| *known == language) {
+                continue;
+            }
+            let frame = self.visit.frame(caches, place).await?;
+            if frame.find(path).is_some_and(|at| frame.entries[at].kind == EntryKind::Document) {
+                found.push((language, format!("{}{}{}", self.canonical_base, place.path, encoded(path))));
+            }
+        }
+        self.alternates = found;
+        Ok(())
     }
 
     /// The path of the space, with a slash at its end.
@@ -116,7 +153,7 @@ impl<'s> Scene<'s> {
 
     /// The path of the site, with a slash at its end.
     pub(crate) fn site_base(&self) -> &str {
-        &self.visit.content.site_base_path
+        &self.visit.found.site_base_path
     }
 
     /// The title of the site.
@@ -148,30 +185,45 @@ fn targets_of(look: &Customization) -> impl Iterator<Item = &ContentRef> {
 /// # Errors
 /// The platform's; `NotFound` for a page that was removed just now.
 pub(crate) async fn document_page(visit: &Visit, caches: &Caches, at: usize) -> Result<Rendered> {
-    let mut scene = Scene::of(visit, caches).await?;
+    document_page_of(visit, caches, (visit.place()?, at)).await
+}
+
+/// The same for any space of the site.
+///
+/// # Errors
+/// As of [`document_page`].
+pub(crate) async fn document_page_of(
+    visit: &Visit,
+    caches: &Caches,
+    (place, at): (Place<'_>, usize),
+) -> Result<Rendered> {
+    let mut scene = Scene::at(visit, caches, place).await?;
     let id = scene.frame.entries.get(at).map(|entry| entry.id.clone());
     let id = id.ok_or_else(|| Error::not_found("page"))?;
     let shown = Shown { format: ContentFormat::Document, evaluated: Evaluated::Yes, ..Shown::default() };
     let space = scene.addresses.space.clone();
-    let page = match visit.space(&space).content().get_page(&id, shown).await? {
+    let page = match visit.content(&space).get_page(&id, shown).await? {
         RevisionPage::Document(page) => *page,
         _ => return Err(Error::not_found("page")),
     };
-    let reused = match &page.document {
-        Some(document) => gather(visit, caches, document, &mut scene.addresses).await?,
-        None => Default::default(),
-    };
-    let html = draw(&scene, &page, (at, &reused));
+    let (mut reused, mut specs) = (Reused::new(), Specs::new());
+    if let Some(document) = &page.document {
+        reused = gather(visit, caches, document, &mut scene.addresses).await?;
+        specs = gather_specs(visit, (&space, &id), (document, &reused)).await?;
+    }
+    scene.find_alternates(caches, at).await?;
+    let html = draw(&scene, (&page, at), (&reused, &specs));
     let is_indexed =
         visit.site.site.visibility == docs_core::model::SiteVisibility::Public && !page.no_robots_index;
-    Ok(Rendered::new(html, is_indexed).await)
+    Ok(Rendered { is_kept: specs.is_empty(), ..Rendered::new(html, is_indexed).await })
 }
 
-fn draw(scene: &Scene<'_>, page: &DocumentPage, (at, reused): (usize, &crate::gather::Reused)) -> String {
+fn draw(scene: &Scene<'_>, (page, at): (&DocumentPage, usize), (reused, specs): (&Reused, &Specs)) -> String {
     let counter = Counter::default();
     let renderer = Renderer {
         addresses: &scene.addresses,
         reused,
+        specs,
         words: scene.words,
         outside: scene.look.external_links.target,
         counter: &counter,

@@ -13,17 +13,17 @@ const MAX_FOUND: u32 = 30;
 const MAX_PLACES: usize = 3;
 
 /// A page that was found.
-struct Found {
-    title: String,
+pub(crate) struct Found {
+    pub(crate) title: String,
     /// The space that it is of, where the site has several.
-    of: Option<String>,
-    href: String,
+    pub(crate) of: Option<String>,
+    pub(crate) href: String,
     /// Headings with the text around what was found, and their addresses.
-    places: Vec<(String, String, String)>,
+    pub(crate) places: Vec<(String, String, String)>,
 }
 
 /// How a search went.
-enum Outcome {
+pub(crate) enum Outcome {
     /// Nothing was asked.
     Unasked,
     Found(Vec<Found>),
@@ -31,7 +31,11 @@ enum Outcome {
     NotNow,
 }
 
-async fn search(visit: &Visit, query: &str) -> Result<Outcome> {
+/// Searches a site.
+///
+/// # Errors
+/// The platform's.
+pub(crate) async fn search(visit: &Visit, query: &str) -> Result<Outcome> {
     let Ok(query) = query.trim().parse() else { return Ok(Outcome::Unasked) };
     let search = SearchSite { query, scope: None, mode: None, site_space_id: None, site_space_ids: None };
     let page = PageRequest { limit: Some(MAX_FOUND), ..PageRequest::default() };
@@ -41,7 +45,7 @@ async fn search(visit: &Visit, query: &str) -> Result<Outcome> {
         Err(error) => return Err(error),
     };
     let places = visit.places();
-    let base = &visit.content.site_base_path;
+    let base = &visit.found.site_base_path;
     let mut found = Vec::new();
     for space in spaces {
         let Some(place) = places.iter().find(|place| place.space.space.id == space.id) else { continue };
@@ -79,7 +83,7 @@ pub(crate) async fn search_page(visit: &Visit, caches: &Caches, query: &str) -> 
     let main = html! {
         article.search {
             h1 { (scene.words.search) }
-            form role="search" action={ (scene.base()) (OWN) "/search" } {
+            form action={ (scene.base()) (OWN) "/search" } {
                 input type="search" name="q" value=(query) maxlength="512" aria-label=(scene.words.search);
                 button.button.primary type="submit" { (scene.words.search) }
             }

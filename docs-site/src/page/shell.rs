@@ -11,7 +11,7 @@ use super::{
     parts::{link_to, logo},
     tree,
 };
-use crate::{address::sections, assets::OWN};
+use crate::{address::sections, assets::OWN, preview::COMPARE};
 
 /// A whole page.
 pub(super) fn shell(scene: &Scene<'_>, head: &Head, main: &Markup, aside: &Markup) -> Markup {
@@ -23,20 +23,22 @@ pub(super) fn shell(scene: &Scene<'_>, head: &Head, main: &Markup, aside: &Marku
         (ThemeMode::Light, false) => "light",
         (ThemeMode::Dark, _) => "dark",
     };
+    let search = (!scene.visit.is_files).then(|| format!("{}{OWN}/search", scene.base()));
     let class = if head.is_wide { "page wide" } else { "page" };
     html! {
         (DOCTYPE)
         html lang=(words.language) dir="ltr" data-theme=(theme) data-choose[themes.toggeable] {
             head { (head::markup(scene, head)) }
-            body data-search={ (scene.base()) (OWN) "/search" } data-copy=(words.copy) data-copied=(words.copied)
+            body data-site=(scene.site_base()) data-search=[search] data-copy=(words.copy) data-copied=(words.copied)
                 data-none=(words.nothing_found) {
                 a.skip href="#content" { (words.skip) }
+                (preview_bar(scene))
                 (announcement(scene))
                 (header(scene))
                 (section_bar(scene))
                 div class=(class) {
                     @if !head.is_without_tree {
-                        div.side {
+                        aside.side aria-label=(words.menu) {
                             // On narrow screens the tree is shown while the address names it.
                             a.open-tree href="#pages" { (words.menu) }
                             (tree::navigation(scene, head.current))
@@ -47,6 +49,20 @@ pub(super) fn shell(scene: &Scene<'_>, head: &Head, main: &Markup, aside: &Marku
                 }
                 (footer(scene))
             }
+        }
+    }
+}
+
+/// What a member who looks at a preview is told: what it is, and the way back.
+fn preview_bar(scene: &Scene<'_>) -> Markup {
+    let Some(preview) = &scene.visit.preview else { return Markup::default() };
+    let live = scene.base().strip_suffix(preview.path.as_str()).unwrap_or(scene.base());
+    html! {
+        div.preview role="status" {
+            span { "Preview of " b { (preview.name()) } }
+            a href=(scene.base()) { "Pages" }
+            a href={ (scene.base()) (COMPARE) } { "What changed" }
+            a href=(live) { "Live site" }
         }
     }
 }
@@ -78,10 +94,12 @@ fn header(scene: &Scene<'_>) -> Markup {
                 }
             }
             (variants(scene))
-            form.find role="search" action={ (scene.base()) (OWN) "/search" } {
-                input type="search" name="q" maxlength="512" placeholder=(words.search) aria-label=(words.search)
-                    autocomplete="off";
-                div.found hidden {}
+            @if !scene.visit.is_files {
+                form.find role="search" action={ (scene.base()) (OWN) "/search" } {
+                    input type="search" name="q" maxlength="512" placeholder=(words.search) aria-label=(words.search)
+                        autocomplete="off";
+                    div.found hidden {}
+                }
             }
             nav.links aria-label=(words.menu) {
                 @for link in scene.look.header.links.iter() {

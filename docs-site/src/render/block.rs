@@ -8,19 +8,11 @@ use maud::{Markup, html};
 
 use super::{
     At, Renderer,
+    code::CodeLook,
     figure::{Gallery, width_class},
+    math,
     plain::plain,
 };
-
-/// How code is shown.
-#[derive(Clone, Copy, Debug)]
-struct CodeLook<'c> {
-    syntax: Option<&'c str>,
-    title: Option<&'c str>,
-    wraps: bool,
-    is_numbered: bool,
-    is_full: bool,
-}
 
 impl Renderer<'_> {
     /// Blocks, one after the other.
@@ -84,8 +76,7 @@ impl Renderer<'_> {
                 self.code(block, look, at)
             }
             BlockKind::CodeLine { .. } => html! { pre { code { (self.inlines(&block.nodes, at)) } } },
-            // No library of ours writes MathML: the source, as it was written, is at least what was meant.
-            BlockKind::Math { formula } => html! { pre.math { code.math { (formula) } } },
+            BlockKind::Math { formula } => math::block(formula),
             BlockKind::Images { align, full_width, with_frame } => {
                 let look = Gallery { align: *align, is_framed: *with_frame, is_full: *full_width };
                 self.gallery(block, look, at)
@@ -130,12 +121,14 @@ impl Renderer<'_> {
             BlockKind::If { .. } => Markup::default(),
             BlockKind::ReusableContent { target } => self.reusable(target, at),
             BlockKind::Integration(data) => self.integration(data),
-            BlockKind::Swagger { path, method, target, .. }
-            | BlockKind::OpenapiOperation { path, method, target } => self.operation(method, path, target),
-            BlockKind::OpenapiWebhook { name, method, target } => self.operation(method, name, target),
-            BlockKind::OpenapiSchemas { schemas, target, .. } => {
-                self.card(target, Some(&schemas.join(", ")), None)
+            BlockKind::Swagger { path, method, target, .. } => self.operation(method, path, target),
+            BlockKind::OpenapiOperation { path: name, method, target }
+            | BlockKind::OpenapiWebhook { name, method, target } => {
+                self.described(&block.kind, at).unwrap_or_else(|| self.operation(method, name, target))
             }
+            BlockKind::OpenapiSchemas { schemas, target, .. } => self
+                .described(&block.kind, at)
+                .unwrap_or_else(|| self.card(target, Some(&schemas.join(", ")), None)),
         }
     }
 
@@ -165,9 +158,15 @@ impl Renderer<'_> {
         };
         match checked {
             None => html! { li { (inner) } },
-            Some(checked) => html! {
-                li.task { input type="checkbox" disabled checked[checked]; div { (inner) } }
-            },
+            Some(checked) => {
+                let name = format!("task-{}", self.counter.next_group());
+                html! {
+                    li.task {
+                        input type="checkbox" disabled checked[checked] aria-labelledby=(name);
+                        div id=(name) { (inner) }
+                    }
+                }
+            }
         }
     }
 
@@ -182,33 +181,6 @@ impl Renderer<'_> {
             div class={ "hint " (class) } role="note" aria-label=(name) {
                 span.sign aria-hidden="true" { (sign) }
                 div { (self.held(&block.nodes, at)) }
-            }
-        }
-    }
-
-    fn code(&self, block: &Block, look: CodeLook<'_>, at: At) -> Markup {
-        let language = look.syntax.map(|syntax| format!("language-{syntax}"));
-        let mut class = "code".to_owned();
-        for (is_on, name) in
-            [(look.wraps, " wraps"), (look.is_numbered, " numbered"), (look.is_full, " full")]
-        {
-            if is_on {
-                class.push_str(name);
-            }
-        }
-        html! {
-            figure class=(class) {
-                @if let Some(title) = look.title { figcaption { (title) } }
-                pre tabindex="0" {
-                    code class=[language] {
-                        @for node in &block.nodes {
-                            @let (nodes, is_on) = code_line(node);
-                            span class=(if is_on { "line on" } else { "line" }) {
-                                (self.inlines(nodes, at)) "\n"
-                            }
-                        }
-                    }
-                }
             }
         }
     }
@@ -287,16 +259,6 @@ impl Renderer<'_> {
             @if let Some(name) = &to.name { span.about { (name) } }
         };
         html! { figure.card-link.operation { (self.linked(&to, Some("card"), inner)) } }
-    }
-}
-
-/// What a line of code says, and whether it stands out.
-fn code_line(node: &Node) -> (&[Node], bool) {
-    match node {
-        Node::Block(Block { kind: BlockKind::CodeLine { highlighted }, nodes, .. }) => {
-            (nodes, *highlighted == Some(true))
-        }
-        node => (std::slice::from_ref(node), false),
     }
 }
 

@@ -6,7 +6,7 @@ use docs_core::model::{
 use maud::{Markup, html};
 
 use super::{
-    At, Renderer,
+    At, Renderer, math,
     plain::{emoji, plain},
 };
 
@@ -55,7 +55,7 @@ impl Renderer<'_> {
                 let class = if *size == Some(InlineImageSize::Line) { "in-line" } else { "in-text" };
                 self.pictures((target, dark.as_deref()), alt, class)
             }
-            InlineKind::InlineMath { formula } => html! { code.math { (formula) } },
+            InlineKind::InlineMath { formula } => math::inline(formula),
             InlineKind::Expression { expression } => html! { code.expression { "{{ " (expression) " }}" } },
             InlineKind::Annotation {} => self.annotation(inline, at),
             InlineKind::Button { label, kind, target, .. } => {
@@ -103,12 +103,17 @@ const fn mention(target: &ContentRef) -> &'static str {
 
 /// A run of text within its marks.
 fn leaf_markup(leaf: &Leaf) -> Markup {
-    let mut out = html! {
+    let text = html! {
         @for (at, line) in leaf.text.split('\n').enumerate() {
             @if at > 0 { br; }
             (line)
         }
     };
+    marked(text, leaf)
+}
+
+/// Something within the marks of a run of text.
+pub(super) fn marked(mut out: Markup, leaf: &Leaf) -> Markup {
     for mark in leaf.marks.iter().rev() {
         out = match mark.kind {
             MarkKind::Bold => html! { strong { (out) } },

@@ -1,9 +1,12 @@
 //! Documents as HTML, from the tree of blocks. No text of a page is ever HTML here: what is not understood is shown as
 //! it was written.
 
+mod api;
 mod block;
+mod code;
 mod figure;
 mod inline;
+mod math;
 mod plain;
 mod table;
 
@@ -14,7 +17,7 @@ use maud::{Markup, html};
 
 use crate::{
     address::{Addresses, Target},
-    gather::Reused,
+    gather::{Reused, Specs},
     words::Words,
 };
 
@@ -32,6 +35,7 @@ const MAX_REUSE_DEPTH: usize = 5;
 pub(crate) struct Renderer<'r> {
     pub(crate) addresses: &'r Addresses,
     pub(crate) reused: &'r Reused,
+    pub(crate) specs: &'r Specs,
     pub(crate) words: &'r Words,
     /// Where links off the site open.
     pub(crate) outside: ExternalLinksTarget,

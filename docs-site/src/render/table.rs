@@ -141,7 +141,7 @@ impl Renderer<'_> {
                 @match kind {
                     TableColumnKind::Select { options, .. } => {
                         @if let Some(option) = options.iter().find(|option| option.value == *id) {
-                            span.choice { (option.label) } " "
+                            span class={ "choice " (tinted(&option.color)) } { (option.label) } " "
                         }
                     }
                     TableColumnKind::Files => {
@@ -156,6 +156,22 @@ impl Renderer<'_> {
             }
         }
     }
+}
+
+/// The class of the colour of a choice; colours that are none of ours are left out.
+fn tinted(color: &str) -> &'static str {
+    const COLORS: [(&str, &str); 9] = [
+        ("blue", "bg-blue"),
+        ("green", "bg-green"),
+        ("red", "bg-red"),
+        ("orange", "bg-orange"),
+        ("yellow", "bg-yellow"),
+        ("purple", "bg-purple"),
+        ("violet", "bg-purple"),
+        ("pink", "bg-red"),
+        ("teal", "bg-green"),
+    ];
+    COLORS.iter().find(|(name, _)| color.eq_ignore_ascii_case(name)).map_or("", |(_, class)| class)
 }
 
 /// The columns that a view shows, in its order.

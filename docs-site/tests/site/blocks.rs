@@ -9,8 +9,8 @@ use crate::world::World;
 const BLOCKS: &[(&str, &str, &[&str])] = &[
     ("paragraph", "Plain *text*.", &["<p>Plain <em>text</em>.</p>"]),
     ("heading-1", "## One", &["<h2 id=\"one\">One", "href=\"#one\""]),
-    ("heading-2", "### Two", &["<h3 id=\"two\">Two"]),
-    ("heading-3", "#### Three", &["<h4 id=\"three\">Three"]),
+    ("heading-2", "## One\n\n### Two", &["<h3 id=\"two\">Two"]),
+    ("heading-3", "## One\n\n### Two\n\n#### Three", &["<h4 id=\"three\">Three"]),
     ("list-unordered", "* a\n* b", &["<ul><li>a</li><li>b</li></ul>"]),
     ("list-ordered", "3. a\n4. b", &["<ol start=\"3\"><li>a</li>"]),
     ("list-tasks", "* [x] done\n* [ ] open", &["<ul class=\"tasks\">", "type=\"checkbox\" disabled checked"]),
@@ -21,10 +21,15 @@ const BLOCKS: &[(&str, &str, &[&str])] = &[
     (
         "code",
         "{% code title=\"a.rs\" lineNumbers=\"true\" overflow=\"wrap\" %}\n```rust\nfn f() {}\nlet x;\n```\n{% endcode %}",
-        &["class=\"code wraps numbered\"", "<figcaption>a.rs</figcaption>", "language-rust", "fn f() {}"],
+        &[
+            "class=\"code wraps numbered\"",
+            "<figcaption>a.rs</figcaption>",
+            "language-rust",
+            "<span class=\"c-k\">fn</span> <span class=\"c-f\">f</span>() {}",
+        ],
     ),
     ("code-line", "```\nline\n```", &["<span class=\"line\">line"]),
-    ("math", "$$\na < b\n$$", &["<code class=\"math\">a &lt; b"]),
+    ("math", "$$\na < b\n$$", &["<math display=\"block\">", "<mi>a</mi><mo>&lt;</mo><mi>b</mi>"]),
     (
         "image",
         "<figure><img src=\"https://pictures.test/a.png\" alt=\"An A\" width=\"375\"><figcaption><p>Below</p></figcaption></figure>",
@@ -135,7 +140,7 @@ const INLINES: &[(&str, &str, &[&str])] = &[
         "An <img src=\"https://pictures.test/b.png\" alt=\"B\" data-size=\"line\"> in it",
         &["class=\"in-line\"", "alt=\"B\""],
     ),
-    ("inline-math", "So $$x^2$$ is.", &["<code class=\"math\">x^2</code>"]),
+    ("inline-math", "So $$x^2$$ is.", &["<math>", "<msup><mi>x</mi><mn>2</mn></msup>", "x^2</annotation>"]),
     ("expression", "It is <code class=\"expression\">1 + 1</code>.", &["It is 2."]),
     (
         "annotation",
@@ -215,9 +220,8 @@ fn kinds(markdown: &str) -> Vec<&'static str> {
     document.parts().map(name).collect()
 }
 
-#[tokio::test]
-async fn every_kind_of_block_and_of_element_of_text_is_drawn() {
-    let w = World::new().await;
+/// A site with a page for each row of both tables: its path, and those of the pages below it.
+pub(crate) async fn site_of_all_kinds(w: &World) -> (String, Vec<String>) {
     let space = w.space("Guide").await;
     let file = |name: &str, reference: &str, media: &str| json!({ "name": name, "base64": "YQ==", "contentType": media, "ref": reference });
     w.page(&space, "First", "Start.").await;
@@ -251,6 +255,13 @@ async fn every_kind_of_block_and_of_element_of_text_is_drawn() {
         w.edit(&space, json!(changes)).await;
     }
     let (_, site) = w.site("Docs", &space).await;
+    (site, BLOCKS.iter().chain(INLINES).map(|(name, ..)| format!("kind-{name}")).collect())
+}
+
+#[tokio::test]
+async fn every_kind_of_block_and_of_element_of_text_is_drawn() {
+    let w = World::new().await;
+    let (site, _) = site_of_all_kinds(&w).await;
     for (name, _, expected) in BLOCKS.iter().chain(INLINES) {
         let page = w.html(&format!("{site}kind-{name}")).await;
         let article = page.split("<article").nth(1).and_then(|rest| rest.split("</article>").next());

@@ -105,15 +105,45 @@ async fn crawl(w: &World, site: &str, cookie: &str, made: &Made) -> String {
         "~site/search?q=said",
         "~site/search.json?q=heading",
         "index.md",
+        "rss.xml",
+        "~/changes/1/",
+        "~/changes/1/~compare",
+        "~/changes/2/index.md",
     ];
     let pages =
         made.paths.iter().flat_map(|path| [path.clone(), format!("{path}.md"), format!("{path}/nothing")]);
     for path in lists.into_iter().map(str::to_owned).chain(pages) {
         let got = w.ask(Method::GET, &format!("{site}{path}"), &[("cookie", cookie)]).await;
-        let is_expected = matches!(got.status, StatusCode::OK | StatusCode::NOT_FOUND);
+        let is_preview = path.starts_with("~/");
+        let is_expected = match got.status {
+            StatusCode::OK | StatusCode::NOT_FOUND => !is_preview,
+            status => is_preview && status == StatusCode::UNAUTHORIZED,
+        };
         assert!(is_expected, "{path}: {got:?}");
         said.push_str(&got.body);
         said.push_str(got.header("location"));
+        said.push_str(got.header("etag"));
+    }
+    let pages = made.paths.iter().map(|path| ("read_page", json!({ "page": path })));
+    let asked = [
+        ("list_pages", json!({})),
+        ("search", json!({ "query": "mark" })),
+        ("search", json!({ "query": "said" })),
+        ("search", json!({ "query": "heading" })),
+    ];
+    for (tool, arguments) in asked.into_iter().chain(pages) {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let headers = [
+            ("cookie", cookie),
+            ("accept", "application/json, text/event-stream"),
+            ("content-type", "application/json"),
+        ];
+        let got = w.send(&format!("{site}~site/mcp"), &headers, message.to_string()).await;
+        assert_eq!(got.status, StatusCode::OK, "{tool}: {got:?}");
+        // What the agent asked for itself says nothing.
+        let asked = arguments["page"].as_str().unwrap_or("-");
+        said.push_str(&got.body.replace(&format!("no page `{asked}`"), ""));
     }
     said
 }

@@ -36,7 +36,7 @@ async fn lists_name_the_pages_of_all_spaces() {
     w.place(&site, &api).await;
     let base = format!("http://docs.test:4000{path}");
     let list = w.html(&format!("{path}llms.txt")).await;
-    assert!(list.starts_with("# Docs\n\n## Guide\n"), "{list}");
+    assert!(list.starts_with("# Docs\n\n") && list.contains("\n## Guide\n"), "{list}");
     assert!(list.contains(&format!("- [First]({base}index.md)\n")), "{list}");
     assert!(list.contains(&format!("- [Second]({base}second.md): All of it\n")), "{list}");
     assert!(list.contains(&format!("- [Calls]({base}reference/index.md)\n")), "{list}");
@@ -74,4 +74,32 @@ async fn search_engines_are_sent_away_from_what_is_not_for_them() {
     assert_eq!(w.html(&format!("{path}robots.txt")).await, "User-agent: *\nDisallow: /\n");
     assert_eq!(w.get(&format!("{path}sitemap.xml")).await.status, StatusCode::NOT_FOUND);
     assert_eq!(w.get(&path).await.header("x-robots-tag"), "noindex");
+}
+
+#[tokio::test]
+async fn news_of_a_site_are_a_feed_of_what_the_visitor_sees() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First & last", "Start.").await;
+    let hidden = json!({ "operation": "insert_page", "title": "Left out", "hidden": true,
+        "document": { "markdown": "Text." } });
+    w.edit(&space, json!([hidden])).await;
+    w.clock.advance(std::time::Duration::from_secs(60));
+    w.page(&space, "Second", "Text.").await;
+    let (_, path) = w.site("Docs", &space).await;
+    let got = w.get(&format!("{path}rss.xml")).await;
+    assert_eq!(got.header("content-type"), "application/rss+xml; charset=utf-8");
+    let base = format!("http://docs.test:4000{path}");
+    let (second, first) =
+        (format!("<link>{base}second</link>"), format!("<title>First &amp; last</title><link>{base}</link>"));
+    let (second, first) = (got.body.find(&second).expect("a page"), got.body.find(&first).expect("a page"));
+    assert!(second < first, "the newest comes first: {}", got.body);
+    assert!(!got.body.contains("Left out"));
+    assert!(
+        w.html(&path)
+            .await
+            .contains(&format!("type=\"application/rss+xml\" title=\"Docs\" href=\"{path}rss.xml\""))
+    );
+    let again = w.ask(Method::GET, &format!("{path}rss.xml"), &[("if-none-match", got.header("etag"))]).await;
+    assert_eq!(again.status, StatusCode::NOT_MODIFIED);
 }

@@ -217,3 +217,23 @@ async fn the_first_view_of_a_page_is_small() {
     }
     assert!(bytes < 80_000, "{bytes}");
 }
+
+#[tokio::test]
+async fn a_page_names_itself_in_the_other_languages_of_a_site() {
+    let w = World::new().await;
+    let (english, german) = (w.space("English").await, w.space("Deutsch").await);
+    w.page(&english, "First", "Start.").await;
+    w.page(&english, "Setup", "Text.").await;
+    w.page(&english, "Only here", "Text.").await;
+    w.page(&german, "Erste", "Anfang.").await;
+    w.page(&german, "Setup", "Text.").await;
+    let (site, path) = w.site("Docs", &english).await;
+    let place = w.place(&site, &german).await;
+    let change =
+        serde_json::from_value(json!({ "internationalization": { "locale": "de" } })).expect("a change");
+    w.me().org(&w.org).site(&site).space(&place).override_customization(change).await.expect("changed");
+    let link = |path: &str| format!("rel=\"alternate\" hreflang=\"de\" href=\"http://docs.test:4000{path}\"");
+    assert!(w.html(&format!("{path}setup")).await.contains(&link(&format!("{path}deutsch/setup"))));
+    assert!(w.html(&path).await.contains(&link(&format!("{path}deutsch/"))));
+    assert!(!w.html(&format!("{path}only-here")).await.contains("hreflang"));
+}

@@ -1,10 +1,16 @@
 //! Pages that are computed from OpenAPI specifications.
 
-use docs_core::model::{ImportGitRepository, PutOpenApiSpec, SpaceId, SpecSource};
+use docs_core::{
+    ErrorKind,
+    model::{
+        ImportGitRepository, PublishedUrl, PutOpenApiSpec, ResolveUrl, ResolvedUrl, SpaceId, SpecSource,
+    },
+    platform::SpecSubject,
+};
 use poem::http::StatusCode;
 use serde_json::json;
 
-use crate::world::World;
+use crate::world::{BASE, World};
 
 const SUMMARY: &str = "# Table of contents
 
@@ -57,14 +63,113 @@ async fn a_site_shows_the_pages_of_a_specification_as_it_is_now() {
     for _ in 0..2 {
         assert!(w.html(&site).await.contains(&format!("href=\"{site}cats\"")));
         let cats = w.html(&format!("{site}cats")).await;
-        assert!(cats.contains("<code>GET /cats</code>"), "{cats}");
+        assert!(cats.contains(">GET /cats</code>"), "{cats}");
     }
     assert!(w.get(&format!("{site}cats.md")).await.body.contains("path=\"/cats\""));
     assert!(w.get(&format!("{site}llms.txt")).await.body.contains("cats"));
     w.spec(&["cats", "dogs"]).await;
     assert!(w.html(&site).await.contains(&format!("href=\"{site}dogs\"")), "nothing older is shown");
-    assert!(w.html(&format!("{site}dogs")).await.contains("<code>GET /dogs</code>"));
+    assert!(w.html(&format!("{site}dogs")).await.contains(">GET /dogs</code>"));
     w.me().org(&w.org).openapi_spec("pets").delete().await.expect("deleted");
     assert_eq!(w.get(&format!("{site}cats")).await.status, StatusCode::NOT_FOUND);
     assert!(!w.html(&site).await.contains("cats"));
+}
+
+#[tokio::test]
+async fn a_page_shows_requests_and_examples_of_an_operation_as_they_are_now() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Start.").await;
+    let bad = "<script>alert(1)</script> {% include \"/reusable-content/x\" %} [x](javascript:alert(1))";
+    let put = |required: bool| {
+        let pet = json!({ "type": "object", "required": ["name"], "properties": {
+            "name": { "type": "string", "example": "O'Neil </code><img src=x onerror=alert(1)>", "description": bad },
+            "tags": { "type": "array", "items": { "type": "string", "enum": ["small", bad] } } } });
+        let spec = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" },
+            "servers": [{ "url": "https://api.test/v1/" }],
+            "paths": { "/pets": { "post": { "summary": format!("Adds {bad}"), "description": format!("*Adds*. {bad}"),
+                "deprecated": true, "security": [{ "key": [] }],
+                "parameters": [{ "name": "dry", "in": "query", "required": required,
+                    "schema": { "type": "boolean" }, "example": bad }],
+                "requestBody": { "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Pet" } } } },
+                "responses": { "201": { "description": "It is there", "content": {
+                    "application/json": { "schema": { "$ref": "#/components/schemas/Pet" } } } } } } } },
+            "components": { "schemas": { "Pet": pet } } });
+        PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) }
+    };
+    let specs = w.me().org(&w.org);
+    specs.openapi_spec("pets").put(put(false)).await.expect("put");
+    w.platform.settle().await.expect("settled");
+    let block = "{% openapi-operation spec=\"pets\" path=\"/pets\" method=\"post\" %}\n[pets](https://api.test/pets)\n{% endopenapi-operation %}";
+    let schemas = "{% openapi-schemas spec=\"pets\" schemas=\"Pet,None\" %}\n[pets](https://api.test/pets)\n{% endopenapi-schemas %}";
+    w.page(&space, "Pets", &format!("{block}\n\n{schemas}")).await;
+    let reusable = json!({ "operation": "insert_reusable_content", "title": "Again",
+        "document": { "markdown": block } });
+    w.edit(&space, json!([reusable])).await;
+    let content = w.me().space(&space);
+    let content = content.content().get(Default::default()).await.expect("content");
+    let id = &content.reusable_contents[0].id;
+    w.page(&space, "Again", &format!("{{% include \"/reusable-content/{id}\" %}}")).await;
+    let (_, site) = w.site("Docs", &space).await;
+    for page in ["pets", "again"] {
+        let shown = w.html(&format!("{site}{page}")).await;
+        for part in [
+            "<code class=\"method post\">POST /pets</code>",
+            "<em>Adds</em>",
+            "deprecated",
+            "Authorization: key",
+            "<code>dry</code>",
+            "curl",
+            "&#39;https://api.test/v1/pets",
+            "<summary><code>201</code></summary>",
+            "It is there",
+            "array of string: small",
+        ] {
+            assert!(shown.replace("'", "&#39;").contains(part), "{page} lacks {part}:\n{shown}");
+        }
+        crate::table::harmless(&shown, page);
+    }
+    assert!(w.html(&format!("{site}pets")).await.contains("<summary><code>Pet</code></summary>"));
+    assert!(!w.html(&format!("{site}pets")).await.contains("?dry="));
+    specs.openapi_spec("pets").put(put(true)).await.expect("put");
+    w.platform.settle().await.expect("settled");
+    assert!(w.html(&format!("{site}pets")).await.contains("?dry="), "nothing older is shown");
+}
+
+#[tokio::test]
+async fn of_a_specification_a_visitor_reads_what_their_pages_show_and_nothing_else() {
+    let w = World::new().await;
+    let (space, other) = (w.space("Guide").await, w.space("Internal").await);
+    w.spec(&["cats", "dogs"]).await;
+    let block = |tag: &str| {
+        format!(
+            "{{% openapi-operation spec=\"pets\" path=\"/{tag}\" method=\"get\" %}}\n[pets](https://api.test/pets)\n{{% endopenapi-operation %}}"
+        )
+    };
+    w.page(&space, "First", "Start.").await;
+    let shown = w
+        .page(
+            &space,
+            "Cats",
+            &format!("{}\n\n{{% if false %}}\n{}\n{{% endif %}}", block("cats"), block("dogs")),
+        )
+        .await;
+    let elsewhere = w.page(&other, "Dogs", &block("dogs")).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let page = w.html(&format!("{site}cats")).await;
+    assert!(page.contains("GET /cats") && !page.contains("/dogs"), "{page}");
+    let url = PublishedUrl::new(format!("{BASE}{site}")).expect("an address");
+    let ask = ResolveUrl { url, redirect_on_error: None, visitor: None };
+    let ResolvedUrl::Content(found) = w.platform.resolve_url(&ask).await.expect("found") else {
+        panic!("the site is somewhere else")
+    };
+    let visitor = w.platform.authenticate(&found.api_token).await.expect("a visitor");
+    let read = w.platform.as_actor(&visitor);
+    let specs = read.space(&space).content().get_page_specs(&shown).await.expect("specifications");
+    let cats = SpecSubject::Operation { method: "get".to_owned(), path: "/cats".to_owned() };
+    assert_eq!(specs.iter().map(|shown| &shown.subject).collect::<Vec<_>>(), [&cats]);
+    for (space, page) in [(&other, &elsewhere), (&space, &elsewhere)] {
+        let refused = read.space(space).content().get_page_specs(page).await.expect_err("nothing");
+        assert_eq!(refused.kind(), ErrorKind::NotFound);
+    }
 }

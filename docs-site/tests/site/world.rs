@@ -179,7 +179,32 @@ impl World {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let response = self.app.get_response(request.finish()).await;
+        self.got(request.finish()).await
+    }
+
+    /// What is answered to something that is sent.
+    pub(crate) async fn send(&self, path: &str, headers: &[(&str, &str)], body: String) -> Got {
+        let mut request = Request::builder().method(Method::POST).uri(path.parse().expect("a path"));
+        request = request.header(header::HOST, "docs.test:4000");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.got(request.body(body)).await
+    }
+
+    /// Serves the sites on a port of this machine, until the test ends; answers its address.
+    pub(crate) async fn serve(&self) -> String {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let next = make_sync(|_| Response::builder().status(StatusCode::IM_A_TEAPOT).finish());
+        let app = Sites::new(&self.platform, SiteConfig::default()).expect("an address").before(next);
+        let acceptor = poem::listener::TcpAcceptor::from_tokio(listener).expect("an acceptor");
+        tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(app));
+        format!("http://{address}")
+    }
+
+    async fn got(&self, request: Request) -> Got {
+        let response = self.app.get_response(request).await;
         let (parts, body) = response.into_parts();
         let body = body.into_bytes().await.expect("a body");
         Got {

@@ -1,0 +1,155 @@
+//! The files of a specification, and what stands where in them.
+
+use std::{
+    borrow::Cow,
+    cell::{Cell, RefCell},
+    collections::{BTreeMap, HashMap, hash_map::Entry},
+};
+
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+/// Most bytes of one place that are read as a tree, and of all places that one answer reads.
+const MAX_BYTES: usize = 256 << 10;
+const MAX_BYTES_OF_ALL: usize = 16 << 20;
+/// How many references that lead on to others are followed.
+const MAX_HOPS: usize = 8;
+
+/// Objects of a file by their names, as they are written.
+type Fields<'f> = BTreeMap<Cow<'f, str>, &'f RawValue>;
+
+/// A file as the content of a version has it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct File<'f> {
+    is_entrypoint: bool,
+    #[serde(borrow)]
+    specification: &'f RawValue,
+}
+
+/// The files of a specification.
+pub(super) struct Files<'f> {
+    by_name: HashMap<String, &'f RawValue>,
+    entry: String,
+    /// What was passed on the way to a place, so that no file is read through for each of its schemas.
+    passed: RefCell<HashMap<(String, String), Fields<'f>>>,
+    /// How many bytes were read as trees.
+    read: Cell<usize>,
+}
+
+/// A place of a specification.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    file: String,
+    pub(super) value: Value,
+}
+
+impl Found {
+    /// A field.
+    pub(super) fn get(&self, name: &str) -> Option<Self> {
+        self.value.get(name).map(|value| self.with(value))
+    }
+
+    /// A field that is a text.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.value.get(name).and_then(Value::as_str)
+    }
+
+    /// The items of a list, at most so many.
+    pub(super) fn items(&self, most: usize) -> Vec<Self> {
+        let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
+        items.iter().take(most).map(|item| self.with(item)).collect()
+    }
+
+    /// The fields of an object, at most so many.
+    pub(super) fn fields(&self, most: usize) -> Vec<(String, Self)> {
+        let fields = self.value.as_object().into_iter().flatten();
+        fields.take(most).map(|(name, value)| (name.clone(), self.with(value))).collect()
+    }
+
+    /// Another value of the same file.
+    pub(super) fn with(&self, value: &Value) -> Self {
+        Self { file: self.file.clone(), value: value.clone() }
+    }
+}
+
+impl<'f> Files<'f> {
+    /// Files as the content of a version has them; `None` for anything else.
+    pub(super) fn new(filesystem: &'f [u8]) -> Option<Self> {
+        let files: BTreeMap<String, File<'f>> = serde_json::from_slice(filesystem).ok()?;
+        let entry = files.iter().find(|(_, file)| file.is_entrypoint)?.0.clone();
+        let by_name = files.into_iter().map(|(name, file)| (name, file.specification)).collect();
+        Some(Self { by_name, entry, passed: RefCell::default(), read: Cell::new(0) })
+    }
+
+    /// What stands at a place of the file that it begins with.
+    pub(super) fn entry_at(&self, path: &[&str]) -> Option<Found> {
+        let path: Vec<String> = path.iter().map(|&name| name.to_owned()).collect();
+        self.at(&self.entry, &path)
+    }
+
+    /// What stands at a place of a file.
+    fn at(&self, file: &str, path: &[String]) -> Option<Found> {
+        let mut raw = *self.by_name.get(file)?;
+        let mut passed = self.passed.borrow_mut();
+        let mut place = String::new();
+        for name in path {
+            let key = (file.to_owned(), place.clone());
+            let fields = match passed.entry(key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(fields_of(raw)?),
+            };
+            raw = fields.get(name.as_str())?;
+            place.push('/');
+            place.push_str(name);
+        }
+        let bytes = raw.get().len();
+        self.read.set(self.read.get() + bytes);
+        if bytes > MAX_BYTES || self.read.get() > MAX_BYTES_OF_ALL {
+            return None;
+        }
+        let value = serde_json::from_str(raw.get()).ok()?;
+        Some(Found { file: file.to_owned(), value })
+    }
+
+    /// What something refers to, or that itself. A reference that leads nowhere is an empty object.
+    pub(super) fn followed(&self, mut found: Found) -> Found {
+        for _ in 0..MAX_HOPS {
+            let Some(reference) = found.text("$ref") else { return found };
+            let next = self.referred(&found.file, reference);
+            found = next.unwrap_or_else(|| Found {
+                file: found.file.clone(),
+                value: Value::Object(Default::default()),
+            });
+        }
+        Found { value: Value::Object(Default::default()), ..found }
+    }
+
+    fn referred(&self, from: &str, reference: &str) -> Option<Found> {
+        let (file, pointer) = reference.split_once('#').unwrap_or((reference, ""));
+        let file = match file {
+            "" => from.to_owned(),
+            file => url::Url::parse(from).ok()?.join(file).ok()?.to_string(),
+        };
+        let unescaped = |name: &str| {
+            let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
+            name.replace("~1", "/").replace("~0", "~")
+        };
+        let path: Vec<String> = pointer.split('/').skip(1).map(unescaped).collect();
+        self.at(&file, &path)
+    }
+}
+
+/// The fields of an object or, by their numbers, the items of a list.
+fn fields_of(raw: &RawValue) -> Option<Fields<'_>> {
+    if raw.get().starts_with('[') {
+        let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+        return Some(items.into_iter().enumerate().map(|(at, item)| (at.to_string().into(), item)).collect());
+    }
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// The name at the end of a reference.
+pub(super) fn name_of(reference: &str) -> &str {
+    reference.rsplit(['/', '#']).next().unwrap_or(reference)
+}

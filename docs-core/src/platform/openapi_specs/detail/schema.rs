@@ -1,0 +1,281 @@
+//! Schemas as lists of fields, and examples of what they allow.
+
+use std::cell::Cell;
+
+use serde_json::{Map, Value};
+
+use super::{
+    BodyDetail, FieldDetail, JSON, ParameterDetail,
+    files::{Files, Found, name_of},
+    text,
+};
+
+/// How many schemas stand within one another.
+const MAX_DEPTH: usize = 6;
+/// Most fields of a body.
+const MAX_FIELDS: usize = 300;
+/// Most schemas that are read for one operation, each time that one is used counted.
+const MAX_READ: usize = 1_000;
+/// Most values of a choice that are named.
+const MAX_VALUES: usize = 20;
+/// Most characters of an example.
+const MAX_EXAMPLE: usize = 20_000;
+
+/// Reads schemas for one answer.
+pub(super) struct Schemas<'s, 'f> {
+    files: &'s Files<'f>,
+    read: Cell<usize>,
+}
+
+/// A schema with what it refers to, or consists of, in place.
+struct Whole {
+    found: Found,
+    /// The name that it was referred to by.
+    name: Option<String>,
+    /// Its fields, and those that have to be there.
+    properties: Vec<(String, Found)>,
+    required: Vec<String>,
+}
+
+impl<'s, 'f> Schemas<'s, 'f> {
+    pub(super) const fn new(files: &'s Files<'f>) -> Self {
+        Self { files, read: Cell::new(0) }
+    }
+
+    /// What is sent as the content of a request or an answer: JSON where there is a choice.
+    pub(super) fn content(&self, of: &Found) -> Option<BodyDetail> {
+        let all = of.get("content")?.fields(MAX_VALUES);
+        let at = all.iter().position(|(name, _)| name.contains(JSON)).unwrap_or(0);
+        let (name, media) = all.into_iter().nth(at)?;
+        let named = media.get("examples").and_then(|all| all.fields(1).pop());
+        let named = named.map(|(_, example)| self.files.followed(example).value);
+        let example = media.value.get("example").or_else(|| named.as_ref()?.get("value"));
+        match media.get("schema") {
+            Some(schema) => Some(self.body(&name, &schema, example)),
+            None => {
+                let example = example.map(printed);
+                Some(BodyDetail { name, example, ..BodyDetail::default() })
+            }
+        }
+    }
+
+    /// A schema by its name or media type, with the example that was given for it.
+    pub(super) fn body(&self, name: &str, schema: &Found, example: Option<&Value>) -> BodyDetail {
+        let whole = self.whole(schema.clone());
+        let mut fields = Vec::new();
+        self.fields(&whole, 0, &mut fields);
+        let example = example.cloned().unwrap_or_else(|| self.example(&whole, 0));
+        BodyDetail {
+            name: name.to_owned(),
+            kind: self.kind(&whole, 0),
+            description: text(whole.found.value.get("description")),
+            fields,
+            example: Some(printed(&example)).filter(|_| !example.is_null()),
+        }
+    }
+
+    pub(super) fn parameter(&self, of: &Found) -> ParameterDetail {
+        let schema = of.get("schema").or_else(|| of.get("content")?.fields(1).pop()?.1.get("schema"));
+        let whole = self.whole(schema.unwrap_or_else(|| of.clone()));
+        let own = |name| of.value.get(name).or_else(|| whole.found.value.get(name));
+        ParameterDetail {
+            name: of.text("name").unwrap_or_default().to_owned(),
+            location: of.text("in").unwrap_or_default().to_owned(),
+            required: of.value.get("required") == Some(&Value::Bool(true)),
+            kind: self.kind(&whole, 0),
+            description: text(own("description")),
+            example: own("example").or_else(|| own("default")).map(plain),
+        }
+    }
+
+    /// A parameter as a field of what is sent.
+    pub(super) fn field(&self, of: &Found) -> FieldDetail {
+        let ParameterDetail { name, kind, required, description, .. } = self.parameter(of);
+        FieldDetail { depth: 0, name, kind, required, description }
+    }
+
+    /// Follows the references of a schema, and unites what it consists of.
+    fn whole(&self, schema: Found) -> Whole {
+        self.read.set(self.read.get() + 1);
+        let name = schema.text("$ref").map(|reference| name_of(reference).to_owned());
+        let found = self.files.followed(schema);
+        let mut whole = Whole { name, properties: Vec::new(), required: Vec::new(), found };
+        self.unite(&mut whole, None, 0);
+        whole
+    }
+
+    /// Adds the fields of a schema, and of those that it consists of.
+    fn unite(&self, whole: &mut Whole, part: Option<Found>, depth: usize) {
+        let of = part.unwrap_or_else(|| whole.found.clone());
+        for (name, property) in of.get("properties").map(|all| all.fields(MAX_FIELDS)).unwrap_or_default() {
+            whole.properties.retain(|(known, _)| *known != name);
+            whole.properties.push((name, property));
+        }
+        let required = of.value.get("required").and_then(Value::as_array).into_iter().flatten();
+        whole.required.extend(required.filter_map(Value::as_str).map(str::to_owned));
+        if depth >= MAX_DEPTH {
+            return;
+        }
+        for part in of.get("allOf").map(|all| all.items(MAX_VALUES)).unwrap_or_default() {
+            self.read.set(self.read.get() + 1);
+            if self.read.get() < MAX_READ {
+                self.unite(whole, Some(self.files.followed(part)), depth + 1);
+            }
+        }
+    }
+
+    /// The schemas of which one holds.
+    fn choices(&self, whole: &Whole) -> Vec<Whole> {
+        let found = whole.found.get("oneOf").or_else(|| whole.found.get("anyOf"));
+        let all = found.map(|all| all.items(MAX_VALUES)).unwrap_or_default();
+        all.into_iter().map(|of| self.whole(of)).collect()
+    }
+
+    /// What a value may be, in a few words.
+    fn kind(&self, whole: &Whole, depth: usize) -> String {
+        let value = &whole.found.value;
+        let mut kind = match value.get("type") {
+            Some(Value::String(one)) => one.clone(),
+            Some(Value::Array(several)) => {
+                several.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
+            }
+            _ if !whole.properties.is_empty() => "object".to_owned(),
+            _ => String::new(),
+        };
+        if depth < MAX_DEPTH && self.read.get() < MAX_READ {
+            let choices = self.choices(whole);
+            if kind.is_empty() && !choices.is_empty() {
+                let names = choices
+                    .iter()
+                    .map(|choice| choice.name.clone().unwrap_or_else(|| self.kind(choice, depth + 1)));
+                kind = names.collect::<Vec<_>>().join(" or ");
+            }
+            if let Some(items) = whole.found.get("items").filter(|_| kind == "array") {
+                let items = self.whole(items);
+                kind = format!(
+                    "array of {}",
+                    items.name.clone().unwrap_or_else(|| self.kind(&items, depth + 1))
+                );
+            }
+        }
+        if let Some(format) = whole.found.text("format") {
+            kind = format!("{kind} ({format})");
+        }
+        if let Some(values) = value.get("enum").and_then(Value::as_array) {
+            let values: Vec<String> = values.iter().take(MAX_VALUES).map(plain).collect();
+            kind = format!("{kind}: {}", values.join(", "));
+        }
+        match (kind.trim_start_matches(": ").trim(), &whole.name) {
+            ("", Some(name)) => name.clone(),
+            ("", None) => "any".to_owned(),
+            (kind, _) => kind.chars().take(300).collect(),
+        }
+    }
+
+    /// The fields of a schema: of a list those of its items, of a choice those of the first that has any.
+    fn fields(&self, whole: &Whole, depth: usize, fields: &mut Vec<FieldDetail>) {
+        if depth >= MAX_DEPTH || self.read.get() >= MAX_READ {
+            return;
+        }
+        for (name, property) in &whole.properties {
+            if fields.len() >= MAX_FIELDS {
+                return;
+            }
+            let inner = self.whole(property.clone());
+            fields.push(FieldDetail {
+                depth,
+                name: name.clone(),
+                kind: self.kind(&inner, 0),
+                required: whole.required.contains(name),
+                description: text(
+                    property.value.get("description").or_else(|| inner.found.value.get("description")),
+                ),
+            });
+            self.fields(&inner, depth + 1, fields);
+        }
+        if whole.properties.is_empty() {
+            let items = whole.found.get("items").map(|items| self.whole(items));
+            let choice =
+                items.or_else(|| self.choices(whole).into_iter().find(|one| !one.properties.is_empty()));
+            if let Some(inner) = choice {
+                // What a list holds stands in no field of its own, but what is in itself has to end.
+                self.fields_within(&inner, depth, fields);
+            }
+        }
+    }
+
+    fn fields_within(&self, inner: &Whole, depth: usize, fields: &mut Vec<FieldDetail>) {
+        if self.read.get() < MAX_READ {
+            self.read.set(self.read.get() + MAX_DEPTH);
+            self.fields(inner, depth, fields);
+        }
+    }
+
+    /// A value that a schema allows, as far as that can be told without trying.
+    fn example(&self, whole: &Whole, depth: usize) -> Value {
+        let value = &whole.found.value;
+        let told =
+            [value.get("example"), value.pointer("/examples/0"), value.get("default"), value.get("const")];
+        if let Some(told) = told.into_iter().flatten().next().or_else(|| value.pointer("/enum/0")) {
+            return told.clone();
+        }
+        if depth >= MAX_DEPTH || self.read.get() >= MAX_READ {
+            return Value::Null;
+        }
+        if !whole.properties.is_empty() {
+            let shown = whole.properties.iter().take(MAX_VALUES * 2);
+            let of = |(name, property): &(String, Found)| {
+                (name.clone(), self.example(&self.whole(property.clone()), depth + 1))
+            };
+            return Value::Object(shown.map(of).collect());
+        }
+        if let Some(choice) = self.choices(whole).first() {
+            return self.example(choice, depth + 1);
+        }
+        let kind = match value.get("type") {
+            Some(Value::Array(several)) => several.first().and_then(Value::as_str),
+            kind => kind.and_then(Value::as_str),
+        };
+        match kind {
+            Some("array") => {
+                let items = whole.found.get("items").map(|items| self.example(&self.whole(items), depth + 1));
+                Value::Array(items.into_iter().filter(|item| !item.is_null()).collect())
+            }
+            Some("object") => Value::Object(Map::new()),
+            Some("integer" | "number") => value.get("minimum").cloned().unwrap_or_else(|| 0.into()),
+            Some("boolean") => Value::Bool(true),
+            Some("string") => text_like(whole.found.text("format")).into(),
+            _ => Value::Null,
+        }
+    }
+}
+
+/// A text of a format.
+fn text_like(format: Option<&str>) -> &'static str {
+    match format {
+        Some("date") => "2026-01-31",
+        Some("date-time") => "2026-01-31T12:00:00Z",
+        Some("email") => "name@example.com",
+        Some("uuid") => "123e4567-e89b-12d3-a456-426614174000",
+        Some("uri" | "url") => "https://example.com",
+        _ => "text",
+    }
+}
+
+/// A value as it is sent: a text as it is, all else as JSON.
+fn printed(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        value => format!("{value:#}"),
+    };
+    text.chars().take(MAX_EXAMPLE).collect()
+}
+
+/// A value in a line.
+fn plain(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    text.chars().take(200).collect()
+}

@@ -1,0 +1,127 @@
+use serde_json::json;
+
+use super::*;
+
+/// Files as the content of a version has them.
+fn files(all: &[(&str, Value)]) -> Vec<u8> {
+    let all = all.iter().enumerate().map(|(at, (name, specification))| {
+        (
+            (*name).to_owned(),
+            json!({ "filename": name, "isEntrypoint": at == 0, "specification": specification }),
+        )
+    });
+    serde_json::to_vec(&all.collect::<serde_json::Map<_, _>>()).expect("JSON")
+}
+
+fn one(files: &[u8], subject: &SpecSubject) -> Option<SpecDetail> {
+    find(files, &[subject]).pop().expect("an answer for each")
+}
+
+fn get(path: &str) -> SpecSubject {
+    SpecSubject::Operation { method: "get".to_owned(), path: path.to_owned() }
+}
+
+fn operation_of(files: &[u8], subject: &SpecSubject) -> OperationDetail {
+    match one(files, subject) {
+        Some(SpecDetail::Operation(detail)) => *detail,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_operation_is_told_with_what_it_refers_to_in_other_files() {
+    let pets = json!({ "openapi": "3.1.0", "servers": [{ "url": "https://api.test/v1" }],
+        "security": [{ "key": [] }],
+        "paths": { "/pets/{id}": {
+            "parameters": [{ "name": "id", "in": "path", "required": true, "schema": { "type": "integer" } }],
+            "get": { "summary": "Reads a pet", "description": "*One* pet.", "deprecated": true,
+                "parameters": [{ "$ref": "#/components/parameters/fields" }],
+                "responses": {
+                    "200": { "description": "The pet", "content": {
+                        "text/plain": {}, "application/json": { "schema": { "$ref": "pet.yaml#/Pet" } } } },
+                    "x-internal": {} } } } },
+        "components": { "parameters": { "fields": { "name": "fields", "in": "query",
+            "schema": { "type": "array", "items": { "enum": ["name", "age"] } } } } } });
+    let pet = json!({ "Pet": { "allOf": [{ "$ref": "#/Base" }, { "type": "object", "required": ["name"],
+        "properties": { "name": { "type": "string", "example": "Rex" }, "owner": { "$ref": "#/Owner" } } }] },
+        "Base": { "properties": { "id": { "type": "integer", "format": "int64" } } },
+        "Owner": { "type": "object", "properties": { "since": { "type": "string", "format": "date" } } } });
+    let files = files(&[("https://a.test/api.json", pets), ("https://a.test/pet.yaml", pet)]);
+    let told = operation_of(&files, &get("/pets/{id}"));
+    assert_eq!(told.summary.as_deref(), Some("Reads a pet"));
+    assert_eq!(told.server.as_deref(), Some("https://api.test/v1"));
+    assert!(told.deprecated && told.security == [["key"]]);
+    let parameters: Vec<_> = told
+        .parameters
+        .iter()
+        .map(|of| (of.name.as_str(), of.location.as_str(), of.kind.as_str(), of.required))
+        .collect();
+    assert_eq!(
+        parameters,
+        [("fields", "query", "array of name, age", false), ("id", "path", "integer", true)]
+    );
+    let [response] = told.responses.as_slice() else { panic!("{told:?}") };
+    let body = response.body.as_ref().expect("a body");
+    assert_eq!((response.status.as_str(), body.name.as_str()), ("200", "application/json"));
+    let fields: Vec<_> =
+        body.fields.iter().map(|of| (of.depth, of.name.as_str(), of.kind.as_str(), of.required)).collect();
+    assert_eq!(
+        fields,
+        [
+            (0, "id", "integer (int64)", false),
+            (0, "name", "string", true),
+            (0, "owner", "object", false),
+            (1, "since", "string (date)", false)
+        ]
+    );
+    let example: Value = serde_json::from_str(body.example.as_deref().expect("an example")).expect("JSON");
+    assert_eq!(example, json!({ "id": 0, "name": "Rex", "owner": { "since": "2026-01-31" } }));
+    assert_eq!(one(&files, &get("/dogs")), None);
+}
+
+#[test]
+fn swagger_2_is_told_as_later_versions_are() {
+    let pets = json!({ "swagger": "2.0", "host": "api.test", "basePath": "/v1/", "schemes": ["https"],
+        "paths": { "/pets": { "get": {
+            "parameters": [{ "name": "pet", "in": "body", "schema": { "$ref": "#/definitions/Pet" } },
+                { "name": "limit", "in": "query", "type": "integer", "default": 10 }],
+            "responses": { "201": { "description": "Made", "schema": { "$ref": "#/definitions/Pet" } } } } } },
+        "definitions": { "Pet": { "type": "object", "properties": { "name": { "type": "string" } } } } });
+    let files = files(&[("openapi.json", pets)]);
+    let told = operation_of(&files, &get("/pets"));
+    assert_eq!(told.server.as_deref(), Some("https://api.test/v1"));
+    assert_eq!(told.request.as_ref().map(|body| body.fields.len()), Some(1));
+    assert_eq!(told.parameters[0].example.as_deref(), Some("10"));
+    assert_eq!(told.responses[0].body.as_ref().map(|body| body.kind.as_str()), Some("object"));
+    let schema = one(&files, &SpecSubject::Schema("Pet".to_owned()));
+    assert!(matches!(schema, Some(SpecDetail::Schema(body)) if body.fields[0].name == "name"));
+}
+
+#[test]
+fn schemas_that_lead_back_to_themselves_end_within_bounds() {
+    let wide: serde_json::Map<_, _> =
+        (0..50).map(|n| (format!("f{n}"), json!({ "$ref": "#/components/schemas/A" }))).collect();
+    let spec = json!({ "openapi": "3.0.0", "paths": { "/a": { "get": { "responses": { "200": { "content": {
+        "application/json": { "schema": { "$ref": "#/components/schemas/A" } } } } } } } },
+        "components": { "schemas": {
+            "A": { "properties": wide, "allOf": [{ "$ref": "#/components/schemas/A" }],
+                "oneOf": [{ "$ref": "#/components/schemas/A" }] },
+            "Loop": { "$ref": "#/components/schemas/Loop" },
+            "List": { "type": "array", "items": { "$ref": "#/components/schemas/List" } },
+            "Nowhere": { "$ref": "#/components/schemas/none" } } } });
+    let files = files(&[("openapi.json", spec)]);
+    let since = std::time::Instant::now();
+    let told = operation_of(&files, &get("/a"));
+    assert!(told.responses[0].body.as_ref().is_some_and(|body| body.fields.len() <= 300));
+    for name in ["A", "Loop", "List", "Nowhere"] {
+        assert!(one(&files, &SpecSubject::Schema(name.to_owned())).is_some(), "{name}");
+    }
+    assert!(since.elapsed().as_secs() < 20, "{:?}", since.elapsed());
+}
+
+#[test]
+fn what_is_no_specification_tells_nothing() {
+    for bytes in [&b""[..], b"[]", b"{}", b"{\"a\":{\"isEntrypoint\":true,\"specification\":[1]}}"] {
+        assert_eq!(one(bytes, &get("/a")), None);
+    }
+}

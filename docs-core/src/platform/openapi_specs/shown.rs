@@ -1,0 +1,146 @@
+//! What content shows of specifications, kept while it is asked for.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    ShownSpec, SpecDetail, SpecSubject,
+    detail::{self, OperationDetail},
+    find,
+};
+use crate::{
+    Result,
+    model::{BlockKind, ContentRef, Document, OpenApiSpecVersionId, OrgId, Part},
+    platform::Platform,
+    store::records::OpenApiSpecVersionRecord,
+};
+
+/// Most operations, webhooks and schemas of a document that are shown.
+pub(in crate::platform) const MAX_SHOWN: usize = 200;
+/// What is kept, by its bytes.
+const KEPT_BYTES: u64 = 8 << 20;
+
+/// What was looked up lately. Of a version nothing changes.
+pub(in crate::platform) struct SpecDetailCache(
+    quick_cache::sync::Cache<Key, Option<Arc<SpecDetail>>, ByBytes>,
+);
+
+type Key = (OpenApiSpecVersionId, SpecSubject);
+
+#[derive(Clone)]
+struct ByBytes;
+
+impl quick_cache::Weighter<Key, Option<Arc<SpecDetail>>> for ByBytes {
+    fn weight(&self, _: &Key, detail: &Option<Arc<SpecDetail>>) -> u64 {
+        256 + detail.as_ref().map_or(0, |detail| detail.weight() as u64)
+    }
+}
+
+impl Default for SpecDetailCache {
+    fn default() -> Self {
+        Self(quick_cache::sync::Cache::with_weighter(100, KEPT_BYTES, ByBytes))
+    }
+}
+
+impl Platform {
+    /// What a document shows of specifications of an organization, as far as their latest versions have it.
+    pub(in crate::platform) async fn shown_specs(
+        &self,
+        org: &OrgId,
+        document: &Document,
+    ) -> Result<Vec<ShownSpec>> {
+        let mut shown = Vec::new();
+        for (slug, subjects) in subjects(document) {
+            let tx = self.read().await?;
+            let Some(record) = find(&tx, org, &slug).await? else { continue };
+            let Some(version) = record.last_version.clone() else { continue };
+            let kept = &self.inner.spec_details.0;
+            let key = |subject: &SpecSubject| (version.clone(), subject.clone());
+            let missing: Vec<&SpecSubject> =
+                subjects.iter().filter(|subject| kept.get(&key(subject)).is_none()).collect();
+            let mut found = Vec::new();
+            if !missing.is_empty() {
+                let version: Option<Arc<OpenApiSpecVersionRecord>> =
+                    tx.get(&OpenApiSpecVersionRecord::at(&version)).await?;
+                let Some(version) = version else { continue };
+                // Objects may come through the same connections as the transaction, so none is held meanwhile.
+                drop(tx);
+                let files = self.spec_bytes(&record.id, &version.filesystem).await?;
+                found = missing.iter().copied().zip(detail::find(&files, &missing)).collect();
+            }
+            let mut new: BTreeMap<usize, Option<Arc<SpecDetail>>> = BTreeMap::new();
+            for (subject, detail) in found {
+                let detail = detail.map(Arc::new);
+                kept.insert(key(subject), detail.clone());
+                new.extend(subjects.iter().position(|of| of == subject).map(|at| (at, detail)));
+            }
+            for (at, subject) in subjects.into_iter().enumerate() {
+                let detail = new.remove(&at).or_else(|| kept.get(&key(&subject))).flatten();
+                shown.extend(detail.map(|detail| ShownSpec { spec: slug.clone(), subject, detail }));
+            }
+        }
+        Ok(shown)
+    }
+}
+
+/// What a document shows, by specifications.
+fn subjects(document: &Document) -> BTreeMap<String, Vec<SpecSubject>> {
+    let mut found: BTreeMap<String, Vec<SpecSubject>> = BTreeMap::new();
+    let mut count = 0;
+    for part in document.parts() {
+        let Part::Block(block) = part else { continue };
+        let Some((target, subjects)) = SpecSubject::of(&block.kind) else { continue };
+        let ContentRef::OpenApi { spec } = target else { continue };
+        let of = found.entry(spec.clone()).or_default();
+        for subject in subjects {
+            if count < MAX_SHOWN && !of.contains(&subject) {
+                count += 1;
+                of.push(subject);
+            }
+        }
+    }
+    found
+}
+
+impl SpecSubject {
+    /// What a block shows of a specification of the organization, and which it is; `None` for all other blocks.
+    #[must_use]
+    pub fn of(kind: &BlockKind) -> Option<(&ContentRef, Vec<Self>)> {
+        match kind {
+            BlockKind::OpenapiOperation { path, method, target } => {
+                Some((target, vec![Self::Operation { method: method.to_lowercase(), path: path.clone() }]))
+            }
+            BlockKind::OpenapiWebhook { name, method, target } => {
+                Some((target, vec![Self::Webhook { method: method.to_lowercase(), name: name.clone() }]))
+            }
+            BlockKind::OpenapiSchemas { schemas, target, .. } => {
+                Some((target, schemas.iter().cloned().map(Self::Schema).collect()))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl SpecDetail {
+    /// About how many bytes it takes.
+    fn weight(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let body = |body: &detail::BodyDetail| {
+            let fields =
+                body.fields.iter().map(|of| 128 + of.name.len() + of.kind.len() + text(&of.description));
+            256 + body.kind.len() + text(&body.description) + text(&body.example) + fields.sum::<usize>()
+        };
+        match self {
+            Self::Schema(of) => body(of),
+            Self::Operation(of) => {
+                let OperationDetail { description, parameters, request, responses, .. } = &**of;
+                let parameters = parameters.iter().map(|of| 256 + of.kind.len() + text(&of.description));
+                let responses =
+                    responses.iter().map(|of| 128 + text(&of.description) + of.body.as_ref().map_or(0, body));
+                512 + text(description)
+                    + request.as_ref().map_or(0, body)
+                    + parameters.sum::<usize>()
+                    + responses.sum::<usize>()
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! `docs-server export SITE --to DIR`: a public site as files that any web server can host.
+
+use std::{
+    fs::{File, create_dir_all},
+    io::{self, Write as _},
+    path::{Component, Path, PathBuf},
+};
+
+use docs_core::{Platform, model::Site, platform::SiteFilter, store::PageRequest};
+use docs_site::{ExportTarget, SiteConfig, Sites};
+use url::Url;
+
+use crate::{ServerConfig, ServerError, StoreUrl, adapters, config::base_url};
+
+/// Writes a site as files into a folder that is empty or new, and prints what came of it.
+///
+/// # Errors
+/// [`ServerError`] names the flag whose value cannot be used; `NotFound` and `Forbidden` for a site that is not there
+/// or not public.
+pub(crate) async fn export(config: &ServerConfig, site: &str, to: &Path) -> Result<(), ServerError> {
+    if config.store == StoreUrl::Memory {
+        let why = "`memory` ends with this command; name the database of the server";
+        return Err(ServerError::flag("--store", why));
+    }
+    let given = config.base_url.as_deref().map(base_url).transpose();
+    let given = given.map_err(|why| ServerError::flag("--base-url", why))?;
+    let base = given.unwrap_or_else(|| format!("http://{}", config.bind));
+    let platform = adapters::reading(config, &base).await?;
+    platform.check_layout().await.map_err(|why| ServerError::flag("--store", why))?;
+    let url = published(&platform, site).await?;
+    let path = Url::parse(&url).map_err(ServerError::other)?.path().to_owned();
+    let mut folder = Folder::new(to)?;
+    let done = Sites::new(&platform, SiteConfig::default())?.export(&path, &mut folder).await?;
+    for link in &done.broken {
+        eprintln!("/{}: the link to {} leads nowhere", link.page, link.target);
+    }
+    println!(
+        "{}: {} pages and {} files of {url}; {} links lead nowhere",
+        to.display(),
+        done.pages,
+        done.files,
+        done.broken.len()
+    );
+    Ok(())
+}
+
+/// The address of a site by its id, or by the name in its address.
+async fn published(platform: &Platform, site: &str) -> Result<String, ServerError> {
+    let mut orgs = PageRequest::default();
+    loop {
+        let page = platform.as_platform().orgs().list(&orgs).await?;
+        for org in &page.items {
+            if let Some(found) = find(platform, &org.id, site).await? {
+                let why = || ServerError::other(format!("{site}: the site is not published"));
+                return found.urls.published.ok_or_else(why);
+            }
+        }
+        orgs.page = page.next;
+        if orgs.page.is_none() {
+            return Err(ServerError::other(format!(
+                "{site}: no site has this id, or this name in its address"
+            )));
+        }
+    }
+}
+
+async fn find(
+    platform: &Platform,
+    org: &docs_core::model::OrgId,
+    wanted: &str,
+) -> Result<Option<Site>, ServerError> {
+    let (filter, mut page) = (SiteFilter::default(), PageRequest::default());
+    loop {
+        let sites = platform.as_platform().org(org).sites().list(&filter, &page).await?;
+        let is_wanted = |site: &Site| {
+            let name = site.urls.published.as_deref().map(|url| url.trim_end_matches('/').rsplit('/').next());
+            site.id.as_str() == wanted || name.flatten() == Some(wanted)
+        };
+        if let Some(site) = sites.items.into_iter().find(is_wanted) {
+            return Ok(Some(site));
+        }
+        page.page = sites.next;
+        if page.page.is_none() {
+            return Ok(None);
+        }
+    }
+}
+
+/// A folder that files are written into.
+struct Folder {
+    root: PathBuf,
+    /// The file that is written now, which may come in pieces.
+    open: Option<(String, File)>,
+}
+
+impl Folder {
+    fn new(root: &Path) -> Result<Self, ServerError> {
+        let cannot = |why: io::Error| ServerError::flag("--to", format_args!("{}: {why}", root.display()));
+        create_dir_all(root).map_err(cannot)?;
+        if std::fs::read_dir(root).map_err(cannot)?.next().is_some() {
+            let why = format_args!("{}: must be empty or new, as nothing is deleted", root.display());
+            return Err(ServerError::flag("--to", why));
+        }
+        Ok(Self { root: root.to_owned(), open: None })
+    }
+}
+
+impl ExportTarget for Folder {
+    fn write(&mut self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        if self.open.as_ref().is_none_or(|(open, _)| open != path) {
+            let below = Path::new(path);
+            // Titles of pages became these paths: none leads out of the folder.
+            if !below.components().all(|part| matches!(part, Component::Normal(_))) {
+                return Err(io::Error::other(format!("{path}: is no path below a folder")));
+            }
+            let place = self.root.join(below);
+            if let Some(folder) = place.parent() {
+                create_dir_all(folder)?;
+            }
+            self.open = Some((path.to_owned(), File::create(place)?));
+        }
+        match &mut self.open {
+            Some((_, file)) => file.write_all(bytes),
+            None => Ok(()),
+        }
+    }
+}

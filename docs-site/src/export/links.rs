@@ -1,0 +1,243 @@
+//! Links of pages that were drawn: where they lead, and how they are written in files.
+//!
+//! Pages are written by one writer: an attribute is a blank, its name, `="`, and a value without quotes. In text a
+//! quote is written out, so what looks like an attribute is one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use percent_encoding::percent_decode_str;
+
+use crate::assets::OWN;
+
+/// Attributes that hold an address.
+const ATTRIBUTES: [&str; 4] = [" href=\"", " src=\"", " data-site=\"", " content=\"0;url="];
+
+/// Where an address leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Leads {
+    /// Off the site, or to mail.
+    Away,
+    /// To a page or something else of the site: its path below it, and an anchor.
+    Below(String, Option<String>),
+    /// To a file of a space.
+    File { space: String, sealed: String, name: String },
+    /// To the platform, or above the site.
+    Nowhere,
+}
+
+/// A link to something that an export should have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// What the link says.
+    pub(super) said: String,
+    /// Where it leads below the site; `None` where nothing can be.
+    pub(super) path: Option<String>,
+    pub(super) anchor: Option<String>,
+}
+
+/// Knows which addresses are those of a site.
+#[derive(Clone, Debug)]
+pub(super) struct Linker {
+    /// The path of the site, with a slash at its end.
+    base: String,
+    /// The address of the platform's files.
+    files: String,
+}
+
+impl Linker {
+    pub(super) fn new(base: &str, platform: &str) -> Self {
+        Self { base: base.to_owned(), files: format!("{}/files/", platform.trim_end_matches('/')) }
+    }
+
+    /// Where an address of a page leads.
+    pub(super) fn leads(&self, page: &str, address: &str) -> Leads {
+        if let Some(rest) = address.strip_prefix(self.files.as_str()) {
+            let mut parts = rest.splitn(3, '/');
+            return match (parts.next(), parts.next(), parts.next()) {
+                (Some(space), Some(sealed), Some(name)) => Leads::File {
+                    space: space.to_owned(),
+                    sealed: sealed.to_owned(),
+                    name: name.split(['?', '#']).next().unwrap_or_default().to_owned(),
+                },
+                _ => Leads::Nowhere,
+            };
+        }
+        let (whole, anchor) = match address.split_once('#') {
+            Some((whole, anchor)) => (whole, Some(decoded(anchor)).filter(|anchor| !anchor.is_empty())),
+            None => (address, None),
+        };
+        let whole = whole.split('?').next().unwrap_or_default();
+        let has_scheme = whole.split('/').next().is_some_and(|first| first.contains(':'));
+        if has_scheme || whole.starts_with("//") {
+            return Leads::Away;
+        }
+        let path = match whole.strip_prefix(self.base.as_str()) {
+            Some(below) => below.to_owned(),
+            None if format!("{whole}/") == self.base => String::new(),
+            None if whole.starts_with('/') => return Leads::Nowhere,
+            None if whole.is_empty() => page.to_owned(),
+            // Relative to the page, as browsers read it.
+            None => {
+                let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
+                let mut segments: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+                for part in whole.split('/') {
+                    match part {
+                        "" | "." => {}
+                        ".." if segments.pop().is_none() => return Leads::Nowhere,
+                        ".." => {}
+                        part => segments.push(part),
+                    }
+                }
+                segments.join("/")
+            }
+        };
+        Leads::Below(path.trim_end_matches('/').to_owned(), anchor)
+    }
+
+    /// A page with links that are relative to its own folder, and all that it links to.
+    pub(super) fn relative(
+        &self,
+        page: &str,
+        html: &str,
+        files: &BTreeMap<String, String>,
+    ) -> (String, Vec<Found>) {
+        let depth = page.split('/').filter(|part| !part.is_empty()).count();
+        let up = if depth == 0 { "./".to_owned() } else { "../".repeat(depth) };
+        let mut found = Vec::new();
+        let mut out = String::with_capacity(html.len());
+        let mut rest = html;
+        while let Some((start, end)) = next_address(rest) {
+            let said = unescaped(&rest[start..end]);
+            out.push_str(&rest[..start]);
+            let written = match self.leads(page, &said) {
+                Leads::Away => None,
+                Leads::Nowhere => {
+                    found.push(Found { said: said.clone(), path: None, anchor: None });
+                    None
+                }
+                Leads::File { .. } => {
+                    let path = files.get(&said).filter(|path| !path.is_empty());
+                    found.push(Found {
+                        said: said.clone(),
+                        path: path.map(|path| encoded_file(path)),
+                        anchor: None,
+                    });
+                    path.map(|path| format!("{up}{}", encoded_file(path)))
+                }
+                Leads::Below(path, anchor) => {
+                    let behind =
+                        anchor.as_ref().and_then(|_| said.split_once('#')).map_or("", |(_, anchor)| anchor);
+                    found.push(Found { said: said.clone(), path: Some(path.clone()), anchor });
+                    Some(if said.starts_with('#') { said.clone() } else { folder(&up, &path, behind) })
+                }
+            };
+            out.push_str(&written.map_or_else(|| rest[start..end].to_owned(), |to| escaped(&to)));
+            rest = &rest[end..];
+        }
+        out.push_str(rest);
+        (out, found)
+    }
+}
+
+/// The address of a page is that of its folder; files have none.
+fn folder(up: &str, path: &str, anchor: &str) -> String {
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let is_file = path.split('/').any(|part| part == OWN)
+        || [".md", ".txt", ".xml"].iter().any(|end| last.ends_with(end));
+    let slash = if path.is_empty() || is_file { "" } else { "/" };
+    let hash = if anchor.is_empty() { "" } else { "#" };
+    format!("{up}{path}{slash}{hash}{anchor}")
+}
+
+/// The addresses in a page, as they read.
+pub(super) fn addresses(html: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = html;
+    while let Some((start, end)) = next_address(rest) {
+        found.push(unescaped(&rest[start..end]));
+        rest = &rest[end..];
+    }
+    found
+}
+
+/// The anchors in a page.
+pub(super) fn anchors(html: &str) -> BTreeSet<String> {
+    html.split(" id=\"").skip(1).filter_map(|rest| Some(unescaped(rest.split_once('"')?.0))).collect()
+}
+
+/// Where the next address begins and ends.
+fn next_address(html: &str) -> Option<(usize, usize)> {
+    let starts = ATTRIBUTES.iter().filter_map(|attribute| Some(html.find(attribute)? + attribute.len()));
+    let start = starts.min()?;
+    Some((start, start + html[start..].find('"')?))
+}
+
+fn unescaped(text: &str) -> String {
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A path as it reads.
+pub(super) fn decoded(path: &str) -> String {
+    percent_decode_str(path).decode_utf8_lossy().into_owned()
+}
+
+/// The name of a file that is written, made of the last segment of its address.
+pub(super) fn file_name(segment: &str) -> String {
+    let name = decoded(segment);
+    let is_kept =
+        |c: char| !c.is_control() && !matches!(c, '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' | '%');
+    let name: String = name.chars().map(|c| if is_kept(c) { c } else { '-' }).collect();
+    match name.trim_matches(['.', ' ']) {
+        "" => "file".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+fn encoded_file(path: &str) -> String {
+    crate::address::encoded(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_relative_to_the_folder_of_their_page() {
+        let linker = Linker::new("/sites/docs/", "http://docs.test");
+        let files = BTreeMap::from([(
+            "http://docs.test/files/s/x/a%20b.png".to_owned(),
+            "files/12/a b.png".to_owned(),
+        )]);
+        for (page, address, expected) in [
+            ("", "/sites/docs/a", "./a/"),
+            ("a/b", "/sites/docs/a", "../../a/"),
+            ("a/b", "/sites/docs/", "../../"),
+            ("a/b", "/sites/docs/c#x", "../../c/#x"),
+            ("a/b", "#x", "#x"),
+            ("a/b", "/sites/docs/a.md", "../../a.md"),
+            ("a/b", "/sites/docs/~site/site.css", "../../~site/site.css"),
+            ("a/b", "c", "../../a/c/"),
+            ("a/b", "https://a.test/?x&amp;y", "https://a.test/?x&amp;y"),
+            ("a", "http://docs.test/files/s/x/a%20b.png", "../files/12/a%20b.png"),
+            ("a", "mailto:a@b.test", "mailto:a@b.test"),
+        ] {
+            let (html, _) = linker.relative(page, &format!("<a href=\"{address}\">"), &files);
+            assert_eq!(html, format!("<a href=\"{expected}\">"), "{address} of {page}");
+        }
+        assert_eq!(linker.leads("a", "../../x"), Leads::Nowhere);
+        assert_eq!(linker.leads("a", "/v1/x"), Leads::Nowhere);
+    }
+
+    #[test]
+    fn names_of_files_stay_in_their_folder() {
+        for (segment, expected) in
+            [("a%2Fb", "a-b"), ("..", "file"), ("%00x", "-x"), ("a%20b.png", "a b.png")]
+        {
+            assert_eq!(file_name(segment), expected);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! A site for agents: the Model Context Protocol over streamable HTTP, by its official SDK.
+//!
+//! Each request is answered for itself, without sessions: what the visitor may see is asked of the platform every time.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use docs_core::{ErrorKind, Result};
+use http_body_util::{BodyExt as _, Full};
+use poem::{
+    Response,
+    http::{Request as HttpRequest, StatusCode, header},
+};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+        InitializeResult, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, Tool,
+        ToolAnnotations,
+    },
+    service::RequestContext,
+    transport::streamable_http_server::{
+        StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
+    },
+};
+use serde_json::{Value, json};
+
+use super::{markdown::one_line, markdown::page_markdown};
+use crate::{
+    address::encoded,
+    cache::Caches,
+    frame::EntryKind,
+    page::{Found, Outcome, Scene, search},
+    request::Asked,
+    visit::Visit,
+};
+
+/// Most bytes of a message.
+pub(crate) const MAX_MESSAGE: usize = 256 * 1024;
+/// Most bytes of an answer that is taken as a whole.
+const MAX_ANSWER: usize = 16 * 1024 * 1024;
+/// Most pages of one answer.
+const LISTED: usize = 200;
+
+/// Answers a message of an agent.
+///
+/// # Errors
+/// `Internal` where the SDK's answer cannot be sent on.
+pub(crate) async fn answer(
+    asked: &Asked<'_>,
+    (visit, caches): (Visit, Arc<Caches>),
+    sent: Bytes,
+) -> Result<Response> {
+    let (visit, caches) = (Arc::new(visit), caches);
+    let tools = move || Ok(Tools { visit: Arc::clone(&visit), caches: Arc::clone(&caches) });
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(MAX_MESSAGE)
+        // The host is that of the site, or there would be no visit.
+        .disable_allowed_hosts();
+    let service = StreamableHttpService::new(tools, Arc::new(NeverSessionManager::default()), config);
+    let mut request = HttpRequest::builder().method(asked.method.clone()).uri("/");
+    for (name, value) in asked.headers {
+        // Who asks is known already.
+        if !matches!(*name, header::COOKIE | header::AUTHORIZATION) {
+            request = request.header(name, value);
+        }
+    }
+    let request = request.body(Full::new(sent)).map_err(docs_core::Error::internal)?;
+    let (parts, body) = service.handle(request).await.into_parts();
+    let body = http_body_util::Limited::new(body, MAX_ANSWER);
+    let body = body.collect().await.map_err(docs_core::Error::internal)?.to_bytes();
+    let mut response = Response::builder().status(parts.status).body(body);
+    for name in [header::CONTENT_TYPE, header::ALLOW] {
+        if let Some(value) = parts.headers.get(&name) {
+            response.headers_mut().insert(name, value.clone());
+        }
+    }
+    if response.status() == StatusCode::OK || response.status() == StatusCode::ACCEPTED {
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, poem::http::HeaderValue::from_static("no-store"));
+    }
+    Ok(response)
+}
+
+/// What an agent may do on a site: search, list pages, read them.
+struct Tools {
+    visit: Arc<Visit>,
+    caches: Arc<Caches>,
+}
+
+impl ServerHandler for Tools {
+    fn get_info(&self) -> InitializeResult {
+        let title = self.title();
+        InitializeResult::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("docs-site", env!("CARGO_PKG_VERSION")).with_title(title.clone()))
+            .with_instructions(format!(
+                "The documentation “{title}”. Search it first; then read pages by the addresses that searches and lists answer."
+            ))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools().into_iter().find(|tool| tool.name == name)
+    }
+
+    async fn call_tool(
+        &self,
+        call: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<CallToolResponse, ErrorData> {
+        let arguments = call.arguments.unwrap_or_default();
+        let done = match &*call.name {
+            "search" => self.search(&arguments).await,
+            "read_page" => self.read(&arguments).await,
+            "list_pages" => self.list(&arguments).await,
+            name => return Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None)),
+        };
+        let result = match done {
+            Ok(Ok(result)) => result,
+            Ok(Err(why)) => CallToolResult::error(vec![ContentBlock::text(why)]),
+            Err(error) if matches!(error.kind(), ErrorKind::Internal) => {
+                tracing::error!(?error, "a tool of a site failed");
+                return Err(ErrorData::internal_error("the server failed", None));
+            }
+            Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),
+        };
+        Ok(result.into())
+    }
+}
+
+/// The result of a tool, or what the agent is to do instead.
+type Told = Result<std::result::Result<CallToolResult, String>>;
+
+impl Tools {
+    fn title(&self) -> String {
+        let site = &self.visit.site;
+        one_line(site.customizations.site.title.as_ref().unwrap_or(&site.site.title).as_str())
+    }
+
+    async fn search(&self, arguments: &JsonObject) -> Told {
+        let Some(query) = text(arguments, "query") else {
+            return Ok(Err("query: must be a text to search for".to_owned()));
+        };
+        let found = match search(&self.visit, query).await? {
+            Outcome::Found(found) => found,
+            Outcome::Unasked => return Ok(Err("query: must not be blank".to_owned())),
+            Outcome::NotNow => {
+                return Ok(Err("The search is not ready yet; try again in a moment.".to_owned()));
+            }
+        };
+        let origin = self.base()?;
+        let pages: Vec<Value> = found.iter().map(|page| self.shown(page, &origin)).collect();
+        Ok(Ok(CallToolResult::structured(json!({ "pages": pages }))))
+    }
+
+    fn shown(&self, page: &Found, base: &str) -> Value {
+        let url = |href: &str| match href.strip_prefix(self.visit.found.site_base_path.as_str()) {
+            Some(below) => format!("{base}{below}"),
+            None => href.to_owned(),
+        };
+        let places: Vec<Value> = page
+            .places
+            .iter()
+            .map(|(title, body, href)| json!({ "heading": title, "excerpt": body, "url": url(href) }))
+            .collect();
+        json!({ "title": page.title, "url": url(&page.href), "space": page.of, "sections": places })
+    }
+
+    async fn read(&self, arguments: &JsonObject) -> Told {
+        let Some(asked) = text(arguments, "page") else {
+            return Ok(Err("page: must be the address or the path of a page".to_owned()));
+        };
+        let base = self.base()?;
+        let path = asked.split(['#', '?']).next().unwrap_or_default();
+        let path = path.strip_prefix(base.trim_end_matches('/')).unwrap_or(path);
+        let own = self.visit.found.site_base_path.as_str();
+        let path = path.strip_prefix(own).unwrap_or(path).trim_matches('/');
+        let path = path.strip_suffix(".md").unwrap_or(path);
+        let wanted = percent_encoding::percent_decode_str(path).decode_utf8_lossy().into_owned();
+        // The longest path of a space that the address begins with; that of the default is blank.
+        let mut places = self.visit.places();
+        places.sort_by_key(|place| std::cmp::Reverse(place.path.len()));
+        for place in places {
+            let prefix = percent_encoding::percent_decode_str(&place.path).decode_utf8_lossy().into_owned();
+            let below = match wanted.strip_prefix(&prefix) {
+                Some(below) => below,
+                None if format!("{wanted}/") == prefix => "",
+                None => continue,
+            };
+            let below = if below == "index" { "" } else { below };
+            let mut scene = Scene::at(&self.visit, &self.caches, place).await?;
+            let found =
+                scene.frame.find(below).filter(|at| scene.frame.entries[*at].kind == EntryKind::Document);
+            if let Some(at) = found {
+                let id = scene.frame.entries[at].id.clone();
+                let text = page_markdown(&mut scene, &self.caches, &id).await?;
+                return Ok(Ok(CallToolResult::success(vec![ContentBlock::text(text)])));
+            }
+        }
+        Ok(Err(format!("There is no page `{path}`; `list_pages` names those that there are.")))
+    }
+
+    async fn list(&self, arguments: &JsonObject) -> Told {
+        let skipped = match arguments.get("offset") {
+            None | Some(Value::Null) => 0,
+            Some(offset) => match offset.as_u64().and_then(|offset| usize::try_from(offset).ok()) {
+                Some(offset) => offset,
+                None => return Ok(Err("offset: must be a whole number".to_owned())),
+            },
+        };
+        let base = self.base()?;
+        let (mut pages, mut seen) = (Vec::new(), 0);
+        for place in self.visit.places() {
+            let frame = self.visit.frame(&self.caches, &place).await?;
+            let first = frame.first().map(|at| frame.entries[at].id.clone());
+            for page in frame.listed() {
+                seen += 1;
+                if seen <= skipped || pages.len() >= LISTED {
+                    continue;
+                }
+                let path = if first.as_ref() == Some(&page.id) { String::new() } else { encoded(&page.path) };
+                pages.push(json!({ "title": page.title, "description": page.description,
+                    "url": format!("{base}{}{path}", place.path), "space": place.space.title }));
+            }
+        }
+        let next = skipped + pages.len();
+        let next = (next < seen).then_some(next);
+        Ok(Ok(CallToolResult::structured(json!({ "pages": pages, "total": seen, "nextOffset": next }))))
+    }
+
+    /// The address of the site, with a slash at its end.
+    fn base(&self) -> Result<String> {
+        Ok(self.visit.canonical_base(&self.visit.place()?))
+    }
+}
+
+/// An argument that is text, and not blank.
+fn text<'a>(arguments: &'a JsonObject, name: &str) -> Option<&'a str> {
+    arguments.get(name)?.as_str().map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// The tools, as agents are told of them.
+fn tools() -> Vec<Tool> {
+    let tool = |name: &'static str, about: &'static str, schema: Value| {
+        let schema = schema.as_object().cloned().unwrap_or_default();
+        Tool::new(name, about, schema)
+            .with_annotations(ToolAnnotations::new().read_only(true).open_world(false))
+    };
+    vec![
+        tool(
+            "search",
+            "Searches the documentation: pages that fit, with the headings and excerpts that do, the best first.",
+            json!({ "type": "object", "required": ["query"], "properties": {
+                "query": { "type": "string", "minLength": 1, "maxLength": 512, "description": "Words to look for." } } }),
+        ),
+        tool(
+            "read_page",
+            "Reads one page as Markdown.",
+            json!({ "type": "object", "required": ["page"], "properties": {
+                "page": { "type": "string", "description": "The address of the page, or its path below the site." } } }),
+        ),
+        tool(
+            "list_pages",
+            "Lists the pages in their order, with their addresses; 200 at a time.",
+            json!({ "type": "object", "properties": {
+                "offset": { "type": "integer", "minimum": 0, "description": "How many pages to pass over: `nextOffset` of the answer before." } } }),
+        ),
+    ]
+}

@@ -1,0 +1,245 @@
+//! What a change request or a revision changes: its pages, and the words of their texts.
+
+use docs_core::{
+    ErrorKind, Result,
+    content::{diff, document::print},
+    model::{Changed, ChangedPage, PageAttributes, SemanticChange},
+};
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::{Scene, head::Head, shell};
+use crate::{
+    address::encoded,
+    cache::Caches,
+    preview::{COMPARE, Preview},
+    visit::Visit,
+};
+
+/// Most changes that are listed.
+const MAX_CHANGES: u32 = 500;
+/// Pages whose texts are compared at once; those of the rest are a link further.
+const COMPARED: usize = 20;
+/// Longest text of which words are compared, in bytes.
+const MAX_TEXT: usize = 512 * 1024;
+/// Words around a change that are shown.
+const CONTEXT: usize = 40;
+/// Longest value of a field that is shown, in characters.
+const MAX_VALUE: usize = 200;
+
+/// The page that shows what a preview changes, of one page where that is named; `None` where nothing is previewed.
+///
+/// # Errors
+/// The platform's.
+pub(crate) async fn compare_page(
+    visit: &Visit,
+    caches: &Caches,
+    page: Option<&str>,
+) -> Result<Option<String>> {
+    let Some(preview) = &visit.preview else { return Ok(None) };
+    let scene = Scene::of(visit, caches).await?;
+    let found = visit.content(&preview.space).list_changes(Some(MAX_CHANGES)).await?;
+    let mut items = Vec::new();
+    let mut compared = 0;
+    for change in &found.changes {
+        let SemanticChange::PageEdited { page: of, attributes } = change else {
+            if page.is_none() {
+                items.push(listed(&scene, change));
+            }
+            continue;
+        };
+        if page.is_some_and(|page| page != of.id.as_str()) {
+            continue;
+        }
+        let text = match &attributes.document {
+            Some(document) if compared < COMPARED => {
+                compared += 1;
+                text_changes(visit, preview, document).await?
+            }
+            Some(_) => {
+                html! { p { a href={ (scene.base()) (COMPARE) "?page=" (of.id) } { "Compare the text" } } }
+            }
+            None => Markup::default(),
+        };
+        items.push(entry(&scene, ("changed", of), &html! { (fields(attributes)) (text) }));
+    }
+    let head = Head { title: format!("Changes of {}", preview.name()), ..Head::default() };
+    let main = html! {
+        article.compare {
+            h1 { "What changed" }
+            @if items.is_empty() { p { "Nothing changed." } }
+            ul.changes { @for item in items { (item) } }
+            @if let Some(more) = found.more { p { (more) " more changes are not listed." } }
+        }
+    };
+    Ok(Some(shell::shell(&scene, &head, &main, &Markup::default()).into_string()))
+}
+
+/// A change that is told in one line.
+fn listed(scene: &Scene<'_>, change: &SemanticChange) -> Markup {
+    let plain = |kind: &str, name: &str, detail: &str| {
+        html! { li { span class={ "kind " (kind) } { (kind) } " " b { (name) } " " span.about { (detail) } } }
+    };
+    match change {
+        SemanticChange::PageCreated { page } => entry(scene, ("added", page), &Markup::default()),
+        SemanticChange::PageDeleted { page } => {
+            plain("removed", &page.title, page.path.as_deref().unwrap_or_default())
+        }
+        SemanticChange::PageMoved { page, parent } => {
+            let name = |page: &Option<ChangedPage>| match page {
+                Some(page) => page.title.clone(),
+                None => "the top level".to_owned(),
+            };
+            let (from, to) = (name(&parent.before), name(&parent.after));
+            let way = if from == to { format!("within {to}") } else { format!("from {from} to {to}") };
+            entry(scene, ("moved", page), &html! { p.about { (way) } })
+        }
+        SemanticChange::PageEdited { page, attributes } => {
+            entry(scene, ("changed", page), &fields(attributes))
+        }
+        SemanticChange::FileCreated { file } => plain("added", &file.name, "file"),
+        SemanticChange::FileEdited { file, .. } => plain("changed", &file.name, "file"),
+        SemanticChange::FileDeleted { file } => plain("removed", &file.name, "file"),
+        SemanticChange::ReusableContentCreated { reusable_content: it } => {
+            plain("added", &it.title, "reusable content")
+        }
+        SemanticChange::ReusableContentEdited { reusable_content: it, .. } => {
+            plain("changed", &it.title, "reusable content")
+        }
+        SemanticChange::ReusableContentDeleted { reusable_content: it } => {
+            plain("removed", &it.title, "reusable content")
+        }
+        SemanticChange::VariablesEdited { variables } => {
+            let names: Vec<&str> = variables.keys().map(String::as_str).collect();
+            plain("changed", "Variables", &names.join(", "))
+        }
+    }
+}
+
+/// A change of a page that is there, which its title leads to.
+fn entry(scene: &Scene<'_>, (kind, page): (&str, &ChangedPage), inner: &Markup) -> Markup {
+    let href = page.path.as_ref().map(|path| format!("{}{}", scene.base(), encoded(path)));
+    html! {
+        li {
+            span class={ "kind " (kind) } { (kind) } " "
+            @match href { Some(href) => a href=(href) { (page.title) }, None => b { (page.title) } }
+            (inner)
+        }
+    }
+}
+
+/// The fields of a page that changed, but for its text.
+fn fields(attributes: &PageAttributes) -> Markup {
+    let Ok(Value::Object(all)) = serde_json::to_value(attributes) else { return Markup::default() };
+    let shown = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.chars().take(MAX_VALUE).collect(),
+        Some(other) => other.to_string().chars().take(MAX_VALUE).collect(),
+    };
+    let rows: Vec<_> = all.iter().filter(|(name, _)| *name != "document").collect();
+    html! {
+        @if !rows.is_empty() {
+            dl.fields {
+                @for (name, change) in rows {
+                    dt { (name) }
+                    dd {
+                        @let (before, after) = (shown(change.get("before")), shown(change.get("after")));
+                        @if !before.is_empty() { del { (before) } " " }
+                        @if !after.is_empty() { ins { (after) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The words of a text that changed, with what stands around them.
+async fn text_changes(visit: &Visit, preview: &Preview, document: &Changed<String>) -> Result<Markup> {
+    let before = text(visit, preview, document.before.as_deref()).await?;
+    let after = text(visit, preview, document.after.as_deref()).await?;
+    if before.len().max(after.len()) > MAX_TEXT {
+        return Ok(html! { p { "The text is too long to be compared here." } });
+    }
+    Ok(word_changes(&before, &after))
+}
+
+/// A text by the name that a change has for it.
+async fn text(visit: &Visit, preview: &Preview, id: Option<&str>) -> Result<String> {
+    let Some(id) = id else { return Ok(String::new()) };
+    let document = match visit.member_space(preview).get_document(id).await {
+        Ok(document) => document,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) => return Err(error),
+    };
+    // What cannot be written as Markdown, as a conflict, is compared by its words alone.
+    Ok(print(&document).unwrap_or_else(|_| docs_core::content::document::plain_text(&document)))
+}
+
+/// Words with the blanks behind them; line ends are words of their own.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for c in text.chars() {
+        let begins = match words.last().and_then(|word| word.chars().last()) {
+            None | Some('\n') => true,
+            Some(last) => {
+                c == '\n'
+                    || (last.is_whitespace() && !c.is_whitespace())
+                    || last.is_alphanumeric() != c.is_alphanumeric() && !c.is_whitespace()
+            }
+        };
+        match words.last_mut() {
+            Some(word) if !begins => word.push(c),
+            _ => words.push(c.to_string()),
+        }
+    }
+    words
+}
+
+/// What changed from one text to another, word by word.
+fn word_changes(before: &str, after: &str) -> Markup {
+    let (old, new) = (words(before), words(after));
+    let mut parts = Vec::new();
+    let mut done = 0;
+    for change in diff::changed(&old, &new) {
+        parts.push(unchanged(&new[done..change.new.start], (done > 0, true)));
+        let (gone, come) = (old[change.old].concat(), new[change.new.clone()].concat());
+        parts.push(html! {
+            @if !gone.is_empty() { del { (gone) } }
+            @if !come.is_empty() { ins { (come) } }
+        });
+        done = change.new.end;
+    }
+    parts.push(unchanged(&new[done..], (true, false)));
+    html! { pre.words { @for part in parts { (part) } } }
+}
+
+/// Words that stayed: of many only those next to changes.
+fn unchanged(words: &[String], (is_behind, is_before): (bool, bool)) -> Markup {
+    let (first, last) = (if is_behind { CONTEXT } else { 0 }, if is_before { CONTEXT } else { 0 });
+    if words.len() <= first + last {
+        return html! { (words.concat()) };
+    }
+    let (start, end) = (words[..first].concat(), words[words.len() - last..].concat());
+    html! { (start) span.cut { " … " } (end) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_changed_stand_out_and_nothing_is_markup() {
+        let drawn = word_changes("One <b> two three.\n", "One <b> four three.\n").into_string();
+        assert_eq!(drawn, "<pre class=\"words\">One &lt;b&gt; <del>two </del><ins>four </ins>three.\n</pre>");
+        let long = "word ".repeat(500);
+        let drawn = word_changes(&long, &format!("{long}more")).into_string();
+        assert!(drawn.contains("<ins>more</ins>") && drawn.len() < 1_000, "{drawn}");
+    }
+
+    #[test]
+    fn words_are_the_text() {
+        for text in ["", "a", " a  b\n\nc-d, e", "\n", "é ü—x"] {
+            assert_eq!(words(text).concat(), text);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What specifications say of operations, webhooks and schemas. Their descriptions are Markdown of others.
+
+use docs_core::{
+    content::document::parse,
+    model::{BlockKind, ContentRef},
+    platform::{BodyDetail, FieldDetail, OperationDetail, ParameterDetail, SpecDetail, SpecSubject},
+};
+use maud::{Markup, html};
+
+use super::{At, Renderer};
+
+/// Most characters of a line of a request that are drawn.
+const MAX_LINE: usize = 2_000;
+
+/// Where the example of what is sent is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sample {
+    /// With its fields.
+    Shown,
+    /// In the request above.
+    Above,
+}
+
+impl Renderer<'_> {
+    /// A block as its specification has it; `None` where nothing is known of that.
+    pub(super) fn described(&self, kind: &BlockKind, at: At) -> Option<Markup> {
+        let (target, subjects) = SpecSubject::of(kind)?;
+        let ContentRef::OpenApi { spec } = target else { return None };
+        let known = |subject: SpecSubject| {
+            let detail = self.specs.get(&(spec.clone(), subject.clone()))?;
+            Some((subject, detail))
+        };
+        let found: Vec<_> = subjects.into_iter().filter_map(known).collect();
+        (!found.is_empty()).then(|| {
+            html! {
+                @for (subject, detail) in found {
+                    @match (&**detail, &subject) {
+                        (SpecDetail::Operation(of), SpecSubject::Operation { method, path }) => {
+                            (self.operation_of((method, path), of, at))
+                        }
+                        (SpecDetail::Operation(of), SpecSubject::Webhook { method, name }) => {
+                            (self.operation_of((method, name), of, at))
+                        }
+                        (SpecDetail::Schema(of), _) => (self.schema(of, at)),
+                        _ => {}
+                    }
+                }
+            }
+        })
+    }
+
+    fn operation_of(&self, (method, path): (&str, &str), of: &OperationDetail, at: At) -> Markup {
+        let words = &self.words.api;
+        let server = of.server.as_deref().unwrap_or_default();
+        let is_called = path.starts_with('/');
+        html! {
+            section.api {
+                p.api-name {
+                    code class={ "method " (method) } { (method.to_uppercase()) " " (path) }
+                    @if of.deprecated { " " span.tag { (words.deprecated) } }
+                }
+                @if let Some(summary) = &of.summary { p.api-summary { strong { (summary) } } }
+                (self.told(of.description.as_deref(), at))
+                @if !of.security.is_empty() {
+                    @let ways: Vec<String> = of.security.iter().map(|way| way.join(" + ")).collect();
+                    p.about { (words.authorization) ": " (ways.join(", ")) }
+                }
+                @if !of.parameters.is_empty() {
+                    p.head { (words.parameters) }
+                    (self.parameters(&of.parameters, at))
+                }
+                @if is_called {
+                    p.head { (words.request) }
+                    (self.code_text(&call((method, path), server, of), "bash", None))
+                }
+                @if let Some(body) = &of.request {
+                    (self.body(body, if is_called { Sample::Above } else { Sample::Shown }, at))
+                }
+                @if !of.responses.is_empty() { p.head { (words.responses) } }
+                @for (index, response) in of.responses.iter().enumerate() {
+                    details.expandable open[index == 0] {
+                        summary { code { (response.status) } }
+                        div {
+                            (self.told(response.description.as_deref(), at))
+                            @if let Some(body) = &response.body { (self.body(body, Sample::Shown, at)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn schema(&self, of: &BodyDetail, at: At) -> Markup {
+        html! {
+            details.expandable.api {
+                summary { code { (of.name) } }
+                div { (self.body(of, Sample::Shown, at)) }
+            }
+        }
+    }
+
+    /// What is sent: its fields, and an example where that is to be shown.
+    fn body(&self, of: &BodyDetail, sample: Sample, at: At) -> Markup {
+        let syntax = if of.name.contains("xml") { "xml" } else { "json" };
+        html! {
+            p.about { code { (of.name) } @if of.kind != of.name { " " (of.kind) } }
+            (self.told(of.description.as_deref(), at))
+            @if !of.fields.is_empty() { (self.fields(&of.fields, at)) }
+            @if sample == Sample::Shown {
+                @if let Some(example) = &of.example { (self.code_text(example, syntax, Some(self.words.api.example))) }
+            }
+        }
+    }
+
+    fn parameters(&self, all: &[ParameterDetail], at: At) -> Markup {
+        html! {
+            dl.api-fields {
+                @for of in all {
+                    dt {
+                        code { (of.name) } " " span.about { (of.location) ", " (of.kind) }
+                        @if of.required { " " span.tag { (self.words.api.required) } }
+                    }
+                    dd {
+                        (self.told(of.description.as_deref(), at))
+                        @if let Some(example) = &of.example {
+                            p.about { (self.words.api.example) ": " code { (example) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn fields(&self, all: &[FieldDetail], at: At) -> Markup {
+        html! {
+            dl.api-fields {
+                @for of in all {
+                    dt class={ "depth-" (of.depth.min(6)) } {
+                        code { (of.name) } " " span.about { (of.kind) }
+                        @if of.required { " " span.tag { (self.words.api.required) } }
+                    }
+                    dd class={ "depth-" (of.depth.min(6)) } { (self.told(of.description.as_deref(), at)) }
+                }
+            }
+        }
+    }
+
+    /// A description. What it includes is not followed.
+    fn told(&self, text: Option<&str>, at: At) -> Markup {
+        let Some(text) = text else { return Markup::default() };
+        let at = At { reuses: super::MAX_REUSE_DEPTH, ..at.inner() };
+        html! { div.api-text { (self.blocks(&parse(text).nodes, at)) } }
+    }
+}
+
+/// A request as a command: the way that most readers try one.
+fn call((method, path): (&str, &str), server: &str, of: &OperationDetail) -> String {
+    let line = |text: &str| text.chars().take(MAX_LINE).collect::<String>();
+    // Nothing in it ends the text that it stands in.
+    let quoted = |text: &str| format!("'{}'", line(text).replace('\'', "'\\''"));
+    let query: Vec<String> = of
+        .parameters
+        .iter()
+        .filter(|of| of.location == "query" && of.required)
+        .map(|of| format!("{}={}", of.name, of.example.as_deref().unwrap_or("…")))
+        .collect();
+    let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+    let mut lines = vec![format!(
+        "curl -X {} {}",
+        method.to_uppercase(),
+        quoted(&format!("{}{path}{query}", server.trim_end_matches('/')))
+    )];
+    for header in of.parameters.iter().filter(|of| of.location == "header" && of.required) {
+        let value = header.example.as_deref().unwrap_or("…");
+        lines.push(format!("  -H {}", quoted(&format!("{}: {value}", header.name))));
+    }
+    if let Some(body) = &of.request {
+        lines.push(format!("  -H {}", quoted(&format!("Content-Type: {}", body.name))));
+        if let Some(example) = &body.example {
+            lines.push(format!("  -d '{}'", example.replace('\'', "'\\''")));
+        }
+    }
+    lines.join(" \\\n")
+}

@@ -1,0 +1,429 @@
+//! Code as runs of kinds. One pass from the start to the end: time and memory grow with the bytes, whatever they are.
+
+use super::languages::{Language, Way};
+
+/// Longest code that is told apart, in bytes.
+const MAX_CODE: usize = 256 * 1024;
+/// Longest word that is looked up.
+const MAX_WORD: usize = 40;
+/// How far is looked ahead, or back, for what decides what something is: so that no line is read again and again.
+const NEAR: usize = 200;
+
+/// What a run of code is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Comment,
+    Text,
+    /// A number, or a value that the language names.
+    Value,
+    Keyword,
+    /// The name of a type.
+    Type,
+    /// A function that is called or made.
+    Function,
+    /// A name of a value, an attribute or a variable.
+    Name,
+    Added,
+    Removed,
+    /// Something about the code: an attribute, a place in a file.
+    Note,
+}
+
+/// A run of code that is of a kind; what is in none is nothing in particular.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) kind: Kind,
+}
+
+/// The runs of code in a language, in their order; none for a language that is not known.
+pub(super) fn runs(code: &str, language: &str) -> Vec<Run> {
+    let Some(language) = Language::named(language).filter(|_| code.len() <= MAX_CODE) else {
+        return Vec::new();
+    };
+    let mut lexer = Lexer { code, language, at: 0, runs: Vec::new() };
+    match language.way {
+        Way::Code | Way::Shell => lexer.words(),
+        Way::Data => lexer.data(),
+        Way::Style => lexer.style(),
+        Way::Markup => lexer.markup(),
+        Way::Difference => lexer.difference(),
+    }
+    lexer.runs
+}
+
+struct Lexer<'c> {
+    code: &'c str,
+    language: &'static Language,
+    at: usize,
+    runs: Vec<Run>,
+}
+
+impl<'c> Lexer<'c> {
+    fn rest(&self) -> &'c str {
+        self.code.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// The character before.
+    fn before(&self) -> Option<char> {
+        self.code.get(..self.at)?.chars().next_back()
+    }
+
+    /// Takes a run that ends so many bytes further on.
+    fn take(&mut self, bytes: usize, kind: Kind) {
+        let end = (self.at + bytes).min(self.code.len());
+        if end > self.at {
+            self.runs.push(Run { start: self.at, end, kind });
+        }
+        self.at = end;
+    }
+
+    fn skip(&mut self) {
+        self.at += self.peek().map_or(1, char::len_utf8);
+    }
+
+    /// The bytes to the end of the line.
+    fn line(&self) -> usize {
+        self.rest().find('\n').unwrap_or(self.rest().len())
+    }
+
+    /// What stands ahead on the line, as far as it is looked at.
+    fn near(&self) -> &'c str {
+        let rest = self.rest();
+        let near = &rest[..rest.floor_char_boundary(NEAR)];
+        &near[..near.find('\n').unwrap_or(near.len())]
+    }
+
+    /// Tells whether only such characters stand before on the line.
+    fn stands_behind(&self, fits: fn(char) -> bool) -> bool {
+        let before = self.code.get(..self.at).unwrap_or_default();
+        before.chars().rev().take_while(|c| *c != '\n').take(NEAR).all(fits)
+    }
+
+    /// Tells whether only blanks stand before on the line.
+    fn is_first(&self) -> bool {
+        self.stands_behind(char::is_whitespace)
+    }
+
+    /// A comment that begins here.
+    fn comment(&mut self) -> bool {
+        let rest = self.rest();
+        for (start, end) in self.language.block {
+            if let Some(inner) = rest.strip_prefix(start) {
+                let bytes = inner.find(end).map_or(rest.len(), |at| start.len() + at + end.len());
+                self.take(bytes, Kind::Comment);
+                return true;
+            }
+        }
+        let begins = |start: &&&str| {
+            // A hash within a word, or in an address, is none.
+            let is_alone = self.before().is_none_or(char::is_whitespace);
+            rest.starts_with(**start) && (is_alone || !matches!(**start, "#" | ";"))
+        };
+        // `://` is part of an address.
+        let is_address = self.before() == Some(':');
+        if self.language.line.iter().any(|start| begins(&start)) && !(is_address && rest.starts_with("//")) {
+            self.take(self.line(), Kind::Comment);
+            return true;
+        }
+        false
+    }
+
+    /// How many bytes the text has that begins here.
+    fn text(&self) -> Option<usize> {
+        let rest = self.rest();
+        let quote = self.language.quotes.iter().find(|quote| rest.starts_with(**quote))?;
+        if *quote == "'" && self.language.has_lifetimes() {
+            return letter(rest);
+        }
+        // An apostrophe within a word.
+        if *quote == "'" && self.before().is_some_and(char::is_alphanumeric) {
+            return None;
+        }
+        let is_shell = self.language.way == Way::Shell;
+        let has_lines = quote.len() > 1 || *quote == "`" || is_shell || self.language.has_lifetimes();
+        let mut is_escaped = false;
+        for (at, c) in rest.char_indices().skip(quote.len()) {
+            match c {
+                _ if is_escaped => is_escaped = false,
+                '\\' => is_escaped = true,
+                '\n' if !has_lines => return Some(at),
+                _ if rest[at..].starts_with(*quote) => return Some(at + quote.len()),
+                _ => {}
+            }
+        }
+        Some(rest.len())
+    }
+
+    /// How many bytes the word has that begins here.
+    fn word(&self) -> usize {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+        self.rest().find(|c| !is_part(c)).unwrap_or(self.rest().len())
+    }
+
+    /// How many bytes the number has that begins here.
+    fn number(&self) -> usize {
+        let rest = self.rest().as_bytes();
+        let mut end = 0;
+        while let Some(byte) = rest.get(end) {
+            let is_sign =
+                matches!(byte, b'+' | b'-') && matches!(rest.get(end.wrapping_sub(1)), Some(b'e' | b'E'));
+            let is_point = *byte == b'.' && rest.get(end + 1).is_some_and(u8::is_ascii_digit);
+            let is_hex = rest.starts_with(b"0x");
+            if !(byte.is_ascii_alphanumeric() || *byte == b'_' || is_point || (is_sign && !is_hex)) {
+                break;
+            }
+            end += 1;
+        }
+        end
+    }
+
+    fn words(&mut self) {
+        let is_shell = self.language.way == Way::Shell;
+        while let Some(c) = self.peek() {
+            if self.comment() {
+                continue;
+            }
+            if let Some(bytes) = self.text() {
+                self.take(bytes, Kind::Text);
+            } else if is_shell && c == '$' {
+                self.variable();
+            } else if is_shell && c == '-' && self.before().is_some_and(char::is_whitespace) {
+                let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+                let bytes = self.rest().find(|c| !is_part(c)).unwrap_or(self.rest().len());
+                self.take(bytes.max(1), Kind::Name);
+            } else if c.is_ascii_digit() {
+                self.take(self.number(), Kind::Value);
+            } else if c.is_alphabetic() || c == '_' || c == '$' {
+                self.named();
+            } else if matches!(c, '@' | '#') && !is_shell {
+                self.note(c);
+            } else {
+                self.skip();
+            }
+        }
+    }
+
+    /// A word: a keyword, a value, a type, a function, or nothing in particular.
+    fn named(&mut self) {
+        let bytes = self.word();
+        let (word, behind) = self.rest().split_at(bytes);
+        let kind = if word.len() > MAX_WORD {
+            None
+        } else if self.language.is_keyword(word) {
+            // A member that is called like a keyword is none.
+            (self.before() != Some('.')).then_some(Kind::Keyword)
+        } else if self.language.is_constant(word) {
+            Some(Kind::Value)
+        } else if self.language.way == Way::Shell {
+            None
+        } else if behind.starts_with('(') || behind.starts_with("!(") {
+            Some(Kind::Function)
+        } else if word.starts_with(char::is_uppercase) && word.contains(char::is_lowercase) {
+            Some(Kind::Type)
+        } else {
+            None
+        };
+        match kind {
+            Some(kind) => self.take(bytes, kind),
+            None => self.at += bytes,
+        }
+    }
+
+    /// `$name`, `${…}`, `$1`; a dollar alone is a prompt.
+    fn variable(&mut self) {
+        let rest = self.rest();
+        let bytes = match rest[1..].chars().next() {
+            Some('{') => self.near().find('}').map_or(1, |at| at + 1),
+            Some(c) if c.is_alphanumeric() || c == '_' => {
+                let is_part = |c: char| c.is_alphanumeric() || c == '_';
+                1 + rest[1..].find(|c| !is_part(c)).unwrap_or(rest.len() - 1)
+            }
+            _ => 1,
+        };
+        self.take(bytes, if bytes == 1 { Kind::Note } else { Kind::Name });
+    }
+
+    /// An attribute or a line of the preprocessor.
+    fn note(&mut self, sign: char) {
+        if sign == '#' && self.is_first() {
+            let bytes = match self.rest().starts_with("#[") || self.rest().starts_with("#![") {
+                true => self.near().find(']').map_or(1, |at| at + 1),
+                false => 1 + self.rest()[1..].find(|c: char| !c.is_alphanumeric()).unwrap_or(0),
+            };
+            self.take(bytes, Kind::Note);
+        } else if sign == '@' && self.before().is_none_or(|c| !c.is_alphanumeric()) {
+            self.at += 1;
+            let bytes = self.word();
+            self.at -= 1;
+            self.take(bytes + 1, Kind::Note);
+        } else {
+            self.skip();
+        }
+    }
+
+    fn data(&mut self) {
+        while let Some(c) = self.peek() {
+            if self.comment() {
+                continue;
+            }
+            if self.is_first() && !matches!(c, '"' | '\'' | '{' | '}' | '\n') && !c.is_whitespace() {
+                if c == '-' {
+                    self.skip();
+                    continue;
+                }
+                if c == '[' {
+                    let bytes = self.near().rfind(']').map_or(1, |at| at + 1);
+                    let is_title = self.language.line.contains(&";");
+                    if is_title {
+                        self.take(bytes, Kind::Keyword);
+                    } else {
+                        self.skip();
+                    }
+                    continue;
+                }
+            }
+            if !c.is_whitespace()
+                && self.starts_entry()
+                && let Some(bytes) = self.key()
+            {
+                self.take(bytes, Kind::Name);
+            } else if let Some(bytes) = self.text() {
+                let is_key = self.rest()[bytes..].trim_start_matches([' ', '\t']).starts_with(':');
+                self.take(bytes, if is_key { Kind::Name } else { Kind::Text });
+            } else if c.is_ascii_digit() && self.before().is_none_or(|c| !c.is_alphanumeric()) {
+                self.take(self.number(), Kind::Value);
+            } else if c.is_alphabetic() {
+                let bytes = self.word();
+                let is_value = self.language.is_constant(&self.rest()[..bytes]);
+                if is_value { self.take(bytes, Kind::Value) } else { self.at += bytes }
+            } else {
+                self.skip();
+            }
+        }
+    }
+
+    /// Tells whether a name of a value may stand here: behind blanks and dashes of a line.
+    fn starts_entry(&self) -> bool {
+        self.stands_behind(|c| c.is_whitespace() || c == '-')
+    }
+
+    /// How many bytes the name has that stands before a colon or an equals sign.
+    fn key(&self) -> Option<usize> {
+        let line = self.near();
+        let is_part = |c: char| c.is_alphanumeric() || "_-./$ ".contains(c);
+        let end = line.find(|c| !is_part(c))?;
+        let is_key = match line[end..].chars().next()? {
+            ':' => line[end + 1..].chars().next().is_none_or(char::is_whitespace),
+            '=' => true,
+            _ => false,
+        };
+        let name = line[..end].trim_end();
+        (is_key && !name.is_empty()).then_some(name.len())
+    }
+
+    fn style(&mut self) {
+        while let Some(c) = self.peek() {
+            if self.comment() {
+                continue;
+            }
+            if let Some(bytes) = self.text() {
+                self.take(bytes, Kind::Text);
+            } else if c == '@' || c == '$' || (c == '-' && self.rest().starts_with("--")) {
+                self.at += 1;
+                let bytes = self.dashed();
+                self.at -= 1;
+                self.take(bytes + 1, if c == '@' { Kind::Keyword } else { Kind::Name });
+            } else if c == '#' || c.is_ascii_digit() {
+                let is_hex = self.rest()[1..].chars().take_while(char::is_ascii_hexdigit).count();
+                let bytes = if c == '#' { if is_hex >= 3 { 1 + is_hex } else { 0 } } else { self.number() };
+                if bytes > 0 { self.take(bytes, Kind::Value) } else { self.skip() }
+            } else if c.is_alphabetic() {
+                let bytes = self.dashed();
+                let behind = self.rest()[bytes..].trim_start_matches(' ');
+                let is_name = behind.starts_with(':') && !behind.starts_with("::") && self.is_first();
+                if is_name { self.take(bytes, Kind::Name) } else { self.at += bytes }
+            } else {
+                self.skip();
+            }
+        }
+    }
+
+    /// How many bytes the word with dashes has that begins here.
+    fn dashed(&self) -> usize {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        self.rest().find(|c| !is_part(c)).unwrap_or(self.rest().len())
+    }
+
+    fn markup(&mut self) {
+        let mut is_inside = false;
+        while let Some(c) = self.peek() {
+            if !is_inside && self.comment() {
+                continue;
+            }
+            if !is_inside && c == '<' {
+                let rest = &self.rest()[1..];
+                let is_part = |c: char| c.is_alphanumeric() || "-_:.!?/".contains(c);
+                let name = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+                is_inside = name > 0;
+                self.take(1 + name, if is_inside { Kind::Keyword } else { Kind::Note });
+            } else if is_inside && c == '>' {
+                is_inside = false;
+                self.take(1, Kind::Keyword);
+            } else if is_inside && matches!(c, '"' | '\'') {
+                let rest = &self.rest()[1..];
+                self.take(rest.find(c).map_or(rest.len() + 1, |at| at + 2), Kind::Text);
+            } else if is_inside && (c.is_alphabetic() || matches!(c, '@' | ':' | '_')) {
+                let is_end = |c: char| c.is_whitespace() || "=>\"'/".contains(c);
+                let bytes = self.rest().find(is_end).unwrap_or(self.rest().len());
+                self.take(bytes.max(1), Kind::Name);
+            } else if c == '&' {
+                let name = &self.near()[1..];
+                let end = name.find(|c: char| !c.is_alphanumeric() && c != '#');
+                match end.filter(|end| name[*end..].starts_with(';')).map(|end| end + 1) {
+                    Some(end) => self.take(end + 1, Kind::Value),
+                    None => self.skip(),
+                }
+            } else {
+                self.skip();
+            }
+        }
+    }
+
+    fn difference(&mut self) {
+        while self.at < self.code.len() {
+            let bytes = self.line();
+            let line = &self.rest()[..bytes];
+            let kind = match line.as_bytes() {
+                [b'@', b'@', ..] | [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => Some(Kind::Note),
+                [b'+', ..] => Some(Kind::Added),
+                [b'-', ..] => Some(Kind::Removed),
+                _ if line.starts_with("diff ") || line.starts_with("index ") => Some(Kind::Note),
+                _ => None,
+            };
+            match kind {
+                Some(kind) => self.take(bytes, kind),
+                None => self.at += bytes,
+            }
+            self.at += 1;
+        }
+    }
+}
+
+/// How many bytes a letter within single quotes has; `None` for a lifetime.
+fn letter(rest: &str) -> Option<usize> {
+    let mut chars = rest.char_indices().skip(1);
+    let (_, first) = chars.next()?;
+    if first != '\\' {
+        let (at, second) = chars.next()?;
+        return (second == '\'').then_some(at + 1);
+    }
+    // `'\u{10ffff}'` is the longest.
+    let end = rest.char_indices().skip(3).take(12).find(|(_, c)| *c == '\'' || *c == '\n')?;
+    (end.1 == '\'').then_some(end.0 + 1)
+}

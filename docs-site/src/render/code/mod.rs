@@ -1,0 +1,163 @@
+//! Code, with its lines, and with colours where its language is known.
+
+mod languages;
+mod lexer;
+
+use docs_core::model::{Block, BlockKind, Leaf, Node, TextNode};
+use maud::{Markup, html};
+
+use self::lexer::{Kind, Run, runs};
+use super::{At, Renderer, inline::marked, plain::plain};
+
+/// How code is shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CodeLook<'c> {
+    pub(super) syntax: Option<&'c str>,
+    pub(super) title: Option<&'c str>,
+    pub(super) wraps: bool,
+    pub(super) is_numbered: bool,
+    pub(super) is_full: bool,
+}
+
+/// How far code has been drawn, and which of its runs comes next.
+struct Cursor<'r> {
+    at: usize,
+    runs: &'r [Run],
+}
+
+impl Renderer<'_> {
+    /// Code, line by line.
+    pub(super) fn code(&self, block: &Block, look: CodeLook<'_>, at: At) -> Markup {
+        let language = look.syntax.map(|syntax| format!("language-{syntax}"));
+        let mut class = "code".to_owned();
+        for (is_on, name) in
+            [(look.wraps, " wraps"), (look.is_numbered, " numbered"), (look.is_full, " full")]
+        {
+            if is_on {
+                class.push_str(name);
+            }
+        }
+        let found = match look.syntax {
+            Some(syntax) => runs(&text_of(block), syntax),
+            None => Vec::new(),
+        };
+        let mut cursor = Cursor { at: 0, runs: &found };
+        html! {
+            figure class=(class) {
+                @if let Some(title) = look.title { figcaption { (title) } }
+                pre tabindex="0" {
+                    code class=[language] {
+                        @for node in &block.nodes {
+                            @let (nodes, is_on) = code_line(node);
+                            span class=(if is_on { "line on" } else { "line" }) {
+                                (self.line(nodes, &mut cursor, at)) "\n"
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A text as code of a language.
+    pub(super) fn code_text(&self, text: &str, syntax: &str, title: Option<&str>) -> Markup {
+        let line = |line: &str| Node::Text(TextNode::new(vec![Leaf::new(line, Vec::new())]));
+        let block = Block::new(BlockKind::Paragraph { align: None }, text.lines().map(line).collect());
+        let look = CodeLook { syntax: Some(syntax), title, wraps: false, is_numbered: false, is_full: false };
+        self.code(&block, look, At::default())
+    }
+
+    fn line(&self, nodes: &[Node], cursor: &mut Cursor<'_>, at: At) -> Markup {
+        let drawn = html! {
+            @for node in nodes {
+                @match node {
+                    Node::Text(text) => @for leaf in &text.leaves { (coloured(leaf, cursor)) },
+                    // What stands within code, such as a note, has no colours.
+                    other => {
+                        ({ cursor.at += plain(std::slice::from_ref(other)).len(); "" })
+                        (self.inlines(std::slice::from_ref(other), at))
+                    }
+                }
+            }
+        };
+        cursor.at += 1;
+        drawn
+    }
+}
+
+/// What code says, with a line end behind each line.
+fn text_of(block: &Block) -> String {
+    let mut text = String::new();
+    for node in &block.nodes {
+        for node in code_line(node).0 {
+            match node {
+                Node::Text(of) => of.leaves.iter().for_each(|leaf| text.push_str(&leaf.text)),
+                other => text.push_str(&plain(std::slice::from_ref(other))),
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// What a line of code says, and whether it stands out.
+fn code_line(node: &Node) -> (&[Node], bool) {
+    match node {
+        Node::Block(Block { kind: BlockKind::CodeLine { highlighted }, nodes, .. }) => {
+            (nodes, *highlighted == Some(true))
+        }
+        node => (std::slice::from_ref(node), false),
+    }
+}
+
+/// A piece of code, cut where its runs begin and end.
+fn coloured(leaf: &Leaf, cursor: &mut Cursor<'_>) -> Markup {
+    let (start, end) = (cursor.at, cursor.at + leaf.text.len());
+    cursor.at = end;
+    let mut pieces: Vec<(&str, Option<Kind>)> = Vec::new();
+    let mut done = start;
+    while let Some((run, later)) = cursor.runs.split_first() {
+        if run.start >= end {
+            break;
+        }
+        let (from, to) = (run.start.max(done), run.end.min(end));
+        pieces.extend(leaf.text.get(done - start..from - start).map(|text| (text, None)));
+        if to > from {
+            pieces.extend(leaf.text.get(from - start..to - start).map(|text| (text, Some(run.kind))));
+        }
+        done = to.max(done);
+        if run.end > end {
+            break;
+        }
+        cursor.runs = later;
+    }
+    pieces.extend(leaf.text.get(done - start..).map(|text| (text, None)));
+    let text = html! {
+        @for (text, kind) in pieces {
+            @match kind {
+                Some(kind) => span class=(class(kind)) { (text) },
+                None => (text),
+            }
+        }
+    };
+    marked(text, leaf)
+}
+
+/// The class of a kind in style sheets.
+const fn class(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Comment => "c-c",
+        Kind::Text => "c-s",
+        Kind::Value => "c-v",
+        Kind::Keyword => "c-k",
+        Kind::Type => "c-t",
+        Kind::Function => "c-f",
+        Kind::Name => "c-n",
+        Kind::Added => "c-a",
+        Kind::Removed => "c-r",
+        Kind::Note => "c-m",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! Formulas as MathML. They are read as the PDF writer reads them, by a parser that bounds how deep they go and how
+//! much macros grow; how long they are and how much is drawn is bounded here. A formula that is not understood is
+//! shown as its source.
+
+mod draw;
+mod letters;
+
+use std::cell::Cell;
+
+use maud::{Markup, html};
+use ratex_parser::{ParseNode, parse};
+
+use self::draw::{Drawer, Font};
+
+/// Longest formula that is read, in bytes.
+const MAX_FORMULA: usize = 4_000;
+/// Most elements of a formula.
+const MAX_ELEMENTS: u32 = 8_000;
+
+/// A formula that stands alone.
+pub(super) fn block(formula: &str) -> Markup {
+    match written(formula, parse_rows) {
+        Some(inner) => html! {
+            div.math tabindex="0" { math display="block" { (semantics(&inner, formula)) } }
+        },
+        None => html! { pre.math tabindex="0" { code.math { (formula) } } },
+    }
+}
+
+/// A formula within text.
+pub(super) fn inline(formula: &str) -> Markup {
+    match written(formula, |formula| parse(formula).ok()) {
+        Some(inner) => html! { math { (semantics(&inner, formula)) } },
+        None => html! { code.math { (formula) } },
+    }
+}
+
+/// The elements with the source that they were made from, which tools copy.
+fn semantics(inner: &Markup, formula: &str) -> Markup {
+    html! {
+        semantics {
+            mrow { (inner) }
+            annotation encoding="application/x-tex" { (formula) }
+        }
+    }
+}
+
+/// Rows without an environment are aligned rows.
+fn parse_rows(formula: &str) -> Option<Vec<ParseNode>> {
+    let has_rows = formula.contains('&') || formula.contains("\\\\");
+    let aligned = || parse(&format!("\\begin{{aligned}}{formula}\\end{{aligned}}")).ok();
+    parse(formula).ok().or_else(|| has_rows.then(aligned).flatten())
+}
+
+fn written(formula: &str, parse: fn(&str) -> Option<Vec<ParseNode>>) -> Option<Markup> {
+    if formula.len() > MAX_FORMULA || formula.trim().is_empty() || formula.contains('\0') {
+        return None;
+    }
+    let nodes = parse(formula)?;
+    let drawer = Drawer { left: Cell::new(MAX_ELEMENTS) };
+    let drawn = drawer.row(&nodes, Font::default());
+    (drawer.left.get() > 0).then_some(drawn)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn formulas_are_mathml() {
+        for (formula, expected) in [
+            ("x^2", "<msup><mi>x</mi><mn>2</mn></msup>"),
+            ("\\frac{a}{12}", "<mfrac><mi>a</mi><mn>12</mn></mfrac>"),
+            ("\\sqrt[3]{x}", "<mroot><mi>x</mi><mn>3</mn></mroot>"),
+            ("\\alpha \\le \\beta", "<mi>α</mi><mo>≤</mo><mi>β</mi>"),
+            ("\\sin x", "<mi>sin</mi><mo>\u{2061}</mo><mi>x</mi>"),
+            ("\\mathbb{R}", "<mi>ℝ</mi>"),
+            ("\\mathbf{v}", "<mi>𝐯</mi>"),
+            ("\\mathrm{d}x", "<mi mathvariant=\"normal\">d</mi>"),
+            ("\\text{if } x", "<mtext>if\u{a0}</mtext>"),
+            ("a < b & c", ""),
+            ("\\hat{x}", "<mover accent=\"true\"><mi>x</mi>"),
+            ("\\left( x \\right)", "<mo fence=\"true\" stretchy=\"true\" form=\"prefix\">(</mo>"),
+            ("\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}", "<mtable"),
+            ("\\color{red} x", "<mi>x</mi>"),
+            ("x < y", "<mo>&lt;</mo>"),
+            ("\\operatorname{<b>}", "&lt;"),
+            ("\\binom{n}{k}", "linethickness=\"0\""),
+            ("f'", "<mo>′</mo>"),
+            ("\\overline{ab}", "<mover"),
+            ("\\underbrace{x}_{n}", "⏟"),
+        ] {
+            let drawn = inline(formula).into_string();
+            assert!(drawn.contains(expected), "{formula}: {drawn}");
+            assert!(!drawn.contains("<b>") && !drawn.contains(" style="), "{formula}: {drawn}");
+        }
+        let sum = block("\\sum_{i=1}^n i").into_string();
+        assert!(sum.contains("<munderover><mo") && sum.contains("display=\"block\""), "{sum}");
+        assert!(block("a &= b \\\\ &= c").into_string().contains("<mtable"));
+        assert!(inline("\\undefined{x}").into_string().starts_with("<code"));
+    }
+
+    #[test]
+    fn formulas_that_are_meant_to_do_harm_are_their_source() {
+        // As large as the stack of a thread that answers requests.
+        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(|| {
+            for unit in [
+                "{",
+                "\\frac{",
+                "^",
+                "^{",
+                "\\sqrt{",
+                "\\left(",
+                "\\begin{matrix}",
+                "\\text{",
+                "\\hat",
+                "\\mathbf{",
+                "\\def\\a{\\a\\a}\\a",
+                "\\def\\a#1{#1#1}\\a{\\a{\\a{x}}}",
+                "\\color{red}",
+                "&",
+                "\\\\",
+                "<script>",
+            ] {
+                for end in ["", "}", "x"] {
+                    let most = MAX_FORMULA - 100;
+                    let formula = format!("{}{}", unit.repeat(most / unit.len()), end);
+                    let since = Instant::now();
+                    let drawn = block(&formula).into_string();
+                    assert!(since.elapsed() < Duration::from_secs(5), "{unit}");
+                    assert!(!drawn.contains("<script"), "{unit}");
+                }
+            }
+        });
+        thread.expect("a thread").join().expect("no panic");
+    }
+}

@@ -1,0 +1,118 @@
+//! Sites for agents: the endpoint is asked by the client of the protocol's official SDK.
+
+use std::collections::HashMap;
+
+use docs_core::model::{SiteVisibility, SpaceId};
+use poem::http::{HeaderName, HeaderValue, StatusCode};
+use rmcp::{
+    RoleClient, ServiceExt as _,
+    model::CallToolRequestParams,
+    service::RunningService,
+    transport::{StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig},
+};
+use serde_json::{Value, json};
+
+use crate::world::{World, token};
+
+async fn guide(w: &World) -> SpaceId {
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Start.").await;
+    w.page(&space, "Invoices", "Intro.\n\n## Refunds\n\nMoney comes back soon.").await;
+    w.platform.settle().await.expect("settled");
+    space
+}
+
+/// A client of the endpoint of a site.
+async fn client(base: &str, path: &str, token: Option<&str>) -> Option<RunningService<RoleClient, ()>> {
+    // The server of this test speaks no TLS, but the client wants to be able to.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut config = StreamableHttpClientTransportConfig::with_uri(format!("{base}{path}~site/mcp"));
+    if let Some(token) = token {
+        let value = HeaderValue::from_str(&format!("Bearer {token}")).expect("a header");
+        config = config.custom_headers(HashMap::from([(HeaderName::from_static("authorization"), value)]));
+    }
+    ().serve(StreamableHttpClientTransport::from_config(config)).await.ok()
+}
+
+async fn call(client: &RunningService<RoleClient, ()>, tool: &str, arguments: Value) -> Value {
+    let arguments = arguments.as_object().cloned().expect("an object");
+    let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+    serde_json::to_value(client.call_tool(call).await.expect("an answer")).expect("JSON")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_of_the_protocol_searches_lists_and_reads() {
+    let w = World::new().await;
+    let space = guide(&w).await;
+    let (_, path) = w.site("Docs", &space).await;
+    w.platform.settle().await.expect("settled");
+    let base = w.serve().await;
+    let agent = client(&base, &path, None).await.expect("connected");
+    let tools = agent.list_all_tools().await.expect("tools");
+    let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["search", "read_page", "list_pages"]);
+    let found = call(&agent, "search", json!({ "query": "money" })).await;
+    let page = &found["structuredContent"]["pages"][0];
+    assert_eq!(page["title"], "Invoices", "{found}");
+    assert_eq!(page["sections"][0]["heading"], "Refunds");
+    let listed = call(&agent, "list_pages", json!({})).await;
+    let pages = listed["structuredContent"]["pages"].as_array().expect("pages").clone();
+    assert_eq!(pages.len(), 2, "{listed}");
+    for page in [page["url"].clone(), pages[1]["url"].clone(), json!("invoices"), json!("/invoices.md")] {
+        let read = call(&agent, "read_page", json!({ "page": page })).await;
+        let text = read["content"][0]["text"].as_str().expect("text");
+        assert!(text.starts_with("# Invoices\n") && text.contains("## Refunds"), "{page}: {read}");
+    }
+    for (tool, arguments) in [
+        ("read_page", json!({ "page": "no-such-page" })),
+        ("read_page", json!({})),
+        ("search", json!({ "query": " " })),
+        ("search", json!({ "query": 3 })),
+        ("list_pages", json!({ "offset": "x" })),
+    ] {
+        let refused = call(&agent, tool, arguments.clone()).await;
+        assert_eq!(refused["isError"], true, "{tool} {arguments}: {refused}");
+    }
+    agent.cancel().await.expect("ended");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_is_let_in_as_visitors_are() {
+    let w = World::new().await;
+    let space = guide(&w).await;
+    let (site, path) = w.site("Docs", &space).await;
+    let auth = serde_json::from_value(json!({ "backend": "custom", "fallbackURL": "https://login.test/in" }));
+    w.me().org(&w.org).site(&site).update_publishing_auth(auth.expect("a change")).await.expect("changed");
+    w.show(&site, SiteVisibility::VisitorAuth).await;
+    let base = w.serve().await;
+    assert!(client(&base, &path, None).await.is_none());
+    assert!(client(&base, &path, Some("x.y.z")).await.is_none());
+    let good = token(&w.key(&site).await, &json!({ "exp": w.seconds() + 600 }));
+    let agent = client(&base, &path, Some(&good)).await.expect("connected");
+    let listed = call(&agent, "list_pages", json!({})).await;
+    assert_eq!(listed["structuredContent"]["total"], 2, "{listed}");
+    agent.cancel().await.expect("ended");
+}
+
+#[tokio::test]
+async fn the_settings_of_a_site_switch_the_endpoint_off() {
+    let w = World::new().await;
+    let space = guide(&w).await;
+    let (site, path) = w.site("Docs", &space).await;
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    let headers = [("accept", "application/json, text/event-stream"), ("content-type", "application/json")];
+    let endpoint = format!("{path}~site/mcp");
+    let on = w.send(&endpoint, &headers, message.clone()).await;
+    assert_eq!(on.status, StatusCode::OK, "{on:?}");
+    assert!(on.body.contains("read_page") && on.header("cache-control") == "no-store", "{on:?}");
+    assert!(w.html(&format!("{path}llms.txt")).await.contains(&endpoint));
+    assert_eq!(w.get(&endpoint).await.status, StatusCode::METHOD_NOT_ALLOWED);
+    for wrong in ["", "{", "[]", "{\"jsonrpc\":\"2.0\"}", "null"] {
+        let got = w.send(&endpoint, &headers, wrong.to_owned()).await;
+        assert!(got.status.is_client_error(), "{wrong}: {got:?}");
+    }
+    assert_eq!(w.send(&endpoint, &headers, "x".repeat(300_000)).await.status, StatusCode::PAYLOAD_TOO_LARGE);
+    w.look(&site, json!({ "pageActions": { "externalAI": true, "markdown": true, "mcp": false } })).await;
+    assert_eq!(w.send(&endpoint, &headers, message).await.status, StatusCode::NOT_FOUND);
+    assert!(!w.html(&format!("{path}llms.txt")).await.contains(&endpoint));
+}

@@ -1,0 +1,126 @@
+//! Sites as files, and for hosts that are not poem.
+
+use std::{collections::BTreeMap, io};
+
+use docs_core::{ErrorKind, model::SiteVisibility};
+use docs_site::{ExportTarget, SiteConfig, Sites};
+use poem::http::{Request, StatusCode};
+use serde_json::json;
+use tower::ServiceExt as _;
+
+use crate::world::World;
+
+/// A folder in memory.
+#[derive(Default)]
+struct Files(BTreeMap<String, Vec<u8>>);
+
+impl ExportTarget for Files {
+    fn write(&mut self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        self.0.entry(path.to_owned()).or_default().extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl Files {
+    fn text(&self, path: &str) -> String {
+        let names: Vec<_> = self.0.keys().collect();
+        let bytes = self.0.get(path).unwrap_or_else(|| panic!("{path} of {names:?}"));
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+/// The folder that a web server answers for an address below another one.
+fn answered(files: &Files, page: &str, link: &str) -> bool {
+    let base = url::Url::parse(&format!("http://host.test/deep/docs/{page}")).expect("an address");
+    let to = base.join(link).expect("a link");
+    let Some(path) = to.path().strip_prefix("/deep/docs/") else { return false };
+    let path = percent_encoding::percent_decode_str(path).decode_utf8_lossy().into_owned();
+    let path = if path.is_empty() || path.ends_with('/') { format!("{path}index.html") } else { path };
+    files.0.contains_key(&path)
+}
+
+#[tokio::test]
+async fn a_public_site_becomes_files_whose_links_lead_to_files_below_any_path() {
+    let w = World::new().await;
+    let (guide, api) = (w.space("Guide").await, w.space("Reference").await);
+    let first = w.page(&guide, "First", "Start.\n\n## Part\n\nText.").await;
+    let picture = json!({ "operation": "insert_files", "files": [
+        { "name": "a b.png", "base64": "iVBORw0KGgo=", "contentType": "image/png", "ref": "p" }] });
+    let uses = json!({ "operation": "insert_page", "title": "Überblick", "document": { "markdown":
+        format!("![p](/files/p) [first](/pages/{first}#part) [wrong](/pages/{first}#nothing)") } });
+    let made = w.edit(&guide, json!([picture, uses])).await;
+    let below = json!({ "operation": "insert_page", "title": "Below", "into": made[0],
+        "document": { "markdown": format!("[other](/spaces/{api}) [up](/pages/{first})") } });
+    let hidden = json!({ "operation": "insert_page", "title": "Only for some", "condition": "visitor.claims.beta",
+        "document": { "markdown": "markq" } });
+    w.edit(&guide, json!([below, hidden])).await;
+    w.page(&api, "Calls", "Reference.").await;
+    let (site, path) = w.site("Docs", &guide).await;
+    w.place(&site, &api).await;
+    w.update(&site, json!({ "adaptiveContent": { "enabled": true } })).await;
+    let sites = Sites::new(&w.platform, SiteConfig::default()).expect("an address");
+    let mut files = Files::default();
+    let done = sites.export(&path, &mut files).await.expect("exported");
+    assert_eq!((done.pages, done.files), (4, 1), "{:?}", files.0.keys());
+    let wrong: Vec<&str> = done.broken.iter().map(|link| link.target.as_str()).collect();
+    assert!(matches!(wrong.as_slice(), [only] if only.ends_with("#nothing")), "{wrong:?}");
+    assert!(files.text("index.html").contains("Start."));
+    assert!(files.text("first/index.html").contains("url=../"), "{}", files.text("first/index.html"));
+    assert!(files.text("index.md").starts_with("# First\n"));
+    for name in ["404.html", "sitemap.xml", "robots.txt", "llms.txt", "rss.xml", "reference/index.html"] {
+        assert!(files.0.contains_key(name), "{name} of {:?}", files.0.keys());
+    }
+    let mut checked = 0;
+    for (name, bytes) in &files.0 {
+        let text = String::from_utf8_lossy(bytes);
+        assert!(!text.contains("markq"), "{name}");
+        let Some(page) = name.strip_suffix("index.html") else { continue };
+        assert!(!text.contains("=\"/sites/"), "{name}: {text}");
+        assert!(!text.contains("class=\"find\""), "there is nothing that searches");
+        for attribute in [" href=\"", " src=\""] {
+            for link in text.split(attribute).skip(1).filter_map(|rest| rest.split('"').next()) {
+                let is_known = link.contains("://")
+                    || link.starts_with('#')
+                    || done.broken.iter().any(|it| it.target == link);
+                checked += 1;
+                assert!(is_known || answered(&files, page, link), "{name}: {link} of {:?}", files.0.keys());
+            }
+        }
+    }
+    assert!(checked > 50, "{checked}");
+}
+
+#[tokio::test]
+async fn what_is_not_for_everybody_is_not_exported() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Secret.").await;
+    let (site, path) = w.site("Docs", &space).await;
+    let sites = Sites::new(&w.platform, SiteConfig::default()).expect("an address");
+    w.show(&site, SiteVisibility::Unlisted).await;
+    let mut files = Files::default();
+    let refused = sites.export(&path, &mut files).await.expect_err("it is not public");
+    assert_eq!(refused.kind(), ErrorKind::Forbidden);
+    assert!(refused.to_string().contains("public"), "{refused}");
+    for visibility in [SiteVisibility::VisitorAuth, SiteVisibility::ShareLink] {
+        w.show(&site, visibility).await;
+        assert!(sites.export(&path, &mut files).await.is_err());
+    }
+    assert_eq!(sites.export("/sites/none/", &mut files).await.expect_err("none").kind(), ErrorKind::NotFound);
+    assert!(files.0.is_empty());
+}
+
+#[tokio::test]
+async fn a_host_that_is_not_poem_serves_sites_as_a_tower_service() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Start.").await;
+    let (_, path) = w.site("Docs", &space).await;
+    let service = Sites::new(&w.platform, SiteConfig::default()).expect("an address").into_tower();
+    for (path, status) in [(path.as_str(), StatusCode::OK), ("/v1/orgs", StatusCode::NOT_FOUND)] {
+        let request = Request::builder().uri(path).header("host", "docs.test:4000");
+        let request = request.body(http_body_util::Full::new(bytes::Bytes::new())).expect("a request");
+        let response = service.clone().oneshot(request).await.expect("an answer");
+        assert_eq!(response.status(), status, "{path}");
+    }
+}

