@@ -83,6 +83,7 @@ pub mod openapi;
 mod pdf;
 mod rate;
 mod representation;
+mod saml;
 mod sign_in;
 #[cfg(feature = "tower")]
 pub mod tower;
@@ -112,6 +113,7 @@ pub use endpoints::HealthCheck;
 pub use mount::tower_service;
 pub use mount::{open_api_service, routes};
 pub use rate::{RateLimit, RateLimited, RateLimiter};
+pub use saml::SamlPages;
 pub use sign_in::{HostAuthenticator, HostSignIn, Identity, SignInFailure};
 pub use trusted_proxies::{ProxyError, TrustedProxies};
 
@@ -155,6 +157,8 @@ pub struct HttpConfig {
     /// The host's own way of signing in, for [`routes`]; tokens of the platform when absent. [`assemble`] is given an
     /// authenticator.
     pub sign_in: Option<HostSignIn>,
+    /// Where people sign in through the SAML providers of their organizations, for [`routes`]; nowhere when absent.
+    pub saml: Option<SamlPages>,
     /// The origins whose web pages may call the API; none but the application's own when absent.
     pub cors: Option<Cors>,
     /// Whether the process is alive: what `/healthz` answers. The platform's own check when absent.
@@ -179,6 +183,7 @@ impl Default for HttpConfig {
             rate_limit: None,
             trusted_proxies: TrustedProxies::default(),
             sign_in: None,
+            saml: None,
             cors: None,
             health: None,
             readiness: None,
@@ -198,6 +203,7 @@ impl fmt::Debug for HttpConfig {
             .field("rate_limit", &self.rate_limit)
             .field("trusted_proxies", &self.trusted_proxies)
             .field("sign_in", &self.sign_in)
+            .field("saml", &self.saml)
             .field("cors", &self.cors)
             .finish_non_exhaustive()
     }
@@ -259,7 +265,7 @@ impl fmt::Debug for HttpApp {
 ///
 /// # Errors
 /// [`Problems`] when the API contradicts itself, for example when two operations share an id, and for a `config` with a
-/// [`sign_in`](HttpConfig::sign_in) beside the authenticator.
+/// [`sign_in`](HttpConfig::sign_in) beside the authenticator, or [`saml`](HttpConfig::saml).
 pub fn assemble<T, A>(
     api: T,
     about: About,
@@ -288,6 +294,9 @@ where
     check_path(&config.api_path)?;
     if config.sign_in.is_some() {
         return Err(Problems::one("`sign_in` is for `routes`: there is an authenticator already"));
+    }
+    if config.saml.is_some() {
+        return Err(Problems::one("`saml` is for `routes`: it signs in to a platform"));
     }
     let metrics = Arc::new(config.registry.map_or_else(Metrics::default, Metrics::beside));
     let server = config.server_url.unwrap_or_else(|| config.api_path.clone());

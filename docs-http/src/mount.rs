@@ -18,6 +18,7 @@ use crate::{
     metrics::Metrics,
     openapi::{OperationLayer, Problems},
     pdf::PdfFiles,
+    saml,
     sign_in::Doors,
     webhooks::GitWebhooks,
 };
@@ -37,7 +38,8 @@ impl Authenticator for Platform {
 
 /// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths. The bytes of files
 /// are below `/files`, PDF files and documents of OpenAPI specifications among them; hosts of Git repositories tell of
-/// pushes below `/webhooks`. People sign in with tokens of the platform, or as [`HttpConfig::sign_in`] says.
+/// pushes below `/webhooks`. People sign in with tokens of the platform, which they get below `/saml` too where
+/// [`HttpConfig::saml`] says so, or as [`HttpConfig::sign_in`] says.
 ///
 /// ```
 /// use docs_core::Platform;
@@ -69,6 +71,10 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
         .at("/webhooks/git/:space", GitWebhooks(platform.clone()));
     #[cfg(feature = "explorer")]
     let files = files.at("/", crate::explorer::way_there());
+    let files = match config.saml.take() {
+        Some(saml) => files.nest("/saml", saml::pages(platform, saml, config.trusted_proxies.clone())),
+        None => files,
+    };
     let doors = Doors { platform: platform.clone(), host: config.sign_in.take() };
     join(api(platform), about(), config, Arc::new(doors), files)
 }

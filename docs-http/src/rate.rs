@@ -69,9 +69,7 @@ impl RateLimit {
         self.clock = Arc::new(clock);
         self
     }
-}
 
-impl RateLimit {
     /// The limit as a middleware of poem, for what a host has beside the API. The API counts its own requests.
     #[must_use]
     pub fn middleware(self, proxies: TrustedProxies) -> RateLimiter {

@@ -90,6 +90,8 @@ mod revisions;
 mod rewind;
 #[path = "http/round_trips.rs"]
 mod round_trips;
+#[path = "http/saml_pages.rs"]
+mod saml_pages;
 #[path = "http/schema_refusals.rs"]
 mod schema_refusals;
 #[path = "http/search.rs"]

@@ -48,7 +48,7 @@ pub(crate) async fn platform(
     let builder = Platform::builder(store, objects).secrets(key).base_url(base).metrics(metrics);
     let builder = builder.search(search_index::open(config)?);
     let builder = web(worker::equip(builder, config)?, config)?;
-    let builder = translator(builder, config)?;
+    let builder = saml(translator(builder, config)?);
     let (builder, first) = git(builder, config).await?;
     let platform = builder.build();
     platform.check_layout().await.map_err(|why| ServerError::flag("--store", why))?;
@@ -151,6 +151,17 @@ fn translator(builder: Builder, config: &ServerConfig) -> Result<Builder, Server
     refuse(config.translator_url.is_some(), "--translator-url", "translate")?;
     refuse(config.translator_key.is_some(), "--translator-key", "translate")?;
     refuse(config.translator_model.is_some(), "--translator-model", "translate").map(|()| builder)
+}
+
+/// What reads and writes the messages of SAML providers. Whether anybody comes is decided by what is mounted.
+#[cfg(feature = "saml")]
+fn saml(builder: Builder) -> Builder {
+    builder.saml(Arc::new(docs_saml::XmlSaml))
+}
+
+#[cfg(not(feature = "saml"))]
+fn saml(builder: Builder) -> Builder {
+    builder
 }
 
 /// The repositories that can be imported, and the one to begin with.

@@ -90,6 +90,9 @@ pub struct ServerConfig {
     /// Model of an `openai` translator.
     #[arg(long, env = "DOCS_TRANSLATOR_MODEL", value_name = "NAME")]
     pub translator_model: Option<String>,
+    /// Whether people sign in through the SAML providers of their organizations, below `/saml`.
+    #[arg(long, env = "DOCS_SAML", default_value = "on")]
+    pub saml: SamlMode,
     /// Folder or Git URL to import as the first space; the handbook when absent.
     #[arg(long, env = "DOCS_IMPORT")]
     pub import: Option<String>,
@@ -144,6 +147,16 @@ pub enum Outbound {
     Private,
     /// Repositories on this machine's disks too.
     Files,
+}
+
+/// Whether people sign in through SAML providers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum SamlMode {
+    /// Where an organization has set one up.
+    #[default]
+    On,
+    /// Nowhere: there are no such addresses.
+    Off,
 }
 
 /// What translates spaces.

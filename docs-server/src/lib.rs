@@ -27,6 +27,7 @@
 //! empty |
 //! | `pdf` | PDF files, `--fonts` | they are refused |
 //! | `postgres` | `--store postgres://…`, with TLS | |
+//! | `saml` | signing in through SAML providers: `--saml` | nobody does |
 //! | `search` | a search index that is kept in a folder: `--search-index` | one in memory, made anew at each start |
 //! | `sqlite` | `--store sqlite:PATH` | |
 //! | `web` | files and websites by their URL | they are refused |
@@ -53,7 +54,7 @@ pub use adapters::handbook;
 pub use bind::BindAddress;
 pub use byte_size::ByteSize;
 pub use cli::{Cli, run};
-pub use config::{Outbound, Secret, ServerConfig, TranslatorKey, TranslatorKind, WorkerProgram};
+pub use config::{Outbound, SamlMode, Secret, ServerConfig, TranslatorKey, TranslatorKind, WorkerProgram};
 pub use error::ServerError;
 pub use search_index::SearchPlace;
 pub use server::Server;

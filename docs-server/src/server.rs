@@ -3,7 +3,7 @@
 use std::{io, sync::Arc, time::Duration};
 
 use docs_core::Platform;
-use docs_http::{Cors, HttpApp, HttpConfig, RateLimit, RateLimiter, metrics::Registry};
+use docs_http::{Cors, HttpApp, HttpConfig, RateLimit, RateLimiter, SamlPages, metrics::Registry};
 use docs_site::{SiteConfig, Sites};
 use poem::{
     Endpoint, EndpointExt as _, Request, Response, Route, Server as PoemServer,
@@ -14,7 +14,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 use url::Url;
 
 use crate::{
-    FirstStart, ServerConfig, ServerError, StoreUrl, adapters,
+    FirstStart, SamlMode, ServerConfig, ServerError, StoreUrl, adapters,
     adapters::FirstImport,
     config::base_url,
     home::Home,
@@ -193,9 +193,15 @@ impl Endpoint for Front {
 
 fn http_config(config: &ServerConfig) -> HttpConfig {
     HttpConfig {
+        saml: saml_pages(config),
         rate_limit: config.rate_limit.map(RateLimit::per_minute),
         trusted_proxies: config.trusted_proxies.clone().unwrap_or_default(),
         cors: Some(Cors::origins(config.cors_origins.clone())),
         ..HttpConfig::default()
     }
+}
+
+/// Where people sign in. Without the adapter, nobody could.
+fn saml_pages(config: &ServerConfig) -> Option<SamlPages> {
+    (cfg!(feature = "saml") && config.saml == SamlMode::On).then(SamlPages::default)
 }

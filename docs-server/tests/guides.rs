@@ -31,6 +31,8 @@ const SERVER: &str = "127.0.0.1:4000";
 /// The web page and the repository that the pages import, and what each is in the test: nothing here needs a network.
 const WEB_PAGE: &str = "https://example.com/docs";
 const REPOSITORY: &str = "https://github.com/example/project.git";
+/// The certificate that a page has its readers save.
+const CERTIFICATE: &str = include_str!("saml/provider.crt");
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -239,6 +241,7 @@ async fn page_runs(page: &str) {
     let folder = TempDir::new().expect("a folder");
     let folder = folder.path();
     programs(folder);
+    fs::write(folder.join("provider.crt"), CERTIFICATE).expect("a file");
     let store = format!("sqlite:{}", folder.join("docs.db").display());
     let server = Process::with(&["--bind", "127.0.0.1:0", "--store", &store, "--outbound", "files"]).await;
     let address = server.base.trim_start_matches("http://").to_owned();
@@ -300,6 +303,7 @@ pages! {
     publish_a_site: "guides/publish-a-site.md",
     publish_an_openapi_specification: "guides/publish-an-openapi-specification.md",
     publish_to_an_audience: "guides/publish-to-an-audience.md",
+    sign_in_with_saml: "guides/sign-in-with-saml.md",
     sync_with_git: "guides/sync-with-git.md",
     translate_a_space: "guides/translate-a-space.md",
     upload_files: "guides/upload-files.md",

@@ -9,8 +9,8 @@ use docs_store::{Scan, key::COUNTERS};
 /// The kinds of the platform's records, by name: each has a table of its own.
 const KINDS: &[&str] = &[
     "adap", "aud", "cmr", "cmt", "col", "crq", "cust", "gls", "grt", "idm", "ive", "ivl", "job", "mem",
-    "oas", "oav", "org", "rev", "rqr", "rvw", "sauth", "sec", "sgr", "shl", "site", "sml", "spc", "srd",
-    "ssp", "tea", "tmm", "tok", "trm", "trn", "usr",
+    "oas", "oav", "org", "rev", "rqr", "rvw", "sauth", "sec", "sgr", "shl", "site", "sma", "sml", "smr",
+    "spc", "srd", "ssp", "tea", "tmm", "tok", "trm", "trn", "usr",
 ];
 
 /// What kinds of record there are.

@@ -8,10 +8,10 @@ use std::sync::Arc;
 pub(super) use audience::Audience;
 pub(super) use resolver::{AccessResolver, MAX_DEPTH, MAX_TEAM_GRANTS};
 
-use super::Actor;
+use super::{Actor, TokenUser, saml};
 use crate::{
     Error, ErrorKind, Result,
-    model::{CollectionId, ContentTarget, OrgId, Role, SpaceId},
+    model::{CollectionId, ContentTarget, OrgId, Role, SpaceId, UserId},
     platform::nouns::SiteRef,
     policy::{CollectionAccess, OrgAccess, SiteAction, SpaceAccess, Standing},
     store::{
@@ -25,14 +25,56 @@ pub(super) async fn org(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess>
     match actor {
         Actor::Platform => OrgAccess::of_platform(tx.get(&OrgRecord::at(id)).await?),
         Actor::User(user) => {
-            let found = tx.get_values(&[OrgRecord::at(id), MemberRecord::at(id, user)]).await?;
-            let [org, member] = <[_; 2]>::try_from(found).map_err(|_| Error::not_found("organization"))?;
-            let org = org.map(crate::store::decode::<OrgRecord>).transpose()?;
-            let member = member.map(crate::store::decode::<MemberRecord>).transpose()?;
+            let (org, member) = membership(tx, user, id).await?;
             OrgAccess::of_member(org, member.as_deref())
+        }
+        Actor::Token(token) if !token.reaches(id) => Err(Error::not_found("organization")),
+        Actor::Token(token) => {
+            let (org, member) = membership(tx, token.user(), id).await?;
+            match OrgAccess::of_bearer(org, member.as_deref(), token.sign_in()) {
+                Err(error) if error.kind() == ErrorKind::Forbidden => Err(way_in(tx, token, id).await?),
+                access => access,
+            }
         }
         Actor::Visitor(_) => Err(Error::not_found("organization")),
     }
+}
+
+/// The access of an actor to what everybody in an organization has to know before they sign in to it as it wants.
+pub(super) async fn org_before_sign_in(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess> {
+    match actor {
+        Actor::Token(token) if token.session_of().is_none() => {
+            org(tx, &Actor::User(token.user().clone()), id).await
+        }
+        _ => org(tx, actor, id).await,
+    }
+}
+
+/// An organization, and the membership of a user in it.
+async fn membership(
+    tx: &Tx,
+    user: &UserId,
+    id: &OrgId,
+) -> Result<(Option<Arc<OrgRecord>>, Option<Arc<MemberRecord>>)> {
+    let found = tx.get_values(&[OrgRecord::at(id), MemberRecord::at(id, user)]).await?;
+    let [org, member] = <[_; 2]>::try_from(found).map_err(|_| Error::not_found("organization"))?;
+    let org = org.map(crate::store::decode::<OrgRecord>).transpose()?;
+    let member = member.map(crate::store::decode::<MemberRecord>).transpose()?;
+    Ok((org, member))
+}
+
+/// What is said to somebody whose token an organization does not take: where to sign in.
+async fn way_in(tx: &Tx, token: &TokenUser, id: &OrgId) -> Result<Error> {
+    let active = saml::active_providers(tx, id).await?;
+    Ok(Error::forbidden(match active.first() {
+        Some(provider) => format!(
+            "the organization insists on single sign-on: sign in at {}",
+            token.urls().saml_service(&provider.id).start_url
+        ),
+        None => "the organization insists on single sign-on, and nobody has set up where to sign in: ask an \
+                 administrator of it"
+            .to_owned(),
+    }))
 }
 
 /// The access of an actor to a space, deleted or not.

@@ -108,7 +108,7 @@ impl<'p> Caller<'p> {
                 (Some(organization), _) => {
                     access::org(&tx, actor, organization).await?.require(OrgAction::Administrate)?;
                 }
-                (None, Actor::User(_) | Actor::Visitor(_)) => {
+                (None, Actor::User(_) | Actor::Token(_) | Actor::Visitor(_)) => {
                     return Err(Error::forbidden(
                         "only the operator reads the whole log; name an organization",
                     ));

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     content::Content,
     ports::{
-        Clock, Converter, GitRemote, Ids, Metrics, NoMetrics, Pdf, PseudoTranslator, RandomIds, SamlVerifier,
+        Clock, Converter, GitRemote, Ids, Metrics, NoMetrics, Pdf, PseudoTranslator, RandomIds, Saml,
         SealingKey, SearchIndex, Secrets, SpecReader, SystemClock, Translator, Web,
     },
     store::{Objects, Store},
@@ -26,7 +26,7 @@ pub(super) struct Ports {
     pub(super) converter: Option<Arc<dyn Converter>>,
     pub(super) pdf: Option<Arc<dyn Pdf>>,
     pub(super) spec_reader: Option<Arc<dyn SpecReader>>,
-    pub(super) saml: Option<Arc<dyn SamlVerifier>>,
+    pub(super) saml: Option<Arc<dyn Saml>>,
     pub(super) translator: Arc<dyn Translator>,
     pub(super) metrics: Arc<dyn Metrics>,
 }
@@ -131,10 +131,10 @@ impl Builder {
         self
     }
 
-    /// Verifies what SAML identity providers say with this; without it, nobody signs in through them.
+    /// Reads what SAML identity providers say with this, and asks them; without it, nobody signs in through them.
     #[must_use]
-    pub fn saml(mut self, verifier: Arc<dyn SamlVerifier>) -> Self {
-        self.ports.saml = Some(verifier);
+    pub fn saml(mut self, saml: Arc<dyn Saml>) -> Self {
+        self.ports.saml = Some(saml);
         self
     }
 

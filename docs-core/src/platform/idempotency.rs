@@ -187,7 +187,7 @@ impl Platform {
     pub(super) fn answers<'r>(&'r self, actor: &'r Actor) -> Option<KeptAnswer<'r>> {
         let request = self.request.as_ref()?;
         let caller = match actor {
-            Actor::User(user) => Some(user),
+            Actor::User(_) | Actor::Token(_) => actor.user(),
             Actor::Platform => None,
             // Visitors change nothing.
             Actor::Visitor(_) => return None,
@@ -195,6 +195,12 @@ impl Platform {
         let mut hasher = blake3::Hasher::new_derive_key("docs-platform idempotency key of a caller");
         hasher.update(caller.map_or("", UserId::as_str).as_bytes()).update(b"\0");
         hasher.update(request.0.key.0.as_bytes());
+        // A session of single sign-on is not told what its user asked for elsewhere.
+        if let Actor::Token(token) = actor
+            && let Some(organization) = token.session_of()
+        {
+            hasher.update(b"\0").update(organization.as_str().as_bytes());
+        }
         let id = BASE32.encode(hasher.finalize().as_bytes());
         Some(KeptAnswer { platform: self, request, caller, id })
     }

@@ -146,6 +146,8 @@ pub const LIMITS: &[LimitGroup] = &[
             window("A fetch of an OpenAPI specification, all its files", openapi_specs::fetch::FETCH_WINDOW),
             window("A token to read a site", visitors::pass::CONTENT_TOKEN_WINDOW),
             window("A token that vouches for a member", visitors::member::MEMBER_TOKEN_WINDOW),
+            window("Signing in at a SAML provider", saml::SAML_LOGIN_WINDOW),
+            window("A session of single sign-on", saml::SESSION_WINDOW),
             window("An entry of the audit log", audit::AUDIT_RETENTION),
             window("A job that has ended", jobs::JOBS_KEPT),
             window("A write, from the first object that it stores to its commit", collect::WRITE_WINDOW),

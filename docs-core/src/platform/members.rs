@@ -190,7 +190,7 @@ impl<'p> OrgHandle<'p> {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             let user = actor.require_user()?.clone();
-            let ping = PingMember { org: org.clone(), user, now: platform.now() };
+            let ping = PingMember { actor: actor.clone(), org: org.clone(), user, now: platform.now() };
             let token = platform
                 .upkeep_and_show(&ping, |done| Box::pin(platform.member_token(done.tx, (org, &ping.user))));
             Ok(Visit { platform_visitor_claims: token.await? })
@@ -302,6 +302,7 @@ impl Operation for SetMember {
 }
 
 struct PingMember {
+    actor: Actor,
     org: OrgId,
     user: UserId,
     now: Timestamp,
@@ -313,7 +314,7 @@ impl Operation for PingMember {
     const NAME: &'static str = "member_ping";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        access::org(tx, &Actor::User(self.user.clone()), &self.org).await?;
+        access::org(tx, &self.actor, &self.org).await?;
         let old = find(tx, &self.org, &self.user).await?;
         // Of two pings the later one counts, in whatever order they come.
         if old.last_seen_at < Some(self.now) {

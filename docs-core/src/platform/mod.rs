@@ -45,6 +45,7 @@ mod sites;
 mod spaces;
 mod teams;
 mod templates;
+mod token_user;
 mod translations;
 mod tree;
 mod urls;
@@ -84,10 +85,12 @@ pub use openapi_specs::{
 pub use pdf::{PDF_WINDOW, PdfAnswer, PdfFile, PdfPart};
 pub use people::{NewToken, NewUser, TokenInfo, TokenSecret};
 pub use precondition::{EntityTag, Precondition, Tags};
+pub use saml::{SamlAnswer, SamlSession, SamlStart};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
 pub use sites::{SiteFilter, SiteSpaceFilter};
 pub use spaces::RESTORE_WINDOW;
 pub use teams::TeamFilter;
+pub use token_user::TokenUser;
 pub use tree::Reach;
 pub use urls::Urls;
 pub use visitors::Visitor;
@@ -95,7 +98,7 @@ pub use visitors::Visitor;
 use crate::{
     BoxFuture, Error, Result,
     content::Content,
-    model::{Timestamp, UserId},
+    model::{OrgId, Timestamp, UserId},
     ports::{Clock, Ids, Metrics, Secrets, new_id},
     store::{
         Answers, KINDS, Logged, Mode, Objects, Observer, Operation, Receipt, Store, Tx, WriteContext, Written,
@@ -111,8 +114,10 @@ impl<T: Serialize + DeserializeOwned + Send + Sync> Answer for T {}
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Actor {
-    /// A user, with the user's rights.
+    /// A user, with the user's rights, who was made sure of by the program that embeds the platform.
     User(UserId),
+    /// A user by a token of the platform, with the user's rights where the token is good.
+    Token(TokenUser),
     /// The platform itself, or the program that embeds it: everything is allowed.
     Platform,
     /// A visitor of published sites, who reads what their audience sees and does nothing else.
@@ -125,6 +130,7 @@ impl Actor {
     pub const fn user(&self) -> Option<&UserId> {
         match self {
             Self::User(user) => Some(user),
+            Self::Token(token) => Some(token.user()),
             Self::Platform | Self::Visitor(_) => None,
         }
     }
@@ -137,6 +143,14 @@ impl Actor {
         self.user().ok_or_else(|| Error::forbidden("only a user can do this"))
     }
 
+    /// Tells whether the actor may be somebody in an organization, as far as their way of signing in goes.
+    fn reaches(&self, organization: &OrgId) -> bool {
+        match self {
+            Self::Token(token) => token.reaches(organization),
+            Self::User(_) | Self::Platform | Self::Visitor(_) => true,
+        }
+    }
+
     /// Refuses everybody but the program that embeds the platform.
     ///
     /// # Errors
@@ -144,7 +158,7 @@ impl Actor {
     pub fn require_platform(&self) -> Result<()> {
         match self {
             Self::Platform => Ok(()),
-            Self::User(_) | Self::Visitor(_) => {
+            Self::User(_) | Self::Token(_) | Self::Visitor(_) => {
                 Err(Error::forbidden("only the operator of the platform can do this"))
             }
         }

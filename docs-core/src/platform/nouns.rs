@@ -16,7 +16,7 @@ use std::fmt;
 
 pub(super) use self::addresses::{ContentAddress, GrantTarget};
 pub(crate) use self::addresses::{RequestRef, SiteRef};
-use super::{Platform, Visitor};
+use super::{Platform, TokenUser, Visitor};
 use crate::model::{
     CollectionId, CommentId, CommentReplyId, InviteId, OpenApiSpecVersionId, OrgId, RedirectId,
     SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId, TranslationId,
@@ -43,6 +43,7 @@ pub struct Caller<'p> {
 #[derive(Clone, Copy, Debug)]
 enum Who<'p> {
     User(&'p UserId),
+    Token(&'p TokenUser),
     Platform,
     Visitor(&'p Visitor),
 }

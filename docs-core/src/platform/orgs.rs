@@ -54,7 +54,8 @@ impl<'p> Orgs<'p> {
     }
 
     /// Lists the organizations of the user who acts, in the order of joining; for the platform itself all there are, in
-    /// the order of their ids.
+    /// the order of their ids. Of one that insists on single sign-on, a token that it does not take sees as much as it
+    /// takes to sign in; a session of single sign-on sees its own organization.
     ///
     /// # Errors
     /// `Unauthenticated` for a visitor of a site; `Invalid` for a wrong page or limit.
@@ -87,14 +88,25 @@ impl<'p> Orgs<'p> {
                 let access = |pair: &[Option<Value>]| -> Result<Option<OrgAccess>> {
                     let [Some(org), Some(member)] = pair else { return Ok(None) };
                     let org = decode::<OrgRecord>(org.clone())?;
+                    if !actor.reaches(&org.id) {
+                        return Ok(None);
+                    }
                     let member = decode::<MemberRecord>(member.clone())?;
                     OrgAccess::of_member(Some(org), Some(&member)).map(Some)
                 };
                 list.offer_all(&rows, found.chunks(2).map(access).collect::<Result<Vec<_>>>()?);
             }
-            let count = tx.number(&counter(user.as_str(), "orgs")).await?;
-            let page = list.finish(&tx, u64::try_from(count).ok()).await?;
-            let items = platform.org_views(&tx, actor, &page.items).await?;
+            let count = match actor {
+                Actor::Token(token) if token.session_of().is_some() => None,
+                _ => u64::try_from(tx.number(&counter(user.as_str(), "orgs")).await?).ok(),
+            };
+            let page = list.finish(&tx, count).await?;
+            let mut items = platform.org_views(&tx, actor, &page.items).await?;
+            let given = matches!(actor, Actor::Token(token) if token.session_of().is_none());
+            let closed = |access: &OrgAccess| given && !access.takes_tokens();
+            for (shown, access) in items.iter_mut().zip(&page.items).filter(|(_, access)| closed(access)) {
+                *shown = platform.org_outline(access.org());
+            }
             Ok(Page { items, next: page.next, count: page.count })
         })
     }
@@ -131,9 +143,10 @@ impl<'p> Orgs<'p> {
             };
             let shown = match access::org(&tx, actor, &id).await {
                 Ok(access) => platform.org_views(&tx, actor, &[access]).await?.pop(),
-                Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(error) if error.kind() == ErrorKind::NotFound && actor.reaches(&id) => {
                     platform.org_from_outside(&tx, actor, (&id, &domain)).await?
                 }
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => None,
                 Err(error) => return Err(error),
             };
             Ok(DomainOrganizations { organizations: shown.into_iter().collect() })
@@ -303,8 +316,15 @@ impl Platform {
         let user = user_of(tx, actor.require_user()?).await?;
         let own = user.email.rsplit('@').next().unwrap_or_default().to_lowercase();
         let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(id)).await?;
-        Ok(org.filter(|_| own == domain.as_str()).map(|org| Organization {
-            email_domains: vec![domain.clone()],
+        Ok(org
+            .filter(|_| own == domain.as_str())
+            .map(|org| Organization { email_domains: vec![domain.clone()], ..self.org_outline(&org) }))
+    }
+
+    /// What of an organization is shown to somebody who is not in it yet: its name, its logo, how to join.
+    fn org_outline(&self, org: &OrgRecord) -> Organization {
+        Organization {
+            email_domains: Vec::new(),
             hostname: None,
             use_case: None,
             community_type: None,
@@ -315,8 +335,8 @@ impl Platform {
             trial: Default::default(),
             blocked: None,
             custom_hostname: None,
-            ..self.org_view(&org, OrganizationPermissions::default())
-        }))
+            ..self.org_view(org, OrganizationPermissions::default())
+        }
     }
 
     /// Shows organizations, with what the actor owns in them.

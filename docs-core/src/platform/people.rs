@@ -1,13 +1,18 @@
 //! Users and their tokens.
 
+mod known;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use known::knows;
+
 use super::{
-    Actor, Platform,
+    Actor, Platform, TokenUser,
     invites::RedeemInvites,
     nouns::{Caller, UserHandle, Users},
+    saml,
 };
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
@@ -15,7 +20,7 @@ use crate::{
     platform::list_identities::tag,
     store::{
         Batches, Entity, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Tx, Value,
-        decode, id_of,
+        decode,
         records::{MemberRecord, TokenRecord, UserRecord},
     },
 };
@@ -89,8 +94,6 @@ impl std::fmt::Debug for TokenSecret {
     }
 }
 
-/// Organizations of a user that are looked at together.
-const ORGS_AT_ONCE: u32 = 200;
 /// Most bytes of an e-mail address.
 const MAX_EMAIL: usize = 254;
 /// Fewest characters of a secret that an operator chooses.
@@ -144,12 +147,11 @@ impl<'p> UserHandle<'p> {
             let tx = platform.read().await?;
             let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(id)).await?;
             let user = user.ok_or_else(|| Error::not_found("user"))?;
-            let knows = match actor {
-                Actor::User(me) => me == id || share_org(&tx, me, id).await?,
-                Actor::Platform => true,
-                Actor::Visitor(_) => false,
-            };
-            if knows { Ok(platform.user_view(&user)) } else { Err(Error::not_found("user")) }
+            if knows(&tx, actor, id).await? {
+                Ok(platform.user_view(&user))
+            } else {
+                Err(Error::not_found("user"))
+            }
         })
     }
 
@@ -364,7 +366,13 @@ impl Platform {
             if token.expires_at.is_some_and(|end| end <= self.now()) {
                 return Err(Error::new(ErrorKind::Unauthenticated, "the token has expired"));
             }
-            Ok(Actor::User(token.user.clone()))
+            if let Some(session) = &token.sso
+                && saml::active_provider(&tx, &session.provider).await?.is_none()
+            {
+                let ended = "the session has ended: its provider signs nobody in any more";
+                return Err(Error::new(ErrorKind::Unauthenticated, ended));
+            }
+            Ok(Actor::Token(TokenUser::of(&token, self.urls())))
         })
     }
 
@@ -396,10 +404,7 @@ impl Platform {
                 return Err(Error::invalid("secret", "must be of ASCII letters, digits and punctuation"));
             }
             Some(secret) => secret,
-            None => {
-                let (a, b) = (self.ids().next(), self.ids().next());
-                format!("docs_{}{}", BASE32.encode(a.as_bytes()), BASE32.encode(b.as_bytes()))
-            }
+            None => self.token_secret(),
         };
         let token = TokenRecord {
             hash: Hash::of(secret.as_bytes()),
@@ -408,9 +413,16 @@ impl Platform {
             label: new.label.to_string(),
             created_at: now,
             expires_at: new.expires_at,
+            sso: None,
         };
         let id = token.id.clone();
         Ok((token, TokenSecret { id, secret }))
+    }
+
+    /// The secret of a new token.
+    pub(super) fn token_secret(&self) -> String {
+        let (a, b) = (self.ids().next(), self.ids().next());
+        format!("docs_{}{}", BASE32.encode(a.as_bytes()), BASE32.encode(b.as_bytes()))
     }
 
     pub(super) fn user_view(&self, user: &UserRecord) -> User {
@@ -436,8 +448,9 @@ impl Platform {
         let is_guest = match actor {
             Actor::Platform => false,
             Actor::Visitor(_) => true,
-            Actor::User(me) => {
-                let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, me)).await?;
+            Actor::User(_) | Actor::Token(_) => {
+                let me = MemberRecord::at(org, actor.require_user()?);
+                let member: Option<Arc<MemberRecord>> = tx.get(&me).await?;
                 member.is_none_or(|member| member.role.is_none())
             }
         };
@@ -466,27 +479,6 @@ impl Platform {
     }
 }
 
-/// Tells whether somebody is a member, and no guest, of an organization that another is in.
-async fn share_org(tx: &Tx, me: &UserId, other: &UserId) -> Result<bool> {
-    let mut batches = Batches::of(MemberRecord::orgs_of(me).scan(ORGS_AT_ONCE));
-    while let Some(rows) = batches.next(tx).await? {
-        let mut keys = Vec::with_capacity(2 * rows.len());
-        for (row, _) in &rows {
-            let org: OrgId = id_of(row)?;
-            keys.extend([MemberRecord::at(&org, me), MemberRecord::at(&org, other)]);
-        }
-        let found = tx.get_many::<MemberRecord>(&keys).await?;
-        let sees = |pair: &[Option<Arc<MemberRecord>>]| match pair {
-            [Some(me), Some(_)] => me.role.is_some(),
-            _ => false,
-        };
-        if found.chunks(2).any(sees) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// Refuses what is no e-mail address.
 pub(super) fn check_email(field: &str, email: &str) -> Result<()> {
     let at = email.rfind('@').filter(|at| *at > 0 && *at + 1 < email.len());
@@ -513,7 +505,11 @@ fn own_token(actor: &Actor, user: &UserId) -> Result<()> {
     match actor {
         Actor::Platform => Ok(()),
         Actor::User(me) if me == user => Ok(()),
-        Actor::User(_) | Actor::Visitor(_) => {
+        Actor::Token(token) if token.session_of().is_some() => Err(Error::forbidden(
+            "a session of single sign-on makes, lists and revokes no tokens: they would outlast it",
+        )),
+        Actor::Token(token) if token.user() == user => Ok(()),
+        Actor::User(_) | Actor::Token(_) | Actor::Visitor(_) => {
             Err(Error::forbidden("tokens are made, listed and revoked by the user they are for"))
         }
     }

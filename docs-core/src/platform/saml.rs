@@ -1,29 +1,32 @@
-//! SAML providers of organizations, and who signs in through them.
-//!
-//! Providers are kept and shown, and what they say of somebody is verified through a port. The addresses that a browser
-//! goes through, and what becomes of somebody who signed in, are up to the program that embeds the platform.
+//! SAML providers of organizations. Who signs in through them: `login.rs`; what becomes of their session: `session.rs`.
+
+mod login;
+mod session;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
+pub(super) use login::SAML_LOGIN_WINDOW;
+pub use login::{SamlAnswer, SamlStart};
+pub(super) use session::SESSION_WINDOW;
+pub use session::SamlSession;
+
 use super::{
     Actor, Platform, access,
-    nouns::{Caller, OrgHandle, SamlProviderHandle, SamlProviders},
-    people::check_email,
+    nouns::{OrgHandle, SamlProviderHandle, SamlProviders},
 };
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    BoxFuture, Error, Result,
     model::{
         CreateSamlProvider, OrgId, Patch, SamlProvider, SamlProviderId, SamlProviderObject,
         SamlProviderStatus, SamlProviderUrls, SsoLogin, SsoLogins, TeamId, UpdateSamlProvider,
     },
     platform::list_identities::tag,
     policy::{OrgAccess, OrgAction},
-    ports::{SamlIdentity, SamlTrust},
     store::{
         Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
-        records::{MemberRecord, SamlProviderRecord, TeamRecord, UserRecord, linked_id},
+        records::{SamlProviderRecord, SamlRefusalRecord, TeamRecord},
     },
 };
 
@@ -93,6 +96,7 @@ impl<'p> SamlProviders<'p> {
                     certificate: new.certificate.and_then(|certificate| certificate.0),
                     default_team: new.default_team.as_deref().map(team_id).transpose()?,
                     default_role: new.default_role,
+                    idp_initiated: new.idp_initiated.unwrap_or(false),
                     created_at: platform.now(),
                 };
                 let id = record.id.clone();
@@ -209,78 +213,14 @@ impl<'p> OrgHandle<'p> {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             let tx = platform.read().await?;
-            access::org(&tx, actor, org).await?;
-            let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
-            let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
-            let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();
-            let active = providers.filter(|provider| provider.is_active()).map(|provider| SsoLogin {
+            access::org_before_sign_in(&tx, actor, org).await?;
+            let providers = active_providers(&tx, org).await?.into_iter();
+            let active = providers.map(|provider| SsoLogin {
                 id: provider.id.clone(),
                 label: provider.label.clone(),
                 start_url: platform.urls().saml_service(&provider.id).start_url,
             });
             Ok(SsoLogins { items: active.collect() })
-        })
-    }
-}
-
-impl<'p> Caller<'p> {
-    /// Verifies the response of a SAML provider with the certificate that the organization trusts. Answers the
-    /// organization, and the identity that signed in, its e-mail address in lower case.
-    ///
-    /// Only the platform itself may ask: it is for the program that embeds it to recognize a repeated response by the
-    /// id of its assertion, and to make the user a member, with the provider's team and role, and give them a token. A
-    /// provider speaks for its organization only: who has an account already signs in with it, until an administrator
-    /// [makes the member one who signs in so](crate::platform::MemberHandle::set_sso).
-    ///
-    /// # Errors
-    /// `Forbidden` for users; `NotFound` for a provider that is not there, or not active; `Unauthenticated` for a
-    /// response that is not the provider's, not for this service, or not valid now; `Conflict` for the address of an
-    /// account that is not linked; `Precondition` without a [verifier](super::Builder::saml).
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::SamlProviderId};
-    /// # async fn example(platform: &Platform, provider: &SamlProviderId, response: &str) -> Result<()> {
-    /// let (org, identity) = platform.as_platform().saml_identity(provider, response).await?;
-    /// println!("{} signed in to {org}", identity.email);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn saml_identity(
-        self,
-        id: &'p SamlProviderId,
-        response: &'p str,
-    ) -> BoxFuture<'p, Result<(OrgId, SamlIdentity)>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.platform, &self.actor());
-            actor.require_platform()?;
-            let missing = || Error::new(ErrorKind::Precondition, "this server verifies no SAML responses");
-            let verifier = platform.ports().saml.as_ref().ok_or_else(missing)?;
-            let tx = platform.read().await?;
-            let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
-            let missing = || Error::not_found("SAML provider");
-            let provider = provider.filter(|provider| provider.is_active()).ok_or_else(missing)?;
-            let issuer = provider.entity_id.as_ref().ok_or_else(missing)?;
-            let certificate = provider.certificate.as_ref().ok_or_else(missing)?;
-            let service = platform.urls().saml_service(id);
-            let trust = SamlTrust {
-                issuer: issuer.to_string(),
-                certificate: certificate.to_string(),
-                audience: service.entity_id,
-                recipient: service.acs_url,
-            };
-            let refused = |why: &dyn std::fmt::Display| {
-                Error::new(ErrorKind::Unauthenticated, format!("the SAML response: {why}"))
-            };
-            let now = platform.now();
-            let found = verifier.verify(&trust, response, now).map_err(|why| refused(&why))?;
-            if found.until <= now {
-                return Err(refused(&"its assertion has expired"));
-            }
-            let identity = SamlIdentity { email: found.email.trim().to_lowercase(), ..found };
-            check_email("the name id", &identity.email).map_err(|why| refused(&why))?;
-            require_linked(&tx, &provider.organization, &identity.email).await?;
-            Ok((provider.organization.clone(), identity))
         })
     }
 }
@@ -321,6 +261,7 @@ impl Platform {
             certificate: provider.certificate.as_ref().map(ToString::to_string).unwrap_or_default(),
             default_team: teams.iter().find(|team| provider.default_team.as_ref() == Some(&team.id)).cloned(),
             default_role: provider.default_role,
+            idp_initiated: provider.idp_initiated,
             created_at: provider.created_at,
             status: match provider.is_active() {
                 true => SamlProviderStatus::Active,
@@ -348,15 +289,18 @@ async fn provider(
     Ok((access, provider.ok_or_else(|| Error::not_found("SAML provider"))?))
 }
 
-/// Refuses the address of an account that does not sign in to the organization through its providers: anybody can have
-/// an organization, and a provider that says what they like.
-async fn require_linked(tx: &Tx, org: &OrgId, email: &str) -> Result<()> {
-    let Some(known) = tx.get_value(&UserRecord::by_email(email)).await? else { return Ok(()) };
-    let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, &linked_id(&known)?)).await?;
-    if member.is_some_and(|member| member.sso) {
-        return Ok(());
-    }
-    Err(Error::conflict("an account has this address: sign in with it, until an administrator links it"))
+/// The providers of an organization that people can sign in through, oldest first.
+pub(super) async fn active_providers(tx: &Tx, org: &OrgId) -> Result<Vec<Arc<SamlProviderRecord>>> {
+    let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
+    let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
+    let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();
+    Ok(providers.filter(|provider| provider.is_active()).collect())
+}
+
+/// A provider, if people can sign in through it.
+pub(super) async fn active_provider(tx: &Tx, id: &SamlProviderId) -> Result<Option<Arc<SamlProviderRecord>>> {
+    let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+    Ok(provider.filter(|provider| provider.is_active()))
 }
 
 fn no_team() -> Error {
@@ -436,6 +380,7 @@ impl Operation for SamlProviderUpdate {
             Patch::Set(team) => new.default_team = Some(team_id(&team)?),
         }
         new.default_role = change.default_role.apply(new.default_role);
+        new.idp_initiated = change.idp_initiated.unwrap_or(new.idp_initiated);
         if new != *old {
             require_team(tx, &new).await?;
             tx.put(&*old, new)?;
@@ -458,6 +403,7 @@ impl Operation for SamlProviderDeletion {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (_, old) = provider(tx, &self.actor, (&self.org, &self.id)).await?;
         tx.delete(&*old);
+        tx.delete_all::<SamlRefusalRecord>(&[SamlRefusalRecord::at(&self.id)]).await?;
         Ok(())
     }
 }

@@ -21,6 +21,15 @@ use crate::{
     store::records::{CollectionRecord, MemberRecord, OrgRecord, SpaceRecord},
 };
 
+/// How the bearer of a token of the platform came to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SignIn {
+    /// They were given it.
+    Token,
+    /// They signed in through a provider of the organization.
+    Sso,
+}
+
 /// What somebody wants to do in an organization.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,6 +125,34 @@ impl OrgAccess {
             (Some(org), Some(member)) if member.organization == org.id => Ok(Self { org, role: member.role }),
             _ => Err(Error::not_found("organization")),
         }
+    }
+
+    /// The access of a member who sent a token of the platform.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no membership, and for a session of single sign-on of a member who does not sign in so
+    /// any more; `Forbidden` for other tokens where the organization insists on single sign-on. Its administrators keep
+    /// them: whoever breaks the way in has to be able to mend it.
+    pub fn of_bearer(
+        org: Option<Arc<OrgRecord>>,
+        member: Option<&MemberRecord>,
+        sign_in: SignIn,
+    ) -> Result<Self> {
+        let linked = member.is_some_and(|member| member.sso);
+        let access = Self::of_member(org, member)?;
+        match sign_in {
+            SignIn::Sso if !linked => Err(Error::not_found("organization")),
+            SignIn::Token if !access.takes_tokens() => {
+                Err(Error::forbidden("the organization insists on single sign-on"))
+            }
+            SignIn::Sso | SignIn::Token => Ok(access),
+        }
+    }
+
+    /// Tells whether the organization takes tokens that members were given, of this one.
+    #[must_use]
+    pub fn takes_tokens(&self) -> bool {
+        !self.org.sso || self.role == Some(Role::Admin)
     }
 
     /// The access of the platform itself.

@@ -63,6 +63,8 @@ pub(crate) const KINDS: &[Kind] = &[
     Kind::of::<TeamMemberRecord>(),
     Kind::of::<GrantRecord>(),
     Kind::of::<SamlProviderRecord>(),
+    Kind::of::<SamlAssertionRecord>(),
+    Kind::of::<SamlRefusalRecord>(),
     Kind::of::<CollectionRecord>(),
     Kind::of::<SpaceRecord>(),
     Kind::of::<RevisionRecord>(),

@@ -6,8 +6,8 @@ use super::{text, unique};
 use crate::{
     model::{
         EmailDomain, Hostname, OrgId, OrganizationBilling, OrganizationBlock, OrganizationCommunityType,
-        OrganizationTitle, OrganizationType, OrganizationUseCase, Plan, Role, SiteHostname, SitePointer,
-        Timestamp, TokenId, Trial, Url, UserId,
+        OrganizationTitle, OrganizationType, OrganizationUseCase, Plan, Role, SamlProviderId, SiteHostname,
+        SitePointer, Timestamp, TokenId, Trial, Url, UserId,
     },
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
@@ -81,6 +81,18 @@ pub struct TokenRecord {
     /// When it ends.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
+    /// The session of single sign-on that it is; none for a token that a user was given.
+    #[serde(default)]
+    pub sso: Option<SsoSession>,
+}
+
+/// Where a session of single sign-on comes from, and is good.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SsoSession {
+    /// The organization, the only one.
+    pub organization: OrgId,
+    /// The provider that vouched for its bearer.
+    pub provider: SamlProviderId,
 }
 
 impl Entity for TokenRecord {
@@ -99,19 +111,33 @@ impl TokenRecord {
     pub fn of_user(user: &UserId) -> KeyBuf {
         KeyBuf::new("tok.u").part(user.as_str())
     }
+
+    /// All sessions of single sign-on, by the time they end.
+    #[must_use]
+    pub fn sessions_by_end() -> KeyBuf {
+        KeyBuf::new("tok.x")
+    }
 }
 
 impl Indexed for TokenRecord {
-    const INDEXES: &'static [&'static str] = &["tok.u"];
+    const INDEXES: &'static [&'static str] = &["tok.u", "tok.x"];
     fn key(&self) -> Key {
         Self::at(&self.hash)
     }
     fn rows(&self) -> Vec<Row> {
         let row = Self::of_user(&self.user).time(self.created_at.time()).part(&self.hash.to_string());
-        vec![Row::Index(row.key(), Value::Unit)]
+        let mut rows = vec![Row::Index(row.key(), Value::Unit)];
+        if let (Some(_), Some(end)) = (&self.sso, self.expires_at) {
+            let row = Self::sessions_by_end().time(end.time()).part(&self.hash.to_string());
+            rows.push(Row::Index(row.key(), Value::Unit));
+        }
+        rows
     }
     fn owner(&self) -> Owner {
-        Owner::Nobody
+        match &self.sso {
+            Some(session) => Owner::Organization(session.organization.clone()),
+            None => Owner::Nobody,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::counter;
 use crate::{
     model::{Certificate, OrgId, Role, SamlEntityId, SamlLabel, SamlProviderId, TeamId, Timestamp, Url},
-    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
+    store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
 /// A SAML provider.
@@ -32,6 +32,9 @@ pub struct SamlProviderRecord {
     /// The role of those who join through it; `None` for guests.
     #[serde(default)]
     pub default_role: Option<Role>,
+    /// People may begin at the provider, without being sent there.
+    #[serde(default)]
+    pub idp_initiated: bool,
     /// When it was created.
     pub created_at: Timestamp,
 }
@@ -86,6 +89,97 @@ impl Indexed for SamlProviderRecord {
             rows.push(Row::Index(Self::into_team(team).part(id).key(), Value::Unit));
         }
         rows
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
+    }
+}
+
+/// An assertion that somebody signed in with: it is good for once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SamlAssertionRecord {
+    /// The hash of its id and of the provider that made it.
+    pub hash: Hash,
+    /// The provider's organization.
+    pub organization: OrgId,
+    /// Until when it would be taken.
+    pub until: Timestamp,
+}
+
+impl Entity for SamlAssertionRecord {
+    const KIND: &'static str = "sma";
+}
+
+impl SamlAssertionRecord {
+    /// The key of an assertion, by its id as the provider gave it.
+    #[must_use]
+    pub fn at(provider: &SamlProviderId, assertion: &str) -> Key {
+        Self::key_of(&Self::hash_of(provider, assertion))
+    }
+
+    /// What an assertion is known by.
+    #[must_use]
+    pub fn hash_of(provider: &SamlProviderId, assertion: &str) -> Hash {
+        Hash::of(format!("{provider} {assertion}").as_bytes())
+    }
+
+    fn key_of(hash: &Hash) -> Key {
+        KeyBuf::new(Self::KIND).part(&hash.to_string()).key()
+    }
+
+    /// All of them, by the time at which they are refused anyway.
+    #[must_use]
+    pub fn by_end() -> KeyBuf {
+        KeyBuf::new("sma.x")
+    }
+}
+
+impl Indexed for SamlAssertionRecord {
+    const INDEXES: &'static [&'static str] = &["sma.x"];
+    fn key(&self) -> Key {
+        Self::key_of(&self.hash)
+    }
+    fn rows(&self) -> Vec<Row> {
+        let row = Self::by_end().time(self.until.time());
+        vec![Row::Index(row.part(&self.hash.to_string()).key(), Value::Unit)]
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
+    }
+}
+
+/// The last time that somebody was not let in through a provider; the audit log has all of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SamlRefusalRecord {
+    /// The provider.
+    pub provider: SamlProviderId,
+    /// Its organization.
+    pub organization: OrgId,
+    /// When.
+    pub at: Timestamp,
+    /// Why, as a sentence.
+    pub reason: String,
+}
+
+impl Entity for SamlRefusalRecord {
+    const KIND: &'static str = "smr";
+}
+
+impl SamlRefusalRecord {
+    /// The key of the last refusal of a provider.
+    #[must_use]
+    pub fn at(provider: &SamlProviderId) -> Key {
+        KeyBuf::new(Self::KIND).part(provider.as_str()).key()
+    }
+}
+
+impl Indexed for SamlRefusalRecord {
+    const INDEXES: &'static [&'static str] = &[];
+    fn key(&self) -> Key {
+        Self::at(&self.provider)
+    }
+    fn rows(&self) -> Vec<Row> {
+        Vec::new()
     }
     fn owner(&self) -> Owner {
         Owner::Organization(self.organization.clone())

@@ -7,7 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use docs_core::{
-    Actor, BoxFuture, Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{ChangeRequestStatus, CreateChangeRequest, CreateSpace, MergeOutcome},
     platform::{NewToken, NewUser},
     store::{
@@ -96,7 +96,7 @@ async fn what_the_operator_makes_is_answered_though_nothing_can_be_read_after_it
     store.follow(Plan::none());
     assert_eq!(p.as_platform().user(&user.id).get().await.expect("read"), user);
     assert_eq!(p.as_platform().org(&org.id).get().await.expect("read"), org);
-    assert_eq!(p.authenticate(&token.secret).await.expect("signed in"), Actor::User(user.id));
+    assert_eq!(p.authenticate(&token.secret).await.expect("signed in").user(), Some(&user.id));
 }
 
 /// Writes a key; `Out` is what it wrote.

@@ -1,94 +1,300 @@
-//! Who signs in through a SAML provider.
+//! Who signs in through a SAML provider, and what they may do then.
 
-use std::sync::Arc;
+mod model;
+mod sessions;
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use docs_core::{
     ErrorKind,
-    model::{CreateSamlProvider, SamlProvider, SamlProviderStatus, Timestamp},
-    ports::{SamlIdentity, SamlRefused, SamlTrust, SamlVerifier},
+    model::{CreateSamlProvider, SamlProvider, SamlProviderStatus, SamlService, Timestamp},
+    platform::{SamlAnswer, SamlSession, SamlStart},
+    ports::{Saml, SamlIdentity, SamlRefused, SamlRequest, SamlTrust},
 };
 use docs_memstore::MemStore;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Refused, World};
 
-/// Understands responses like `Ada@Example.com 60`: an address, and for how many seconds it is good. Others it refuses.
+/// Understands responses like `Ada@Example.com 60 assertion request`: an address, for how many seconds it is good, the
+/// id of the assertion, and which request it answers, or `-` for none. Others it refuses.
 struct Plain;
 
-impl SamlVerifier for Plain {
+impl Saml for Plain {
     fn verify(&self, trust: &SamlTrust, response: &str, now: Timestamp) -> Result<SamlIdentity, SamlRefused> {
-        let (email, seconds) =
-            response.split_once(' ').ok_or_else(|| SamlRefused("it is not signed".to_owned()))?;
-        let seconds = seconds.parse().map_err(|_| SamlRefused("it is not signed".to_owned()))?;
+        let refused = || SamlRefused("it is not signed".to_owned());
+        let [email, seconds, assertion, request] = response.split(' ').collect::<Vec<_>>()[..] else {
+            return Err(refused());
+        };
+        let seconds: i64 = seconds.parse().map_err(|_| refused())?;
+        if trust.issuer != "https://idp.example" || trust.certificate != CERTIFICATE {
+            return Err(refused());
+        }
+        if !trust.recipient.ends_with("/acs") || trust.recipient != format!("{}/acs", trust.audience) {
+            return Err(refused());
+        }
         Ok(SamlIdentity {
-            assertion: format!(
-                "{} {} {} {}",
-                trust.issuer, trust.certificate, trust.audience, trust.recipient
-            ),
+            assertion: assertion.to_owned(),
             until: Timestamp::new(now.time() + TimeDelta::seconds(seconds)),
+            session_until: email
+                .starts_with("short")
+                .then(|| Timestamp::new(now.time() + TimeDelta::hours(1))),
+            in_response_to: Some(request).filter(|request| *request != "-").map(str::to_owned),
             email: email.to_owned(),
-            first_name: Some("Ada".to_owned()),
-            last_name: None,
+            first_name: email.to_lowercase().starts_with("grace").then(|| "Grace".to_owned()),
+            last_name: email.to_lowercase().starts_with("grace").then(|| " Hopper\n".to_owned()),
         })
+    }
+
+    fn request(&self, request: &SamlRequest) -> Result<String, SamlRefused> {
+        Ok(format!("{}?{} {} {}", request.destination, request.id, request.issuer, request.recipient))
+    }
+
+    fn metadata(&self, service: &SamlService) -> String {
+        format!("{} {}", service.entity_id, service.acs_url)
     }
 }
 
 /// One DER sequence that begins with another.
 const CERTIFICATE: &str = "MAQwAgUA";
 
-async fn provider(w: &World, is_complete: bool) -> SamlProvider {
-    let mut new = json!({ "label": "Okta", "entityID": "https://idp.example", "certificate": CERTIFICATE });
-    if is_complete {
-        new["ssoURL"] = json!("https://idp.example/sso");
-    }
+async fn world() -> World {
+    World::build(Arc::new(MemStore::new()), |builder| builder.saml(Arc::new(Plain))).await
+}
+
+/// A provider that people can sign in through, with more of what it may have.
+async fn provider(w: &World, more: Value) -> SamlProvider {
+    let mut new = json!({
+        "label": "Okta", "entityID": "https://idp.example", "certificate": CERTIFICATE,
+        "ssoURL": "https://idp.example/sso",
+    });
+    let fields = new.as_object_mut().expect("an object");
+    fields.extend(more.as_object().expect("an object").clone());
+    fields.retain(|_, value| *value != json!("-"));
     let new: CreateSamlProvider = serde_json::from_value(new).expect("a provider");
     w.as_admin().org(&w.org).saml_providers().create(new).await.expect("a provider")
 }
 
-#[tokio::test]
-async fn what_an_active_provider_says_is_verified_for_this_service_with_its_certificate() {
-    let w = World::build(Arc::new(MemStore::new()), |builder| builder.saml(Arc::new(Plain))).await;
-    let p = &w.platform;
-    let of = provider(&w, true).await;
-    assert_eq!(of.status, SamlProviderStatus::Active);
-    // The address is that of the administrator's account.
-    let known = p.as_platform().saml_identity(&of.id, "ada@example.com 60").await;
-    known.refused(ErrorKind::Conflict);
-    w.as_admin().org(&w.org).member(w.admin.user().expect("a user")).set_sso().await.expect("linked");
-    let (org, who) = p.as_platform().saml_identity(&of.id, "Ada@Example.com 60").await.expect("an identity");
-    assert_eq!(
-        (org, who.email.as_str(), who.first_name.as_deref()),
-        (w.org.clone(), "ada@example.com", Some("Ada"))
-    );
-    let service = &of.service;
-    let expected = format!("https://idp.example {CERTIFICATE} {} {}", service.entity_id, service.acs_url);
-    assert_eq!(who.assertion, expected);
-    let (_, new) = p.as_platform().saml_identity(&of.id, "New@example.com 60").await.expect("an identity");
-    assert_eq!(new.email, "new@example.com", "nobody has the address yet");
-    for (response, why) in [
-        ("unsigned", "the SAML response: it is not signed"),
-        ("ada@example.com 0", "the SAML response: its assertion has expired"),
-        ("ada@example.com -5", "the SAML response: its assertion has expired"),
-        ("nobody 60", "the SAML response: the name id: must be an address like name@example.com"),
-    ] {
-        let error = p.as_platform().saml_identity(&of.id, response).await;
-        assert_eq!(error.refused(ErrorKind::Unauthenticated).to_string(), why, "{response}");
-    }
+async fn start(w: &World, of: &SamlProvider) -> SamlStart {
+    w.platform.as_platform().begin_saml_login(&of.id).await.expect("a start")
+}
+
+/// Comes back from a provider with a response, and with what was kept of a start.
+async fn finish(
+    w: &World,
+    of: &SamlProvider,
+    response: &str,
+    kept: &[&SamlStart],
+) -> docs_core::Result<SamlSession> {
+    // The audit log is in the order of time.
+    w.clock.advance(Duration::from_millis(1));
+    let kept: Vec<String> = kept.iter().map(|start| start.keep.clone()).collect();
+    w.platform.as_platform().finish_saml_login(&of.id, SamlAnswer { response, kept: &kept }).await
+}
+
+/// Signs somebody in, from the start.
+async fn sign_in(w: &World, of: &SamlProvider, email: &str) -> docs_core::Result<SamlSession> {
+    let start = start(w, of).await;
+    let response = format!("{email} 60 assertion-{0} {0}", start.request);
+    finish(w, of, &response, &[&start]).await
+}
+
+/// The audited operations of the organization, newest first.
+async fn audited(w: &World) -> Vec<String> {
+    let filter = docs_core::platform::AuditFilter { organization: Some(w.org.clone()), ..Default::default() };
+    let page = docs_core::store::PageRequest::default();
+    let entries = w.as_admin().audit_log(&filter, &page).await.expect("the log").items;
+    entries.into_iter().map(|entry| entry.operation).collect()
 }
 
 #[tokio::test]
-async fn nobody_signs_in_through_a_provider_that_is_pending_or_gone_nor_without_a_verifier() {
-    let w = World::build(Arc::new(MemStore::new()), |builder| builder.saml(Arc::new(Plain))).await;
-    let p = &w.platform;
-    let (pending, gone) = (provider(&w, false).await, provider(&w, true).await);
-    let response = "ada@example.com 60";
-    w.as_admin().saml_identity(&gone.id, response).await.refused(ErrorKind::Forbidden);
+async fn a_browser_is_sent_to_the_provider_with_a_request_that_nobody_can_guess() {
+    let w = world().await;
+    let of = provider(&w, json!({})).await;
+    assert_eq!(of.status, SamlProviderStatus::Active);
+    let (one, two) = (start(&w, &of).await, start(&w, &of).await);
+    assert!(one.request != two.request && one.request.len() > 40 && one.request.starts_with('_'));
+    let service = &of.service;
+    let expected =
+        format!("https://idp.example/sso?{} {} {}", one.request, service.entity_id, service.acs_url);
+    assert_eq!(one.location, expected);
+    assert!(!one.keep.contains(&one.request) && !format!("{one:?}").contains(&one.keep), "it is sealed");
+    assert_eq!(
+        w.platform.as_platform().saml_metadata(&of.id).await.expect("metadata"),
+        format!("{} {}", service.entity_id, service.acs_url)
+    );
+    assert_eq!(audited(&w).await[0], "saml_provider_create", "who only knocks writes nothing");
+}
+
+#[tokio::test]
+async fn somebody_new_becomes_a_user_and_a_member_as_the_provider_says() {
+    let w = world().await;
+    let team = json!({ "title": "Staff" });
+    let new = serde_json::from_value(team).expect("a team");
+    let team = w.as_admin().org(&w.org).teams().create(new).await.expect("a team");
+    let of = provider(&w, json!({ "defaultRole": "edit", "defaultTeam": team.id })).await;
+    let session = sign_in(&w, &of, "Grace@Example.com").await.expect("a session");
+    assert_eq!(session.user.email.as_deref(), Some("grace@example.com"));
+    assert_eq!((session.user.display_name.as_str(), &session.organization), ("Grace Hopper", &w.org));
+    let member = w.as_admin().org(&w.org).member(&session.user.id).get().await.expect("a member");
+    assert_eq!((member.role, member.sso, member.teams), (Some(docs_core::model::Role::Edit), true, 1));
+    let actor = w.platform.authenticate(&session.token).await.expect("a bearer token");
+    assert_eq!(actor.user(), Some(&session.user.id));
+    w.platform.as_actor(&actor).org(&w.org).get().await.expect("the organization");
+    assert_eq!(audited(&w).await[0], "saml_login");
+    // The second time they are known.
+    let again = sign_in(&w, &of, "GRACE@example.com").await.expect("a session");
+    assert_eq!(again.user.id, session.user.id);
+    assert_ne!(again.token, session.token);
+    // Without a role, a guest; without a name, the address.
+    let plain = provider(&w, json!({})).await;
+    let guest = sign_in(&w, &plain, "joan@example.com").await.expect("a session").user;
+    let member = w.as_admin().org(&w.org).member(&guest.id).get().await.expect("a member");
+    assert_eq!((member.role, guest.display_name.as_str()), (None, "joan@example.com"));
+    w.check().await;
+}
+
+#[tokio::test]
+async fn an_account_that_is_not_linked_is_refused_until_an_administrator_links_it() {
+    let w = world().await;
+    let of = provider(&w, json!({})).await;
+    // Ada administrates the organization, Eve is on the platform and not in it.
+    crate::support::person(&w.platform, "Eve").await;
+    for email in ["Ada@example.com", "eve@example.com"] {
+        let refused = sign_in(&w, &of, email).await.refused(ErrorKind::Conflict);
+        assert!(refused.message().contains("sign in with its own credentials"), "{refused:?}");
+        assert_eq!(audited(&w).await[0], "saml_login_refuse");
+    }
+    w.as_admin().org(&w.org).member(w.admin.user().expect("a user")).set_sso().await.expect("linked");
+    let session = sign_in(&w, &of, "Ada@example.com").await.expect("a session");
+    assert_eq!(Some(&session.user.id), w.admin.user());
+    sign_in(&w, &of, "eve@example.com").await.refused(ErrorKind::Conflict);
+}
+
+#[tokio::test]
+async fn whoever_was_removed_does_not_come_back_through_the_provider() {
+    let w = world().await;
+    let of = provider(&w, json!({ "defaultRole": "read" })).await;
+    let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+    let actor = w.platform.authenticate(&session.token).await.expect("a bearer token");
+    assert!(w.as_admin().org(&w.org).member(&session.user.id).remove().await.expect("removed"));
+    w.platform.as_actor(&actor).org(&w.org).get().await.refused(ErrorKind::NotFound);
+    sign_in(&w, &of, "grace@example.com").await.refused(ErrorKind::Conflict);
+    // A member again, and not by the provider: the session of before is good for nothing.
+    w.platform.as_platform().org(&w.org).member(&session.user.id).put(None).await.expect("a member");
+    w.platform.as_actor(&actor).org(&w.org).get().await.refused(ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn what_does_not_answer_this_browser_now_and_for_the_first_time_is_refused() {
+    let w = world().await;
+    let (of, other) = (provider(&w, json!({})).await, provider(&w, json!({ "label": "Other" })).await);
+    let (mine, theirs) = (start(&w, &of).await, start(&w, &of).await);
+    let elsewhere = start(&w, &other).await;
+    let id = &mine.request;
+    for (response, kept, why) in [
+        ("unsigned".to_owned(), vec![&mine], "it is not signed"),
+        (format!("new@example.com 0 a {id}"), vec![&mine], "its assertion has expired"),
+        (format!("new@example.com -5 a {id}"), vec![&mine], "its assertion has expired"),
+        (format!("nobody 60 a {id}"), vec![&mine], "the name id: must be an address"),
+        (format!("new@example.com 60 a {id}"), vec![], "answers no request of this browser"),
+        (format!("new@example.com 60 a {id}"), vec![&theirs], "answers no request of this browser"),
+        (format!("new@example.com 60 a {}", elsewhere.request), vec![&elsewhere], "answers no request"),
+        ("new@example.com 60 a _made-up".to_owned(), vec![&mine], "answers no request of this browser"),
+        ("new@example.com 60 a -".to_owned(), vec![&mine], "does not let people begin there"),
+    ] {
+        let refused = finish(&w, &of, &response, &kept).await.refused(ErrorKind::Unauthenticated);
+        assert!(refused.message().contains(why), "{response}: {refused:?}");
+        assert_eq!(audited(&w).await[0], "saml_login_refuse", "{response}");
+    }
+    let users = w.platform.as_platform().users().list(&Default::default()).await.expect("users").items;
+    assert_eq!(users.len(), 1, "nobody came in");
+    let right = format!("new@example.com 60 a {id}");
+    finish(&w, &of, &right, &[&theirs, &mine]).await.expect("one of the ways it is on");
+    let again = finish(&w, &of, &right, &[&mine]).await.refused(ErrorKind::Unauthenticated);
+    assert!(again.message().contains("good for once"), "{again:?}");
+    // Of another provider, the same id is another assertion.
+    let here = format!("new@example.com 60 a {}", elsewhere.request);
+    finish(&w, &other, &here, &[&elsewhere]).await.expect("a session");
+    // A way ends.
+    w.clock.advance(Duration::from_secs(15 * 60));
+    let late = format!("new@example.com 60 b {}", theirs.request);
+    finish(&w, &of, &late, &[&theirs]).await.refused(ErrorKind::Unauthenticated);
+}
+
+#[tokio::test]
+async fn people_begin_at_the_provider_only_where_it_may_be() {
+    let w = world().await;
+    let of = provider(&w, json!({ "idpInitiated": true })).await;
+    assert!(of.idp_initiated);
+    finish(&w, &of, "new@example.com 60 a -", &[]).await.expect("a session");
+    finish(&w, &of, "new@example.com 60 a -", &[]).await.refused(ErrorKind::Unauthenticated);
+    finish(&w, &of, "new@example.com 60 b _somebody-elses", &[]).await.refused(ErrorKind::Unauthenticated);
+    let change = serde_json::from_value(json!({ "idpInitiated": false })).expect("a change");
+    w.as_admin().org(&w.org).saml_provider(&of.id).update(change).await.expect("changed");
+    finish(&w, &of, "new@example.com 60 c -", &[]).await.refused(ErrorKind::Unauthenticated);
+}
+
+#[tokio::test]
+async fn two_servers_on_a_store_take_an_assertion_once_between_them() {
+    let w = world().await;
+    let of = provider(&w, json!({ "idpInitiated": true })).await;
+    let once = || finish(&w, &of, "new@example.com 60 a -", &[]);
+    let (one, two, three) = tokio::join!(once(), once(), once());
+    let sessions = [one, two, three].into_iter().filter(Result::is_ok).count();
+    assert_eq!(sessions, 1);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn an_invitation_of_the_organization_is_used_up_and_those_of_others_stay() {
+    let w = world().await;
+    let zoe = crate::support::person(&w.platform, "Zoe").await;
+    let title = "Other".parse().expect("a title");
+    let other =
+        w.platform.as_platform().orgs().create(title, zoe.user().expect("a user")).await.expect("one").id;
+    let invite = |role: &str| {
+        serde_json::from_value(json!({ "emails": ["new@example.com"], "role": role })).expect("an invitation")
+    };
+    w.as_admin().org(&w.org).invites().send(invite("create")).await.expect("invited");
+    w.platform.as_actor(&zoe).org(&other).invites().send(invite("admin")).await.expect("invited");
+    let of = provider(&w, json!({ "defaultRole": "read" })).await;
+    let user = sign_in(&w, &of, "New@example.com").await.expect("a session").user.id;
+    let member = w.as_admin().org(&w.org).member(&user).get().await.expect("a member");
+    assert_eq!((member.role, member.sso), (Some(docs_core::model::Role::Create), true));
+    w.platform.settle().await.expect("settled");
+    w.platform.as_actor(&zoe).org(&other).member(&user).get().await.refused(ErrorKind::NotFound);
+    let left =
+        w.as_admin().org(&w.org).invites().list_emails(&Default::default()).await.expect("listed").items;
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[tokio::test]
+async fn nobody_signs_in_through_a_provider_that_is_pending_or_gone_nor_without_an_adapter() {
+    let w = world().await;
+    let (pending, gone) = (provider(&w, json!({ "ssoURL": "-" })).await, provider(&w, json!({})).await);
+    assert_eq!(pending.status, SamlProviderStatus::Pending);
+    let answer = SamlAnswer { response: "new@example.com 60 a -", kept: &[] };
+    w.as_admin().begin_saml_login(&gone.id).await.refused(ErrorKind::Forbidden);
+    w.as_admin().finish_saml_login(&gone.id, answer).await.refused(ErrorKind::Forbidden);
+    w.as_admin().saml_metadata(&gone.id).await.refused(ErrorKind::Forbidden);
+    let ours = w.platform.as_platform();
+    ours.saml_metadata(&pending.id).await.expect("what the provider has to know before it is active");
     w.as_admin().org(&w.org).saml_provider(&gone.id).delete().await.expect("deleted");
     for id in [&pending.id, &gone.id] {
-        p.as_platform().saml_identity(id, response).await.refused(ErrorKind::NotFound);
+        ours.begin_saml_login(id).await.refused(ErrorKind::NotFound);
+        ours.finish_saml_login(id, answer).await.refused(ErrorKind::NotFound);
     }
+    ours.saml_metadata(&gone.id).await.refused(ErrorKind::NotFound);
     let w = World::new().await;
-    let of = provider(&w, true).await;
-    w.platform.as_platform().saml_identity(&of.id, response).await.refused(ErrorKind::Precondition);
+    let of = provider(&w, json!({})).await;
+    w.platform.as_platform().begin_saml_login(&of.id).await.refused(ErrorKind::Precondition);
+    w.platform.as_platform().finish_saml_login(&of.id, answer).await.refused(ErrorKind::Precondition);
+}
+
+/// What users an actor lists as organizations, by id.
+async fn orgs_of(w: &World, actor: &docs_core::Actor) -> BTreeSet<String> {
+    let orgs = w.platform.as_actor(actor).orgs().list(&Default::default()).await.expect("listed").items;
+    orgs.into_iter().map(|org| org.id.to_string()).collect()
 }

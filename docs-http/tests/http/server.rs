@@ -26,7 +26,7 @@ use poem::{
 };
 use serde_json::{Value, json};
 
-use crate::{contract::Contract, openapi_specs, rewind::Rewind};
+use crate::{contract::Contract, openapi_specs, rewind::Rewind, saml_pages::Notes};
 
 /// Most bytes of a request body here.
 pub(crate) const BODY_LIMIT: usize = 2 * 1024 * 1024;
@@ -115,6 +115,7 @@ impl Server {
             .spec_reader(Arc::new(docs_openapi::OpenApiReader))
             .search(Arc::new(MemSearch::new()))
             .pdf(Arc::new(Press))
+            .saml(Arc::new(Notes))
             .base_url(base)
             .build();
         let ada = person(&platform, "Ada").await;

@@ -130,6 +130,8 @@ async fn organizations(s: &Server) {
         )
         .await;
     has(&full, &["hostname", "urls.logo", "sso", "ai", "defaultRole"]);
+    // From here on members use the tokens that they were given.
+    s.patch(&path, json!({ "sso": false })).await;
     has(&s.get("/v1/subdomains/engines").await, &["object", "subdomain", "target.organization", "isActive"]);
     has(&s.get("/v1/").await, &["version", "build"]);
     has(&s.get("/v1/orgs").await, &["count", "items[].trial.status"]);

@@ -60,6 +60,8 @@ pub struct SamlProvider {
     pub default_team: Option<Team>,
     /// The role of those who join through the provider; `null` for guest.
     pub default_role: Option<Role>,
+    /// People may begin at the provider, without being sent there from here.
+    pub idp_initiated: bool,
     /// When it was created.
     pub created_at: Timestamp,
     /// Whether people can sign in through it.
@@ -119,6 +121,11 @@ pub struct CreateSamlProvider {
     /// A role, or `null` for guest, which is also what holds when absent.
     #[serde(default)]
     pub default_role: Option<Role>,
+    /// Let people begin at the provider, without being sent there from here; not when absent. Then nothing tells
+    /// whether the browser that brings an answer is that of the one who signed in.
+    #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub idp_initiated: Option<bool>,
 }
 
 /// A change of a SAML provider; what is left out stays.
@@ -145,6 +152,10 @@ pub struct UpdateSamlProvider {
     /// A role, or `null` for guest.
     #[serde(default)]
     pub default_role: Patch<Role>,
+    /// Let people begin at the provider, without being sent there from here.
+    #[serde(default, deserialize_with = "given")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub idp_initiated: Option<bool>,
 }
 
 /// A way to sign in to an organization.

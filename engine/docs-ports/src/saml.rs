@@ -1,6 +1,6 @@
-//! What SAML identity providers say of who signed in: [`SamlVerifier`].
+//! What SAML identity providers say of who signed in, and what they are asked: [`Saml`].
 
-use docs_model::Timestamp;
+use docs_model::{SamlService, Timestamp};
 
 /// What a response has to fit.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,7 +11,7 @@ pub struct SamlTrust {
     pub certificate: String,
     /// The entity id of this service: the audience of the assertion.
     pub audience: String,
-    /// Where the response was sent: the recipient of the assertion.
+    /// Where the response was sent: its destination, and the recipient of the assertion.
     pub recipient: String,
 }
 
@@ -20,8 +20,12 @@ pub struct SamlTrust {
 pub struct SamlIdentity {
     /// The id of the assertion, by which a response that comes again is known.
     pub assertion: String,
-    /// Until when the assertion is valid.
+    /// Until when the response may be taken: one that comes again later is refused as expired.
     pub until: Timestamp,
+    /// Until when the provider lets the session last; it says nothing of it when absent.
+    pub session_until: Option<Timestamp>,
+    /// The request that the provider answers; it was not asked when absent.
+    pub in_response_to: Option<String>,
     /// The name id of the subject, which is an e-mail address.
     pub email: String,
     /// The attribute `first_name`.
@@ -30,18 +34,46 @@ pub struct SamlIdentity {
     pub last_name: Option<String>,
 }
 
-/// Verifies responses of identity providers (SAML 2.0, HTTP-POST binding).
+/// What a provider is asked: to sign somebody in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SamlRequest {
+    /// The id, by which the answer names it: an XML name that nobody can guess.
+    pub id: String,
+    /// When it is made.
+    pub at: Timestamp,
+    /// Where the provider takes requests: an http or https address.
+    pub destination: String,
+    /// The entity id of this service.
+    pub issuer: String,
+    /// Where the answer is to be sent.
+    pub recipient: String,
+}
+
+/// Reads and writes the messages of SAML 2.0: requests by the binding HTTP-Redirect, responses by HTTP-POST.
 ///
 /// An adapter keeps nothing: the same response is verified again however often it comes. It takes milliseconds of
 /// computing and waits for nothing.
-pub trait SamlVerifier: Send + Sync + 'static {
+pub trait Saml: Send + Sync + 'static {
     /// Verifies a response at a time, and reads the one assertion that is signed.
     ///
     /// `response` is the field `SAMLResponse` of the form: base64 of XML. Both may be of anybody's making.
     ///
+    /// That the response answers a request of the browser that brings it, and comes for the first time, is for the
+    /// caller to check, by what is answered here: the adapter only sees to it that the response and its assertion name
+    /// the same request.
+    ///
     /// # Errors
     /// [`SamlRefused`] for what the provider did not sign for this service, or what is not valid at the time.
     fn verify(&self, trust: &SamlTrust, response: &str, now: Timestamp) -> Result<SamlIdentity, SamlRefused>;
+
+    /// The address that a browser is sent to, with the request in it.
+    ///
+    /// # Errors
+    /// [`SamlRefused`] where the destination is no http or https address.
+    fn request(&self, request: &SamlRequest) -> Result<String, SamlRefused>;
+
+    /// The metadata of this service as XML, for a provider to read.
+    fn metadata(&self, service: &SamlService) -> String;
 }
 
 /// Why a response is refused, as a sentence for the operator.

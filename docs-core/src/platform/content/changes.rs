@@ -104,7 +104,7 @@ impl Platform {
             Version::Live => access.space().head.clone(),
             Version::Revision(id) => id.clone(),
         };
-        let find = async |id| revisions::find(&tx, &of.space, id).await;
+        let find = async |id| revisions::find(tx, &of.space, id).await;
         let record = find(&revision).await?;
         let before = match record.parents.first() {
             Some(parent) => find(parent).await?.root,

@@ -35,6 +35,7 @@ impl Bearer {
     pub(in crate::platform) fn member(actor: &Actor) -> Result<Self> {
         match actor {
             Actor::User(user) => Ok(Self::User(user.clone())),
+            Actor::Token(token) => Ok(Self::User(token.user().clone())),
             Actor::Platform => Ok(Self::Platform),
             Actor::Visitor(_) => Err(Error::not_found("space")),
         }

@@ -108,6 +108,9 @@ impl<'p> InviteHandle<'p> {
             let Self { caller, org, invite } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             let user = actor.require_user()?.clone();
+            if !actor.reaches(org) {
+                return Err(Error::not_found("invite"));
+            }
             platform
                 .write(
                     actor,

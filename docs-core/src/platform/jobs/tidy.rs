@@ -23,8 +23,8 @@ pub(super) const TIDY_CHUNK: u32 = 500;
 
 impl Platform {
     /// Removes what is kept for a time only: receipts of operations, answers to requests that may be sent again,
-    /// invitations that have ended, jobs that ended, entries of the audit log, news of jobs that all workers have seen.
-    /// Enqueues a collection of objects when the last was a day ago.
+    /// invitations that have ended, sessions of single sign-on that ended, jobs that ended, entries of the audit log,
+    /// news of jobs that all workers have seen. Enqueues a collection of objects when the last was a day ago.
     ///
     /// # Errors
     /// The store's.
@@ -46,6 +46,7 @@ impl Platform {
             let before = self.clock().now() - JOBS_KEPT;
             while self.upkeep(&DropJobs { before }).await? {}
             while self.upkeep(&invites::DropInvites { now: self.now() }).await? {}
+            self.tidy_saml().await?;
             self.tidy_audit_log().await?;
             self.tidy_copy_notes().await?;
             self.schedule_collection().await?;

@@ -73,6 +73,7 @@ impl Platform {
     pub const fn as_actor<'p>(&'p self, actor: &'p Actor) -> Caller<'p> {
         match actor {
             Actor::User(user) => self.as_user(user),
+            Actor::Token(token) => Caller { platform: self, who: Who::Token(token) },
             Actor::Platform => self.as_platform(),
             Actor::Visitor(visitor) => self.as_visitor(visitor),
         }
@@ -94,6 +95,7 @@ impl<'p> Caller<'p> {
     pub fn actor(self) -> Actor {
         match self.who {
             Who::User(user) => Actor::User(user.clone()),
+            Who::Token(token) => Actor::Token(token.clone()),
             Who::Platform => Actor::Platform,
             Who::Visitor(visitor) => Actor::Visitor(visitor.clone()),
         }

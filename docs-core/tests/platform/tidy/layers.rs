@@ -24,6 +24,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("docs-git", &["docs-ports", "docs-web"]),
     ("docs-openapi", &["docs-ports"]),
     ("docs-pdf", &["docs-markup", "docs-model", "docs-ports"]),
+    ("docs-saml", &["docs-model", "docs-ports"]),
     ("docs-search", &["docs-model", "docs-ports"]),
     ("docs-translate", &["docs-model", "docs-ports", "docs-web"]),
     ("docs-worker", &["docs-model", "docs-ports"]),
@@ -40,6 +41,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "docs-memstore",
             "docs-openapi",
             "docs-pdf",
+            "docs-saml",
             "docs-search",
             "docs-site",
             "docs-sqlstore",
@@ -69,6 +71,8 @@ const NOT_IN_CORE: &[&str] = &[
     "axum",
     "krilla",
     "parley",
+    "roxmltree",
+    "xml-sec",
 ];
 
 /// The first names behind each `crate::` of a text without its comments.

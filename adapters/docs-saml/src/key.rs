@@ -1,0 +1,140 @@
+//! The key of a certificate, and the algorithms that it may sign with.
+
+use data_encoding::BASE64;
+use docs_ports::SamlRefused;
+use ring::{digest, signature};
+use x509_cert::{
+    Certificate,
+    der::{Decode as _, Encode as _, asn1::ObjectIdentifier},
+};
+
+use crate::refused;
+
+/// An RSA key (RFC 8017).
+const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
+/// A key on an elliptic curve (RFC 5480).
+const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
+/// The curve P-256.
+const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
+/// The curve P-384.
+const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
+
+/// Fewest bytes of an RSA key, which are those of its modulus and some more.
+const LEAST_RSA_BYTES: usize = 2_048 / 8;
+
+/// What a key is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum KeyKind {
+    Rsa,
+    P256,
+    P384,
+}
+
+/// The algorithms of signatures, by their names in XML (RFC 9231). What is not here is refused, SHA-1 among it.
+const SIGNATURES: &[(&str, KeyKind, &dyn signature::VerificationAlgorithm)] = &[
+    (
+        "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
+        KeyKind::Rsa,
+        &signature::RSA_PKCS1_2048_8192_SHA256,
+    ),
+    (
+        "http://www.w3.org/2001/04/xmldsig-more#rsa-sha384",
+        KeyKind::Rsa,
+        &signature::RSA_PKCS1_2048_8192_SHA384,
+    ),
+    (
+        "http://www.w3.org/2001/04/xmldsig-more#rsa-sha512",
+        KeyKind::Rsa,
+        &signature::RSA_PKCS1_2048_8192_SHA512,
+    ),
+    (
+        "http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1",
+        KeyKind::Rsa,
+        &signature::RSA_PSS_2048_8192_SHA256,
+    ),
+    (
+        "http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256",
+        KeyKind::P256,
+        &signature::ECDSA_P256_SHA256_FIXED,
+    ),
+    (
+        "http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha384",
+        KeyKind::P384,
+        &signature::ECDSA_P384_SHA384_FIXED,
+    ),
+];
+
+/// The algorithms of digests, by their names in XML.
+const DIGESTS: &[(&str, &digest::Algorithm)] = &[
+    ("http://www.w3.org/2001/04/xmlenc#sha256", &digest::SHA256),
+    ("http://www.w3.org/2001/04/xmldsig-more#sha384", &digest::SHA384),
+    ("http://www.w3.org/2001/04/xmlenc#sha512", &digest::SHA512),
+];
+
+/// The public key of a provider.
+pub(crate) struct Key {
+    kind: KeyKind,
+    bytes: Vec<u8>,
+}
+
+impl Key {
+    /// The key of a certificate, PEM or plain base64 of DER. The certificate is trusted because somebody who
+    /// administrates the organization named it: who issued it, and until when, says nothing of whose it is.
+    pub(crate) fn of_certificate(text: &str) -> Result<Self, SamlRefused> {
+        let unreadable = || refused("the provider's certificate cannot be read: paste it anew");
+        let body = text.trim().trim_start_matches("-----BEGIN CERTIFICATE-----");
+        let body = body.trim_end_matches("-----END CERTIFICATE-----");
+        let der = base64(body).ok_or_else(unreadable)?;
+        let certificate = Certificate::from_der(&der).map_err(|_| unreadable())?;
+        let info = certificate.tbs_certificate.subject_public_key_info;
+        let curve = || -> Option<ObjectIdentifier> {
+            let curve = info.algorithm.parameters.as_ref()?.to_der().ok()?;
+            ObjectIdentifier::from_der(&curve).ok()
+        };
+        let kind = match info.algorithm.oid {
+            RSA => Some(KeyKind::Rsa),
+            EC if curve() == Some(P256) => Some(KeyKind::P256),
+            EC if curve() == Some(P384) => Some(KeyKind::P384),
+            _ => None,
+        };
+        let kind = kind.ok_or_else(|| {
+            refused("the key of the provider's certificate must be RSA, or on the curve P-256 or P-384")
+        })?;
+        let bytes = info.subject_public_key.as_bytes().ok_or_else(unreadable)?;
+        if kind == KeyKind::Rsa && bytes.len() < LEAST_RSA_BYTES {
+            return Err(refused("the key of the provider's certificate is too short: RSA needs 2,048 bits"));
+        }
+        Ok(Self { kind, bytes: bytes.to_vec() })
+    }
+
+    /// Checks a signature over bytes.
+    pub(crate) fn verify(&self, algorithm: &str, signed: &[u8], signature: &[u8]) -> Result<(), SamlRefused> {
+        let found = SIGNATURES.iter().find(|(name, _, _)| *name == algorithm);
+        let (_, kind, verification) = found.ok_or_else(|| {
+            refused("its signature is of an algorithm that is not taken: sign with RSA or ECDSA and SHA-256")
+        })?;
+        if *kind != self.kind {
+            return Err(refused(
+                "its signature is of another kind than the key of the provider's certificate",
+            ));
+        }
+        signature::UnparsedPublicKey::new(*verification, &self.bytes)
+            .verify(signed, signature)
+            .map_err(|_| refused("its signature is not by the key of the provider's certificate"))
+    }
+}
+
+/// The digest of bytes, by the name of the algorithm.
+pub(crate) fn digest_of(algorithm: &str, bytes: &[u8]) -> Result<digest::Digest, SamlRefused> {
+    let found = DIGESTS.iter().find(|(name, _)| *name == algorithm);
+    let (_, found) = found.ok_or_else(|| {
+        refused("its signature has a digest that is not taken: choose SHA-256, SHA-384 or SHA-512")
+    })?;
+    Ok(digest::digest(found, bytes))
+}
+
+/// Bytes as base64, with white space anywhere.
+pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
+    let compact: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    BASE64.decode(&compact).ok()
+}

@@ -1,0 +1,85 @@
+//! Requests (the binding HTTP-Redirect) and metadata.
+
+use std::io::Write as _;
+
+use chrono::SecondsFormat;
+use data_encoding::BASE64;
+use docs_model::SamlService;
+use docs_ports::{SamlRefused, SamlRequest};
+use flate2::{Compression, write::DeflateEncoder};
+use url::Url;
+
+use crate::{
+    refused,
+    xml::{ASSERTION, PROTOCOL},
+};
+
+/// The binding by which responses come.
+const POST: &str = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST";
+/// The format of a name id that is an e-mail address.
+const EMAIL: &str = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress";
+/// The namespace of metadata.
+const METADATA: &str = "urn:oasis:names:tc:SAML:2.0:metadata";
+
+/// The address that a browser is sent to with a request.
+pub(crate) fn address(request: &SamlRequest) -> Result<String, SamlRefused> {
+    let no_address = || refused("the provider's address must begin with http:// or https://");
+    let mut address = Url::parse(&request.destination).map_err(|_| no_address())?;
+    if !matches!(address.scheme(), "http" | "https") {
+        return Err(no_address());
+    }
+    let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
+    // Writing to memory does not fail.
+    let deflated = deflated.write_all(xml(request).as_bytes()).and_then(|()| deflated.finish());
+    let deflated = deflated.map_err(|error| refused(error.to_string()))?;
+    address.query_pairs_mut().append_pair("SAMLRequest", &BASE64.encode(&deflated));
+    Ok(address.into())
+}
+
+fn xml(request: &SamlRequest) -> String {
+    let SamlRequest { id, at, destination, issuer, recipient } = request;
+    format!(
+        "<samlp:AuthnRequest xmlns:samlp=\"{PROTOCOL}\" xmlns:saml=\"{ASSERTION}\" ID=\"{}\" Version=\"2.0\" \
+         IssueInstant=\"{}\" Destination=\"{}\" AssertionConsumerServiceURL=\"{}\" ProtocolBinding=\"{POST}\">\
+         <saml:Issuer>{}</saml:Issuer>\
+         <samlp:NameIDPolicy Format=\"{EMAIL}\" AllowCreate=\"true\"/></samlp:AuthnRequest>",
+        escaped(id),
+        at.time().to_rfc3339_opts(SecondsFormat::Secs, true),
+        escaped(destination),
+        escaped(recipient),
+        escaped(issuer),
+    )
+}
+
+/// The metadata of a service.
+pub(crate) fn metadata(service: &SamlService) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <md:EntityDescriptor xmlns:md=\"{METADATA}\" entityID=\"{}\">\n\
+         \x20 <md:SPSSODescriptor AuthnRequestsSigned=\"false\" WantAssertionsSigned=\"true\" \
+         protocolSupportEnumeration=\"{PROTOCOL}\">\n\
+         \x20   <md:NameIDFormat>{EMAIL}</md:NameIDFormat>\n\
+         \x20   <md:AssertionConsumerService Binding=\"{POST}\" Location=\"{}\" index=\"0\" isDefault=\"true\"/>\n\
+         \x20 </md:SPSSODescriptor>\n\
+         </md:EntityDescriptor>\n",
+        escaped(&service.entity_id),
+        escaped(&service.acs_url),
+    )
+}
+
+/// Text as it stands in an attribute or an element.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&apos;"),
+            c if c.is_control() => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

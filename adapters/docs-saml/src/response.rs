@@ -1,0 +1,323 @@
+//! Responses and their assertions (SAML 2.0 Core, and the profile of web browser sign-on).
+
+use chrono::{DateTime, TimeDelta, Utc};
+use docs_model::Timestamp;
+use docs_ports::{SamlIdentity, SamlRefused, SamlTrust};
+use roxmltree::{Document, Node};
+
+use crate::{
+    CLOCK_SKEW_SECONDS, MAX_RESPONSE_BYTES,
+    key::{Key, base64},
+    refused,
+    signature::verified,
+    xml::{ASSERTION, DSIG, PROTOCOL, at_most_one, attribute, children, is, one, parse, text},
+};
+
+/// A provider did what it was asked.
+const SUCCESS: &str = "urn:oasis:names:tc:SAML:2.0:status:Success";
+/// Whoever brings the assertion is whom it is of.
+const BEARER: &str = "urn:oasis:names:tc:SAML:2.0:cm:bearer";
+/// The formats of a name id that is an e-mail address, or may be.
+const EMAIL_FORMATS: [&str; 2] = [
+    "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress",
+    "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified",
+];
+/// Conditions that are understood: what they say is checked, or holds of every sign-in here.
+const CONDITIONS: [&str; 3] = ["AudienceRestriction", "OneTimeUse", "ProxyRestriction"];
+/// Most characters that a name of a provider is shown with.
+const MAX_SHOWN: usize = 200;
+
+/// Verifies a response, and reads its assertion.
+pub(crate) fn verify(trust: &SamlTrust, response: &str, now: Timestamp) -> Result<SamlIdentity, SamlRefused> {
+    let text = decode(response)?;
+    let document = parse(&text)?;
+    let root = document.root_element();
+    require_shape(&document)?;
+    let clock = Clock(now.time());
+    let answered = check_response(root, trust)?;
+    let signed = signed_assertion(&document, &Key::of_certificate(&trust.certificate)?)?;
+    // From here on, what was signed alone: the document that it came in is looked at no more.
+    let signed = parse(&signed)?;
+    let assertion = match is(signed.root_element(), ASSERTION, "Assertion") {
+        true => signed.root_element(),
+        false => {
+            check_response(signed.root_element(), trust)?;
+            one(signed.root_element(), ASSERTION, "Assertion")?
+        }
+    };
+    read(assertion, trust, (&answered, &clock))
+}
+
+fn decode(response: &str) -> Result<String, SamlRefused> {
+    let too_large = || refused(format!("it has more than {MAX_RESPONSE_BYTES} bytes"));
+    // White space of line breaks is at most one character in ten.
+    if response.len() > MAX_RESPONSE_BYTES / 2 * 3 {
+        return Err(too_large());
+    }
+    let bytes = base64(response).ok_or_else(|| refused("it is no base64"))?;
+    if bytes.len() > MAX_RESPONSE_BYTES {
+        return Err(too_large());
+    }
+    String::from_utf8(bytes).map_err(|_| refused("it is no XML in UTF-8"))
+}
+
+/// Sees to it that there is a response with one assertion directly in it, wherever else one could be hidden.
+fn require_shape(document: &Document<'_>) -> Result<(), SamlRefused> {
+    let root = document.root_element();
+    if !is(root, PROTOCOL, "Response") {
+        return Err(refused("it is not a SAML 2.0 Response"));
+    }
+    let mut ids = Vec::new();
+    let mut assertions = 0;
+    for node in document.descendants().filter(Node::is_element) {
+        let tag = node.tag_name();
+        ids.extend(node.attributes().filter(|it| it.name().eq_ignore_ascii_case("id")).map(|it| it.value()));
+        match tag.name() {
+            "EncryptedAssertion" | "EncryptedID" => {
+                let why = "it is encrypted, which is not taken: turn encryption off at the provider, TLS protects it";
+                return Err(refused(why));
+            }
+            "Assertion" => {
+                assertions += 1;
+                if node.parent() != Some(root) || tag.namespace() != Some(ASSERTION) {
+                    return Err(refused("it has an assertion where none belongs"));
+                }
+            }
+            "Signature" if tag.namespace() == Some(DSIG) => {
+                let of = node.parent().filter(|of| *of == root || is(*of, ASSERTION, "Assertion"));
+                if of.is_none() {
+                    return Err(refused("it has a signature where none belongs"));
+                }
+            }
+            _ => {}
+        }
+    }
+    ids.sort_unstable();
+    if ids.windows(2).any(|two| two[0] == two[1]) {
+        return Err(refused("two elements of it have the same ID"));
+    }
+    match assertions {
+        1 => Ok(()),
+        0 => check_status(root).and(Err(refused("it has no assertion"))),
+        _ => Err(refused("it has more than one assertion")),
+    }
+}
+
+/// Checks what a response says of itself; answers the request that it names.
+fn check_response(response: Node<'_, '_>, trust: &SamlTrust) -> Result<Option<String>, SamlRefused> {
+    if attribute(response, "Version")? != "2.0" {
+        return Err(refused("its version is not 2.0"));
+    }
+    check_status(response)?;
+    let destination = attribute(response, "Destination")?;
+    if destination != trust.recipient {
+        return Err(refused(format!("its Destination is {}, not this service", shown(destination))));
+    }
+    if let Some(issuer) = at_most_one(response, ASSERTION, "Issuer")? {
+        check_issuer(issuer, trust)?;
+    }
+    Ok(response.attribute("InResponseTo").map(str::to_owned))
+}
+
+fn check_status(response: Node<'_, '_>) -> Result<(), SamlRefused> {
+    let status = one(response, PROTOCOL, "Status")?;
+    let code = one(status, PROTOCOL, "StatusCode")?;
+    let value = attribute(code, "Value")?;
+    if value == SUCCESS {
+        return Ok(());
+    }
+    let inner = at_most_one(code, PROTOCOL, "StatusCode")?.and_then(|code| code.attribute("Value"));
+    let message = at_most_one(status, PROTOCOL, "StatusMessage")?.map(text).transpose()?;
+    let said: Vec<String> =
+        [Some(value), inner, message.as_deref()].into_iter().flatten().map(shown).collect();
+    Err(refused(format!("the provider refused: {}", said.join(", "))))
+}
+
+fn check_issuer(issuer: Node<'_, '_>, trust: &SamlTrust) -> Result<(), SamlRefused> {
+    let name = text(issuer)?;
+    match name == trust.issuer {
+        true => Ok(()),
+        false => {
+            Err(refused(format!("it is of {}, not of the provider {}", shown(&name), shown(&trust.issuer))))
+        }
+    }
+}
+
+/// Checks every signature; answers the assertion as it was signed, or the response with it.
+fn signed_assertion(document: &Document<'_>, key: &Key) -> Result<String, SamlRefused> {
+    let root = document.root_element();
+    let assertion = one(root, ASSERTION, "Assertion")?;
+    let signed = |element| -> Result<Option<String>, SamlRefused> {
+        let signature = at_most_one(element, DSIG, "Signature")?;
+        signature.map(|signature| verified(document, element, signature, key)).transpose()
+    };
+    let (response, assertion) = (signed(root)?, signed(assertion)?);
+    assertion.or(response).ok_or_else(|| refused("it is not signed: have the provider sign assertions"))
+}
+
+/// Reads an assertion that is signed.
+fn read(
+    assertion: Node<'_, '_>,
+    trust: &SamlTrust,
+    (answered, clock): (&Option<String>, &Clock),
+) -> Result<SamlIdentity, SamlRefused> {
+    if attribute(assertion, "Version")? != "2.0" {
+        return Err(refused("the version of its assertion is not 2.0"));
+    }
+    check_issuer(one(assertion, ASSERTION, "Issuer")?, trust)?;
+    let conditions = one(assertion, ASSERTION, "Conditions")?;
+    let until = check_conditions(conditions, trust, clock)?;
+    let subject = one(assertion, ASSERTION, "Subject")?;
+    let confirmed = check_confirmations(subject, trust, (answered, clock))?;
+    let name = one(subject, ASSERTION, "NameID")?;
+    if name.attribute("Format").is_some_and(|format| !EMAIL_FORMATS.contains(&format)) {
+        return Err(refused("its NameID must be of the format emailAddress"));
+    }
+    let mut session_until = None;
+    let mut statements = children(assertion, ASSERTION, "AuthnStatement").peekable();
+    if statements.peek().is_none() {
+        return Err(refused("its assertion does not say that anybody signed in: it has no AuthnStatement"));
+    }
+    for statement in statements {
+        if let Some(end) = clock.end(statement, "SessionNotOnOrAfter")? {
+            session_until = Some(session_until.map_or(end, |known: DateTime<Utc>| known.min(end)));
+        }
+    }
+    Ok(SamlIdentity {
+        assertion: attribute(assertion, "ID")?.to_owned(),
+        until: until.map_or(confirmed, |until| until.min(confirmed)).into(),
+        session_until: session_until.map(Timestamp::new),
+        in_response_to: answered.clone(),
+        email: text(name)?,
+        first_name: named(assertion, "first_name")?,
+        last_name: named(assertion, "last_name")?,
+    })
+}
+
+/// Checks the conditions of an assertion; answers until when it holds, if they say so.
+fn check_conditions(
+    conditions: Node<'_, '_>,
+    trust: &SamlTrust,
+    clock: &Clock,
+) -> Result<Option<DateTime<Utc>>, SamlRefused> {
+    clock.begun(conditions, "NotBefore")?;
+    let until = clock.end(conditions, "NotOnOrAfter")?;
+    let known = |node: Node<'_, '_>| CONDITIONS.iter().any(|name| is(node, ASSERTION, name));
+    if let Some(other) = conditions.children().find(|child| child.is_element() && !known(*child)) {
+        return Err(refused(format!("its condition {} is not known", shown(other.tag_name().name()))));
+    }
+    let mut restrictions = children(conditions, ASSERTION, "AudienceRestriction").peekable();
+    if restrictions.peek().is_none() {
+        return Err(refused("its assertion names no audience"));
+    }
+    for restriction in restrictions {
+        let mut audiences = Vec::new();
+        for audience in children(restriction, ASSERTION, "Audience") {
+            audiences.push(text(audience)?);
+        }
+        if !audiences.contains(&trust.audience) {
+            return Err(refused(format!(
+                "its audience is {}, not this service, {}",
+                shown(&audiences.join(", ")),
+                shown(&trust.audience)
+            )));
+        }
+    }
+    Ok(until)
+}
+
+/// Checks that whoever brings the assertion is its subject; answers until when.
+fn check_confirmations(
+    subject: Node<'_, '_>,
+    trust: &SamlTrust,
+    of: (&Option<String>, &Clock),
+) -> Result<DateTime<Utc>, SamlRefused> {
+    let mut why = refused("its subject is not confirmed for the bearer");
+    for confirmation in children(subject, ASSERTION, "SubjectConfirmation") {
+        if confirmation.attribute("Method") != Some(BEARER) {
+            continue;
+        }
+        match check_confirmation(one(confirmation, ASSERTION, "SubjectConfirmationData")?, trust, of) {
+            Ok(until) => return Ok(until),
+            Err(other) => why = other,
+        }
+    }
+    Err(why)
+}
+
+fn check_confirmation(
+    data: Node<'_, '_>,
+    trust: &SamlTrust,
+    (answered, clock): (&Option<String>, &Clock),
+) -> Result<DateTime<Utc>, SamlRefused> {
+    let recipient = attribute(data, "Recipient")?;
+    if recipient != trust.recipient {
+        return Err(refused(format!("its Recipient is {}, not this service", shown(recipient))));
+    }
+    if data.attribute("InResponseTo") != answered.as_deref() {
+        return Err(refused("the response and its assertion answer different requests (InResponseTo)"));
+    }
+    clock.begun(data, "NotBefore")?;
+    let until = clock.end(data, "NotOnOrAfter")?;
+    until.ok_or_else(|| refused("its SubjectConfirmationData has no NotOnOrAfter"))
+}
+
+/// The first value of an attribute of the subject, if it has text.
+fn named(assertion: Node<'_, '_>, name: &str) -> Result<Option<String>, SamlRefused> {
+    for statement in children(assertion, ASSERTION, "AttributeStatement") {
+        for attribute in children(statement, ASSERTION, "Attribute") {
+            let value = children(attribute, ASSERTION, "AttributeValue").next();
+            if let (Some(value), true) = (value, attribute.attribute("Name") == Some(name)) {
+                return text(value).map(|text| Some(text).filter(|text| !text.is_empty()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// What time it is, give or take.
+struct Clock(DateTime<Utc>);
+
+impl Clock {
+    const SKEW: TimeDelta = TimeDelta::seconds(CLOCK_SKEW_SECONDS);
+
+    fn read(node: Node<'_, '_>, name: &str) -> Result<Option<DateTime<Utc>>, SamlRefused> {
+        let Some(text) = node.attribute(name) else { return Ok(None) };
+        let time = DateTime::parse_from_rfc3339(text.trim());
+        let time = time.map_err(|_| refused(format!("its {name} is no time")))?;
+        Ok(Some(time.to_utc()))
+    }
+
+    /// Refuses what does not hold yet.
+    fn begun(&self, node: Node<'_, '_>, name: &str) -> Result<(), SamlRefused> {
+        match Self::read(node, name)? {
+            Some(from) if from > self.0 + Self::SKEW => Err(refused(format!(
+                "it is not valid yet: its {name} is {from}, and here it is {}; see that both clocks are right",
+                self.0
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what holds no more; answers until when it is taken.
+    fn end(&self, node: Node<'_, '_>, name: &str) -> Result<Option<DateTime<Utc>>, SamlRefused> {
+        let Some(end) = Self::read(node, name)? else { return Ok(None) };
+        let taken = end.checked_add_signed(Self::SKEW).unwrap_or(end);
+        if taken <= self.0 {
+            return Err(refused(format!(
+                "it has expired: its {name} is {end}, and here it is {}; sign in again",
+                self.0
+            )));
+        }
+        Ok(Some(taken))
+    }
+}
+
+/// A text of a provider as an answer shows it: short, and on one line.
+fn shown(text: &str) -> String {
+    let mut shown: String = text.chars().filter(|c| !c.is_control()).take(MAX_SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}

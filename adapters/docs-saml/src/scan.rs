@@ -1,0 +1,157 @@
+//! What a document may be before anything is built of it.
+//!
+//! Messages have elements and texts, and need nothing else. So whatever begins with `<!` or `<?` is refused: document
+//! types with their entities, comments, which would cut texts in pieces, and sections of characters. Then every `<` is
+//! the beginning of a tag, and a scan over the bytes counts without being led astray.
+
+use docs_ports::SamlRefused;
+
+use crate::refused;
+
+/// Most elements.
+const MAX_ELEMENTS: usize = 4_000;
+/// Most elements in each other.
+const MAX_DEPTH: usize = 32;
+/// Most attributes of an element, declarations of namespaces among them.
+const MAX_ATTRIBUTES: usize = 32;
+/// Most declarations of namespaces in the document.
+const MAX_NAMESPACES: usize = 256;
+
+/// Refuses a document that is more than elements and texts, or more of them than a message has.
+pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
+    let mut rest = declared(text)?.as_bytes();
+    let (mut elements, mut depth, mut namespaces) = (0, 0_usize, 0);
+    while let Some(at) = rest.iter().position(|byte| *byte == b'<') {
+        let tag = Tag::read(&rest[at + 1..])?;
+        rest = &rest[at + 1 + tag.length..];
+        namespaces += tag.namespaces;
+        match tag.kind {
+            Kind::End => depth = depth.saturating_sub(1),
+            Kind::Start => (elements, depth) = (elements + 1, depth + 1),
+            Kind::Empty => elements += 1,
+        }
+        if elements > MAX_ELEMENTS || depth > MAX_DEPTH || namespaces > MAX_NAMESPACES {
+            return Err(refused(format!(
+                "it has more than {MAX_ELEMENTS} elements, {MAX_DEPTH} in each other, or {MAX_NAMESPACES} namespaces"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What follows the XML declaration, if there is one.
+fn declared(text: &str) -> Result<&str, SamlRefused> {
+    let text = text.trim_start();
+    let Some(declaration) = text.strip_prefix("<?xml ") else { return Ok(text) };
+    let open = || refused("it is not XML: its declaration has no end");
+    let (declaration, rest) = declaration.split_once("?>").ok_or_else(open)?;
+    let declaration = declaration.to_ascii_lowercase();
+    match declaration.split_once("encoding") {
+        Some((_, encoding)) if !encoding.contains("utf-8") => Err(refused("its encoding must be UTF-8")),
+        _ => Ok(rest),
+    }
+}
+
+enum Kind {
+    Start,
+    Empty,
+    End,
+}
+
+/// A tag, from behind its `<`.
+struct Tag {
+    kind: Kind,
+    length: usize,
+    namespaces: usize,
+}
+
+impl Tag {
+    fn read(text: &[u8]) -> Result<Self, SamlRefused> {
+        let first = match text.first() {
+            Some(b'!') if text.starts_with(b"!DOCTYPE") => {
+                return Err(refused("it has a document type, which messages of SAML have not"));
+            }
+            Some(b'!' | b'?') => {
+                return Err(refused("it has comments, sections or instructions, which are not taken"));
+            }
+            first => first,
+        };
+        let (mut quote, mut attributes, mut namespaces) = (None, 0, 0);
+        for (at, byte) in text.iter().enumerate() {
+            match (quote, byte) {
+                (Some(open), byte) if open == *byte => quote = None,
+                (Some(_), _) => {}
+                (None, b'"' | b'\'') => quote = Some(*byte),
+                (None, b'=') => attributes += 1,
+                (None, b'x') if text[at..].starts_with(b"xmlns") => namespaces += 1,
+                (None, b'<') => break,
+                (None, b'>') => {
+                    let kind = match (first, text[..at].last()) {
+                        (Some(b'/'), _) => Kind::End,
+                        (_, Some(b'/')) => Kind::Empty,
+                        _ => Kind::Start,
+                    };
+                    return Ok(Self { kind, length: at + 1, namespaces });
+                }
+                (None, _) => {}
+            }
+            if attributes > MAX_ATTRIBUTES {
+                return Err(refused(format!("an element of it has more than {MAX_ATTRIBUTES} attributes")));
+            }
+        }
+        Err(refused("it is not XML: a tag has no end"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_and_texts_pass_up_to_the_limits() {
+        let nested = |n: usize| format!("{}{}", "<a>".repeat(n), "</a>".repeat(n));
+        let attributes = |n: usize| {
+            let all: String = (0..n).map(|n| format!(" a{n}='<>\"'")).collect();
+            // Within quotes, `<` is not XML, which is for the parser to say; `>` is.
+            format!("<a{}/>", all.replace('<', ""))
+        };
+        for right in [
+            "<a/>",
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a b='1>2'>x</a>",
+            &nested(MAX_DEPTH),
+            &format!("<a>{}</a>", "<b/>".repeat(MAX_ELEMENTS - 1)),
+            &attributes(MAX_ATTRIBUTES),
+        ] {
+            assert_eq!(check(right), Ok(()), "{}", &right[..right.len().min(60)]);
+        }
+        for (wrong, said) in [
+            (nested(MAX_DEPTH + 1), "in each other"),
+            (format!("<a>{}</a>", "<b/>".repeat(MAX_ELEMENTS)), "elements"),
+            (attributes(MAX_ATTRIBUTES + 1), "attributes"),
+            (format!("<a>{}</a>", "<b xmlns='c'/>".repeat(MAX_NAMESPACES + 1)), "namespaces"),
+        ] {
+            let refused = check(&wrong).expect_err(said).to_string();
+            assert!(refused.contains(said), "{refused}");
+        }
+    }
+
+    #[test]
+    fn whatever_is_neither_is_refused() {
+        for (wrong, said) in [
+            ("<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>", "document type"),
+            ("<?xml version='1.0'?><!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "document type"),
+            ("<a><!-- b --></a>", "comments"),
+            ("<a><![CDATA[b]]></a>", "comments"),
+            ("<a><?b?></a>", "comments"),
+            ("<?b?><a/>", "comments"),
+            ("<?xml version='1.0' encoding='UTF-16'?><a/>", "UTF-8"),
+            ("<?xml version='1.0'", "declaration"),
+            ("<a b='>", "no end"),
+            ("<a <b>", "no end"),
+            ("<", "no end"),
+        ] {
+            let refused = check(wrong).expect_err(wrong).to_string();
+            assert!(refused.contains(said), "{wrong}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Signatures within messages (XML Signature 1.1): one form of them, which every provider writes, and no other.
+//!
+//! A signature stands in the element that it is of, and refers to it alone, by its id. It has two transforms: the
+//! signature itself is left out, and what remains is written in exclusive canonical form without comments.
+
+use docs_ports::SamlRefused;
+use roxmltree::{Document, Node};
+use xml_sec::c14n::{C14nAlgorithm, C14nMode, canonicalize};
+
+use crate::{
+    key::{Key, base64, digest_of},
+    refused,
+    xml::{DSIG, attribute, is, one, text},
+};
+
+/// The canonical form, by its name; also the namespace of what it is told.
+const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
+/// The transform that leaves the signature out.
+const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
+
+/// Checks the signature of an element that it stands in; answers the element as it is signed: the bytes whose digest
+/// was signed, which are without the signature.
+pub(crate) fn verified(
+    document: &Document<'_>,
+    element: Node<'_, '_>,
+    signature: Node<'_, '_>,
+    key: &Key,
+) -> Result<String, SamlRefused> {
+    require_parts(signature, &["SignedInfo", "SignatureValue", "KeyInfo"])?;
+    let info = one(signature, DSIG, "SignedInfo")?;
+    require_parts(info, &["CanonicalizationMethod", "SignatureMethod", "Reference"])?;
+    let reference = one(info, DSIG, "Reference")?;
+    require_parts(reference, &["Transforms", "DigestMethod", "DigestValue"])?;
+    let id = attribute(element, "ID")?;
+    if attribute(reference, "URI")?.strip_prefix('#') != Some(id) {
+        return Err(refused("a signature of it is of something else than what it stands in"));
+    }
+    let form = transforms(one(reference, DSIG, "Transforms")?)?;
+    let signed = canonical(document, (element, Some(signature)), &form)?;
+    let digest = digest_of(attribute(one(reference, DSIG, "DigestMethod")?, "Algorithm")?, &signed)?;
+    let said = base64(&text(one(reference, DSIG, "DigestValue")?)?);
+    if said.as_deref() != Some(digest.as_ref()) {
+        return Err(refused("it was changed after it was signed"));
+    }
+    let method = one(info, DSIG, "CanonicalizationMethod")?;
+    if attribute(method, "Algorithm")? != EXCLUSIVE {
+        return Err(refused("its signature must be over exclusive canonical XML without comments"));
+    }
+    let info_signed = canonical(document, (info, None), &exclusive(method)?)?;
+    let value = base64(&text(one(signature, DSIG, "SignatureValue")?)?)
+        .ok_or_else(|| refused("its SignatureValue is no base64"))?;
+    key.verify(attribute(one(info, DSIG, "SignatureMethod")?, "Algorithm")?, &info_signed, &value)?;
+    String::from_utf8(signed).map_err(|_| refused("its canonical form is no UTF-8"))
+}
+
+/// Sees to it that the elements in another are these in this order, of which `KeyInfo` may be missing.
+fn require_parts(node: Node<'_, '_>, names: &[&str]) -> Result<(), SamlRefused> {
+    let mut found = node.children().filter(Node::is_element);
+    let all_there = names.iter().all(|name| match found.next() {
+        Some(child) => is(child, DSIG, name),
+        None => *name == "KeyInfo",
+    });
+    if all_there && found.next().is_none() {
+        return Ok(());
+    }
+    let name = node.tag_name().name();
+    Err(refused(format!("{name} of its signature must have {}, and nothing else", names.join(", "))))
+}
+
+/// The canonical form that the two transforms of a reference say.
+fn transforms(node: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
+    let other = || {
+        refused("its signature must have two transforms: enveloped-signature, then exclusive canonical XML")
+    };
+    let all: Vec<Node<'_, '_>> = node.children().filter(Node::is_element).collect();
+    let [enveloped, form] = all[..] else { return Err(other()) };
+    let named =
+        |node, algorithm| is(node, DSIG, "Transform") && node.attribute("Algorithm") == Some(algorithm);
+    if !named(enveloped, ENVELOPED) || enveloped.first_element_child().is_some() || !named(form, EXCLUSIVE) {
+        return Err(other());
+    }
+    exclusive(form)
+}
+
+/// The exclusive canonical form, with the prefixes that it is told to keep.
+fn exclusive(method: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
+    let form = C14nAlgorithm::new(C14nMode::Exclusive1_0, false);
+    let mut told = method.children().filter(Node::is_element);
+    let form = match told.next() {
+        None => form,
+        Some(told) if is(told, EXCLUSIVE, "InclusiveNamespaces") => {
+            form.with_prefix_list(attribute(told, "PrefixList")?)
+        }
+        Some(_) => return Err(refused("the canonical form of its signature is told what is not known")),
+    };
+    match told.next() {
+        None => Ok(form),
+        Some(_) => Err(refused("the canonical form of its signature is told more than once")),
+    }
+}
+
+/// An element in canonical form, but for one that is left out.
+fn canonical(
+    document: &Document<'_>,
+    (element, without): (Node<'_, '_>, Option<Node<'_, '_>>),
+    form: &C14nAlgorithm,
+) -> Result<Vec<u8>, SamlRefused> {
+    let (whole, without) = (element.range(), without.map(|node| node.range()));
+    let lies_in = |node: Node<'_, '_>, range: &std::ops::Range<usize>| {
+        let own = node.range();
+        range.start <= own.start && own.end <= range.end
+    };
+    let is_seen = |node: Node<'_, '_>| {
+        !node.is_root()
+            && lies_in(node, &whole)
+            && !without.as_ref().is_some_and(|range| lies_in(node, range))
+    };
+    let mut bytes = Vec::with_capacity(whole.len());
+    canonicalize(document, Some(&is_seen), form, &mut bytes)
+        .map_err(|error| refused(format!("it has no canonical form: {error}")))?;
+    Ok(bytes)
+}

@@ -1,0 +1,187 @@
+//! Responses that chance has changed: none ends the process, none takes long, and none says what was not signed.
+//!
+//! `DOCS_FUZZ_INPUTS=10000000 cargo test --release -p docs-saml --test hostile -- --nocapture` reads as many, and asks
+//! for time, too: what a machine takes is no matter of a test. `DOCS_FUZZ_SEED` is where chance begins.
+
+#[expect(dead_code, reason = "the tests of responses use the rest")]
+#[path = "saml/idp.rs"]
+mod idp;
+
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+use data_encoding::BASE64;
+use docs_ports::Saml as _;
+use docs_saml::{MAX_RESPONSE_BYTES, XmlSaml};
+
+use idp::{EMAIL, HERE, Parts, Scheme, now, sign, trust};
+
+/// Inputs of a run that does not say how many.
+const INPUTS: u64 = 4_000;
+/// The longest that an input may take, where time is asked for.
+const MOST_TIME: Duration = Duration::from_millis(50);
+/// One input in so many is signed after it was changed.
+const SIGNED: usize = 32;
+/// One input in so many is as long as a response may be.
+const LONG: usize = 512;
+/// What a reader may stumble over.
+const PIECES: [&str; 40] = [
+    "<",
+    ">",
+    "/>",
+    "</",
+    "\"",
+    "'",
+    "&",
+    "&amp;",
+    "&#x41;",
+    "&#xFFFFFFFF;",
+    "=",
+    " ",
+    "\0",
+    "\u{feff}",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<?xml ",
+    "?>",
+    "<!DOCTYPE a [<!ENTITY b 'c'>]>",
+    " xmlns:a='b'",
+    " xmlns='c'",
+    " xml:base='/'",
+    " ID=\"_a\"",
+    " ID=\"_r\"",
+    "<saml:Assertion>",
+    "</saml:Assertion>",
+    "<saml:Assertion ID=\"_b\"/>",
+    "<ds:Signature>",
+    "</ds:Signature>",
+    "<ds:Object>",
+    "<saml:EncryptedAssertion/>",
+    "<a>",
+    "</a>",
+    "<a b='c'/>",
+    "ä\u{1d4b6}",
+    "2026-",
+    "T00:00:00Z",
+    "{}",
+];
+
+/// Numbers that follow from a seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((z ^ (z >> 31)) % end.max(1) as u64).unwrap_or_default()
+    }
+
+    fn of<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
+        all[self.below(all.len())]
+    }
+
+    /// A text with a few changes.
+    fn changed(&mut self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for _ in 0..=self.below(4) {
+            let (at, end) = (self.place(&text), self.place(&text));
+            let (at, end) = (at.min(end), at.max(end).min(at + 200));
+            let end = (end..=text.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(text.len());
+            match self.below(6) {
+                0 => text.replace_range(at..end, ""),
+                1 => {
+                    let (part, to) = (text[at..end].to_owned(), self.place(&text));
+                    text.insert_str(to, &part);
+                }
+                2 => text.replace_range(at..end, self.of(&PIECES)),
+                _ => text.insert_str(at, self.of(&PIECES)),
+            }
+        }
+        text
+    }
+
+    fn place(&mut self, text: &str) -> usize {
+        let at = self.below(text.len() + 1);
+        (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    }
+
+    /// Pieces over and over, within a response, up to its size.
+    fn long(&mut self) -> String {
+        let (a, b) = (self.of(&PIECES), self.of(&PIECES));
+        let unit = format!("{a}{b}");
+        let inside = unit.repeat((MAX_RESPONSE_BYTES - 4_000) / unit.len());
+        Parts { statements: inside, ..Parts::default() }
+            .around("_r", &Parts::default().assertion("_a"))
+            .replace(HERE, "")
+    }
+
+    /// A response whose parts were changed before it was signed.
+    fn signed(&mut self) -> String {
+        let mut parts = Parts::default();
+        let fields = [&mut parts.name, &mut parts.confirmation, &mut parts.conditions, &mut parts.statements];
+        let field = fields.into_iter().nth(self.below(4)).expect("one of them");
+        *field = self.changed(field);
+        let assertion = parts.assertion("_a");
+        let is_xml = roxmltree::Document::parse(&assertion.replace(HERE, "")).is_ok();
+        if !is_xml {
+            return parts.around("_r", &assertion).replace(HERE, "");
+        }
+        let scheme = Scheme {
+            key: "curve",
+            signature: "http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256".to_owned(),
+            ..Scheme::default()
+        };
+        parts.around("_r", &sign(&assertion, "_a", &scheme)).replace(HERE, "")
+    }
+}
+
+#[test]
+fn a_response_that_chance_has_changed_is_refused_soon_or_says_what_was_signed() {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let (inputs, seed) = (number("DOCS_FUZZ_INPUTS"), number("DOCS_FUZZ_SEED").unwrap_or(1));
+    let parts = Parts::default();
+    let whole = sign(&parts.around("_r", &parts.assertion("_a").replace(HERE, "")), "_r", &Scheme::default());
+    let both = sign(&parts.around("_r", &parts.signed_assertion()), "_r", &Scheme::default());
+    let from = [
+        parts.signed(),
+        whole,
+        both,
+        include_str!("saml/signed/assertion.xml").to_owned(),
+        include_str!("saml/signed/prefixes.xml").to_owned(),
+    ];
+    let (trusted, curve) = (trust("provider"), trust("curve"));
+    let (mut random, mut slowest, mut taken) = (Random(seed), Duration::ZERO, 0_u64);
+    for _ in 0..inputs.unwrap_or(INPUTS) {
+        let is_signed = random.below(SIGNED) == 0;
+        let xml = match is_signed {
+            true => random.signed(),
+            false if random.below(LONG) == 0 => random.long(),
+            false => {
+                let from = &from[random.below(from.len())];
+                random.changed(from)
+            }
+        };
+        let (trust, response) = (if is_signed { &curve } else { &trusted }, BASE64.encode(xml.as_bytes()));
+        let read = || {
+            let start = ThreadTime::now();
+            (XmlSaml.verify(trust, &response, now().into()), start.elapsed())
+        };
+        let (done, mut time) = read();
+        if time > MOST_TIME {
+            // Caches are shared with what else runs: what is slow is so each time.
+            time = time.min(read().1);
+        }
+        slowest = slowest.max(time);
+        assert!(inputs.is_none() || time <= MOST_TIME, "{time:?} for {} bytes: {xml:.300}", xml.len());
+        if let Ok(identity) = done {
+            taken += 1;
+            assert!(is_signed || identity.email == EMAIL, "{} of {xml}", identity.email);
+        }
+    }
+    println!("{} inputs, {taken} of them taken, slowest {slowest:?}", inputs.unwrap_or(INPUTS));
+}

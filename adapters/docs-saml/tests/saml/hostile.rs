@@ -1,0 +1,149 @@
+//! What is meant to do harm: each ends in a refusal, soon, and without much memory.
+
+use std::time::{Duration, Instant};
+
+use data_encoding::BASE64;
+use docs_ports::Saml as _;
+use docs_saml::{MAX_RESPONSE_BYTES, XmlSaml};
+use flate2::{Compression, write::DeflateEncoder};
+use proptest::prelude::*;
+
+use crate::idp::{HERE, Parts, now, refused, trust, verify};
+
+#[test]
+fn entities_are_refused_before_they_are_looked_at() {
+    let signed = Parts::default().signed();
+    let with = |declarations: &str| {
+        let document = signed.split_once("?>\n").expect("a declaration").1;
+        format!("<?xml version=\"1.0\"?><!DOCTYPE a [{declarations}]>{}", document.replace("Lovelace", "&a;"))
+    };
+    let laughs: String =
+        (1..10).map(|n| format!("<!ENTITY a{n} \"{}\">", format!("&a{};", n - 1).repeat(10))).collect();
+    for (what, xml) in [
+        ("an external entity", with("<!ENTITY a SYSTEM \"file:///etc/passwd\">")),
+        ("an external entity of the web", with("<!ENTITY a SYSTEM \"http://127.0.0.1/\">")),
+        ("a parameter entity", with("<!ENTITY % a SYSTEM \"http://127.0.0.1/a.dtd\"> %a;")),
+        ("billion laughs", with(&format!("<!ENTITY a0 \"ha\">{laughs}<!ENTITY a \"&a9;\">"))),
+        ("quadratic blowup", with(&format!("<!ENTITY a \"{}\">", "a".repeat(50_000)))),
+    ] {
+        refused(what, &xml, "a document type");
+    }
+    refused("an entity of nobody", &signed.replace("Lovelace", "&a;"), "it is not XML");
+}
+
+#[test]
+fn what_is_too_large_is_refused_by_its_size() {
+    let padded = |bytes: usize| {
+        let signed = Parts::default().around("_r", "").replace(HERE, "");
+        signed.replace("</samlp:Response>", &format!("{}</samlp:Response>", " ".repeat(bytes)))
+    };
+    refused("ten megabytes", &padded(10 << 20), "more than 262144 bytes");
+    refused("a little too much", &padded(MAX_RESPONSE_BYTES), "more than 262144 bytes");
+    refused("much, and allowed", &padded(MAX_RESPONSE_BYTES - 2_000), "no assertion");
+    refused("depth", &format!("{}{}", "<a>".repeat(20_000), "</a>".repeat(20_000)), "in each other");
+    refused("breadth", &format!("<a>{}</a>", "<a/>".repeat(50_000)), "more than 4000 elements");
+    refused(
+        "attributes",
+        &format!("<a {}/>", (0..9_000).map(|n| format!("a{n}='' ")).collect::<String>()),
+        "attributes",
+    );
+    refused("namespaces", &format!("<a>{}</a>", "<a xmlns:b='c'/>".repeat(3_000)), "namespaces");
+}
+
+#[test]
+fn what_is_compressed_is_not_read() {
+    use std::io::Write as _;
+    let mut bomb = DeflateEncoder::new(Vec::new(), Compression::best());
+    bomb.write_all(&vec![b' '; 100 << 20]).expect("written");
+    let bomb = BASE64.encode(&bomb.finish().expect("written"));
+    let began = Instant::now();
+    let said = XmlSaml.verify(&trust("provider"), &bomb, now().into()).expect_err("it is no XML");
+    assert!(said.to_string().contains("it is no XML") || said.to_string().contains("not XML"), "{said}");
+    assert!(began.elapsed() < Duration::from_secs(5), "nothing was inflated");
+}
+
+#[test]
+fn what_is_no_xml_or_no_base64_is_refused() {
+    for (response, said) in
+        [("", "it is not XML"), ("ä", "no base64"), ("%%%%", "no base64"), ("/w==", "UTF-8")]
+    {
+        let refused = XmlSaml.verify(&trust("provider"), response, now().into()).expect_err(response);
+        assert!(refused.to_string().contains(said), "{response}: {refused}");
+    }
+    for xml in ["<", "<a", "<a>", "<a></b>", "a", "<a/><b/>", "<a b=c/>", "<a:b/>", "\0", "<a>&#0;</a>"] {
+        refused(xml, xml, "");
+    }
+}
+
+#[test]
+fn an_encrypted_assertion_is_told_apart() {
+    let encrypted = Parts::default().around("_r", "<saml:EncryptedAssertion/>").replace(HERE, "");
+    refused("encrypted", &encrypted, "turn encryption off at the provider");
+}
+
+/// One change of a text that keeps it UTF-8.
+fn mutated(text: &str, edits: &[(usize, u8, usize)]) -> String {
+    /// What a parser may stumble over.
+    const PIECES: [&str; 24] = [
+        "<",
+        ">",
+        "/",
+        "\"",
+        "'",
+        "&",
+        "&#x41;",
+        "&lt;",
+        "=",
+        " ",
+        "\0",
+        "<!--",
+        "-->",
+        "<![CDATA[",
+        "]]>",
+        "<?",
+        "?>",
+        "<!DOCTYPE",
+        "xmlns:a='b'",
+        "ID=\"_a\"",
+        "</saml:Assertion>",
+        "<saml:Assertion>",
+        "ä",
+        "{",
+    ];
+    let mut text: Vec<char> = text.chars().collect();
+    for (at, kind, length) in edits {
+        let at = at % (text.len() + 1);
+        let end = (at + length).min(text.len());
+        match kind % 4 {
+            0 => drop(text.drain(at..end)),
+            1 => {
+                let piece: Vec<char> = text[at..end].to_vec();
+                let to = (at * 7 + length) % (text.len() + 1);
+                text.splice(to..to, piece);
+            }
+            _ => drop(text.splice(at..at, PIECES[(*kind as usize + length) % PIECES.len()].chars())),
+        }
+    }
+    text.into_iter().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is done to a response, it is refused, or says what was signed.
+    #[test]
+    fn a_changed_response_never_says_anything_else(
+        edits in prop::collection::vec((any::<usize>(), any::<u8>(), 0_usize..200), 1..6),
+    ) {
+        let xml = mutated(&Parts::default().signed(), &edits);
+        if let Ok(identity) = verify(&xml) {
+            prop_assert_eq!(identity.email, "ada@example.com");
+            prop_assert_eq!(identity.assertion, "_a");
+        }
+    }
+
+    #[test]
+    fn any_text_is_refused(text in "\\PC{0,200}") {
+        prop_assert!(verify(&text).is_err());
+    }
+}

@@ -1,0 +1,236 @@
+//! An identity provider: it writes responses, and signs what it is told to.
+
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use data_encoding::BASE64;
+use docs_ports::{Saml as _, SamlIdentity, SamlTrust};
+use docs_saml::XmlSaml;
+use ring::{
+    digest::{SHA256, digest},
+    rand::SystemRandom,
+    signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, RSA_PKCS1_SHA256, RsaKeyPair},
+};
+use roxmltree::Document;
+use xml_sec::c14n::{C14nAlgorithm, C14nMode, canonicalize};
+
+pub(crate) const ISSUER: &str = "https://id.example.com/metadata";
+pub(crate) const AUDIENCE: &str = "https://docs.example.com/saml/1";
+pub(crate) const RECIPIENT: &str = "https://docs.example.com/saml/1/acs";
+pub(crate) const REQUEST: &str = "_request";
+pub(crate) const EMAIL: &str = "ada@example.com";
+/// Where a signature is to stand.
+pub(crate) const HERE: &str = "{signature}";
+pub(crate) const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
+pub(crate) const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
+
+/// A time at which everything is valid.
+pub(crate) fn now() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_790_000_000, 0).expect("a time")
+}
+
+pub(crate) fn at(seconds: i64) -> String {
+    (now() + TimeDelta::seconds(seconds)).to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+/// A certificate of the tests.
+pub(crate) fn certificate(name: &str) -> String {
+    let path = format!("{}/tests/saml/keys/{name}.crt", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).expect("a certificate")
+}
+
+pub(crate) fn trust(name: &str) -> SamlTrust {
+    SamlTrust {
+        issuer: ISSUER.to_owned(),
+        certificate: certificate(name),
+        audience: AUDIENCE.to_owned(),
+        recipient: RECIPIENT.to_owned(),
+    }
+}
+
+/// What a response consists of, as XML; each part can be another.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    pub(crate) destination: String,
+    pub(crate) answers: Option<String>,
+    pub(crate) status: String,
+    pub(crate) issuer: String,
+    pub(crate) name: String,
+    pub(crate) confirmation: String,
+    pub(crate) conditions: String,
+    pub(crate) statements: String,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self {
+            destination: format!("Destination=\"{RECIPIENT}\""),
+            answers: Some(REQUEST.to_owned()),
+            status: "<samlp:Status><samlp:StatusCode Value=\"urn:oasis:names:tc:SAML:2.0:status:Success\"/>\
+                     </samlp:Status>"
+                .to_owned(),
+            issuer: ISSUER.to_owned(),
+            name: format!(
+                "<saml:NameID Format=\"urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress\">{EMAIL}</saml:NameID>"
+            ),
+            confirmation: confirmation(RECIPIENT, &format!("InResponseTo=\"{REQUEST}\""), &at(300)),
+            conditions: conditions(&at(-60), &at(300), AUDIENCE),
+            statements: format!(
+                "<saml:AuthnStatement AuthnInstant=\"{}\" SessionNotOnOrAfter=\"{}\"/>\
+                 <saml:AttributeStatement><saml:Attribute Name=\"first_name\"><saml:AttributeValue \
+                 xmlns:xs=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
+                 xsi:type=\"xs:string\">Ada &amp; Ärger</saml:AttributeValue></saml:Attribute>\
+                 <saml:Attribute Name=\"last_name\"><saml:AttributeValue>Lovelace</saml:AttributeValue>\
+                 </saml:Attribute></saml:AttributeStatement>",
+                at(-5),
+                at(3_600)
+            ),
+        }
+    }
+}
+
+pub(crate) fn confirmation(recipient: &str, answers: &str, until: &str) -> String {
+    format!(
+        "<saml:SubjectConfirmation Method=\"urn:oasis:names:tc:SAML:2.0:cm:bearer\"><saml:SubjectConfirmationData \
+         Recipient=\"{recipient}\" {answers} NotOnOrAfter=\"{until}\"/></saml:SubjectConfirmation>"
+    )
+}
+
+pub(crate) fn conditions(from: &str, until: &str, audience: &str) -> String {
+    format!(
+        "<saml:Conditions NotBefore=\"{from}\" NotOnOrAfter=\"{until}\"><saml:AudienceRestriction>\
+         <saml:Audience>{audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions>"
+    )
+}
+
+impl Parts {
+    /// The assertion, with a place for its signature.
+    pub(crate) fn assertion(&self, id: &str) -> String {
+        let Self { issuer, name, confirmation, conditions, statements, .. } = self;
+        format!(
+            "<saml:Assertion xmlns:saml=\"urn:oasis:names:tc:SAML:2.0:assertion\" ID=\"{id}\" Version=\"2.0\" \
+             IssueInstant=\"{}\"><saml:Issuer>{issuer}</saml:Issuer>{HERE}<saml:Subject>{name}{confirmation}\
+             </saml:Subject>{conditions}{statements}</saml:Assertion>",
+            at(-5)
+        )
+    }
+
+    /// A response around something, with a place for a signature of its own.
+    pub(crate) fn around(&self, id: &str, content: &str) -> String {
+        let Self { destination, answers, status, issuer, .. } = self;
+        let answers = answers.as_ref().map_or_else(String::new, |id| format!("InResponseTo=\"{id}\""));
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <samlp:Response xmlns:samlp=\"urn:oasis:names:tc:SAML:2.0:protocol\" \
+             xmlns:saml=\"urn:oasis:names:tc:SAML:2.0:assertion\" ID=\"{id}\" Version=\"2.0\" \
+             IssueInstant=\"{}\" {destination} {answers}><saml:Issuer>{issuer}</saml:Issuer>{HERE}{status}\
+             {content}</samlp:Response>",
+            at(-5)
+        )
+    }
+
+    /// The response with its assertion signed.
+    pub(crate) fn signed(&self) -> String {
+        let response = self.around("_r", "{assertion}").replace(HERE, "");
+        sign(&response.replace("{assertion}", &self.assertion("_a")), "_a", &Scheme::default())
+    }
+
+    /// The signed assertion alone.
+    pub(crate) fn signed_assertion(&self) -> String {
+        sign(&self.assertion("_a"), "_a", &Scheme::default())
+    }
+}
+
+/// How something is signed.
+#[derive(Clone)]
+pub(crate) struct Scheme {
+    pub(crate) key: &'static str,
+    pub(crate) signature: String,
+    pub(crate) digest: String,
+    /// Further parts of the transforms, and of the signature.
+    pub(crate) transforms: String,
+    pub(crate) form: String,
+    pub(crate) uri: Option<String>,
+    pub(crate) more: String,
+    pub(crate) more_references: String,
+}
+
+impl Default for Scheme {
+    fn default() -> Self {
+        Self {
+            key: "provider",
+            signature: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256".to_owned(),
+            digest: "http://www.w3.org/2001/04/xmlenc#sha256".to_owned(),
+            transforms: format!(
+                "<ds:Transform Algorithm=\"{ENVELOPED}\"/><ds:Transform Algorithm=\"{EXCLUSIVE}\"/>"
+            ),
+            form: EXCLUSIVE.to_owned(),
+            uri: None,
+            more: String::new(),
+            more_references: String::new(),
+        }
+    }
+}
+
+/// Puts a signature of the element with this id to where it is to stand.
+pub(crate) fn sign(xml: &str, id: &str, scheme: &Scheme) -> String {
+    let digest_value = BASE64.encode(digest(&SHA256, &canonical(&xml.replacen(HERE, "", 1), id)).as_ref());
+    let Scheme { key, signature, digest, transforms, form, uri, more, more_references, .. } = scheme;
+    let uri = uri.clone().unwrap_or_else(|| format!("#{id}"));
+    let info = format!(
+        "<ds:SignedInfo Id=\"signed-{id}-{key}\"><ds:CanonicalizationMethod Algorithm=\"{form}\"/><ds:SignatureMethod \
+         Algorithm=\"{signature}\"/><ds:Reference URI=\"{uri}\"><ds:Transforms>{transforms}</ds:Transforms>\
+         <ds:DigestMethod Algorithm=\"{digest}\"/><ds:DigestValue>{digest_value}</ds:DigestValue></ds:Reference>\
+         {more_references}</ds:SignedInfo>"
+    );
+    let with = |value: &str| {
+        format!(
+            "<ds:Signature xmlns:ds=\"http://www.w3.org/2000/09/xmldsig#\">{info}<ds:SignatureValue>{value}\
+             </ds:SignatureValue>{more}</ds:Signature>"
+        )
+    };
+    let to_sign = canonical(&xml.replacen(HERE, &with(""), 1), &format!("signed-{id}-{key}"));
+    xml.replacen(HERE, &with(&BASE64.encode(&by_key(key, &to_sign))), 1)
+}
+
+fn by_key(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let path = format!("{}/tests/saml/keys/{name}.key", env!("CARGO_MANIFEST_DIR"));
+    let (key, random) = (std::fs::read(path).expect("a key"), SystemRandom::new());
+    if name == "curve" {
+        let key = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &key, &random).expect("a key");
+        return key.sign(&random, bytes).expect("signed").as_ref().to_vec();
+    }
+    let key = RsaKeyPair::from_pkcs8(&key).expect("a key");
+    let mut signature = vec![0; key.public().modulus_len()];
+    key.sign(&RSA_PKCS1_SHA256, &random, bytes, &mut signature).expect("signed");
+    signature
+}
+
+/// The element with an id in canonical form.
+fn canonical(xml: &str, id: &str) -> Vec<u8> {
+    let document = Document::parse(xml).expect("XML");
+    let named = |node: &roxmltree::Node<'_, '_>| node.attribute("ID").or(node.attribute("Id")) == Some(id);
+    let element = document.descendants().find(named).expect("an element with the id");
+    let is_in = |node: roxmltree::Node<'_, '_>| node.ancestors().any(|it| it == element);
+    let mut bytes = Vec::new();
+    let form = C14nAlgorithm::new(C14nMode::Exclusive1_0, false);
+    canonicalize(&document, Some(&is_in), &form, &mut bytes).expect("canonical");
+    bytes
+}
+
+/// What is made of a response.
+pub(crate) fn verify(xml: &str) -> Result<SamlIdentity, String> {
+    verify_with(&trust("provider"), xml)
+}
+
+pub(crate) fn verify_with(trust: &SamlTrust, xml: &str) -> Result<SamlIdentity, String> {
+    let response = BASE64.encode(xml.as_bytes());
+    XmlSaml.verify(trust, &response, now().into()).map_err(|refused| refused.to_string())
+}
+
+/// Checks that a response is refused, and that the sentence says why.
+#[track_caller]
+pub(crate) fn refused(what: &str, xml: &str, said: &str) {
+    match verify(xml) {
+        Ok(identity) => panic!("{what} lets {} in", identity.email),
+        Err(why) => assert!(why.contains(said), "{what}: {why}"),
+    }
+}

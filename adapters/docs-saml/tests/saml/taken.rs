@@ -1,0 +1,84 @@
+//! What is taken.
+
+use docs_ports::{Saml as _, SamlTrust};
+use docs_saml::XmlSaml;
+
+use crate::idp::{
+    EMAIL, HERE, Parts, REQUEST, Scheme, at, certificate, now, sign, trust, verify, verify_with,
+};
+
+#[test]
+fn an_assertion_that_is_signed_says_who_signed_in() {
+    let identity = verify(&Parts::default().signed()).expect("it is right");
+    assert_eq!((identity.email.as_str(), identity.assertion.as_str()), (EMAIL, "_a"));
+    assert_eq!(identity.first_name.as_deref(), Some("Ada & Ärger"));
+    assert_eq!(identity.last_name.as_deref(), Some("Lovelace"));
+    assert_eq!(identity.in_response_to.as_deref(), Some(REQUEST));
+    // A minute more, as clocks differ.
+    assert_eq!((identity.until.time() - now()).num_seconds(), 360);
+    assert_eq!(identity.session_until.map(|until| (until.time() - now()).num_seconds()), Some(3_660));
+}
+
+#[test]
+fn a_response_that_is_signed_as_a_whole_or_twice_is_as_good() {
+    let parts = Parts::default();
+    let whole = parts.around("_r", &parts.assertion("_a").replace(HERE, ""));
+    assert_eq!(verify(&sign(&whole, "_r", &Scheme::default())).expect("it is right").email, EMAIL);
+    let both = parts.around("_r", &parts.signed_assertion());
+    assert_eq!(verify(&sign(&both, "_r", &Scheme::default())).expect("it is right").email, EMAIL);
+}
+
+#[test]
+fn keys_on_curves_and_certificates_without_frames_are_taken() {
+    let curve = Scheme {
+        key: "curve",
+        signature: "http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256".to_owned(),
+        ..Scheme::default()
+    };
+    let parts = Parts::default();
+    let response = parts.around("_r", &sign(&parts.assertion("_a"), "_a", &curve)).replace(HERE, "");
+    assert_eq!(verify_with(&trust("curve"), &response).expect("it is right").email, EMAIL);
+    let plain: String = certificate("provider").lines().filter(|line| !line.contains("---")).collect();
+    let plain = SamlTrust { certificate: plain, ..trust("provider") };
+    assert_eq!(verify_with(&plain, &parts.signed()).expect("it is right").email, EMAIL);
+}
+
+#[test]
+fn a_provider_may_leave_out_what_it_need_not_say() {
+    let parts = Parts {
+        answers: None,
+        name: "<saml:NameID> Ada@Example.com\n</saml:NameID>".to_owned(),
+        confirmation: crate::idp::confirmation(crate::idp::RECIPIENT, "", &at(300)),
+        statements: format!("<saml:AuthnStatement AuthnInstant=\"{}\"/>", at(-5)),
+        ..Parts::default()
+    };
+    let identity = verify(&parts.signed()).expect("it is right");
+    assert_eq!((identity.email.as_str(), identity.in_response_to), ("Ada@Example.com", None));
+    assert_eq!((identity.first_name, identity.session_until), (None, None));
+}
+
+/// Made by xmlsec1, with key and certificate of the tests: canonical XML of another make.
+#[test]
+fn what_xmlsec_signed_is_read() {
+    for (name, text) in [
+        ("assertion", include_str!("signed/assertion.xml")),
+        ("response", include_str!("signed/response.xml")),
+        ("prefixes", include_str!("signed/prefixes.xml")),
+    ] {
+        let identity = verify(text).unwrap_or_else(|why| panic!("{name}: {why}"));
+        assert_eq!(identity.email, "ada@example.com", "{name}");
+        assert_eq!(identity.last_name.as_deref(), Some("Lovelace\t\"ä\" <&> \u{1d4b6}"), "{name}");
+        let changed = text.replace("ada@example.com", "eve@example.com");
+        assert_eq!(verify(&changed).expect_err(name), "it was changed after it was signed");
+    }
+}
+
+#[test]
+fn lines_of_base64_are_taken() {
+    let encoded = data_encoding::BASE64.encode(Parts::default().signed().as_bytes());
+    let lines: Vec<String> =
+        encoded.as_bytes().chunks(76).map(|line| String::from_utf8_lossy(line).into_owned()).collect();
+    let identity =
+        XmlSaml.verify(&trust("provider"), &lines.join("\r\n"), now().into()).expect("it is right");
+    assert_eq!(identity.email, EMAIL);
+}

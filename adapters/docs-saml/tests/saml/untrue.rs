@@ -1,0 +1,210 @@
+//! What a provider did not say, not for this service, or not now.
+
+use docs_ports::SamlTrust;
+
+use crate::idp::{
+    AUDIENCE, HERE, Parts, RECIPIENT, REQUEST, Scheme, at, certificate, conditions, confirmation, refused,
+    sign, trust, verify, verify_with,
+};
+
+#[test]
+fn what_is_not_signed_by_the_provider_as_it_should_be_is_refused() {
+    let parts = Parts::default();
+    let unsigned = parts.around("_r", &parts.assertion("_a")).replace(HERE, "");
+    refused("unsigned", &unsigned, "it is not signed");
+    let with = |scheme: Scheme| {
+        parts
+            .around("_r", "{assertion}")
+            .replace(HERE, "")
+            .replace("{assertion}", &sign(&parts.assertion("_a"), "_a", &scheme))
+    };
+    refused("another key", &with(Scheme { key: "other", ..Scheme::default() }), "not by the key");
+    let of = |signature: &str| Scheme { signature: signature.to_owned(), ..Scheme::default() };
+    for weak in [
+        "http://www.w3.org/2000/09/xmldsig#rsa-sha1",
+        "http://www.w3.org/2000/09/xmldsig#hmac-sha1",
+        "http://www.w3.org/2001/04/xmldsig-more#hmac-sha256",
+        "http://www.w3.org/2001/04/xmldsig-more#rsa-md5",
+        "none",
+        "",
+    ] {
+        refused(weak, &with(of(weak)), "an algorithm that is not taken");
+    }
+    let other = of("http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256");
+    refused("a signature of another kind", &with(other), "of another kind");
+    for weak in
+        ["http://www.w3.org/2000/09/xmldsig#sha1", "http://www.w3.org/2001/04/xmldsig-more#md5", "none"]
+    {
+        refused(
+            weak,
+            &with(Scheme { digest: weak.to_owned(), ..Scheme::default() }),
+            "a digest that is not taken",
+        );
+    }
+    let signed = parts.signed();
+    refused("changed", &signed.replace("ada@", "eve@"), "changed after it was signed");
+    let info = signed.replace("Id=\"signed-_a", "Id=\"signed-_b");
+    refused("a changed SignedInfo", &info, "not by the key");
+    let empty = signed.split("<ds:SignatureValue>").collect::<Vec<_>>();
+    let empty = format!(
+        "{}<ds:SignatureValue></ds:SignatureValue>{}",
+        empty[0],
+        empty[1].split_once("</ds:SignatureValue>").expect("its end").1
+    );
+    refused("an empty signature", &empty, "not by the key");
+}
+
+#[test]
+fn the_key_in_the_response_is_not_looked_at() {
+    let parts = Parts::default();
+    let own: String = certificate("other").lines().filter(|line| !line.contains("---")).collect();
+    let more = format!(
+        "<ds:KeyInfo><ds:X509Data><ds:X509Certificate>{own}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>"
+    );
+    let scheme = Scheme { key: "other", more, ..Scheme::default() };
+    let forged = parts.around("_r", &sign(&parts.assertion("_a"), "_a", &scheme)).replace(HERE, "");
+    refused("a key that it brings along", &forged, "not by the key");
+}
+
+#[test]
+fn a_certificate_that_cannot_sign_is_refused() {
+    let signed = Parts::default().signed();
+    for (name, said) in [("weak", "too short"), ("edwards", "must be RSA")] {
+        assert!(verify_with(&trust(name), &signed).expect_err(name).contains(said), "{name}");
+    }
+    let garbage = SamlTrust { certificate: "MAQwAgUA".to_owned(), ..trust("provider") };
+    assert!(verify_with(&garbage, &signed).expect_err("garbage").contains("cannot be read"));
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table, a row a refusal")]
+fn what_is_not_for_this_service_or_of_this_provider_is_refused() {
+    let parts = Parts::default();
+    for (what, parts, said) in [
+        (
+            "another audience",
+            Parts { conditions: conditions(&at(-60), &at(60), "https://other.example"), ..parts.clone() },
+            "its audience is `https://other.example`",
+        ),
+        (
+            "an audience that begins alike",
+            Parts { conditions: conditions(&at(-60), &at(60), &format!("{AUDIENCE}0")), ..parts.clone() },
+            "its audience is",
+        ),
+        (
+            "no audience",
+            Parts { conditions: "<saml:Conditions/>".to_owned(), ..parts.clone() },
+            "names no audience",
+        ),
+        ("no conditions", Parts { conditions: String::new(), ..parts.clone() }, "has no Conditions"),
+        (
+            "an unknown condition",
+            Parts {
+                conditions: parts.conditions.replace("</saml:Conditions>", "<saml:Condition/></saml:Conditions>"),
+                ..parts.clone()
+            },
+            "its condition `Condition` is not known",
+        ),
+        (
+            "another recipient",
+            Parts {
+                confirmation: confirmation("https://other.example/acs", &format!("InResponseTo=\"{REQUEST}\""), &at(60)),
+                ..parts.clone()
+            },
+            "its Recipient is `https://other.example/acs`",
+        ),
+        (
+            "another destination",
+            Parts { destination: "Destination=\"https://other.example/acs\"".to_owned(), ..parts.clone() },
+            "its Destination is `https://other.example/acs`",
+        ),
+        ("no destination", Parts { destination: String::new(), ..parts.clone() }, "has no Destination"),
+        (
+            "another request",
+            Parts { answers: Some("_other".to_owned()), ..parts.clone() },
+            "answer different requests (InResponseTo)",
+        ),
+        (
+            "a request in the assertion only",
+            Parts { answers: None, ..parts.clone() },
+            "answer different requests (InResponseTo)",
+        ),
+        (
+            "a request in the response only",
+            Parts { confirmation: confirmation(RECIPIENT, "", &at(60)), ..parts.clone() },
+            "answer different requests (InResponseTo)",
+        ),
+        ("another issuer", Parts { issuer: "https://evil.example".to_owned(), ..parts.clone() }, "it is of"),
+        (
+            "a holder of a key",
+            Parts { confirmation: parts.confirmation.replace("cm:bearer", "cm:holder-of-key"), ..parts.clone() },
+            "not confirmed for the bearer",
+        ),
+        ("nobody confirmed", Parts { confirmation: String::new(), ..parts.clone() }, "not confirmed"),
+        ("nobody signed in", Parts { statements: String::new(), ..parts.clone() }, "AuthnStatement"),
+        ("no name", Parts { name: String::new(), ..parts.clone() }, "has no NameID"),
+        (
+            "a name that is not an address",
+            Parts {
+                name: "<saml:NameID Format=\"urn:oasis:names:tc:SAML:2.0:nameid-format:persistent\">a@b.c</saml:NameID>"
+                    .to_owned(),
+                ..parts.clone()
+            },
+            "of the format emailAddress",
+        ),
+        (
+            "two names",
+            Parts { name: parts.name.repeat(2), ..parts.clone() },
+            "more than one NameID",
+        ),
+    ] {
+        refused(what, &parts.signed(), said);
+    }
+}
+
+#[test]
+fn what_is_not_valid_now_is_refused_beyond_a_small_difference_of_clocks() {
+    let answers = format!("InResponseTo=\"{REQUEST}\"");
+    let valid = |from: i64, until: i64| Parts {
+        conditions: conditions(&at(from), &at(until), AUDIENCE),
+        ..Parts::default()
+    };
+    let confirmed = |until: i64| Parts {
+        confirmation: confirmation(RECIPIENT, &answers, &at(until)),
+        ..Parts::default()
+    };
+    for within in [valid(60, 300), valid(-300, -59), confirmed(-59)] {
+        assert!(verify(&within.signed()).is_ok(), "clocks may differ");
+    }
+    refused("expired", &valid(-300, -60).signed(), "it has expired: its NotOnOrAfter is");
+    refused("confirmed too long ago", &confirmed(-60).signed(), "it has expired");
+    refused("not yet valid", &valid(61, 300).signed(), "it is not valid yet: its NotBefore is");
+    let early = confirmation(RECIPIENT, &format!("{answers} NotBefore=\"{}\"", at(61)), &at(300));
+    refused(
+        "confirmed too early",
+        &Parts { confirmation: early, ..Parts::default() }.signed(),
+        "not valid yet",
+    );
+    let open = confirmation(RECIPIENT, &answers, "").replace(" NotOnOrAfter=\"\"", "");
+    refused("for ever", &Parts { confirmation: open, ..Parts::default() }.signed(), "no NotOnOrAfter");
+    let odd = confirmation(RECIPIENT, &answers, "tomorrow");
+    refused("no time", &Parts { confirmation: odd, ..Parts::default() }.signed(), "is no time");
+    let over = format!("<saml:AuthnStatement AuthnInstant=\"{0}\" SessionNotOnOrAfter=\"{0}\"/>", at(-3_600));
+    refused(
+        "a session that is over",
+        &Parts { statements: over, ..Parts::default() }.signed(),
+        "has expired",
+    );
+}
+
+#[test]
+fn a_provider_that_refuses_is_quoted() {
+    let status = "<samlp:Status><samlp:StatusCode Value=\"urn:oasis:names:tc:SAML:2.0:status:Responder\"><samlp:StatusCode \
+                  Value=\"urn:oasis:names:tc:SAML:2.0:status:AuthnFailed\"/></samlp:StatusCode><samlp:StatusMessage>No \
+                  &lt;b&gt; today</samlp:StatusMessage></samlp:Status>";
+    let parts = Parts { status: status.to_owned(), ..Parts::default() };
+    let failed = parts.around("_r", "").replace(HERE, "");
+    refused("a failure", &failed, "the provider refused: `urn:oasis:names:tc:SAML:2.0:status:Responder`");
+    refused("a failure", &failed, "`No <b> today`");
+    refused("a failure with an assertion", &parts.signed(), "the provider refused");
+}

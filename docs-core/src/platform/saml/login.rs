@@ -1,0 +1,272 @@
+//! Signing in through a SAML provider: a browser is sent there, and comes back with an answer.
+//!
+//! Nothing is stored of a browser that is on its way: what it has to prove when it comes back is sealed, and the
+//! browser keeps it. So who only knocks fills no store, and every server on it can take the answer.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    active_provider,
+    session::{Admission, Refusal, SamlSession},
+};
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    model::{SamlProviderId, Timestamp},
+    platform::{Actor, Platform, nouns::Caller, people::check_email, secret::Secret},
+    ports::{Saml, SamlIdentity, SamlRequest, SamlTrust},
+    store::records::SamlProviderRecord,
+};
+
+/// How long somebody may take to sign in at a provider.
+pub(in crate::platform) const SAML_LOGIN_WINDOW: TimeDelta = TimeDelta::minutes(15);
+/// Most ways that one browser may be on at a time; of more, the first ones are looked at.
+const MAX_ON_THE_WAY: usize = 16;
+
+/// A browser that is about to sign in.
+#[non_exhaustive]
+#[derive(Clone, PartialEq, Eq)]
+pub struct SamlStart {
+    /// Where the browser is sent: the provider, with a request.
+    pub location: String,
+    /// The id of the request.
+    pub request: String,
+    /// What the browser has to bring along when it comes back, as [`SamlAnswer::kept`]: visible ASCII characters.
+    pub keep: String,
+    /// Until when.
+    pub expires_at: Timestamp,
+}
+
+/// Without what the browser keeps.
+impl std::fmt::Debug for SamlStart {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SamlStart")
+            .field("request", &self.request)
+            .field("expires_at", &self.expires_at)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a browser comes back with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SamlAnswer<'a> {
+    /// The field `SAMLResponse` of the form.
+    pub response: &'a str,
+    /// What the browser kept of each of the ways it is on.
+    pub kept: &'a [String],
+}
+
+/// A way that a browser is on, as it is sealed.
+#[derive(Debug, Serialize, Deserialize)]
+struct OnTheWay {
+    request: String,
+    until: Timestamp,
+}
+
+/// What the ways of a provider are sealed for.
+fn purpose(provider: &SamlProviderId) -> String {
+    format!("saml sign-in {provider}")
+}
+
+impl<'p> Caller<'p> {
+    /// Sends a browser to a SAML provider. Only the platform itself may: it is for the addresses that people sign in
+    /// at.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `NotFound` for a provider that is not there, or not active; `Precondition` without an
+    /// [adapter](crate::platform::Builder::saml).
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::SamlProviderId};
+    /// # async fn example(platform: &Platform, provider: &SamlProviderId) -> Result<()> {
+    /// let start = platform.as_platform().begin_saml_login(provider).await?;
+    /// println!("Location: {}", start.location);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn begin_saml_login(self, id: &'p SamlProviderId) -> BoxFuture<'p, Result<SamlStart>> {
+        Box::pin(async move {
+            let (platform, saml) = (self.platform, port(self)?);
+            let provider = opened(platform, id).await?;
+            let service = platform.urls().saml_service(id);
+            let secret = Secret::draw(platform.ids(), "docs-platform request to a SAML provider");
+            // An XML name begins with no digit.
+            let request = format!("_{}", secret.as_hex());
+            let now = platform.now();
+            let asked = SamlRequest {
+                id: request.clone(),
+                at: now,
+                destination: provider.sso_url.as_ref().map(ToString::to_string).unwrap_or_default(),
+                issuer: service.entity_id,
+                recipient: service.acs_url,
+            };
+            let location = saml.request(&asked);
+            let location = location.map_err(|why| Error::new(ErrorKind::Precondition, why.to_string()))?;
+            let expires_at = Timestamp::new(now.time() + SAML_LOGIN_WINDOW);
+            let way = OnTheWay { request: request.clone(), until: expires_at };
+            let way = serde_json::to_string(&way).map_err(Error::internal)?;
+            let keep = platform.secrets().seal(&purpose(id), &way, platform.ids().next());
+            Ok(SamlStart { location, request, keep: keep.map_err(Error::internal)?, expires_at })
+        })
+    }
+
+    /// Lets somebody in who comes back from a SAML provider: who it is is verified with the certificate that the
+    /// organization trusts, and answered with a session, the token of which is a bearer token.
+    ///
+    /// Somebody whose address no account has becomes a user and a member, with the provider's role and team. A provider
+    /// speaks for its organization only: who has an account already signs in with it, until an administrator
+    /// [makes the member one who signs in so](crate::platform::MemberHandle::set_sso). An answer is taken once. The
+    /// audit log of the organization tells of who was let in, and that somebody was not.
+    ///
+    /// Only the platform itself may: it is for the address that browsers come back to.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `NotFound` for a provider that is not there, or not active; `Unauthenticated` for a
+    /// response that is not the provider's, not for this service, not for this browser, not valid now, or was taken
+    /// before; `Conflict` for the address of an account that is not linked; `Precondition` without an
+    /// [adapter](crate::platform::Builder::saml).
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves nobody let in, or a session whose token nobody knows.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::SamlProviderId, platform::SamlAnswer};
+    /// # async fn example(platform: &Platform, provider: &SamlProviderId, answer: SamlAnswer<'_>) -> Result<()> {
+    /// let session = platform.as_platform().finish_saml_login(provider, answer).await?;
+    /// println!("{} until {}", session.user.display_name, session.expires_at);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn finish_saml_login(
+        self,
+        id: &'p SamlProviderId,
+        answer: SamlAnswer<'p>,
+    ) -> BoxFuture<'p, Result<SamlSession>> {
+        Box::pin(async move {
+            let (platform, saml) = (self.platform, port(self)?);
+            let provider = opened(platform, id).await?;
+            let done = match platform.verified(saml.as_ref(), &provider, answer) {
+                Ok(identity) => match Admission::prepare(platform, &provider, identity).await {
+                    Ok(admission) => admission.run(platform).await,
+                    Err(error) => Err(error),
+                },
+                Err(refused) => Err(refused),
+            };
+            if let Err(error) = &done
+                && matches!(error.kind(), ErrorKind::Unauthenticated | ErrorKind::Conflict)
+            {
+                let refusal = Refusal::new(&provider, platform.now(), error.message());
+                // Whoever was not let in is told why, even where it cannot be noted.
+                if let Err(lost) = platform.write(&Actor::Platform, &refusal).await {
+                    tracing::warn!(error = ?lost, "a refused sign-in is missing in the audit log");
+                }
+            }
+            done
+        })
+    }
+
+    /// The metadata of this service for a SAML provider, as XML. It tells nothing that is secret.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `NotFound` for a provider that is not there; `Precondition` without an
+    /// [adapter](crate::platform::Builder::saml).
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::SamlProviderId};
+    /// # async fn example(platform: &Platform, provider: &SamlProviderId) -> Result<()> {
+    /// println!("{}", platform.as_platform().saml_metadata(provider).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn saml_metadata(self, id: &'p SamlProviderId) -> BoxFuture<'p, Result<String>> {
+        Box::pin(async move {
+            let (platform, saml) = (self.platform, port(self)?);
+            let tx = platform.read().await?;
+            let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+            provider.ok_or_else(|| Error::not_found("SAML provider"))?;
+            Ok(saml.metadata(&platform.urls().saml_service(id)))
+        })
+    }
+}
+
+/// The adapter, for the platform itself.
+fn port(caller: Caller<'_>) -> Result<&Arc<dyn Saml>> {
+    caller.actor().require_platform()?;
+    let missing = || Error::new(ErrorKind::Precondition, "nobody signs in through SAML on this server");
+    caller.platform.ports().saml.as_ref().ok_or_else(missing)
+}
+
+/// A provider through which people sign in.
+async fn opened(platform: &Platform, id: &SamlProviderId) -> Result<Arc<SamlProviderRecord>> {
+    let provider = active_provider(&platform.read().await?, id).await?;
+    provider.ok_or_else(|| Error::not_found("SAML provider"))
+}
+
+fn refused(why: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Unauthenticated, format!("the SAML response: {why}"))
+}
+
+impl Platform {
+    /// Who a response says that signed in, if it is for this browser now.
+    fn verified(
+        &self,
+        saml: &dyn Saml,
+        provider: &SamlProviderRecord,
+        answer: SamlAnswer<'_>,
+    ) -> Result<SamlIdentity> {
+        let missing = || Error::not_found("SAML provider");
+        let service = self.urls().saml_service(&provider.id);
+        let trust = SamlTrust {
+            issuer: provider.entity_id.as_ref().ok_or_else(missing)?.to_string(),
+            certificate: provider.certificate.as_ref().ok_or_else(missing)?.to_string(),
+            audience: service.entity_id,
+            recipient: service.acs_url,
+        };
+        let now = self.now();
+        let found = saml.verify(&trust, answer.response, now).map_err(refused)?;
+        if found.until <= now {
+            return Err(refused("its assertion has expired"));
+        }
+        if found.session_until.is_some_and(|until| until <= now) {
+            return Err(refused("the session at the provider has ended"));
+        }
+        self.check_way(provider, (&found, answer.kept), &service.start_url)?;
+        let identity = SamlIdentity { email: found.email.trim().to_lowercase(), ..found };
+        check_email("the name id", &identity.email).map_err(refused)?;
+        Ok(identity)
+    }
+
+    /// Sees to it that the browser is on the way that the response answers.
+    fn check_way(
+        &self,
+        provider: &SamlProviderRecord,
+        (found, kept): (&SamlIdentity, &[String]),
+        start: &str,
+    ) -> Result<()> {
+        let Some(request) = &found.in_response_to else {
+            return match provider.idp_initiated {
+                true => Ok(()),
+                false => Err(refused(format_args!(
+                    "it answers no request, and this provider does not let people begin there: begin at {start}"
+                ))),
+            };
+        };
+        let (purpose, now) = (purpose(&provider.id), self.now());
+        let on_it = kept.iter().take(MAX_ON_THE_WAY).any(|kept| {
+            let way = self.secrets().open(&purpose, kept).ok();
+            let way = way.and_then(|way| serde_json::from_str::<OnTheWay>(&way).ok());
+            way.is_some_and(|way| way.request == *request && way.until > now)
+        });
+        match on_it {
+            true => Ok(()),
+            false => Err(refused(format_args!(
+                "it answers no request of this browser (InResponseTo): see that cookies are on, and begin at {start}"
+            ))),
+        }
+    }
+}

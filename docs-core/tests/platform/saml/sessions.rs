@@ -1,0 +1,188 @@
+//! What a session of single sign-on is good for, and what an organization that insists on it takes.
+
+use std::time::Duration;
+
+use docs_core::{
+    Actor, ErrorKind,
+    model::{CreateSpace, Role, UpdateOrganization},
+    platform::{NewToken, SamlAnswer},
+    store::PageRequest,
+};
+use serde_json::json;
+
+use super::{audited, orgs_of, provider, sign_in, world};
+use crate::support::{Refused, World, person};
+
+async fn bearer(w: &World, token: &str) -> Actor {
+    w.platform.authenticate(token).await.expect("a bearer token")
+}
+
+/// A token that a user was given.
+async fn given(w: &World, actor: &Actor) -> Actor {
+    let user = actor.user().expect("a user");
+    let new = NewToken { label: "laptop".parse().expect("a label"), secret: None, expires_at: None };
+    let token = w.platform.as_platform().user(user).issue_token(new).await.expect("a token");
+    bearer(w, &token.secret).await
+}
+
+async fn insist(w: &World) {
+    let change = UpdateOrganization { sso: Some(true), ..Default::default() };
+    w.as_admin().org(&w.org).update(change).await.expect("changed");
+}
+
+#[tokio::test]
+async fn a_session_ends_by_itself_when_it_is_signed_out_and_with_its_provider() {
+    let w = world().await;
+    let of = provider(&w, json!({ "defaultRole": "read" })).await;
+    let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+    assert_eq!((session.expires_at.time() - w.clock_now().time()).num_hours(), 12);
+    let short = sign_in(&w, &of, "short@example.com").await.expect("a session");
+    assert_eq!((short.expires_at.time() - w.clock_now().time()).num_hours(), 1, "as the provider says");
+    assert!(!format!("{session:?}").contains(&session.token));
+    w.clock.advance(Duration::from_secs(3_600));
+    w.platform.authenticate(&short.token).await.refused(ErrorKind::Unauthenticated);
+    bearer(&w, &session.token).await;
+    // Signed out.
+    w.platform.as_platform().end_saml_session(&session.token).await.expect("ended");
+    w.platform.as_platform().end_saml_session(&session.token).await.expect("it is no error");
+    w.platform.authenticate(&session.token).await.refused(ErrorKind::Unauthenticated);
+    assert_eq!(audited(&w).await[0], "saml_logout");
+    // Its provider is gone.
+    let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+    w.as_admin().org(&w.org).saml_provider(&of.id).delete().await.expect("deleted");
+    let ended = w.platform.authenticate(&session.token).await.refused(ErrorKind::Unauthenticated);
+    assert!(ended.message().contains("provider"), "{ended:?}");
+}
+
+#[tokio::test]
+async fn only_sessions_are_signed_out() {
+    let w = world().await;
+    let user = w.admin.user().expect("a user");
+    let new = NewToken { label: "laptop".parse().expect("a label"), secret: None, expires_at: None };
+    let token = w.platform.as_platform().user(user).issue_token(new).await.expect("a token");
+    w.platform.as_platform().end_saml_session(&token.secret).await.expect("it is no session");
+    w.platform.as_platform().end_saml_session("nobody's").await.expect("it is none");
+    bearer(&w, &token.secret).await;
+}
+
+#[tokio::test]
+async fn an_operator_revokes_a_session_as_any_token_and_what_has_ended_is_tidied_away() {
+    let w = world().await;
+    let of = provider(&w, json!({ "idpInitiated": true })).await;
+    let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+    let ours = w.platform.as_platform().user(&session.user.id);
+    let listed = ours.list_tokens(&PageRequest::default()).await.expect("listed").items;
+    assert_eq!((listed.len(), listed[0].label.as_str()), (1, "Okta"));
+    ours.revoke_token(&listed[0].id).await.expect("revoked");
+    w.platform.authenticate(&session.token).await.refused(ErrorKind::Unauthenticated);
+    for n in 0..120 {
+        let response = format!("grace@example.com 60 {n} -");
+        let answer = SamlAnswer { response: &response, kept: &[] };
+        w.platform.as_platform().finish_saml_login(&of.id, answer).await.expect("a session");
+    }
+    w.platform.tidy().await.expect("tidy");
+    let many = PageRequest { limit: Some(100), ..PageRequest::default() };
+    assert_eq!(ours.list_tokens(&many).await.expect("listed").items.len(), 100, "all are good");
+    w.clock.advance(Duration::from_secs(61));
+    w.platform.tidy().await.expect("tidy");
+    let answer = SamlAnswer { response: "grace@example.com 60 1 -", kept: &[] };
+    w.platform
+        .as_platform()
+        .finish_saml_login(&of.id, answer)
+        .await
+        .expect("what would be refused is forgotten");
+    w.clock.advance(Duration::from_secs(13 * 3_600));
+    w.platform.tidy().await.expect("tidy");
+    assert!(ours.list_tokens(&PageRequest::default()).await.expect("listed").items.is_empty());
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_session_is_good_in_its_own_organization_alone() {
+    let w = world().await;
+    let of = provider(&w, json!({ "defaultRole": "admin" })).await;
+    let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+    let (grace, user) = (bearer(&w, &session.token).await, session.user.id);
+    // She is in another organization too, which knows nothing of that provider.
+    let zoe = person(&w.platform, "Zoe").await;
+    let title = "Other".parse().expect("a title");
+    let other =
+        w.platform.as_platform().orgs().create(title, zoe.user().expect("a user")).await.expect("one").id;
+    w.platform.as_platform().org(&other).member(&user).put(Some(Role::Admin)).await.expect("a member");
+    let of_zoe = w.platform.as_actor(&zoe).org(&other);
+    let space = of_zoe.spaces().create(CreateSpace::default()).await.expect("a space").id;
+    let me = w.platform.as_actor(&grace);
+    me.org(&w.org).get().await.expect("her organization");
+    me.org(&other).get().await.refused(ErrorKind::NotFound);
+    me.org(&other).ping().await.refused(ErrorKind::NotFound);
+    me.org(&other).list_sso_logins().await.refused(ErrorKind::NotFound);
+    me.space(&space).get().await.refused(ErrorKind::NotFound);
+    me.user(zoe.user().expect("a user")).get().await.refused(ErrorKind::NotFound);
+    me.user(w.admin.user().expect("a user")).get().await.expect("a colleague");
+    assert_eq!(orgs_of(&w, &grace).await, [w.org.to_string()].into());
+    // Nor does it make something that would be good elsewhere.
+    let new = NewToken { label: "more".parse().expect("a label"), secret: None, expires_at: None };
+    me.user(&user).issue_token(new).await.refused(ErrorKind::Forbidden);
+    me.user(&user).list_tokens(&PageRequest::default()).await.refused(ErrorKind::Forbidden);
+    me.current_user().await.expect("herself");
+    let domain = serde_json::from_value(json!({ "emailDomains": ["example.com"] })).expect("a change");
+    of_zoe.update(domain).await.expect("changed");
+    let found = me.orgs().of_email_domain("example.com").await.expect("found").organizations;
+    assert!(found.is_empty(), "{found:?}");
+    // Her own token is good in both.
+    let own = given(&w, &grace).await;
+    assert_eq!(orgs_of(&w, &own).await.len(), 2);
+    w.platform.as_actor(&own).space(&space).get().await.expect("the space");
+    me.audit_log(&Default::default(), &PageRequest::default()).await.refused(ErrorKind::Forbidden);
+    w.as_admin().org(&w.org).get().await.expect("an actor of the host is not held to it");
+}
+
+#[tokio::test]
+async fn an_organization_that_insists_refuses_other_tokens_and_names_the_way_in() {
+    let w = world().await;
+    let space = w.space().await;
+    let rob = w.member("Rob", Some(Role::Create)).await;
+    let (rob, ada) = (given(&w, &rob).await, given(&w, &w.admin).await);
+    let (as_rob, as_ada) = (w.platform.as_actor(&rob), w.platform.as_actor(&ada));
+    as_rob.org(&w.org).get().await.expect("it does not insist");
+    insist(&w).await;
+    let nowhere = as_rob.org(&w.org).get().await.refused(ErrorKind::Forbidden);
+    assert!(nowhere.message().contains("ask an administrator"), "{nowhere:?}");
+    let of = provider(&w, json!({ "defaultRole": "read" })).await;
+    let way = format!("sign in at {}", of.service.start_url);
+    let new = CreateSpace::default;
+    for refused in [
+        as_rob.org(&w.org).get().await.refused(ErrorKind::Forbidden),
+        as_rob.space(&space).get().await.refused(ErrorKind::Forbidden),
+        as_rob.org(&w.org).spaces().create(new()).await.refused(ErrorKind::Forbidden),
+        as_rob.org(&w.org).ping().await.refused(ErrorKind::Forbidden),
+    ] {
+        assert!(refused.message().contains(&way), "{refused:?}");
+    }
+    // What one has to know before.
+    let logins = as_rob.org(&w.org).list_sso_logins().await.expect("listed").items;
+    assert_eq!(logins[0].start_url, of.service.start_url);
+    let listed = as_rob.orgs().list(&PageRequest::default()).await.expect("listed");
+    assert_eq!((listed.items.len(), listed.count), (1, Some(1)));
+    assert!(listed.items[0].sso && listed.items[0].default_role.is_none(), "as from outside");
+    // Administrators keep their own way in, and a session is what it wants.
+    as_ada.org(&w.org).get().await.expect("an administrator");
+    as_ada.space(&space).get().await.expect("an administrator");
+    let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+    let grace = bearer(&w, &session.token).await;
+    w.platform.as_actor(&grace).org(&w.org).get().await.expect("a session");
+    // Linked, Rob signs in too; the token that he was given stays out.
+    let user = rob.user().expect("a user");
+    w.as_admin().org(&w.org).member(user).set_sso().await.expect("linked");
+    let session = sign_in(&w, &of, "rob@example.com").await.expect("a session");
+    let by_session = bearer(&w, &session.token).await;
+    w.platform.as_actor(&by_session).org(&w.org).spaces().create(new()).await.expect("with his role");
+    as_rob.org(&w.org).get().await.refused(ErrorKind::Forbidden);
+    // An administrator no more.
+    w.platform.as_platform().org(&w.org).member(user).put(Some(Role::Admin)).await.expect("one more");
+    as_rob.org(&w.org).get().await.expect("an administrator");
+    let change = UpdateOrganization { sso: Some(false), ..Default::default() };
+    w.as_admin().org(&w.org).update(change).await.expect("changed");
+    w.platform.as_platform().org(&w.org).member(user).put(None).await.expect("a guest");
+    as_rob.org(&w.org).get().await.expect("it does not insist any more");
+}

@@ -1,0 +1,309 @@
+//! `/saml/…`: where people sign in through the SAML providers of their organizations.
+//!
+//! | path | what |
+//! |---|---|
+//! | `GET /saml/{provider}` | the metadata of this service, for the provider to read |
+//! | `GET /saml/{provider}/start` | sends a browser to the provider |
+//! | `POST /saml/{provider}/acs` | where the browser comes back to: the session, or why there is none |
+//! | `POST /saml/{provider}/end` | ends a session |
+//!
+//! None of it is part of the API, and none asks for a token. Answers are pages for people, without scripts; a client
+//! that accepts `application/json` and no HTML gets that.
+
+mod page;
+
+use std::num::NonZeroU32;
+
+use docs_core::{
+    Error, ErrorKind, Platform,
+    model::SamlProviderId,
+    platform::{SamlAnswer, SamlSession, SamlStart},
+};
+use futures_util::StreamExt as _;
+use poem::{
+    Endpoint, EndpointExt as _, Request, Response, Route,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+};
+use url::{Url, form_urlencoded};
+
+use self::page::Shape;
+use crate::{
+    RateLimit, TrustedProxies,
+    rate::RateLimiter,
+    wire::error::{ApiError, answer},
+};
+
+/// Most bytes of a form: a response in base64, with what forms make of some of its characters.
+const MAX_FORM: usize = 768 * 1024;
+/// What the names of the cookies of browsers that are about to sign in begin with.
+const COOKIE: &str = "docs-saml-";
+/// Characters of a request's id that the name of its cookie has.
+const COOKIE_ID: usize = 16;
+/// Requests a minute of one address, unless the host says otherwise.
+const PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("it is not zero");
+
+/// That people sign in through SAML, in [`HttpConfig::saml`](crate::HttpConfig::saml). The platform needs an
+/// [adapter](docs_core::platform::Builder::saml) for it.
+///
+/// ```
+/// use docs_http::{HttpConfig, SamlPages};
+/// let config = HttpConfig { saml: Some(SamlPages::default()), ..HttpConfig::default() };
+/// # let _ = config;
+/// ```
+#[derive(Clone, Debug)]
+pub struct SamlPages {
+    /// How many requests to these pages one address may make in a minute; as many as it likes when absent. It holds
+    /// beside the limit of the API.
+    pub rate_limit: Option<RateLimit>,
+}
+
+impl Default for SamlPages {
+    /// A person signs in a few times a day, and a whole office behind one address on Monday morning.
+    fn default() -> Self {
+        Self { rate_limit: Some(RateLimit::per_minute(PER_MINUTE)) }
+    }
+}
+
+/// The pages, to be nested at `/saml`.
+pub(crate) fn pages(
+    platform: &Platform,
+    pages: SamlPages,
+    proxies: TrustedProxies,
+) -> impl Endpoint + 'static {
+    let step = |step| Page { platform: platform.clone(), step };
+    let route = Route::new()
+        .at("/:provider", step(Step::Metadata))
+        .at("/:provider/start", step(Step::Start))
+        .at("/:provider/acs", step(Step::Finish))
+        .at("/:provider/end", step(Step::End));
+    Readable(route.with(RateLimiter::new(pages.rate_limit, proxies)))
+}
+
+/// What refuses requests in front of the pages, as a page.
+struct Readable<E>(E);
+
+impl<E: Endpoint<Output = Response>> Endpoint for Readable<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let shape = Shape::of(request.headers());
+        let response = answer(self.0.call(request).await);
+        if response.status() != StatusCode::TOO_MANY_REQUESTS {
+            return Ok(response);
+        }
+        let wait = response.headers().get(header::RETRY_AFTER).cloned();
+        let refusal = Refusal::new(response.status(), "too many requests: wait a minute, then try again");
+        let mut page = page::refused(shape, &refusal, None);
+        if let Some(wait) = wait {
+            page.headers_mut().insert(header::RETRY_AFTER, wait);
+        }
+        Ok(page)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    Metadata,
+    Start,
+    Finish,
+    End,
+}
+
+/// Why somebody is not let in.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) message: String,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        // Browsers ask for nothing better than a page; with 401 goes a challenge, which this is not.
+        if error.kind() == ErrorKind::Unauthenticated {
+            return Self::new(StatusCode::FORBIDDEN, error.message());
+        }
+        let error = ApiError::from(error);
+        Self::new(error.status(), error.message())
+    }
+}
+
+/// One of the pages.
+struct Page {
+    platform: Platform,
+    step: Step,
+}
+
+impl Endpoint for Page {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        let shape = Shape::of(request.headers());
+        let allowed = match self.step {
+            Step::Metadata | Step::Start => "GET, HEAD, OPTIONS",
+            Step::Finish | Step::End => "POST, OPTIONS",
+        };
+        if request.method() == Method::OPTIONS {
+            let answer = Response::builder().status(StatusCode::NO_CONTENT);
+            return Ok(answer.header(header::ALLOW, allowed).finish());
+        }
+        let provider = request.raw_path_param("provider").unwrap_or_default();
+        let Ok(provider) = provider.parse::<SamlProviderId>() else {
+            let refusal = Refusal::from(Error::not_found("SAML provider"));
+            return Ok(page::refused(shape, &refusal, None));
+        };
+        let is_post = request.method() == Method::POST;
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+        let fits = if self.step == Step::Metadata || self.step == Step::Start { is_read } else { is_post };
+        if !fits {
+            let why = match self.step {
+                Step::Finish => {
+                    "answers of a SAML provider come by HTTP-POST, not in the address (HTTP-Redirect)"
+                }
+                _ => "this address takes another method",
+            };
+            let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, why);
+            let mut page = page::refused(shape, &refusal, Some(self.start_of(&provider)));
+            page.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
+            return Ok(page);
+        }
+        let done = match self.step {
+            Step::Metadata => self.metadata(&provider).await,
+            Step::Start => self.start(&provider).await,
+            Step::Finish => self.finish(&provider, &mut request, shape).await,
+            Step::End => self.end(&mut request, shape).await,
+        };
+        Ok(done.unwrap_or_else(|refusal| page::refused(shape, &refusal, self.way_back(&provider, &refusal))))
+    }
+}
+
+impl Page {
+    async fn metadata(&self, provider: &SamlProviderId) -> Result<Response, Refusal> {
+        let metadata = self.platform.as_platform().saml_metadata(provider).await?;
+        let answer = Response::builder().content_type("application/samlmetadata+xml");
+        Ok(answer.header(header::X_CONTENT_TYPE_OPTIONS, "nosniff").body(metadata))
+    }
+
+    async fn start(&self, provider: &SamlProviderId) -> Result<Response, Refusal> {
+        let start = self.platform.as_platform().begin_saml_login(provider).await?;
+        let mut response = page::bare(StatusCode::SEE_OTHER);
+        let headers = response.headers_mut();
+        let unfit = |_| Refusal::from(Error::internal("an address that no header can carry"));
+        headers.insert(header::LOCATION, HeaderValue::from_str(&start.location).map_err(unfit)?);
+        let cookie = self.cookie(provider, &start);
+        headers.append(header::SET_COOKIE, HeaderValue::from_str(&cookie).map_err(unfit)?);
+        Ok(response)
+    }
+
+    async fn finish(
+        &self,
+        provider: &SamlProviderId,
+        request: &mut Request,
+        shape: Shape,
+    ) -> Result<Response, Refusal> {
+        let (names, kept) = cookies(request.headers());
+        let form = read_form(request).await?;
+        let response = field(&form, "SAMLResponse")?;
+        let answer = SamlAnswer { response: &response, kept: &kept };
+        let session: SamlSession = self.platform.as_platform().finish_saml_login(provider, answer).await?;
+        let mut page = page::signed_in(shape, &session, &self.path(provider, "/end"));
+        for name in names {
+            // Its way is over, and so are others that it has begun and not gone to the end of.
+            let cookie = format!("{name}=; Path={}; Max-Age=0{}", self.path(provider, ""), self.same_site());
+            if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+                page.headers_mut().append(header::SET_COOKIE, cookie);
+            }
+        }
+        Ok(page)
+    }
+
+    async fn end(&self, request: &mut Request, shape: Shape) -> Result<Response, Refusal> {
+        let form = read_form(request).await?;
+        self.platform.as_platform().end_saml_session(&field(&form, "token")?).await?;
+        Ok(page::signed_out(shape))
+    }
+
+    /// What a browser keeps until it comes back. It is sent from another site then, by a form.
+    fn cookie(&self, provider: &SamlProviderId, start: &SamlStart) -> String {
+        let id: String = start.request.chars().filter(char::is_ascii_alphanumeric).take(COOKIE_ID).collect();
+        let (path, end) = (self.path(provider, ""), http_date(start));
+        format!("{COOKIE}{id}={}; Path={path}; Expires={end}; HttpOnly{}", start.keep, self.same_site())
+    }
+
+    /// Cookies that go along with a form of another site need TLS. Without it, browsers decide for themselves.
+    fn same_site(&self) -> &'static str {
+        match self.platform.urls().base().starts_with("https://") {
+            true => "; Secure; SameSite=None",
+            false => "",
+        }
+    }
+
+    /// A path of a provider, as browsers see it.
+    fn path(&self, provider: &SamlProviderId, rest: &str) -> String {
+        let base = Url::parse(self.platform.urls().base());
+        let path = base.as_ref().map_or("", |base| base.path().trim_end_matches('/'));
+        format!("{path}/saml/{provider}{rest}")
+    }
+
+    fn start_of(&self, provider: &SamlProviderId) -> String {
+        self.path(provider, "/start")
+    }
+
+    /// Where to begin again, unless there is no such provider.
+    fn way_back(&self, provider: &SamlProviderId, refusal: &Refusal) -> Option<String> {
+        let is_over = refusal.status == StatusCode::NOT_FOUND || self.step == Step::Start;
+        (!is_over).then(|| self.start_of(provider))
+    }
+}
+
+/// When a way ends, as a cookie says it.
+fn http_date(start: &SamlStart) -> String {
+    start.expires_at.time().format("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
+
+/// The names and the values of the cookies of browsers that are about to sign in.
+fn cookies(headers: &HeaderMap) -> (Vec<String>, Vec<String>) {
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let ours = pairs.filter(|(name, _)| {
+        let id = name.strip_prefix(COOKIE);
+        id.is_some_and(|id| id.len() <= COOKIE_ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    });
+    ours.map(|(name, value)| (name.to_owned(), value.to_owned())).unzip()
+}
+
+/// The body of a form, of which no more is held than one may have.
+async fn read_form(request: &mut Request) -> Result<Vec<u8>, Refusal> {
+    let kind = request.content_type().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        let why = "the body must be a form, application/x-www-form-urlencoded";
+        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+    }
+    let mut parts = Box::pin(request.take_body().into_bytes_stream());
+    let mut form = Vec::new();
+    while let Some(part) = parts.next().await {
+        let part =
+            part.map_err(|_| Refusal::from(Error::invalid("the form", "ended before it was complete")))?;
+        if form.len() + part.len() > MAX_FORM {
+            let why = format!("the form must be at most {MAX_FORM} bytes");
+            return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why));
+        }
+        form.extend_from_slice(&part);
+    }
+    Ok(form)
+}
+
+/// A field of a form that must be there, once.
+fn field(form: &[u8], name: &str) -> Result<String, Refusal> {
+    let mut found = form_urlencoded::parse(form).filter(|(field, _)| field == name);
+    match (found.next(), found.next()) {
+        (Some((_, value)), None) => Ok(value.into_owned()),
+        (None, _) => Err(Error::invalid(name, "is missing in the form").into()),
+        (Some(_), Some(_)) => Err(Error::invalid(name, "must be in the form once").into()),
+    }
+}

@@ -1,0 +1,137 @@
+//! What people see of signing in: pages without scripts, that load nothing and that nobody keeps.
+
+use docs_core::platform::SamlSession;
+use maud::{DOCTYPE, Markup, html};
+use poem::{
+    Response,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+};
+use serde_json::json;
+
+use super::Refusal;
+use crate::wire::reply::JSON;
+
+/// What these pages may do: send a form to where they are from.
+const POLICY: &str = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// What a client reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shape {
+    /// A page.
+    Html,
+    /// An object, for programs.
+    Json,
+}
+
+impl Shape {
+    /// What a client accepts: a program asks for JSON, browsers always take HTML.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+        match accept.contains("application/json") && !accept.contains("text/html") {
+            true => Self::Json,
+            false => Self::Html,
+        }
+    }
+}
+
+/// An answer without a body, with what holds of all of these.
+pub(crate) fn bare(status: StatusCode) -> Response {
+    let mut response = Response::builder().status(status).finish();
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::VARY, "Accept"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn sent(status: StatusCode, media_type: &'static str, body: String) -> Response {
+    let mut response = bare(status);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response.set_body(body);
+    response
+}
+
+fn page(status: StatusCode, title: &str, content: &Markup) -> Response {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+            }
+            body {
+                main {
+                    h1 { (title) }
+                    (content)
+                }
+            }
+        }
+    };
+    sent(status, "text/html; charset=utf-8", page.into_string())
+}
+
+/// Somebody is let in: their token is shown, here and nowhere else.
+pub(crate) fn signed_in(shape: Shape, session: &SamlSession, end: &str) -> Response {
+    let SamlSession { organization, user, token, expires_at, .. } = session;
+    if shape == Shape::Json {
+        let body = json!({
+            "token": token, "expiresAt": expires_at, "organization": organization, "user": user,
+        });
+        return sent(StatusCode::OK, JSON, body.to_string());
+    }
+    page(
+        StatusCode::OK,
+        "You are signed in",
+        &html! {
+            p { "You are " strong { (user.display_name) } " (" (user.email.as_deref().unwrap_or_default()) ")." }
+            p {
+                label for="token" { "Your token, for programs that use the API as you:" }
+                br;
+                input id="token" readonly size="64" value=(token);
+            }
+            p { "Copy it now: it is not shown again. Nobody else should see it. It is good until " (expires_at) "." }
+            form method="post" action=(end) {
+                input type="hidden" name="token" value=(token);
+                button { "Sign out" }
+            }
+        },
+    )
+}
+
+/// A session is over.
+pub(crate) fn signed_out(shape: Shape) -> Response {
+    if shape == Shape::Json {
+        return bare(StatusCode::NO_CONTENT);
+    }
+    let said = html! { p { "Your token is good for nothing any more. You can close this page." } };
+    page(StatusCode::OK, "You are signed out", &said)
+}
+
+/// Somebody is not let in.
+pub(crate) fn refused(shape: Shape, refusal: &Refusal, start: Option<String>) -> Response {
+    let Refusal { status, message } = refusal;
+    if shape == Shape::Json {
+        let body = json!({ "error": { "code": status.as_u16(), "message": message } });
+        return sent(*status, JSON, body.to_string());
+    }
+    page(
+        *status,
+        "You are not signed in",
+        &html! {
+            p { (message) }
+            @if let Some(start) = start {
+                p { a href=(start) { "Sign in again" } }
+            }
+            p { "If it stays like this, show this page to an administrator of your organization." }
+        },
+    )
+}
