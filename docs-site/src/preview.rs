@@ -87,7 +87,7 @@ pub(crate) async fn member(platform: &Platform, asked: &Asked<'_>) -> Result<Opt
 /// The platform's, but for a token that is not valid, which is nobody's.
 pub(crate) async fn member_of(platform: &Platform, token: &str) -> Result<Option<Actor>> {
     match platform.authenticate(token).await {
-        Ok(actor @ Actor::User(_)) => Ok(Some(actor)),
+        Ok(actor @ (Actor::User(_) | Actor::Token(_))) => Ok(Some(actor)),
         Ok(_) => Ok(None),
         Err(error) if error.kind() == ErrorKind::Unauthenticated => Ok(None),
         Err(error) => Err(error),

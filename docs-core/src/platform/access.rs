@@ -31,12 +31,24 @@ pub(super) async fn org(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess>
         Actor::Token(token) if !token.reaches(id) => Err(Error::not_found("organization")),
         Actor::Token(token) => {
             let (org, member) = membership(tx, token.user(), id).await?;
-            match OrgAccess::of_bearer(org, member.as_deref(), token.sign_in()) {
+            match org_of(actor, org, member.as_deref()) {
                 Err(error) if error.kind() == ErrorKind::Forbidden => Err(way_in(tx, token, id).await?),
                 access => access,
             }
         }
         Actor::Visitor(_) => Err(Error::not_found("organization")),
+    }
+}
+
+/// The access of a user to an organization that their token reaches, by their membership.
+pub(super) fn org_of(
+    actor: &Actor,
+    org: Option<Arc<OrgRecord>>,
+    member: Option<&MemberRecord>,
+) -> Result<OrgAccess> {
+    match actor {
+        Actor::Token(token) => OrgAccess::of_bearer(org, member, token.sign_in()),
+        _ => OrgAccess::of_member(org, member),
     }
 }
 

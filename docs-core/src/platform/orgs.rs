@@ -146,7 +146,12 @@ impl<'p> Orgs<'p> {
                 Err(error) if error.kind() == ErrorKind::NotFound && actor.reaches(&id) => {
                     platform.org_from_outside(&tx, actor, (&id, &domain)).await?
                 }
-                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => None,
+                // A member, who has to sign in as the organization wants.
+                Err(error) if error.kind() == ErrorKind::Forbidden => {
+                    let access = access::org_before_sign_in(&tx, actor, &id).await?;
+                    Some(platform.org_outline(access.org()))
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => None,
                 Err(error) => return Err(error),
             };
             Ok(DomainOrganizations { organizations: shown.into_iter().collect() })

@@ -26,7 +26,12 @@ pub struct TokenUser {
 impl TokenUser {
     pub(super) fn of(token: &TokenRecord, urls: &Urls) -> Self {
         let session_of = token.sso.as_ref().map(|session| session.organization.clone());
-        Self { user: token.user.clone(), session_of, base: urls.base().into() }
+        Self::new(token.user.clone(), session_of, urls)
+    }
+
+    /// A user, by a token that they were given or by a session in an organization.
+    pub(super) fn new(user: UserId, session_of: Option<OrgId>, urls: &Urls) -> Self {
+        Self { user, session_of, base: urls.base().into() }
     }
 
     /// The user.

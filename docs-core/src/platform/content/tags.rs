@@ -5,7 +5,7 @@ use crate::{
     BoxFuture, Result,
     content::PageTree,
     model::{Revision, RevisionId},
-    platform::{Actor, EntityTag, Platform, nouns::ContentHandle, revisions},
+    platform::{Actor, EntityTag, Platform, files::Bearer, nouns::ContentHandle, revisions},
     store::records::SpaceRecord,
 };
 
@@ -119,6 +119,6 @@ impl Platform {
     /// Whoever reads content gets addresses of files of their own, at the address of this server; another version of it
     /// may write content in another way.
     fn own_tag(&self, actor: &Actor, id: &RevisionId) -> Result<EntityTag> {
-        EntityTag::of(&(env!("CARGO_PKG_VERSION"), self.urls().base(), actor.user(), id))
+        EntityTag::of(&(env!("CARGO_PKG_VERSION"), self.urls().base(), Bearer::member(actor)?, id))
     }
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, ErrorKind, Result,
-    model::{SiteVisibility, SpaceId, UserId},
-    platform::{Actor, Platform, access, visitors::VisitorBearer},
+    model::{OrgId, SiteVisibility, SpaceId, UserId},
+    platform::{Actor, Platform, TokenUser, access, visitors::VisitorBearer},
     store::Tx,
 };
 
@@ -24,8 +24,12 @@ pub enum FileReach {
 pub(in crate::platform) enum Bearer {
     /// The program that embeds the platform.
     Platform,
-    /// Somebody who reads the content as a member.
+    /// Somebody who reads the content as a member, and whom the host has let in.
     User(UserId),
+    /// The same, by a token that they were given: an organization may insist on another way in.
+    Token(UserId),
+    /// The same, by single sign-on: good in that organization alone.
+    Session(UserId, OrgId),
     /// A visitor of a site.
     Visitor(VisitorBearer),
 }
@@ -35,9 +39,20 @@ impl Bearer {
     pub(in crate::platform) fn member(actor: &Actor) -> Result<Self> {
         match actor {
             Actor::User(user) => Ok(Self::User(user.clone())),
-            Actor::Token(token) => Ok(Self::User(token.user().clone())),
+            Actor::Token(token) => Ok(match token.session_of() {
+                Some(org) => Self::Session(token.user().clone(), org.clone()),
+                None => Self::Token(token.user().clone()),
+            }),
             Actor::Platform => Ok(Self::Platform),
             Actor::Visitor(_) => Err(Error::not_found("space")),
+        }
+    }
+
+    /// The user whom an address was made for; `None` for others.
+    pub(in crate::platform) const fn user(&self) -> Option<&UserId> {
+        match self {
+            Self::User(user) | Self::Token(user) | Self::Session(user, _) => Some(user),
+            Self::Platform | Self::Visitor(_) => None,
         }
     }
 }
@@ -50,21 +65,30 @@ impl Platform {
         bearer: &Bearer,
         space: &SpaceId,
     ) -> Result<Option<FileReach>> {
-        let actor = match bearer {
-            Bearer::Platform => Actor::Platform,
-            Bearer::User(user) => Actor::User(user.clone()),
-            Bearer::Visitor(visitor) => {
-                return Ok(match self.audience_of(tx, visitor, space).await? {
-                    None => None,
-                    Some(SiteVisibility::Public | SiteVisibility::Unlisted) => Some(FileReach::Anybody),
-                    Some(_) => Some(FileReach::Bearer),
-                });
-            }
-        };
+        if let Bearer::Visitor(visitor) = bearer {
+            return Ok(match self.audience_of(tx, visitor, space).await? {
+                None => None,
+                Some(SiteVisibility::Public | SiteVisibility::Unlisted) => Some(FileReach::Anybody),
+                Some(_) => Some(FileReach::Bearer),
+            });
+        }
+        let Some(actor) = self.member_of(bearer) else { return Ok(None) };
         match access::space(tx, &actor, space).await {
             Ok(_) => Ok(Some(FileReach::Bearer)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Ok(None),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Who it is that uses an address that was made for a member; `None` for those of visitors.
+    pub(in crate::platform) fn member_of(&self, bearer: &Bearer) -> Option<Actor> {
+        let token = |user: &UserId, org| Actor::Token(TokenUser::new(user.clone(), org, self.urls()));
+        match bearer {
+            Bearer::Platform => Some(Actor::Platform),
+            Bearer::User(user) => Some(Actor::User(user.clone())),
+            Bearer::Token(user) => Some(token(user, None)),
+            Bearer::Session(user, org) => Some(token(user, Some(org.clone()))),
+            Bearer::Visitor(_) => None,
         }
     }
 }

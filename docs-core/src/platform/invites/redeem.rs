@@ -13,7 +13,7 @@ use super::{
     links,
 };
 use crate::{
-    BoxFuture, Error, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{ContentTarget, Grantee, InviteId, JobId, JoinedOrganization, OrgId, Role, Timestamp, UserId},
     platform::{
         jobs::{Effect, Job, Run},
@@ -114,7 +114,13 @@ impl<'p> InviteHandle<'p> {
             platform
                 .write(
                     actor,
-                    &JoinWith { org: org.clone(), invite: invite.clone(), user, now: platform.now() },
+                    &JoinWith {
+                        actor: actor.clone(),
+                        org: org.clone(),
+                        invite: invite.clone(),
+                        user,
+                        now: platform.now(),
+                    },
                 )
                 .await?;
             Ok(JoinedOrganization {})
@@ -132,6 +138,7 @@ impl Platform {
 }
 
 struct JoinWith {
+    actor: Actor,
     org: OrgId,
     invite: InviteId,
     user: UserId,
@@ -148,6 +155,11 @@ impl Operation for JoinWith {
         let user = user_of(tx, &self.user).await?;
         let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(&self.org)).await?;
         let org = org.ok_or_else(unknown)?;
+        // A member becomes no more than they are by a token that the organization does not take.
+        match access::org(tx, &self.actor, &self.org).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            access => drop(access?),
+        }
         let keys = [LinkInviteRecord::at(&self.invite), EmailInviteRecord::at(&self.invite)];
         let mut found = tx.get_values(&keys).await?.into_iter();
         let link = found.next().flatten().map(decode::<LinkInviteRecord>).transpose()?;

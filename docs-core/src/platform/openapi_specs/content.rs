@@ -97,11 +97,7 @@ impl Platform {
         Box::pin(async move {
             let found = self.secrets().open(&purpose(org), sealed).map_err(|_| missing())?;
             let Address { spec, version, bearer } = serde_json::from_str(&found).map_err(|_| missing())?;
-            let actor = match bearer {
-                Bearer::Platform => Actor::Platform,
-                Bearer::User(user) => Actor::User(user),
-                Bearer::Visitor(_) => return Err(missing()),
-            };
+            let actor = self.member_of(&bearer).ok_or_else(missing)?;
             let tx = self.read().await?;
             access::org(&tx, &actor, org)
                 .await

@@ -152,10 +152,11 @@ pub struct FieldDetail {
 }
 
 /// Looks several up in the files of a specification, as its content has them. What is not there, or is too large to be
-/// shown, is `None`.
+/// shown, is `None`. There are fewer answers than subjects where those would be too much to read at once; there is one
+/// at least, and each is the same whatever is looked up with it.
 pub(super) fn find(filesystem: &[u8], subjects: &[&SpecSubject]) -> Vec<Option<SpecDetail>> {
     let Some(files) = Files::new(filesystem) else { return subjects.iter().map(|_| None).collect() };
-    subjects.iter().map(|subject| found(&files, subject)).collect()
+    subjects.iter().take_while(|_| files.begins_another()).map(|subject| found(&files, subject)).collect()
 }
 
 fn found(files: &Files<'_>, subject: &SpecSubject) -> Option<SpecDetail> {

@@ -18,6 +18,8 @@ use crate::{
 pub(in crate::platform) const MAX_SHOWN: usize = 200;
 /// What is kept, by its bytes.
 const KEPT_BYTES: u64 = 8 << 20;
+/// Most bytes of the name of what is kept: a longer one is looked up each time.
+const MAX_NAME: usize = 1_000;
 
 /// What was looked up lately. Of a version nothing changes.
 pub(in crate::platform) struct SpecDetailCache(
@@ -30,8 +32,8 @@ type Key = (OpenApiSpecVersionId, SpecSubject);
 struct ByBytes;
 
 impl quick_cache::Weighter<Key, Option<Arc<SpecDetail>>> for ByBytes {
-    fn weight(&self, _: &Key, detail: &Option<Arc<SpecDetail>>) -> u64 {
-        256 + detail.as_ref().map_or(0, |detail| detail.weight() as u64)
+    fn weight(&self, (_, subject): &Key, detail: &Option<Arc<SpecDetail>>) -> u64 {
+        (256 + subject.size() + detail.as_ref().map_or(0, |detail| detail.weight())) as u64
     }
 }
 
@@ -70,7 +72,9 @@ impl Platform {
             let mut new: BTreeMap<usize, Option<Arc<SpecDetail>>> = BTreeMap::new();
             for (subject, detail) in found {
                 let detail = detail.map(Arc::new);
-                kept.insert(key(subject), detail.clone());
+                if subject.size() <= MAX_NAME {
+                    kept.insert(key(subject), detail.clone());
+                }
                 new.extend(subjects.iter().position(|of| of == subject).map(|at| (at, detail)));
             }
             for (at, subject) in subjects.into_iter().enumerate() {
@@ -120,6 +124,18 @@ impl SpecSubject {
     }
 }
 
+impl SpecSubject {
+    /// How many bytes its name has.
+    fn size(&self) -> usize {
+        match self {
+            Self::Operation { method, path: name } | Self::Webhook { method, name } => {
+                method.len() + name.len()
+            }
+            Self::Schema(name) => name.len(),
+        }
+    }
+}
+
 impl SpecDetail {
     /// About how many bytes it takes.
     fn weight(&self) -> usize {
@@ -127,16 +143,29 @@ impl SpecDetail {
         let body = |body: &detail::BodyDetail| {
             let fields =
                 body.fields.iter().map(|of| 128 + of.name.len() + of.kind.len() + text(&of.description));
-            256 + body.kind.len() + text(&body.description) + text(&body.example) + fields.sum::<usize>()
+            256 + body.name.len()
+                + body.kind.len()
+                + text(&body.description)
+                + text(&body.example)
+                + fields.sum::<usize>()
         };
         match self {
             Self::Schema(of) => body(of),
             Self::Operation(of) => {
-                let OperationDetail { description, parameters, request, responses, .. } = &**of;
-                let parameters = parameters.iter().map(|of| 256 + of.kind.len() + text(&of.description));
-                let responses =
-                    responses.iter().map(|of| 128 + text(&of.description) + of.body.as_ref().map_or(0, body));
-                512 + text(description)
+                let OperationDetail { summary, description, server, security, parameters, .. } = &**of;
+                let OperationDetail { request, responses, .. } = &**of;
+                let security = security.iter().flatten().map(|scheme| 64 + scheme.len());
+                let parameters = parameters.iter().map(|of| {
+                    let texts = of.name.len() + of.location.len() + of.kind.len();
+                    256 + texts + text(&of.description) + text(&of.example)
+                });
+                let responses = responses.iter().map(|of| {
+                    128 + of.status.len() + text(&of.description) + of.body.as_ref().map_or(0, body)
+                });
+                512 + text(summary)
+                    + text(description)
+                    + text(server)
+                    + security.sum::<usize>()
                     + request.as_ref().map_or(0, body)
                     + parameters.sum::<usize>()
                     + responses.sum::<usize>()

@@ -137,10 +137,7 @@ impl Operation for EnqueuePdf {
         }
         // The latest is told by its time.
         let now = latest.map_or(self.now, |before| self.now.later_than(before.created_at));
-        let by = match &self.work.bearer {
-            Bearer::User(user) => Some(user.clone()),
-            Bearer::Platform | Bearer::Visitor(_) => None,
-        };
+        let by = self.work.bearer.user().cloned();
         let audience = Audience::Subject { by, same: Some(name) };
         let job = NewJob { audience, ..self.work.about(&self.id, space, self.now)? };
         jobs::enqueue(tx, now, job).await

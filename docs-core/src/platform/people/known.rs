@@ -5,14 +5,17 @@ use std::sync::Arc;
 use crate::{
     Result,
     model::{OrgId, UserId},
-    platform::Actor,
-    store::{Batches, Tx, id_of, records::MemberRecord},
+    platform::{Actor, access},
+    store::{
+        Batches, Tx, Value, decode, id_of,
+        records::{MemberRecord, OrgRecord},
+    },
 };
 
 /// Organizations of a user that are looked at together.
 const ORGS_AT_ONCE: u32 = 200;
 
-/// Tells whether an actor knows of a user: themselves, and whom they meet in an organization.
+/// Tells whether an actor knows of a user: themselves, and whom they meet in an organization that lets them in.
 pub(super) async fn knows(tx: &Tx, actor: &Actor, id: &UserId) -> Result<bool> {
     let (me, session_of) = match actor {
         Actor::User(me) => (me, None),
@@ -20,37 +23,33 @@ pub(super) async fn knows(tx: &Tx, actor: &Actor, id: &UserId) -> Result<bool> {
         Actor::Platform => return Ok(true),
         Actor::Visitor(_) => return Ok(false),
     };
-    Ok(me == id
-        || match session_of {
-            Some(org) => is_known_in(tx, org, (me, id)).await?,
-            None => share_org(tx, me, id).await?,
-        })
-}
-
-/// Tells whether somebody is a member, and no guest, of an organization that another is in.
-async fn share_org(tx: &Tx, me: &UserId, other: &UserId) -> Result<bool> {
+    if me == id {
+        return Ok(true);
+    }
+    if let Some(org) = session_of {
+        return meet(tx, actor, std::slice::from_ref(org), (me, id)).await;
+    }
     let mut batches = Batches::of(MemberRecord::orgs_of(me).scan(ORGS_AT_ONCE));
     while let Some(rows) = batches.next(tx).await? {
-        let mut keys = Vec::with_capacity(2 * rows.len());
-        for (row, _) in &rows {
-            let org: OrgId = id_of(row)?;
-            keys.extend([MemberRecord::at(&org, me), MemberRecord::at(&org, other)]);
-        }
-        let found = tx.get_many::<MemberRecord>(&keys).await?;
-        let sees = |pair: &[Option<Arc<MemberRecord>>]| match pair {
-            [Some(me), Some(_)] => me.role.is_some(),
-            _ => false,
-        };
-        if found.chunks(2).any(sees) {
+        let orgs: Vec<OrgId> = rows.iter().map(|(row, _)| Ok(id_of(row)?)).collect::<Result<_>>()?;
+        if meet(tx, actor, &orgs, (me, id)).await? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Tells whether a member of an organization who is no guest knows another user as a member of it.
-async fn is_known_in(tx: &Tx, org: &OrgId, (me, other): (&UserId, &UserId)) -> Result<bool> {
-    let found =
-        tx.get_many::<MemberRecord>(&[MemberRecord::at(org, me), MemberRecord::at(org, other)]).await?;
-    Ok(matches!(&found[..], [Some(me), Some(_)] if me.role.is_some()))
+/// Tells whether one of some organizations lets an actor in as a member, and no guest, and has another user in it.
+async fn meet(tx: &Tx, actor: &Actor, orgs: &[OrgId], (me, other): (&UserId, &UserId)) -> Result<bool> {
+    let keys = |org| [OrgRecord::at(org), MemberRecord::at(org, me), MemberRecord::at(org, other)];
+    let found = tx.get_values(&orgs.iter().flat_map(keys).collect::<Vec<_>>()).await?;
+    for three in found.chunks(3) {
+        let [Some(org), Some(mine), Some(_)] = three else { continue };
+        let org: Arc<OrgRecord> = decode(Value::clone(org))?;
+        let mine: Arc<MemberRecord> = decode(Value::clone(mine))?;
+        if access::org_of(actor, Some(org), Some(&mine)).is_ok_and(|access| access.role().is_some()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use docs_core::{
     Actor, ErrorKind,
-    model::{CreateSpace, Role, UpdateOrganization},
-    platform::{NewToken, SamlAnswer},
+    model::{CreateLinkInvite, CreateSpace, Patch, Role, SpaceId, UpdateOrganization},
+    platform::{ContentOf, NewToken, NewUpload, SamlAnswer, Shown},
     store::PageRequest,
 };
 use serde_json::json;
@@ -178,11 +179,71 @@ async fn an_organization_that_insists_refuses_other_tokens_and_names_the_way_in(
     let by_session = bearer(&w, &session.token).await;
     w.platform.as_actor(&by_session).org(&w.org).spaces().create(new()).await.expect("with his role");
     as_rob.org(&w.org).get().await.refused(ErrorKind::Forbidden);
-    // An administrator no more.
+    // As an administrator he may use it.
     w.platform.as_platform().org(&w.org).member(user).put(Some(Role::Admin)).await.expect("one more");
     as_rob.org(&w.org).get().await.expect("an administrator");
     let change = UpdateOrganization { sso: Some(false), ..Default::default() };
     w.as_admin().org(&w.org).update(change).await.expect("changed");
     w.platform.as_platform().org(&w.org).member(user).put(None).await.expect("a guest");
     as_rob.org(&w.org).get().await.expect("it does not insist any more");
+}
+
+/// The sealed part of the address of the one file of a space, as it is made for somebody.
+async fn address(w: &World, actor: &Actor, space: &SpaceId) -> String {
+    let of = ContentOf::space(space.clone());
+    let all = PageRequest::default();
+    let files = w.platform.as_actor(actor).content(&of).list_files(Shown::default(), &all);
+    let files = files.await.expect("listed").items;
+    files[0].download_url.rsplit('/').nth(1).expect("a sealed part").to_owned()
+}
+
+#[tokio::test]
+async fn an_organization_that_insists_lets_nobody_in_by_what_they_got_before() {
+    let w = world().await;
+    let space = w.space().await;
+    let request = w.request(&space).await;
+    let new = NewUpload { name: "a.txt".parse().expect("a name"), content_type: None };
+    let of = ContentOf::request(space.clone(), &request);
+    let mut upload = w.as_admin().content(&of).upload_file(new).await.expect("begun");
+    upload.write(Bytes::from_static(b"text")).await.expect("written");
+    upload.finish().await.expect("a file");
+    w.as_admin().space(&space).change_request(&request).merge().await.expect("merged");
+    let change = UpdateOrganization { invite_links: Some(true), ..UpdateOrganization::default() };
+    w.as_admin().org(&w.org).update(change).await.expect("changed");
+    let new = CreateLinkInvite { role: Patch::Set(Role::Admin), ..CreateLinkInvite::default() };
+    let link = w.as_admin().org(&w.org).invites().create_link(new).await.expect("a link");
+    let domain = serde_json::from_value(json!({ "emailDomains": ["example.com"] })).expect("a change");
+    w.as_admin().org(&w.org).update(domain).await.expect("changed");
+    let of = provider(&w, json!({ "defaultRole": "read" })).await;
+    let host = w.member("Rob", Some(Role::Create)).await;
+    let rob = given(&w, &host).await;
+    let as_rob = w.platform.as_actor(&rob);
+    let ada = w.admin.user().expect("a user");
+    let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+    let grace = bearer(&w, &session.token).await;
+    let [by_token, by_session, by_host] = [
+        address(&w, &rob, &space).await,
+        address(&w, &grace, &space).await,
+        address(&w, &host, &space).await,
+    ];
+    w.platform.find_file(&space, &by_token).await.expect("a file");
+    as_rob.user(ada).get().await.expect("a colleague");
+    insist(&w).await;
+    // Neither by addresses of files, nor by whom one meets there, nor by an invitation to be more.
+    w.platform.find_file(&space, &by_token).await.refused(ErrorKind::NotFound);
+    w.platform.find_file(&space, &by_session).await.expect("of a session");
+    w.platform.find_file(&space, &by_host).await.expect("of a user whom the host has let in");
+    as_rob.user(ada).get().await.refused(ErrorKind::NotFound);
+    w.platform.as_actor(&grace).user(ada).get().await.expect("a colleague");
+    let refused = as_rob.org(&w.org).invite(link.id()).join().await.refused(ErrorKind::Forbidden);
+    assert!(refused.message().contains(&of.service.start_url), "{refused:?}");
+    // They see what somebody outside with an address of the domain does.
+    let found = as_rob.orgs().of_email_domain("example.com").await.expect("found").organizations;
+    assert!(found[0].sso && found[0].default_role.is_none(), "{found:?}");
+    // A session that is not the member's any more gives nothing.
+    w.as_admin().org(&w.org).member(&session.user.id).remove().await.expect("removed");
+    w.platform.as_platform().org(&w.org).member(&session.user.id).put(Some(Role::Read)).await.expect("again");
+    w.platform.find_file(&space, &by_session).await.refused(ErrorKind::NotFound);
+    w.platform.as_actor(&grace).user(ada).get().await.refused(ErrorKind::NotFound);
+    w.check().await;
 }

@@ -9,9 +9,11 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-/// Most bytes of one place that are read as a tree, and of all places that one answer reads.
+/// Most bytes of one place that are read as a tree, and of all places that one subject reads.
 const MAX_BYTES: usize = 256 << 10;
-const MAX_BYTES_OF_ALL: usize = 16 << 20;
+const MAX_BYTES_OF_ONE: usize = 4 << 20;
+/// How many bytes were read when no other subject is begun.
+const ENOUGH_BYTES: usize = 16 << 20;
 /// How many references that lead on to others are followed.
 const MAX_HOPS: usize = 8;
 
@@ -33,8 +35,9 @@ pub(super) struct Files<'f> {
     entry: String,
     /// What was passed on the way to a place, so that no file is read through for each of its schemas.
     passed: RefCell<HashMap<(String, String), Fields<'f>>>,
-    /// How many bytes were read as trees.
+    /// How many bytes were read as trees for a subject, and for those before it.
     read: Cell<usize>,
+    before: Cell<usize>,
 }
 
 /// A place of a specification.
@@ -79,7 +82,13 @@ impl<'f> Files<'f> {
         let files: BTreeMap<String, File<'f>> = serde_json::from_slice(filesystem).ok()?;
         let entry = files.iter().find(|(_, file)| file.is_entrypoint)?.0.clone();
         let by_name = files.into_iter().map(|(name, file)| (name, file.specification)).collect();
-        Some(Self { by_name, entry, passed: RefCell::default(), read: Cell::new(0) })
+        Some(Self { by_name, entry, passed: RefCell::default(), read: Cell::new(0), before: Cell::new(0) })
+    }
+
+    /// Tells whether there is room for another subject, which is then begun.
+    pub(super) fn begins_another(&self) -> bool {
+        self.before.set(self.before.get() + self.read.take());
+        self.before.get() < ENOUGH_BYTES
     }
 
     /// What stands at a place of the file that it begins with.
@@ -105,7 +114,7 @@ impl<'f> Files<'f> {
         }
         let bytes = raw.get().len();
         self.read.set(self.read.get() + bytes);
-        if bytes > MAX_BYTES || self.read.get() > MAX_BYTES_OF_ALL {
+        if bytes > MAX_BYTES || self.read.get() > MAX_BYTES_OF_ONE {
             return None;
         }
         let value = serde_json::from_str(raw.get()).ok()?;

@@ -1,6 +1,9 @@
 //! Schemas as lists of fields, and examples of what they allow.
 
-use std::cell::Cell;
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+};
 
 use serde_json::{Map, Value};
 
@@ -34,7 +37,9 @@ struct Whole {
     name: Option<String>,
     /// Its fields, and those that have to be there.
     properties: Vec<(String, Found)>,
-    required: Vec<String>,
+    required: HashSet<String>,
+    /// Where each of its fields stands among them.
+    places: HashMap<String, usize>,
 }
 
 impl<'s, 'f> Schemas<'s, 'f> {
@@ -99,7 +104,8 @@ impl<'s, 'f> Schemas<'s, 'f> {
         self.read.set(self.read.get() + 1);
         let name = schema.text("$ref").map(|reference| name_of(reference).to_owned());
         let found = self.files.followed(schema);
-        let mut whole = Whole { name, properties: Vec::new(), required: Vec::new(), found };
+        let mut whole =
+            Whole { name, properties: Vec::new(), required: HashSet::new(), places: HashMap::new(), found };
         self.unite(&mut whole, None, 0);
         whole
     }
@@ -108,8 +114,14 @@ impl<'s, 'f> Schemas<'s, 'f> {
     fn unite(&self, whole: &mut Whole, part: Option<Found>, depth: usize) {
         let of = part.unwrap_or_else(|| whole.found.clone());
         for (name, property) in of.get("properties").map(|all| all.fields(MAX_FIELDS)).unwrap_or_default() {
-            whole.properties.retain(|(known, _)| *known != name);
-            whole.properties.push((name, property));
+            match whole.places.get(&name) {
+                Some(&at) => whole.properties[at].1 = property,
+                None if whole.properties.len() < MAX_FIELDS => {
+                    whole.places.insert(name.clone(), whole.properties.len());
+                    whole.properties.push((name, property));
+                }
+                None => {}
+            }
         }
         let required = of.value.get("required").and_then(Value::as_array).into_iter().flatten();
         whole.required.extend(required.filter_map(Value::as_str).map(str::to_owned));
