@@ -29,6 +29,7 @@ use url::{Url, form_urlencoded};
 use self::page::Shape;
 use crate::{
     RateLimit, TrustedProxies,
+    endpoints::other_method,
     rate::RateLimiter,
     wire::error::{ApiError, answer},
 };
@@ -39,6 +40,11 @@ const MAX_FORM: usize = 768 * 1024;
 const COOKIE: &str = "docs-saml-";
 /// Characters of a request's id that the name of its cookie has.
 const COOKIE_ID: usize = 16;
+/// Most cookies of this kind that a browser keeps for a provider: a request with more of them could have a longer head
+/// than proxies take.
+const MAX_COOKIES: usize = 8;
+/// What a browser says that an answer is for.
+const DESTINATION: &str = "sec-fetch-dest";
 /// Requests a minute of one address, unless the host says otherwise.
 const PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("it is not zero");
 
@@ -148,35 +154,34 @@ impl Endpoint for Page {
             Step::Metadata | Step::Start => "GET, HEAD, OPTIONS",
             Step::Finish | Step::End => "POST, OPTIONS",
         };
-        if request.method() == Method::OPTIONS {
-            let answer = Response::builder().status(StatusCode::NO_CONTENT);
-            return Ok(answer.header(header::ALLOW, allowed).finish());
+        let allowed = HeaderValue::from_static(allowed);
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+        let fits = match self.step {
+            Step::Metadata | Step::Start => is_read,
+            Step::Finish | Step::End => request.method() == Method::POST,
+        };
+        // A browser that a provider sends to the wrong kind of address shows somebody a page.
+        let is_redirect = self.step == Step::Finish && is_read;
+        if !fits && !is_redirect {
+            return Ok(other_method(request.method(), allowed));
         }
         let provider = request.raw_path_param("provider").unwrap_or_default();
         let Ok(provider) = provider.parse::<SamlProviderId>() else {
             let refusal = Refusal::from(Error::not_found("SAML provider"));
             return Ok(page::refused(shape, &refusal, None));
         };
-        let is_post = request.method() == Method::POST;
-        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        let fits = if self.step == Step::Metadata || self.step == Step::Start { is_read } else { is_post };
-        if !fits {
-            let why = match self.step {
-                Step::Finish => {
-                    "answers of a SAML provider come by HTTP-POST, not in the address (HTTP-Redirect)"
-                }
-                _ => "this address takes another method",
-            };
+        if is_redirect {
+            let why = "answers of a SAML provider come by HTTP-POST, not in the address (HTTP-Redirect)";
             let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, why);
             let mut page = page::refused(shape, &refusal, Some(self.start_of(&provider)));
-            page.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
+            page.headers_mut().insert(header::ALLOW, allowed);
             return Ok(page);
         }
         let done = match self.step {
             Step::Metadata => self.metadata(&provider).await,
-            Step::Start => self.start(&provider).await,
+            Step::Start => self.start(&provider, request.headers()).await,
             Step::Finish => self.finish(&provider, &mut request, shape).await,
-            Step::End => self.end(&mut request, shape).await,
+            Step::End => self.end(&provider, &mut request, shape).await,
         };
         Ok(done.unwrap_or_else(|refusal| page::refused(shape, &refusal, self.way_back(&provider, &refusal))))
     }
@@ -189,7 +194,12 @@ impl Page {
         Ok(answer.header(header::X_CONTENT_TYPE_OPTIONS, "nosniff").body(metadata))
     }
 
-    async fn start(&self, provider: &SamlProviderId) -> Result<Response, Refusal> {
+    async fn start(&self, provider: &SamlProviderId, asked: &HeaderMap) -> Result<Response, Refusal> {
+        // Other sites could fill a browser with ways that nobody is on, by images and frames.
+        if asked.get(DESTINATION).is_some_and(|to| to != "document") {
+            let why = "this address is for a window of its own, not for a part of a page: open it as a link";
+            return Err(Refusal::new(StatusCode::FORBIDDEN, why));
+        }
         let start = self.platform.as_platform().begin_saml_login(provider).await?;
         let mut response = page::bare(StatusCode::SEE_OTHER);
         let headers = response.headers_mut();
@@ -197,6 +207,10 @@ impl Page {
         headers.insert(header::LOCATION, HeaderValue::from_str(&start.location).map_err(unfit)?);
         let cookie = self.cookie(provider, &start);
         headers.append(header::SET_COOKIE, HeaderValue::from_str(&cookie).map_err(unfit)?);
+        // Browsers send the oldest first. More of them than this would be too long for a request, some day.
+        let (begun, _) = cookies(asked);
+        let gone = &begun[..begun.len().saturating_sub(MAX_COOKIES - 1)];
+        self.forget(provider, &mut response, gone);
         Ok(response)
     }
 
@@ -212,19 +226,19 @@ impl Page {
         let answer = SamlAnswer { response: &response, kept: &kept };
         let session: SamlSession = self.platform.as_platform().finish_saml_login(provider, answer).await?;
         let mut page = page::signed_in(shape, &session, &self.path(provider, "/end"));
-        for name in names {
-            // Its way is over, and so are others that it has begun and not gone to the end of.
-            let cookie = format!("{name}=; Path={}; Max-Age=0{}", self.path(provider, ""), self.same_site());
-            if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-                page.headers_mut().append(header::SET_COOKIE, cookie);
-            }
-        }
+        // Its way is over, and so are others that it has begun and not gone to the end of.
+        self.forget(provider, &mut page, &names);
         Ok(page)
     }
 
-    async fn end(&self, request: &mut Request, shape: Shape) -> Result<Response, Refusal> {
+    async fn end(
+        &self,
+        provider: &SamlProviderId,
+        request: &mut Request,
+        shape: Shape,
+    ) -> Result<Response, Refusal> {
         let form = read_form(request).await?;
-        self.platform.as_platform().end_saml_session(&field(&form, "token")?).await?;
+        self.platform.as_platform().end_saml_session(provider, &field(&form, "token")?).await?;
         Ok(page::signed_out(shape))
     }
 
@@ -233,6 +247,16 @@ impl Page {
         let id: String = start.request.chars().filter(char::is_ascii_alphanumeric).take(COOKIE_ID).collect();
         let (path, end) = (self.path(provider, ""), http_date(start));
         format!("{COOKIE}{id}={}; Path={path}; Expires={end}; HttpOnly{}", start.keep, self.same_site())
+    }
+
+    /// Has the browser forget cookies.
+    fn forget(&self, provider: &SamlProviderId, response: &mut Response, names: &[String]) {
+        for name in names {
+            let cookie = format!("{name}=; Path={}; Max-Age=0{}", self.path(provider, ""), self.same_site());
+            if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+                response.headers_mut().append(header::SET_COOKIE, cookie);
+            }
+        }
     }
 
     /// Cookies that go along with a form of another site need TLS. Without it, browsers decide for themselves.

@@ -28,6 +28,8 @@ use docs_ports::{Saml, SamlIdentity, SamlRefused, SamlRequest, SamlTrust};
 pub const MAX_RESPONSE_BYTES: usize = 256 * 1024;
 /// How far the clocks of a provider and of this service may be apart, in seconds.
 pub const CLOCK_SKEW_SECONDS: i64 = 60;
+/// How far ahead the end of a response may be, in seconds, and how far off the time at which it was made.
+pub const MAX_VALIDITY_SECONDS: i64 = 24 * 60 * 60;
 
 /// The messages of SAML 2.0 as XML.
 ///

@@ -6,7 +6,7 @@ use docs_ports::{SamlIdentity, SamlRefused, SamlTrust};
 use roxmltree::{Document, Node};
 
 use crate::{
-    CLOCK_SKEW_SECONDS, MAX_RESPONSE_BYTES,
+    CLOCK_SKEW_SECONDS, MAX_RESPONSE_BYTES, MAX_VALIDITY_SECONDS,
     key::{Key, base64},
     refused,
     signature::verified,
@@ -24,6 +24,34 @@ const EMAIL_FORMATS: [&str; 2] = [
 ];
 /// Conditions that are understood: what they say is checked, or holds of every sign-in here.
 const CONDITIONS: [&str; 3] = ["AudienceRestriction", "OneTimeUse", "ProxyRestriction"];
+/// What the names of states begin with, as the standard has them.
+const STATUS: &str = "urn:oasis:names:tc:SAML:2.0:status:";
+/// Why a provider refuses, in the words of the standard: what is behind [`STATUS`]. Anybody can send a response without
+/// a signature, so that no other word of it is shown.
+const FAILURES: [&str; 22] = [
+    "Requester",
+    "Responder",
+    "VersionMismatch",
+    "AuthnFailed",
+    "InvalidAttrNameOrValue",
+    "InvalidNameIDPolicy",
+    "NoAuthnContext",
+    "NoAvailableIDP",
+    "NoPassive",
+    "NoSupportedIDP",
+    "PartialLogout",
+    "ProxyCountExceeded",
+    "RequestDenied",
+    "RequestUnsupported",
+    "RequestVersionDeprecated",
+    "RequestVersionTooHigh",
+    "RequestVersionTooLow",
+    "ResourceNotRecognized",
+    "TooManyResponses",
+    "UnknownAttrProfile",
+    "UnknownPrincipal",
+    "UnsupportedBinding",
+];
 /// Most characters that a name of a provider is shown with.
 const MAX_SHOWN: usize = 200;
 
@@ -111,7 +139,7 @@ fn check_response(response: Node<'_, '_>, trust: &SamlTrust) -> Result<Option<St
     check_status(response)?;
     let destination = attribute(response, "Destination")?;
     if destination != trust.recipient {
-        return Err(refused(format!("its Destination is {}, not this service", shown(destination))));
+        return Err(refused(format!("its Destination is not this service, {}", shown(&trust.recipient))));
     }
     if let Some(issuer) = at_most_one(response, ASSERTION, "Issuer")? {
         check_issuer(issuer, trust)?;
@@ -127,19 +155,21 @@ fn check_status(response: Node<'_, '_>) -> Result<(), SamlRefused> {
         return Ok(());
     }
     let inner = at_most_one(code, PROTOCOL, "StatusCode")?.and_then(|code| code.attribute("Value"));
-    let message = at_most_one(status, PROTOCOL, "StatusMessage")?.map(text).transpose()?;
-    let said: Vec<String> =
-        [Some(value), inner, message.as_deref()].into_iter().flatten().map(shown).collect();
-    Err(refused(format!("the provider refused: {}", said.join(", "))))
+    let named = |value: &str| {
+        let name = value.strip_prefix(STATUS)?;
+        FAILURES.into_iter().find(|known| *known == name)
+    };
+    let said: Vec<&str> = [Some(value), inner].into_iter().flatten().filter_map(named).collect();
+    match said.is_empty() {
+        true => Err(refused("the provider refused, and what its log has of it says why")),
+        false => Err(refused(format!("the provider refused: {}; its log says more", said.join(", ")))),
+    }
 }
 
 fn check_issuer(issuer: Node<'_, '_>, trust: &SamlTrust) -> Result<(), SamlRefused> {
-    let name = text(issuer)?;
-    match name == trust.issuer {
+    match text(issuer)? == trust.issuer {
         true => Ok(()),
-        false => {
-            Err(refused(format!("it is of {}, not of the provider {}", shown(&name), shown(&trust.issuer))))
-        }
+        false => Err(refused(format!("its Issuer is not the provider, {}", shown(&trust.issuer)))),
     }
 }
 
@@ -165,10 +195,11 @@ fn read(
         return Err(refused("the version of its assertion is not 2.0"));
     }
     check_issuer(one(assertion, ASSERTION, "Issuer")?, trust)?;
+    clock.issued(assertion)?;
     let conditions = one(assertion, ASSERTION, "Conditions")?;
     let until = check_conditions(conditions, trust, clock)?;
     let subject = one(assertion, ASSERTION, "Subject")?;
-    let confirmed = check_confirmations(subject, trust, (answered, clock))?;
+    let confirmed = check_confirmation(subject, trust, (answered, clock))?;
     let name = one(subject, ASSERTION, "NameID")?;
     if name.attribute("Format").is_some_and(|format| !EMAIL_FORMATS.contains(&format)) {
         return Err(refused("its NameID must be of the format emailAddress"));
@@ -179,7 +210,7 @@ fn read(
         return Err(refused("its assertion does not say that anybody signed in: it has no AuthnStatement"));
     }
     for statement in statements {
-        if let Some(end) = clock.end(statement, "SessionNotOnOrAfter")? {
+        if let Some(end) = clock.session_end(statement)? {
             session_until = Some(session_until.map_or(end, |known: DateTime<Utc>| known.min(end)));
         }
     }
@@ -226,30 +257,20 @@ fn check_conditions(
     Ok(until)
 }
 
-/// Checks that whoever brings the assertion is its subject; answers until when.
-fn check_confirmations(
-    subject: Node<'_, '_>,
-    trust: &SamlTrust,
-    of: (&Option<String>, &Clock),
-) -> Result<DateTime<Utc>, SamlRefused> {
-    let mut why = refused("its subject is not confirmed for the bearer");
-    for confirmation in children(subject, ASSERTION, "SubjectConfirmation") {
-        if confirmation.attribute("Method") != Some(BEARER) {
-            continue;
-        }
-        match check_confirmation(one(confirmation, ASSERTION, "SubjectConfirmationData")?, trust, of) {
-            Ok(until) => return Ok(until),
-            Err(other) => why = other,
-        }
-    }
-    Err(why)
-}
-
+/// Checks that whoever brings the assertion is its subject; answers until when. For the bearer it is confirmed once:
+/// of two, one could begin to fit when the assertion is forgotten that was taken by the other.
 fn check_confirmation(
-    data: Node<'_, '_>,
+    subject: Node<'_, '_>,
     trust: &SamlTrust,
     (answered, clock): (&Option<String>, &Clock),
 ) -> Result<DateTime<Utc>, SamlRefused> {
+    let mut bearer = children(subject, ASSERTION, "SubjectConfirmation")
+        .filter(|confirmation| confirmation.attribute("Method") == Some(BEARER));
+    let data = match (bearer.next(), bearer.next()) {
+        (Some(confirmation), None) => one(confirmation, ASSERTION, "SubjectConfirmationData")?,
+        (None, _) => return Err(refused("its subject is not confirmed for the bearer")),
+        (Some(_), Some(_)) => return Err(refused("its subject is confirmed for the bearer more than once")),
+    };
     let recipient = attribute(data, "Recipient")?;
     if recipient != trust.recipient {
         return Err(refused(format!("its Recipient is {}, not this service", shown(recipient))));
@@ -280,6 +301,8 @@ struct Clock(DateTime<Utc>);
 
 impl Clock {
     const SKEW: TimeDelta = TimeDelta::seconds(CLOCK_SKEW_SECONDS);
+    /// How far ahead the end of a response may be: until then it is known as one that was taken.
+    const FARTHEST: TimeDelta = TimeDelta::seconds(MAX_VALIDITY_SECONDS);
 
     fn read(node: Node<'_, '_>, name: &str) -> Result<Option<DateTime<Utc>>, SamlRefused> {
         let Some(text) = node.attribute(name) else { return Ok(None) };
@@ -299,10 +322,16 @@ impl Clock {
         }
     }
 
-    /// Refuses what holds no more; answers until when it is taken.
+    /// Refuses what holds no more, or for longer than anybody needs to bring it; answers until when it is taken.
     fn end(&self, node: Node<'_, '_>, name: &str) -> Result<Option<DateTime<Utc>>, SamlRefused> {
         let Some(end) = Self::read(node, name)? else { return Ok(None) };
-        let taken = end.checked_add_signed(Self::SKEW).unwrap_or(end);
+        if end > self.0 + Self::FARTHEST {
+            return Err(refused(format!(
+                "it is valid for too long: its {name} may be at most a day ahead, and here it is {}",
+                self.0
+            )));
+        }
+        let taken = end + Self::SKEW;
         if taken <= self.0 {
             return Err(refused(format!(
                 "it has expired: its {name} is {end}, and here it is {}; sign in again",
@@ -310,6 +339,32 @@ impl Clock {
             )));
         }
         Ok(Some(taken))
+    }
+
+    /// Refuses a session that is over; answers until when the provider lets it last. Clocks that differ make it no
+    /// longer.
+    fn session_end(&self, statement: Node<'_, '_>) -> Result<Option<DateTime<Utc>>, SamlRefused> {
+        match Self::read(statement, "SessionNotOnOrAfter")? {
+            Some(end) if end <= self.0 => Err(refused(format!(
+                "the session at the provider has ended: its SessionNotOnOrAfter is {end}, and here it is {}; sign in \
+                 again",
+                self.0
+            ))),
+            end => Ok(end),
+        }
+    }
+
+    /// Refuses what was made a day ago, or is to be made in one.
+    fn issued(&self, node: Node<'_, '_>) -> Result<(), SamlRefused> {
+        let name = "IssueInstant";
+        let at = Self::read(node, name)?.ok_or_else(|| refused(format!("its assertion has no {name}")))?;
+        match (at - self.0).abs() > Self::FARTHEST {
+            true => Err(refused(format!(
+                "its {name} is {at}, and here it is {}, more than a day apart; see that both clocks are right",
+                self.0
+            ))),
+            false => Ok(()),
+        }
     }
 }
 

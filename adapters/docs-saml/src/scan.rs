@@ -16,21 +16,35 @@ const MAX_DEPTH: usize = 32;
 const MAX_ATTRIBUTES: usize = 32;
 /// Most declarations of namespaces in the document.
 const MAX_NAMESPACES: usize = 256;
+/// Most declarations of namespaces that hold of an element, its own and those around it: canonical XML looks at each of
+/// them for each element.
+const MAX_IN_SCOPE: usize = 32;
+/// Most bytes of the declaration of a namespace, its prefix and its URI.
+const MAX_DECLARATION: usize = 256;
 
 /// Refuses a document that is more than elements and texts, or more of them than a message has.
 pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
     let mut rest = declared(text)?.as_bytes();
-    let (mut elements, mut depth, mut namespaces) = (0, 0_usize, 0);
+    let (mut elements, mut namespaces) = (0, 0);
+    // For each open element, how many namespaces are declared in it and around it.
+    let mut open: Vec<usize> = Vec::new();
     while let Some(at) = rest.iter().position(|byte| *byte == b'<') {
         let tag = Tag::read(&rest[at + 1..])?;
         rest = &rest[at + 1 + tag.length..];
         namespaces += tag.namespaces;
+        let in_scope = open.last().unwrap_or(&0) + tag.namespaces;
         match tag.kind {
-            Kind::End => depth = depth.saturating_sub(1),
-            Kind::Start => (elements, depth) = (elements + 1, depth + 1),
+            Kind::End => drop(open.pop()),
+            Kind::Start => {
+                elements += 1;
+                open.push(in_scope);
+            }
             Kind::Empty => elements += 1,
         }
-        if elements > MAX_ELEMENTS || depth > MAX_DEPTH || namespaces > MAX_NAMESPACES {
+        if in_scope > MAX_IN_SCOPE {
+            return Err(refused(format!("more than {MAX_IN_SCOPE} namespaces hold of an element of it")));
+        }
+        if elements > MAX_ELEMENTS || open.len() > MAX_DEPTH || namespaces > MAX_NAMESPACES {
             return Err(refused(format!(
                 "it has more than {MAX_ELEMENTS} elements, {MAX_DEPTH} in each other, or {MAX_NAMESPACES} namespaces"
             )));
@@ -77,13 +91,24 @@ impl Tag {
             first => first,
         };
         let (mut quote, mut attributes, mut namespaces) = (None, 0, 0);
+        let mut declaration = None;
         for (at, byte) in text.iter().enumerate() {
             match (quote, byte) {
-                (Some(open), byte) if open == *byte => quote = None,
+                (Some(open), byte) if open == *byte => {
+                    quote = None;
+                    if declaration.take().is_some_and(|start| at - start > MAX_DECLARATION) {
+                        return Err(refused(format!(
+                            "the declaration of a namespace has more than {MAX_DECLARATION} bytes"
+                        )));
+                    }
+                }
                 (Some(_), _) => {}
                 (None, b'"' | b'\'') => quote = Some(*byte),
                 (None, b'=') => attributes += 1,
-                (None, b'x') if text[at..].starts_with(b"xmlns") => namespaces += 1,
+                (None, b'x') if text[at..].starts_with(b"xmlns") => {
+                    namespaces += 1;
+                    declaration = declaration.or(Some(at));
+                }
                 (None, b'<') => break,
                 (None, b'>') => {
                     let kind = match (first, text[..at].last()) {
@@ -115,12 +140,21 @@ mod tests {
             // Within quotes, `<` is not XML, which is for the parser to say; `>` is.
             format!("<a{}/>", all.replace('<', ""))
         };
+        let namespaces = |n: usize| {
+            let all: String = (0..n / 2).map(|n| format!(" xmlns:a{n}='b'")).collect();
+            let more: String = (n / 2..n).map(|n| format!(" xmlns:a{n}='b'")).collect();
+            format!("<a{all}><a{more}/></a>")
+        };
+        let declared = |bytes: usize| format!("<a xmlns='{}'/>", "b".repeat(bytes - "xmlns='".len()));
         for right in [
             "<a/>",
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a b='1>2'>x</a>",
             &nested(MAX_DEPTH),
             &format!("<a>{}</a>", "<b/>".repeat(MAX_ELEMENTS - 1)),
             &attributes(MAX_ATTRIBUTES),
+            &namespaces(MAX_IN_SCOPE),
+            &format!("<a>{}</a>", namespaces(MAX_IN_SCOPE).repeat(MAX_NAMESPACES / MAX_IN_SCOPE)),
+            &declared(MAX_DECLARATION),
         ] {
             assert_eq!(check(right), Ok(()), "{}", &right[..right.len().min(60)]);
         }
@@ -128,7 +162,10 @@ mod tests {
             (nested(MAX_DEPTH + 1), "in each other"),
             (format!("<a>{}</a>", "<b/>".repeat(MAX_ELEMENTS)), "elements"),
             (attributes(MAX_ATTRIBUTES + 1), "attributes"),
-            (format!("<a>{}</a>", "<b xmlns='c'/>".repeat(MAX_NAMESPACES + 1)), "namespaces"),
+            (format!("<a>{}</a>", "<b xmlns='c'/>".repeat(MAX_NAMESPACES + 1)), "256 namespaces"),
+            (namespaces(MAX_IN_SCOPE + 1), "more than 32 namespaces hold of an element"),
+            (format!("<a xmlns:b='c'>{}</a>", namespaces(MAX_IN_SCOPE)), "more than 32 namespaces hold"),
+            (declared(MAX_DECLARATION + 1), "the declaration of a namespace has more than 256 bytes"),
         ] {
             let refused = check(&wrong).expect_err(said).to_string();
             assert!(refused.contains(said), "{refused}");

@@ -15,6 +15,8 @@ use crate::{
 
 /// The canonical form, by its name; also the namespace of what it is told.
 const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
+/// Most prefixes that a canonical form is told to keep.
+const MAX_PREFIXES: usize = 16;
 /// The transform that leaves the signature out.
 const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
 
@@ -89,7 +91,13 @@ fn exclusive(method: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     let form = match told.next() {
         None => form,
         Some(told) if is(told, EXCLUSIVE, "InclusiveNamespaces") => {
-            form.with_prefix_list(attribute(told, "PrefixList")?)
+            let prefixes = attribute(told, "PrefixList")?;
+            if prefixes.split_whitespace().count() > MAX_PREFIXES {
+                return Err(refused(format!(
+                    "the PrefixList of its signature has more than {MAX_PREFIXES} prefixes"
+                )));
+            }
+            form.with_prefix_list(prefixes)
         }
         Some(_) => return Err(refused("the canonical form of its signature is told what is not known")),
     };

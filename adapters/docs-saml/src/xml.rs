@@ -18,7 +18,11 @@ const MAX_NODES: u32 = 10_000;
 pub(crate) fn parse(text: &str) -> Result<Document<'_>, SamlRefused> {
     scan::check(text)?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
-    Document::parse_with_options(text, options).map_err(|error| refused(format!("it is not XML: {error}")))
+    // Errors quote what nobody has signed: where it is suffices.
+    Document::parse_with_options(text, options).map_err(|error| {
+        let at = error.pos();
+        refused(format!("it is not XML (line {}, column {})", at.row, at.col))
+    })
 }
 
 /// Tells whether a node is this element.

@@ -25,7 +25,7 @@ const SIGNED: usize = 32;
 /// One input in so many is as long as a response may be.
 const LONG: usize = 512;
 /// What a reader may stumble over.
-const PIECES: [&str; 40] = [
+const PIECES: [&str; 42] = [
     "<",
     ">",
     "/>",
@@ -62,6 +62,8 @@ const PIECES: [&str; 40] = [
     "<a>",
     "</a>",
     "<a b='c'/>",
+    "<n1:a/>",
+    "<n2:a n1:b='c'/>",
     "ä\u{1d4b6}",
     "2026-",
     "T00:00:00Z",
@@ -110,14 +112,16 @@ impl Random {
         (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
     }
 
-    /// Pieces over and over, within a response, up to its size.
+    /// Pieces over and over, within an assertion, up to the size of a response. It is signed where it is XML, so that
+    /// canonical XML is made of it.
     fn long(&mut self) -> String {
         let (a, b) = (self.of(&PIECES), self.of(&PIECES));
         let unit = format!("{a}{b}");
-        let inside = unit.repeat((MAX_RESPONSE_BYTES - 4_000) / unit.len());
-        Parts { statements: inside, ..Parts::default() }
-            .around("_r", &Parts::default().assertion("_a"))
-            .replace(HERE, "")
+        let inside = unit.repeat(self.below(MAX_RESPONSE_BYTES - 6_000) / unit.len());
+        let own = Parts::default();
+        let uri = "u".repeat(1 + self.below(230));
+        let namespaces: String = (0..self.below(28)).map(|n| format!(" xmlns:n{n}='{uri}'")).collect();
+        signed_if_xml(&Parts { statements: format!("<a{namespaces}>{inside}</a>{}", own.statements), ..own })
     }
 
     /// A response whose parts were changed before it was signed.
@@ -126,18 +130,24 @@ impl Random {
         let fields = [&mut parts.name, &mut parts.confirmation, &mut parts.conditions, &mut parts.statements];
         let field = fields.into_iter().nth(self.below(4)).expect("one of them");
         *field = self.changed(field);
-        let assertion = parts.assertion("_a");
-        let is_xml = roxmltree::Document::parse(&assertion.replace(HERE, "")).is_ok();
-        if !is_xml {
-            return parts.around("_r", &assertion).replace(HERE, "");
-        }
-        let scheme = Scheme {
-            key: "curve",
-            signature: "http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256".to_owned(),
-            ..Scheme::default()
-        };
-        parts.around("_r", &sign(&assertion, "_a", &scheme)).replace(HERE, "")
+        signed_if_xml(&parts)
     }
+}
+
+/// The response of these parts, with its assertion signed by the key on a curve; without a signature where it is no
+/// XML.
+fn signed_if_xml(parts: &Parts) -> String {
+    let assertion = parts.assertion("_a");
+    let is_xml = roxmltree::Document::parse(&assertion.replace(HERE, "")).is_ok();
+    if !is_xml {
+        return parts.around("_r", &assertion).replace(HERE, "");
+    }
+    let scheme = Scheme {
+        key: "curve",
+        signature: "http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256".to_owned(),
+        ..Scheme::default()
+    };
+    parts.around("_r", &sign(&assertion, "_a", &scheme)).replace(HERE, "")
 }
 
 #[test]
@@ -157,11 +167,12 @@ fn a_response_that_chance_has_changed_is_refused_soon_or_says_what_was_signed() 
     let (trusted, curve) = (trust("provider"), trust("curve"));
     let (mut random, mut slowest, mut taken) = (Random(seed), Duration::ZERO, 0_u64);
     for _ in 0..inputs.unwrap_or(INPUTS) {
-        let is_signed = random.below(SIGNED) == 0;
-        let xml = match is_signed {
-            true => random.signed(),
-            false if random.below(LONG) == 0 => random.long(),
-            false => {
+        let (is_short, is_long) = (random.below(SIGNED) == 0, random.below(LONG) == 0);
+        let is_signed = is_short || is_long;
+        let xml = match (is_long, is_short) {
+            (true, _) => random.long(),
+            (false, true) => random.signed(),
+            (false, false) => {
                 let from = &from[random.below(from.len())];
                 random.changed(from)
             }

@@ -102,7 +102,7 @@ pub struct SamlAssertionRecord {
     pub hash: Hash,
     /// The provider's organization.
     pub organization: OrgId,
-    /// Until when it would be taken.
+    /// Until when it is known: some minutes longer than it would be taken.
     pub until: Timestamp,
 }
 
@@ -127,7 +127,7 @@ impl SamlAssertionRecord {
         KeyBuf::new(Self::KIND).part(&hash.to_string()).key()
     }
 
-    /// All of them, by the time at which they are refused anyway.
+    /// All of them, by the time until which they are known.
     #[must_use]
     pub fn by_end() -> KeyBuf {
         KeyBuf::new("sma.x")

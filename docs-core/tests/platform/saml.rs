@@ -5,7 +5,7 @@ mod sessions;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use docs_core::{
     ErrorKind,
     model::{CreateSamlProvider, SamlProvider, SamlProviderStatus, SamlService, Timestamp},
@@ -37,9 +37,11 @@ impl Saml for Plain {
         Ok(SamlIdentity {
             assertion: assertion.to_owned(),
             until: Timestamp::new(now.time() + TimeDelta::seconds(seconds)),
-            session_until: email
-                .starts_with("short")
-                .then(|| Timestamp::new(now.time() + TimeDelta::hours(1))),
+            session_until: match email.split('@').next() {
+                Some("short") => Some(Timestamp::new(now.time() + TimeDelta::hours(1))),
+                Some("long") => Some(Timestamp::new(DateTime::<Utc>::MAX_UTC)),
+                _ => None,
+            },
             in_response_to: Some(request).filter(|request| *request != "-").map(str::to_owned),
             email: email.to_owned(),
             first_name: email.to_lowercase().starts_with("grace").then(|| "Grace".to_owned()),
@@ -160,16 +162,44 @@ async fn an_account_that_is_not_linked_is_refused_until_an_administrator_links_i
     let w = world().await;
     let of = provider(&w, json!({})).await;
     // Ada administrates the organization, Eve is on the platform and not in it.
-    crate::support::person(&w.platform, "Eve").await;
+    let eve = crate::support::person(&w.platform, "Eve").await;
     for email in ["Ada@example.com", "eve@example.com"] {
         let refused = sign_in(&w, &of, email).await.refused(ErrorKind::Conflict);
         assert!(refused.message().contains("sign in with its own credentials"), "{refused:?}");
+        assert!(
+            refused.message().contains("invites it, unless it is a member, and then links it"),
+            "{refused:?}"
+        );
         assert_eq!(audited(&w).await[0], "saml_login_refuse");
     }
     w.as_admin().org(&w.org).member(w.admin.user().expect("a user")).set_sso().await.expect("linked");
     let session = sign_in(&w, &of, "Ada@example.com").await.expect("a session");
     assert_eq!(Some(&session.user.id), w.admin.user());
     sign_in(&w, &of, "eve@example.com").await.refused(ErrorKind::Conflict);
+    // As the sentence says: invited, and linked then.
+    w.as_admin().org(&w.org).member(eve.user().expect("a user")).set_sso().await.refused(ErrorKind::NotFound);
+    let invite = serde_json::from_value(json!({ "emails": ["eve@example.com"], "role": "read" }));
+    w.as_admin().org(&w.org).invites().send(invite.expect("an invitation")).await.expect("invited");
+    w.platform.settle().await.expect("settled");
+    sign_in(&w, &of, "eve@example.com").await.refused(ErrorKind::Conflict);
+    w.as_admin().org(&w.org).member(eve.user().expect("a user")).set_sso().await.expect("linked");
+    let session = sign_in(&w, &of, "eve@example.com").await.expect("a session");
+    assert_eq!(Some(&session.user.id), eve.user());
+}
+
+#[tokio::test]
+async fn a_browser_that_begins_often_is_let_in_by_the_last_ways() {
+    let w = world().await;
+    let of = provider(&w, json!({})).await;
+    let mut ways = Vec::new();
+    for _ in 0..20 {
+        ways.push(start(&w, &of).await);
+    }
+    let kept: Vec<&SamlStart> = ways.iter().collect();
+    let by = |way: &SamlStart| format!("new@example.com 60 {0} {0}", way.request);
+    finish(&w, &of, &by(&ways[3]), &kept).await.refused(ErrorKind::Unauthenticated);
+    finish(&w, &of, &by(&ways[4]), &kept).await.expect("the sixteenth from the end");
+    finish(&w, &of, &by(&ways[19]), &kept).await.expect("the last");
 }
 
 #[tokio::test]
@@ -197,7 +227,13 @@ async fn what_does_not_answer_this_browser_now_and_for_the_first_time_is_refused
         ("unsigned".to_owned(), vec![&mine], "it is not signed"),
         (format!("new@example.com 0 a {id}"), vec![&mine], "its assertion has expired"),
         (format!("new@example.com -5 a {id}"), vec![&mine], "its assertion has expired"),
+        (format!("new@example.com 90001 a {id}"), vec![&mine], "is valid for more than a day"),
+        // To the year 10000, which no store could read.
+        (format!("new@example.com 260000000000 a {id}"), vec![&mine], "is valid for more than a day"),
         (format!("nobody 60 a {id}"), vec![&mine], "the name id: must be an address"),
+        // The Kelvin sign, which is a k in lower case, and a dotted I.
+        (format!("Mi\u{212a}e@example.com 60 a {id}"), vec![&mine], "must be an address of ASCII characters"),
+        (format!("M\u{130}ke@example.com 60 a {id}"), vec![&mine], "must be an address of ASCII characters"),
         (format!("new@example.com 60 a {id}"), vec![], "answers no request of this browser"),
         (format!("new@example.com 60 a {id}"), vec![&theirs], "answers no request of this browser"),
         (format!("new@example.com 60 a {}", elsewhere.request), vec![&elsewhere], "answers no request"),
@@ -240,10 +276,27 @@ async fn people_begin_at_the_provider_only_where_it_may_be() {
 async fn two_servers_on_a_store_take_an_assertion_once_between_them() {
     let w = world().await;
     let of = provider(&w, json!({ "idpInitiated": true })).await;
-    let once = || finish(&w, &of, "new@example.com 60 a -", &[]);
-    let (one, two, three) = tokio::join!(once(), once(), once());
-    let sessions = [one, two, three].into_iter().filter(Result::is_ok).count();
-    assert_eq!(sessions, 1);
+    let beside = w.beside_with(|builder| builder.saml(Arc::new(Plain)));
+    // Somebody who is linked: nobody has to be made, and only the assertion can stand in the way.
+    sign_in(&w, &of, "grace@example.com").await.expect("a session");
+    let before = audited(&w).await.len();
+    for n in 0..8 {
+        let response = format!("grace@example.com 60 twice-{n} -");
+        let answer = SamlAnswer { response: &response, kept: &[] };
+        let (here, there) = tokio::join!(
+            w.platform.as_platform().finish_saml_login(&of.id, answer),
+            beside.as_platform().finish_saml_login(&of.id, answer),
+        );
+        let (taken, refused): (Vec<_>, Vec<_>) = [here, there].into_iter().partition(Result::is_ok);
+        assert_eq!((taken.len(), refused.len()), (1, 1));
+        let why = refused.into_iter().next().expect("one").refused(ErrorKind::Unauthenticated);
+        assert!(
+            why.message().contains("somebody signed in with it before, and it is good for once"),
+            "{why:?}"
+        );
+        w.clock.advance(Duration::from_millis(1));
+    }
+    assert_eq!(audited(&w).await.len(), before + 16, "eight let in, eight refused");
     w.check().await;
 }
 

@@ -62,8 +62,13 @@ impl World {
 
     /// Another server on the same store, with a search index of its own.
     pub(crate) fn beside(&self, index: Arc<dyn SearchIndex>) -> Platform {
+        self.beside_with(|builder| builder.search(index))
+    }
+
+    /// Another server on the same store, with more of what it may have.
+    pub(crate) fn beside_with(&self, more: impl FnOnce(Builder) -> Builder) -> Platform {
         let builder = Platform::builder(Arc::clone(self.platform.store()), Arc::clone(&self.objects));
-        builder.clock(self.clock.clone()).ids(SeededIds::new(8)).search(index).build()
+        more(builder.clock(self.clock.clone()).ids(SeededIds::new(8))).build()
     }
 
     /// A member with a role; `None` for a guest.

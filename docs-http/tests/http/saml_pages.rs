@@ -284,6 +284,62 @@ async fn who_is_not_let_in_is_told_why_and_nothing_is_made() {
     assert!(again.status == 403 && again.body.contains("good for once"), "{}", again.body);
 }
 
+#[tokio::test]
+async fn a_session_is_signed_out_where_it_began() {
+    let p = Pages::new().await;
+    let token = p.sign_in("grace@example.com").await;
+    let provider =
+        p.s.post(&format!("/v1/orgs/{}/saml", p.s.org), 201, json!({ "label": "Other" })).await.body;
+    let form = || ("application/x-www-form-urlencoded", format!("token={token}"));
+    for (path, status) in [(format!("/saml/{}/end", id(&provider)), 404), (format!("{}/end", p.path), 200)] {
+        let (kind, body) = form();
+        let done = p.client.post(&path).header("accept", HTML).content_type(kind).body(body).send().await;
+        let done = shown(done).await;
+        assert_eq!(done.status, status, "{}", done.body);
+        if status == 404 {
+            p.s.ask("GET", "/v1/user", &token, None).await.is(200, "the session goes on");
+        }
+    }
+    p.s.ask("GET", "/v1/user", &token, None).await.refused(401, "the session is over");
+}
+
+#[tokio::test]
+async fn no_part_of_a_page_begins_to_sign_in_and_the_oldest_ways_are_forgotten() {
+    let p = Pages::new().await;
+    let start = format!("{}/start", p.path);
+    for (to, status) in
+        [("image", 403), ("iframe", 403), ("empty", 403), ("script", 403), ("", 403), ("document", 303)]
+    {
+        let response = p.client.get(&start).header("sec-fetch-dest", to).send().await;
+        assert_eq!(response.0.status().as_u16(), status, "{to}");
+        assert_eq!(response.0.headers().contains_key("set-cookie"), status == 303, "{to}");
+    }
+    // A browser that begins again and again, and keeps what it is told to.
+    let (mut jar, mut ways): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for _ in 0..20 {
+        let response = p.client.get(&start).header("cookie", jar.join("; ")).send().await;
+        let location = header(&response, "location");
+        ways.push(location.split_once("?request=").expect("a request").1.to_owned());
+        for cookie in response.0.headers().get_all("set-cookie") {
+            let cookie = cookie.to_str().expect("text");
+            let pair = cookie.split(';').next().expect("a pair").to_owned();
+            let name = format!("{}=", pair.split_once('=').expect("a pair").0);
+            jar.retain(|kept| !kept.starts_with(&name));
+            if !cookie.contains("Max-Age=0") {
+                jar.push(pair);
+            }
+        }
+        assert!(jar.len() <= 8, "{}", jar.len());
+    }
+    let json = "application/json";
+    let first = p.answer(&format!("grace@example.com {}", ways[11]), &jar.join("; "), json).await;
+    assert_eq!(first.status, 403, "{}", first.body);
+    for way in [&ways[12], &ways[19]] {
+        let shown = p.answer(&format!("grace@example.com {way}"), &jar.join("; "), json).await;
+        assert_eq!(shown.status, 200, "{}", shown.body);
+    }
+}
+
 /// Thirty megabytes of nothing as the binding HTTP-Redirect carries them, in an address that is short enough.
 fn deflate_bomb() -> String {
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::best());
@@ -301,6 +357,8 @@ async fn each_address_takes_its_method_and_a_provider_that_is_there() {
         ("DELETE", "", 405, "GET, HEAD, OPTIONS"),
         ("PUT", "/end", 405, "POST, OPTIONS"),
         ("OPTIONS", "/acs", 204, "POST, OPTIONS"),
+        ("GET", "/acs", 405, "POST, OPTIONS"),
+        ("PATCH", "/acs", 405, "POST, OPTIONS"),
         ("OPTIONS", "/start", 204, "GET, HEAD, OPTIONS"),
     ] {
         let method = method.parse().expect("a method");
@@ -311,6 +369,9 @@ async fn each_address_takes_its_method_and_a_provider_that_is_there() {
             "{step}"
         );
     }
+    let other = p.client.put(format!("{}/end", p.path)).send().await;
+    let other = shown(other).await;
+    assert!(other.kind.starts_with("application/json") && other.body.contains("405"), "{}", other.body);
     // What comes in the address is not looked at: neither inflated, nor verified.
     let bomb = deflate_bomb();
     let shown = shown(p.client.get(format!("{}/acs?SAMLResponse={bomb}", p.path)).send().await).await;

@@ -20,7 +20,8 @@ pub struct SamlTrust {
 pub struct SamlIdentity {
     /// The id of the assertion, by which a response that comes again is known.
     pub assertion: String,
-    /// Until when the response may be taken: one that comes again later is refused as expired.
+    /// Until when the response may be taken: one that comes again later is refused as expired. At most a day ahead, and
+    /// what clocks differ: until then it is known as one that was taken.
     pub until: Timestamp,
     /// Until when the provider lets the session last; it says nothing of it when absent.
     pub session_until: Option<Timestamp>,

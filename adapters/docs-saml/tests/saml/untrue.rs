@@ -3,8 +3,8 @@
 use docs_ports::SamlTrust;
 
 use crate::idp::{
-    AUDIENCE, HERE, Parts, RECIPIENT, REQUEST, Scheme, at, certificate, conditions, confirmation, refused,
-    sign, trust, verify, verify_with,
+    AUDIENCE, HERE, Parts, RECIPIENT, REQUEST, Scheme, at, certificate, conditions, confirmation, now,
+    refused, sign, trust, verify, verify_with,
 };
 
 #[test]
@@ -116,7 +116,7 @@ fn what_is_not_for_this_service_or_of_this_provider_is_refused() {
         (
             "another destination",
             Parts { destination: "Destination=\"https://other.example/acs\"".to_owned(), ..parts.clone() },
-            "its Destination is `https://other.example/acs`",
+            "its Destination is not this service",
         ),
         ("no destination", Parts { destination: String::new(), ..parts.clone() }, "has no Destination"),
         (
@@ -134,7 +134,7 @@ fn what_is_not_for_this_service_or_of_this_provider_is_refused() {
             Parts { confirmation: confirmation(RECIPIENT, "", &at(60)), ..parts.clone() },
             "answer different requests (InResponseTo)",
         ),
-        ("another issuer", Parts { issuer: "https://evil.example".to_owned(), ..parts.clone() }, "it is of"),
+        ("another issuer", Parts { issuer: "https://evil.example".to_owned(), ..parts.clone() }, "its Issuer is not the provider"),
         (
             "a holder of a key",
             Parts { confirmation: parts.confirmation.replace("cm:bearer", "cm:holder-of-key"), ..parts.clone() },
@@ -190,21 +190,97 @@ fn what_is_not_valid_now_is_refused_beyond_a_small_difference_of_clocks() {
     let odd = confirmation(RECIPIENT, &answers, "tomorrow");
     refused("no time", &Parts { confirmation: odd, ..Parts::default() }.signed(), "is no time");
     let over = format!("<saml:AuthnStatement AuthnInstant=\"{0}\" SessionNotOnOrAfter=\"{0}\"/>", at(-3_600));
-    refused(
-        "a session that is over",
-        &Parts { statements: over, ..Parts::default() }.signed(),
-        "has expired",
-    );
+    let over = Parts { statements: over, ..Parts::default() };
+    refused("a session that is over", &over.signed(), "the session at the provider has ended");
+    let just = Parts { statements: over.statements.replace(&at(-3_600), &at(0)), ..Parts::default() };
+    refused("a session that ends now", &just.signed(), "the session at the provider has ended");
 }
 
 #[test]
-fn a_provider_that_refuses_is_quoted() {
-    let status = "<samlp:Status><samlp:StatusCode Value=\"urn:oasis:names:tc:SAML:2.0:status:Responder\"><samlp:StatusCode \
-                  Value=\"urn:oasis:names:tc:SAML:2.0:status:AuthnFailed\"/></samlp:StatusCode><samlp:StatusMessage>No \
-                  &lt;b&gt; today</samlp:StatusMessage></samlp:Status>";
-    let parts = Parts { status: status.to_owned(), ..Parts::default() };
-    let failed = parts.around("_r", "").replace(HERE, "");
-    refused("a failure", &failed, "the provider refused: `urn:oasis:names:tc:SAML:2.0:status:Responder`");
-    refused("a failure", &failed, "`No <b> today`");
-    refused("a failure with an assertion", &parts.signed(), "the provider refused");
+fn what_is_valid_for_more_than_a_day_is_refused_and_a_session_may_last() {
+    const DAY: i64 = 86_400;
+    let answers = format!("InResponseTo=\"{REQUEST}\"");
+    let valid = |until: &str| Parts { conditions: conditions(&at(-60), until, AUDIENCE), ..Parts::default() };
+    let confirmed =
+        |until: &str| Parts { confirmation: confirmation(RECIPIENT, &answers, until), ..Parts::default() };
+    let until_day = |parts: Parts| verify(&parts.signed()).expect("a day").until.time();
+    assert_eq!((until_day(valid(&at(DAY))) - now()).num_seconds(), 360, "what is confirmed is less");
+    let whole = Parts { conditions: valid(&at(DAY)).conditions, ..confirmed(&at(DAY)) };
+    assert_eq!((until_day(whole) - now()).num_seconds(), DAY + 60);
+    for far in
+        [at(DAY + 1).as_str(), "2099-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59-23:59"]
+    {
+        refused(far, &valid(far).signed(), "it is valid for too long: its NotOnOrAfter");
+        refused(far, &confirmed(far).signed(), "it is valid for too long: its NotOnOrAfter");
+        let session =
+            format!("<saml:AuthnStatement AuthnInstant=\"{}\" SessionNotOnOrAfter=\"{far}\"/>", at(-5));
+        let session = Parts { statements: session, ..Parts::default() };
+        let identity = verify(&session.signed()).expect("a session has its own longest time");
+        assert!(identity.session_until.is_some_and(|until| until.time() > now()), "{far}");
+    }
+    let made = |instant: &str| {
+        let assertion = Parts::default().assertion("_a").replacen(&at(-5), instant, 1);
+        Parts::default().around("_r", &sign(&assertion, "_a", &Scheme::default())).replace(HERE, "")
+    };
+    for within in [at(-DAY), at(DAY)] {
+        assert!(verify(&made(&within)).is_ok(), "{within}");
+    }
+    for beyond in
+        [at(-DAY - 1), at(DAY + 1), "0001-01-01T00:00:00Z".to_owned(), "9999-12-31T23:59:59Z".to_owned()]
+    {
+        refused(&beyond, &made(&beyond), "its IssueInstant is");
+    }
+    let none = Parts::default().assertion("_a").replacen(&format!("IssueInstant=\"{}\"", at(-5)), "", 1);
+    let none = Parts::default().around("_r", &sign(&none, "_a", &Scheme::default())).replace(HERE, "");
+    refused("no time of issue", &none, "its assertion has no IssueInstant");
+}
+
+#[test]
+fn of_two_confirmations_for_the_bearer_none_is_chosen() {
+    let answers = format!("InResponseTo=\"{REQUEST}\"");
+    let (early, late) =
+        (confirmation(RECIPIENT, &answers, &at(60)), confirmation(RECIPIENT, &answers, &at(3_600)));
+    for both in [format!("{early}{late}"), format!("{late}{early}")] {
+        let parts = Parts { confirmation: both, ..Parts::default() };
+        refused("two", &parts.signed(), "confirmed for the bearer more than once");
+    }
+    let holder = early.replace("cm:bearer", "cm:holder-of-key");
+    let parts = Parts { confirmation: format!("{holder}{late}"), ..Parts::default() };
+    assert!(verify(&parts.signed()).is_ok(), "the other is not for the bearer");
+}
+
+#[test]
+fn a_provider_that_refuses_is_named_in_the_words_of_the_standard_alone() {
+    let failed = |outer: &str, inner: &str, message: &str| Parts {
+        status: format!(
+            "<samlp:Status><samlp:StatusCode Value=\"{outer}\"><samlp:StatusCode Value=\"{inner}\"/>\
+             </samlp:StatusCode><samlp:StatusMessage>{message}</samlp:StatusMessage></samlp:Status>"
+        ),
+        ..Parts::default()
+    };
+    let urn = |name: &str| format!("urn:oasis:names:tc:SAML:2.0:status:{name}");
+    let call = "Call +1 900 555 0100 to sign in";
+    for (parts, said) in [
+        (
+            failed(&urn("Responder"), &urn("AuthnFailed"), call),
+            "the provider refused: Responder, AuthnFailed; its log",
+        ),
+        (failed(&urn("Requester"), call, ""), "the provider refused: Requester; its log"),
+        (failed(&urn(call), call, call), "the provider refused, and what its log"),
+    ] {
+        for xml in [parts.around("_r", "").replace(HERE, ""), parts.signed()] {
+            refused("a failure", &xml, said);
+            assert!(!verify(&xml).expect_err(said).contains("900"), "nobody signed it");
+        }
+    }
+    for unsigned in [
+        Parts { destination: format!("Destination=\"{call}\""), ..Parts::default() },
+        Parts { issuer: call.to_owned(), ..Parts::default() },
+    ] {
+        let why =
+            verify(&unsigned.around("_r", "<saml:Assertion/>").replace(HERE, "")).expect_err("unsigned");
+        assert!(why.contains("not this service") || why.contains("not the provider"), "{why}");
+        assert!(!why.contains("900"), "{why}");
+    }
+    assert_eq!(verify("<a></call-me>").expect_err("no XML"), "it is not XML (line 1, column 4)");
 }

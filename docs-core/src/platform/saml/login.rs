@@ -22,8 +22,12 @@ use crate::{
 
 /// How long somebody may take to sign in at a provider.
 pub(in crate::platform) const SAML_LOGIN_WINDOW: TimeDelta = TimeDelta::minutes(15);
-/// Most ways that one browser may be on at a time; of more, the first ones are looked at.
+/// Most ways that one browser may be on at a time; of more, the last ones are looked at: browsers send them in the
+/// order in which they were begun.
 const MAX_ON_THE_WAY: usize = 16;
+/// How far ahead the end of an assertion may be: until then it is known as one that was taken. A day, and what clocks
+/// differ.
+const LONGEST_VALIDITY: TimeDelta = TimeDelta::hours(25);
 
 /// A browser that is about to sign in.
 #[non_exhaustive]
@@ -54,7 +58,8 @@ impl std::fmt::Debug for SamlStart {
 pub struct SamlAnswer<'a> {
     /// The field `SAMLResponse` of the form.
     pub response: &'a str,
-    /// What the browser kept of each of the ways it is on.
+    /// What the browser kept of each of the ways it is on, in the order in which they were begun; of more than 16, the
+    /// last ones are looked at.
     pub kept: &'a [String],
 }
 
@@ -117,9 +122,9 @@ impl<'p> Caller<'p> {
     /// organization trusts, and answered with a session, the token of which is a bearer token.
     ///
     /// Somebody whose address no account has becomes a user and a member, with the provider's role and team. A provider
-    /// speaks for its organization only: who has an account already signs in with it, until an administrator
-    /// [makes the member one who signs in so](crate::platform::MemberHandle::set_sso). An answer is taken once. The
-    /// audit log of the organization tells of who was let in, and that somebody was not.
+    /// speaks for its organization only: who has an account already signs in with it, until they are a member and an
+    /// administrator [makes the member one who signs in so](crate::platform::MemberHandle::set_sso). An answer is taken
+    /// once. The audit log of the organization tells of who was let in, and that somebody was not.
     ///
     /// Only the platform itself may: it is for the address that browsers come back to.
     ///
@@ -232,11 +237,20 @@ impl Platform {
         if found.until <= now {
             return Err(refused("its assertion has expired"));
         }
+        if found.until.time() > now.time() + LONGEST_VALIDITY {
+            return Err(refused("its assertion is valid for more than a day"));
+        }
         if found.session_until.is_some_and(|until| until <= now) {
             return Err(refused("the session at the provider has ended"));
         }
         self.check_way(provider, (&found, answer.kept), &service.start_url)?;
-        let identity = SamlIdentity { email: found.email.trim().to_lowercase(), ..found };
+        // Lower case of other characters makes one of different addresses: the Kelvin sign becomes a k.
+        if !found.email.is_ascii() {
+            return Err(refused(
+                "the name id: must be an address of ASCII characters, like name@example.com",
+            ));
+        }
+        let identity = SamlIdentity { email: found.email.trim().to_ascii_lowercase(), ..found };
         check_email("the name id", &identity.email).map_err(refused)?;
         Ok(identity)
     }
@@ -257,7 +271,7 @@ impl Platform {
             };
         };
         let (purpose, now) = (purpose(&provider.id), self.now());
-        let on_it = kept.iter().take(MAX_ON_THE_WAY).any(|kept| {
+        let on_it = kept.iter().rev().take(MAX_ON_THE_WAY).any(|kept| {
             let way = self.secrets().open(&purpose, kept).ok();
             let way = way.and_then(|way| serde_json::from_str::<OnTheWay>(&way).ok());
             way.is_some_and(|way| way.request == *request && way.until > now)

@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use super::active_provider;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
-    model::{InviteId, OrgId, TeamRole, Timestamp, User, UserId},
+    model::{InviteId, OrgId, SamlProviderId, TeamRole, Timestamp, User, UserId},
     platform::{
         Actor, Platform,
         members::{join, user_of},
@@ -26,6 +26,8 @@ use crate::{
 
 /// How long a session lasts, unless the provider says less.
 pub(in crate::platform) const SESSION_WINDOW: TimeDelta = TimeDelta::hours(12);
+/// How much longer an assertion that was taken is known than it would be taken again: clocks of servers differ.
+const KNOWN_LONGER: TimeDelta = TimeDelta::minutes(5);
 /// Most characters of a display name.
 const MAX_NAME: usize = 128;
 /// Most characters of the reason of a refusal that are kept.
@@ -115,7 +117,7 @@ impl Admission {
             assertion: SamlAssertionRecord {
                 hash: SamlAssertionRecord::hash_of(&provider.id, &identity.assertion),
                 organization,
-                until: identity.until,
+                until: Timestamp::new(identity.until.time() + KNOWN_LONGER),
             },
             assertion_key: SamlAssertionRecord::at(&provider.id, &identity.assertion),
             token: TokenRecord {
@@ -186,8 +188,8 @@ impl Admission {
             return Ok(());
         }
         Err(Error::conflict(
-            "an account has this address: sign in with its own credentials, until an administrator of the \
-             organization links it",
+            "an account has this address: sign in with its own credentials. For it to sign in here, an administrator \
+             of the organization invites it, unless it is a member, and then links it",
         ))
     }
 }
@@ -272,32 +274,36 @@ fn display_name(identity: &SamlIdentity) -> String {
 }
 
 impl<'p> Caller<'p> {
-    /// Ends a session of single sign-on: its token lets nobody in from now on. A token that is none, or has ended, is
-    /// no error. Tokens that users were given stay. Only the platform itself may: it is for the address that people
-    /// sign out at.
+    /// Ends a session of single sign-on that began at a provider: its token lets nobody in from now on. A token that is
+    /// none, or has ended, is no error. Tokens that users were given stay. Only the platform itself may: it is for the
+    /// address that people sign out at.
     ///
     /// # Errors
-    /// `Forbidden` for users.
+    /// `Forbidden` for users; `NotFound` for a session of another provider, which stays.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the session ended or not.
     ///
     /// # Example
     /// ```
-    /// # use docs_core::{Platform, Result};
-    /// # async fn example(platform: &Platform, token: &str) -> Result<()> {
-    /// platform.as_platform().end_saml_session(token).await?;
+    /// # use docs_core::{Platform, Result, model::SamlProviderId};
+    /// # async fn example(platform: &Platform, provider: &SamlProviderId, token: &str) -> Result<()> {
+    /// platform.as_platform().end_saml_session(provider, token).await?;
     /// assert!(platform.authenticate(token).await.is_err());
     /// # Ok(())
     /// # }
     /// ```
-    pub fn end_saml_session(self, token: &'p str) -> BoxFuture<'p, Result<()>> {
+    pub fn end_saml_session(self, provider: &'p SamlProviderId, token: &'p str) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             self.actor().require_platform()?;
             let key = TokenRecord::at(&Hash::of(token.as_bytes()));
             let session: Option<Arc<TokenRecord>> = self.platform.read().await?.get(&key).await?;
-            let Some(session) = session.filter(|token| token.sso.is_some()) else { return Ok(()) };
-            self.platform.write(&Actor::User(session.user.clone()), &SessionEnd { key }).await
+            let Some(token) = session else { return Ok(()) };
+            let Some(session) = &token.sso else { return Ok(()) };
+            if session.provider != *provider {
+                return Err(Error::not_found("session of this SAML provider"));
+            }
+            self.platform.write(&Actor::User(token.user.clone()), &SessionEnd { key }).await
         })
     }
 }

@@ -102,7 +102,12 @@ impl Course {
             }
             Step::SignOut(who) => {
                 if let Some((token, _)) = self.people.entry(who).or_default().sessions.pop() {
-                    self.w.platform.as_platform().end_saml_session(&token).await.expect("signed out");
+                    self.w
+                        .platform
+                        .as_platform()
+                        .end_saml_session(&self.of.id, &token)
+                        .await
+                        .expect("signed out");
                     assert!(self.w.platform.authenticate(&token).await.is_err());
                 }
             }
