@@ -4,6 +4,7 @@ use std::{error::Error, io::IsTerminal as _, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
+use url::Url;
 
 use crate::{
     Server, ServerConfig, ServerError, admin::Admin, export::export, health_check, health_check::Question,
@@ -34,6 +35,9 @@ enum Command {
         /// Folder to write to, empty or new.
         #[arg(long, value_name = "FOLDER")]
         to: PathBuf,
+        /// Address under which the files will be served, for canonical addresses, `sitemap.xml` and `rss.xml`.
+        #[arg(long, value_name = "URL")]
+        url: Option<Url>,
     },
     /// Asks the server at `--bind` whether it is alive and can read its store, and ends: with 0 if so.
     Health {
@@ -83,7 +87,7 @@ impl Cli {
     async fn run(self) -> Result<(), ServerError> {
         match &self.command {
             Some(Command::Admin(admin)) => admin.run(&self.config).await,
-            Some(Command::Export { site, to }) => export(&self.config, site, to).await,
+            Some(Command::Export { site, to, url }) => export(&self.config, site, (to, url.clone())).await,
             Some(Command::Health { ready }) => {
                 let question = if *ready { Question::Readiness } else { Question::Health };
                 health_check::ask(&self.config.bind, question).await

@@ -1,4 +1,4 @@
-//! `docs-server export SITE --to DIR`: a public site as files that any web server can host.
+//! `docs-server export SITE --to DIR [--url URL]`: a public site as files that any web server can host.
 
 use std::{
     fs::{File, create_dir_all},
@@ -7,7 +7,7 @@ use std::{
 };
 
 use docs_core::{Platform, model::Site, platform::SiteFilter, store::PageRequest};
-use docs_site::{ExportTarget, SiteConfig, Sites};
+use docs_site::{ExportOptions, ExportTarget, SiteConfig, Sites};
 use url::Url;
 
 use crate::{ServerConfig, ServerError, StoreUrl, adapters, config::base_url};
@@ -17,7 +17,12 @@ use crate::{ServerConfig, ServerError, StoreUrl, adapters, config::base_url};
 /// # Errors
 /// [`ServerError`] names the flag whose value cannot be used; `NotFound` and `Forbidden` for a site that is not there
 /// or not public.
-pub(crate) async fn export(config: &ServerConfig, site: &str, to: &Path) -> Result<(), ServerError> {
+pub(crate) async fn export(
+    config: &ServerConfig,
+    site: &str,
+    (to, url_of_copy): (&Path, Option<Url>),
+) -> Result<(), ServerError> {
+    let options = url_of_copy.map_or_else(ExportOptions::default, ExportOptions::at);
     if config.store == StoreUrl::Memory {
         let why = "`memory` ends with this command; name the database of the server";
         return Err(ServerError::flag("--store", why));
@@ -30,7 +35,7 @@ pub(crate) async fn export(config: &ServerConfig, site: &str, to: &Path) -> Resu
     let url = published(&platform, site).await?;
     let path = Url::parse(&url).map_err(ServerError::other)?.path().to_owned();
     let mut folder = Folder::new(to)?;
-    let done = Sites::new(&platform, SiteConfig::default())?.export(&path, &mut folder).await?;
+    let done = Sites::new(&platform, SiteConfig::default())?.export(&path, &options, &mut folder).await?;
     for link in &done.broken {
         eprintln!("/{}: the link to {} leads nowhere", link.page, link.target);
     }

@@ -146,11 +146,8 @@ impl Addresses {
 
     /// The address of an entry of a space's pages.
     pub(crate) fn of_entry(&self, space: &SpaceId, frame: &Frame, at: usize) -> Option<String> {
-        let base = self.of_space(space)?;
-        if frame.first() == Some(at) {
-            return Some(base);
-        }
-        Some(format!("{base}{}", encoded(&frame.entries.get(at)?.path)))
+        frame.entries.get(at)?;
+        Some(format!("{}{}", self.of_space(space)?, frame.address(at)))
     }
 
     /// Where a reference leads.

@@ -6,6 +6,8 @@ use docs_core::model::{
     ContentRef, FileId, GitBlob, PageBase, PageId, Revision, RevisionFile, RevisionPage, Timestamp,
 };
 
+use crate::address::encoded;
+
 /// Bytes that an entry takes besides its texts, about.
 const ENTRY: usize = 256;
 
@@ -52,6 +54,7 @@ pub(crate) struct Frame {
     pub(crate) entries: Vec<Entry>,
     /// The entries of the top level.
     pub(crate) top: Vec<usize>,
+    first: Option<usize>,
     files: HashMap<FileId, RevisionFile>,
     by_id: HashMap<PageId, usize>,
     by_path: HashMap<String, usize>,
@@ -82,6 +85,7 @@ impl Frame {
             frame.entries.push(entry);
             stack.extend(below.into_iter().rev().map(|page| (page, Some(at))));
         }
+        frame.first = frame.found_first();
         frame
     }
 
@@ -96,7 +100,19 @@ impl Frame {
     }
 
     /// The page that a space begins with: the first with content that is not left out of navigation, else the first.
-    pub(crate) fn first(&self) -> Option<usize> {
+    pub(crate) const fn first(&self) -> Option<usize> {
+        self.first
+    }
+
+    /// The path of an entry below its space, each segment written out; blank for the page that the space begins with.
+    pub(crate) fn address(&self, at: usize) -> String {
+        match self.entries.get(at) {
+            Some(entry) if self.first != Some(at) => encoded(&entry.path),
+            _ => String::new(),
+        }
+    }
+
+    fn found_first(&self) -> Option<usize> {
         let mut pages = self.documents();
         let first = pages.next()?;
         if !self.entries[first].is_hidden {
@@ -112,8 +128,8 @@ impl Frame {
     }
 
     /// The pages with content that lists name: neither left out of navigation nor kept out of search.
-    pub(crate) fn listed(&self) -> impl Iterator<Item = &Entry> + '_ {
-        self.documents().map(|at| &self.entries[at]).filter(|page| !page.is_hidden && !page.is_unlisted)
+    pub(crate) fn listed(&self) -> impl Iterator<Item = usize> + '_ {
+        self.documents().filter(|at| !self.entries[*at].is_hidden && !self.entries[*at].is_unlisted)
     }
 
     /// The first page with content that an entry holds, at whatever depth.

@@ -85,7 +85,8 @@ pub(crate) async fn gather_specs(
     Ok(specs)
 }
 
-fn shows_specs(document: &Document) -> bool {
+/// Tells whether a document shows something of specifications, whether or not they are there.
+pub(crate) fn shows_specs(document: &Document) -> bool {
     document.parts().any(|part| matches!(part, Part::Block(block) if SpecSubject::of(&block.kind).is_some()))
 }
 

@@ -44,6 +44,6 @@ mod visit;
 mod words;
 mod xml;
 
-pub use export::{BrokenLink, ExportTarget, Exported};
+pub use export::{BrokenLink, ExportOptions, ExportTarget, Exported};
 pub use mount::{BeforeSites, SiteConfig, Sites};
 pub use tower::{ResponseBody, SitesService};

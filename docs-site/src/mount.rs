@@ -161,12 +161,9 @@ impl Shared {
                 Response::builder().status(StatusCode::INTERNAL_SERVER_ERROR).finish()
             }
         };
-        let kept = response.headers().get(header::CACHE_CONTROL).and_then(|kept| kept.to_str().ok());
-        // The address of what is not for everybody may hold the key of a share link.
-        let is_open = kept.is_some_and(|kept| kept.starts_with("public"));
         tracing::info!(
             http.method = %asked.method,
-            http.path = if is_open { &asked.path } else { self.shown(asked) },
+            http.path = self.shown(asked),
             http.status = response.status().as_u16(),
             duration.ms = since.elapsed().as_secs_f64() * 1000.0,
             "page"
@@ -174,8 +171,11 @@ impl Shared {
         Some(response)
     }
 
-    /// The path of a request as far as it names a site.
+    /// The path of a request for the log: as far as it names a site, unless everybody may know the rest.
     fn shown<'a>(&self, asked: &'a Asked<'_>) -> &'a str {
+        if asked.is_open() {
+            return &asked.path;
+        }
         let end = asked
             .path
             .strip_prefix(&self.prefix)
@@ -252,6 +252,9 @@ impl Shared {
                 visit.with_preview(Preview::of(&self.platform, member, (&space, version, path)).await?)
             }
         };
+        if visit.is_for_all {
+            asked.opens();
+        }
         match own {
             Some(MCP) => self.agent(asked, visit, sent).await,
             Some(own) => self.own(asked, &visit, own).await,
@@ -279,8 +282,7 @@ impl Shared {
     /// What stands below a site and is no page.
     async fn own(&self, asked: &Asked<'_>, visit: &Visit, name: &str) -> Result<Response> {
         let place = visit.place()?;
-        let looks = &visit.site.customizations;
-        let look = looks.site_spaces.get(&place.space.id).unwrap_or(&looks.site);
+        let look = visit.look(&place.space.id);
         let query = asked.parameter("q").unwrap_or_default();
         let answer = match name {
             "search" => Answer::new(HTML, search_page(visit, &self.caches, &query).await?, Keeping::Nobody)
@@ -289,8 +291,7 @@ impl Shared {
                 Answer::new(JSON, results_as_json(visit, &query).await?, Keeping::Nobody).unindexed()
             }
             "icon.svg" => {
-                let title = look.title.as_ref().unwrap_or(&visit.site.site.title);
-                Answer::new("image/svg+xml", theme::icon(look, title.as_str()), keeping(visit))
+                Answer::new("image/svg+xml", theme::icon(look, visit.title_of(look)), keeping(visit))
             }
             name if name.starts_with("theme.") => {
                 let css = Tagged::new(theme::style_sheet(look));
@@ -471,7 +472,7 @@ impl Shared {
                 ("Not available", "The server is busy. Try again in a moment.".to_owned())
             }
             ErrorKind::Internal => {
-                tracing::error!(?error, path = asked.path, "a page could not be shown");
+                tracing::error!(?error, path = self.shown(asked), "a page could not be shown");
                 ("Something went wrong", "The page could not be shown.".to_owned())
             }
             _ => ("The request cannot be answered", error.to_string()),

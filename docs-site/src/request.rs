@@ -1,6 +1,9 @@
 //! What of a request decides its answer.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use percent_encoding::percent_decode_str;
 use poem::{
@@ -68,7 +71,7 @@ impl Base {
 }
 
 /// A request, as far as it is about a site.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Asked<'r> {
     /// Scheme and host by which addresses are resolved, without a slash at the end.
     pub(crate) origin: Cow<'r, str>,
@@ -84,6 +87,8 @@ pub(crate) struct Asked<'r> {
     pub(crate) headers: &'r HeaderMap,
     /// Whether the visitor's connection is encrypted, as far as is known.
     pub(crate) is_secure: bool,
+    /// Whether what the path leads to was found to be for everybody.
+    is_open: AtomicBool,
 }
 
 impl<'r> Asked<'r> {
@@ -112,7 +117,18 @@ impl<'r> Asked<'r> {
             method: request.method(),
             headers: request.headers(),
             is_secure,
+            is_open: AtomicBool::new(false),
         }
+    }
+
+    /// Keeps that what the path leads to is for everybody.
+    pub(crate) fn opens(&self) {
+        self.is_open.store(true, Ordering::Relaxed);
+    }
+
+    /// Tells whether everybody may know the path: that of anything else may hold the key of a share link.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed)
     }
 
     /// The first value of a parameter of the query.

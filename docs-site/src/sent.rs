@@ -6,6 +6,7 @@ use poem::{
     Request, Response,
     http::{HeaderValue, Method, StatusCode},
 };
+use url::Url;
 
 use crate::{
     answer::{Answer, HTML, Keeping, keep_member, redirect_as},
@@ -73,9 +74,7 @@ pub(crate) async fn sign_in(
     };
     let base = &visit.found.site_base_path;
     let (token, to) = (field("token"), field("to"));
-    // Only what lies below the site, so that nobody is sent elsewhere.
-    let is_below = to.starts_with(base.as_str()) && !to.starts_with("//") && !to.contains(['\\', '\r', '\n']);
-    let to = if is_below { to } else { base.clone() };
+    let to = if stays(&format!("{}{base}", asked.origin), &to) { to } else { base.clone() };
     // Another site that signs its visitors in here could show them what is not theirs.
     let from = asked.headers.get("sec-fetch-site").and_then(|from| from.to_str().ok());
     let is_own = from.is_none_or(|from| matches!(from, "same-origin" | "none"));
@@ -89,6 +88,18 @@ pub(crate) async fn sign_in(
     Ok(refused(page).send(asked, policy).await)
 }
 
+/// Tells whether a path leads nowhere but to a site, as browsers read it: they drop some characters, take `\` for `/`,
+/// and two slashes for a host.
+fn stays(site: &str, to: &str) -> bool {
+    let Ok(site) = Url::parse(site) else { return false };
+    let Ok(joined) = site.join(to) else { return false };
+    !to.contains(|c: char| c.is_control() || c == '\\')
+        && to.starts_with('/')
+        && joined.origin() == site.origin()
+        && joined.path().starts_with(site.path())
+        && !joined.path().starts_with("//")
+}
+
 fn refused(page: String) -> Answer {
     Answer::new(HTML, page, Keeping::Nobody).with_status(StatusCode::UNAUTHORIZED).unindexed()
 }
@@ -100,5 +111,33 @@ impl Visit {
     /// The platform's, but for a token that is not valid.
     async fn knows_member(&self, token: &str) -> Result<bool> {
         Ok(crate::request::is_token(token) && member_of(self.platform(), token).await?.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leads_off_a_site_is_refused_as_browsers_read_it() {
+        for (site, to, expected) in [
+            ("https://a.test/", "/b?c#d", true),
+            ("https://a.test/", "/", true),
+            ("https://a.test/", "/\t/evil.test", false),
+            ("https://a.test/", "/\n/evil.test", false),
+            ("https://a.test/", "\t//evil.test", false),
+            ("https://a.test/", "//evil.test", false),
+            ("https://a.test/", "/.//evil.test", false),
+            ("https://a.test/", "/\\evil.test", false),
+            ("https://a.test/", "https://evil.test/", false),
+            ("https://a.test/", "javascript:alert(1)", false),
+            ("https://a.test/", "", false),
+            ("https://a.test/sites/b/", "/sites/b/c", true),
+            ("https://a.test/sites/b/", "/sites/b/../c", false),
+            ("https://a.test/sites/b/", "/sites/b/%2e%2E/c", false),
+            ("https://a.test/sites/b/", "/sites/c/", false),
+        ] {
+            assert_eq!(stays(site, to), expected, "{to:?} of {site}");
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use docs_core::{
     Actor, Error, ErrorKind, Platform, Result,
     model::{
-        ElsewhereTarget, PublishedSite, PublishedUrl, RedirectSource, ResolveUrl, ResolveVisitor,
-        ResolvedContent, ResolvedUrl, SearchSite, SiteVisibility, SpaceId,
+        Customization, ElsewhereTarget, PublishedSite, PublishedUrl, RedirectSource, ResolveUrl,
+        ResolveVisitor, ResolvedContent, ResolvedUrl, SearchSite, SiteSpaceId, SiteVisibility, SpaceId,
     },
     platform::{ContentHandle, Shown, SiteHandle, SpaceHandle},
     store::PageRequest,
@@ -46,8 +46,15 @@ pub(crate) struct Visit {
     pub(crate) is_for_all: bool,
     /// What is shown in place of the live content of a space.
     pub(crate) preview: Option<Preview>,
-    /// Whether pages become files, which no server of ours answers.
-    pub(crate) is_files: bool,
+    /// What is made where pages become files, which no server of ours answers.
+    pub(crate) copy: Option<Copied>,
+}
+
+/// A copy of a site as files.
+#[derive(Clone, Debug)]
+pub(crate) struct Copied {
+    /// Where it will be served, with a slash at its end, as far as that is known.
+    pub(crate) url: Option<String>,
 }
 
 impl Visit {
@@ -97,10 +104,26 @@ impl Visit {
             audience: audience.into(),
             is_for_all: is_open && !is_known,
             preview: None,
-            is_files: false,
+            copy: None,
             found: content,
             site,
         })))
+    }
+
+    /// How a space of the site looks.
+    pub(crate) fn look(&self, space: &SiteSpaceId) -> &Customization {
+        let looks = &self.site.customizations;
+        looks.site_spaces.get(space).unwrap_or(&looks.site)
+    }
+
+    /// What the site is called where it looks so.
+    pub(crate) fn title_of<'v>(&'v self, look: &'v Customization) -> &'v str {
+        look.title.as_ref().unwrap_or(&self.site.site.title).as_str()
+    }
+
+    /// What the site is called.
+    pub(crate) fn title(&self) -> &str {
+        self.title_of(&self.site.customizations.site)
     }
 
     /// The site, to ask for more of it.
@@ -110,8 +133,20 @@ impl Visit {
     }
 
     /// The same site for pages that become files.
-    pub(crate) fn into_files(self) -> Self {
-        Self { is_files: true, ..self }
+    pub(crate) fn into_files(self, copy: Copied) -> Self {
+        Self { copy: Some(copy), ..self }
+    }
+
+    /// Tells whether it is known where the site is: of a copy that may be unknown.
+    pub(crate) fn has_address(&self) -> bool {
+        self.copy.as_ref().is_none_or(|copy| copy.url.is_some())
+    }
+
+    /// The address of what is below an address of the site. Pages that are files have the addresses of their folders.
+    pub(crate) fn address(&self, base: &str, below: &str) -> String {
+        let (path, anchor) = below.split_at(below.find('#').unwrap_or(below.len()));
+        let is_folder = self.copy.is_some() && !path.is_empty() && !path.ends_with('/');
+        format!("{base}{path}{}{anchor}", if is_folder { "/" } else { "" })
     }
 
     /// The platform that the site is of.
@@ -170,8 +205,11 @@ impl Visit {
         Addresses::new(&self.places(), &self.found.site_base_path, &place.space.space.id)
     }
 
-    /// The address of the site that it has besides others, with a slash at its end.
+    /// The address of the site that it has besides others, with a slash at its end; blank where it is not known.
     pub(crate) fn canonical_base(&self, place: &Place<'_>) -> String {
+        if let Some(copy) = &self.copy {
+            return copy.url.clone().unwrap_or_default();
+        }
         let whole = self.found.canonical_url.as_str();
         let base = whole.strip_suffix(self.found.pathname.as_str()).unwrap_or(whole);
         let base = format!("{}/", base.trim_end_matches('/'));

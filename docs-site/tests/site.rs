@@ -16,6 +16,8 @@ mod exports;
 mod hostile;
 #[path = "site/leaks.rs"]
 mod leaks;
+#[path = "site/log.rs"]
+mod log;
 #[path = "site/machines.rs"]
 mod machines;
 #[path = "site/pages.rs"]

@@ -103,6 +103,16 @@ impl Linker {
     ) -> (String, Vec<Found>) {
         let depth = page.split('/').filter(|part| !part.is_empty()).count();
         let up = if depth == 0 { "./".to_owned() } else { "../".repeat(depth) };
+        self.rooted((page, &up), html, files)
+    }
+
+    /// The same with what stands before all paths of the site.
+    pub(super) fn rooted(
+        &self,
+        (page, up): (&str, &str),
+        html: &str,
+        files: &BTreeMap<String, String>,
+    ) -> (String, Vec<Found>) {
         let mut found = Vec::new();
         let mut out = String::with_capacity(html.len());
         let mut rest = html;
@@ -128,7 +138,7 @@ impl Linker {
                     let behind =
                         anchor.as_ref().and_then(|_| said.split_once('#')).map_or("", |(_, anchor)| anchor);
                     found.push(Found { said: said.clone(), path: Some(path.clone()), anchor });
-                    Some(if said.starts_with('#') { said.clone() } else { folder(&up, &path, behind) })
+                    Some(if said.starts_with('#') { said.clone() } else { folder(up, &path, behind) })
                 }
             };
             out.push_str(&written.map_or_else(|| rest[start..end].to_owned(), |to| escaped(&to)));
@@ -165,10 +175,16 @@ pub(super) fn anchors(html: &str) -> BTreeSet<String> {
     html.split(" id=\"").skip(1).filter_map(|rest| Some(unescaped(rest.split_once('"')?.0))).collect()
 }
 
-/// Where the next address begins and ends.
+/// Where the next address begins and ends. Each byte is looked at once, however many addresses there are.
 fn next_address(html: &str) -> Option<(usize, usize)> {
-    let starts = ATTRIBUTES.iter().filter_map(|attribute| Some(html.find(attribute)? + attribute.len()));
-    let start = starts.min()?;
+    let begins = |(at, _): (usize, &str)| {
+        let rest = &html[at..];
+        ATTRIBUTES
+            .iter()
+            .find(|attribute| rest.starts_with(**attribute))
+            .map(|attribute| at + attribute.len())
+    };
+    let start = html.match_indices(' ').find_map(begins)?;
     Some((start, start + html[start..].find('"')?))
 }
 
@@ -197,7 +213,7 @@ pub(super) fn file_name(segment: &str) -> String {
     }
 }
 
-fn encoded_file(path: &str) -> String {
+pub(super) fn encoded_file(path: &str) -> String {
     crate::address::encoded(path)
 }
 
@@ -230,6 +246,18 @@ mod tests {
         }
         assert_eq!(linker.leads("a", "../../x"), Leads::Nowhere);
         assert_eq!(linker.leads("a", "/v1/x"), Leads::Nowhere);
+    }
+
+    #[test]
+    fn a_page_with_many_links_is_gone_through_once() {
+        // Only one kind of attribute: for the others all of the rest would be looked through for each link.
+        let page = format!("{} </p>", "<p>text</p> <a href=\"/sites/docs/a\">a</a> <b>".repeat(60_000));
+        let since = std::time::Instant::now();
+        let linker = Linker::new("/sites/docs/", "http://docs.test");
+        let (html, found) = linker.relative("b", &page, &BTreeMap::new());
+        assert_eq!((found.len(), html.matches("../a/").count()), (60_000, 60_000));
+        assert_eq!(addresses(&page).len(), 60_000);
+        assert!(since.elapsed() < std::time::Duration::from_secs(10), "{:?}", since.elapsed());
     }
 
     #[test]

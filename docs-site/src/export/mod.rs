@@ -4,30 +4,37 @@
 //! below any path, and each is checked: what it leads to is among the files.
 
 mod links;
+mod names;
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     io,
 };
 
 use docs_core::{
     Error, ErrorKind, Result,
+    content::markdown::{Resolution, rewrite_links},
     model::{SiteVisibility, SpaceId},
 };
 use poem::{Request, http::header};
+use url::Url;
 
-use self::links::{Found, Leads, Linker};
+use self::{
+    links::{Found, Leads, Linker},
+    names::Names,
+};
 use crate::{
     address::{Place, encoded},
     assets::{Asset, OWN, hashed},
     cache::Tagged,
     frame::EntryKind,
-    machine::{feed, page_markdown, robots, short_list, sitemap},
+    machine::{above, feed, page_markdown, robots, short_list, sitemap},
     mount::{Shared, Sites},
     page::{Scene, document_page_of, missing_page, moved_page},
     request::Asked,
     theme,
-    visit::{Arrival, Visit},
+    visit::{Arrival, Copied, Visit},
 };
 
 /// What came of an export.
@@ -52,6 +59,33 @@ pub struct BrokenLink {
     pub target: String,
 }
 
+/// What whoever exports a site decides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExportOptions {
+    /// Where the files will be served: an address of the web without a query, as `https://docs.example.com/guide/`.
+    /// Without it nothing of the files says where they are: there are no canonical addresses, no `sitemap.xml` and no
+    /// `rss.xml`, and the links of `404.html` are those of a host of its own.
+    pub url: Option<Url>,
+}
+
+impl ExportOptions {
+    /// For files that will be served at an address.
+    #[must_use]
+    pub const fn at(url: Url) -> Self {
+        Self { url: Some(url) }
+    }
+
+    fn copy(&self) -> Result<Copied> {
+        let Some(url) = &self.url else { return Ok(Copied { url: None }) };
+        let is_plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+        if !matches!(url.scheme(), "http" | "https") || !is_plain || url.password().is_some() {
+            return Err(Error::invalid("url", "must be an http or https address without user, `?` and `#`"));
+        }
+        Ok(Copied { url: Some(format!("{}/", url.as_str().trim_end_matches('/'))) })
+    }
+}
+
 /// Takes the files of an export.
 pub trait ExportTarget: Send {
     /// Takes the next bytes of a file: its path, with `/` between segments, and what it holds. A file that is larger
@@ -70,20 +104,26 @@ impl Sites {
     /// server; so is everything that is for some visitors only. Memory grows with the number of links.
     ///
     /// # Errors
-    /// `NotFound` where nothing is published; `Forbidden` for a site that is not public; `Internal` where the target
-    /// fails; the platform's.
+    /// `Invalid` for an address that cannot be one of files; `NotFound` where nothing is published; `Forbidden` for a
+    /// site that is not public; `Conflict` for pages that cannot both be files, before anything is written; `Internal`
+    /// where the target fails; the platform's.
     ///
     /// # Example
     /// ```
-    /// # use docs_site::{ExportTarget, Sites};
+    /// # use docs_site::{ExportOptions, ExportTarget, Sites};
     /// # async fn example(sites: &Sites, folder: &mut dyn ExportTarget) -> docs_core::Result<()> {
-    /// let done = sites.export("/sites/docs/", folder).await?;
+    /// let done = sites.export("/sites/docs/", &ExportOptions::default(), folder).await?;
     /// println!("{} pages, {} broken links", done.pages, done.broken.len());
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn export(&self, path: &str, target: &mut dyn ExportTarget) -> Result<Exported> {
-        let shared = self.shared();
+    pub async fn export(
+        &self,
+        path: &str,
+        options: &ExportOptions,
+        target: &mut dyn ExportTarget,
+    ) -> Result<Exported> {
+        let (shared, copy) = (self.shared(), options.copy()?);
         let request = Request::builder()
             .uri(path.parse().map_err(|_| Error::not_found("published site"))?)
             .header(header::HOST, shared.authority())
@@ -97,18 +137,20 @@ impl Sites {
         if visit.site.site.visibility != SiteVisibility::Public {
             return Err(not_public());
         }
-        let visit = visit.into_files();
+        let visit = visit.into_files(copy);
         let mut export = Export {
             shared,
             linker: Linker::new(&visit.found.site_base_path, shared.platform().urls().base()),
             visit: &visit,
             target,
+            names: Names::default(),
             written: BTreeSet::new(),
             anchors: BTreeMap::new(),
             links: Vec::new(),
             files: BTreeMap::new(),
             done: Exported::default(),
         };
+        export.names().await?;
         export.own().await?;
         for place in visit.places() {
             export.space(place).await?;
@@ -131,6 +173,8 @@ struct Export<'e> {
     linker: Linker,
     visit: &'e Visit,
     target: &'e mut dyn ExportTarget,
+    /// Whose the paths of files are.
+    names: Names,
     /// The paths of all files that were written.
     written: BTreeSet<String>,
     /// The anchors of pages, by their paths.
@@ -146,6 +190,34 @@ impl Export<'_> {
     fn write(&mut self, path: &str, bytes: impl AsRef<[u8]>) -> Result<()> {
         self.target.write(path, bytes.as_ref()).map_err(Error::internal)?;
         self.written.insert(path.to_owned());
+        Ok(())
+    }
+
+    /// Finds out what will be written, so that what cannot be is told before anything is.
+    async fn names(&mut self) -> Result<()> {
+        let (visit, caches) = (self.visit, self.shared.caches());
+        self.names.take_own(visit)?;
+        for place in visit.places() {
+            let frame = visit.frame(caches, &place).await?;
+            for (at, entry) in frame.entries.iter().enumerate() {
+                let path = format!("{}{}", place.path, frame.address(at));
+                let whose = format!("the page “{}” at “{}”", entry.title, links::decoded(&path));
+                match entry.kind {
+                    EntryKind::Document => {
+                        self.names.take(&names::page(&path), &whose)?;
+                        self.names.take(&names::markdown(&path), &whose)?;
+                        if frame.first() == Some(at) && !entry.path.is_empty() {
+                            let own = format!("{}{}", place.path, encoded(&entry.path));
+                            self.names.take(&names::page(&own), &whose)?;
+                        }
+                    }
+                    EntryKind::Group if !entry.path.is_empty() && frame.first_below(at).is_some() => {
+                        self.names.take(&names::page(&path), &whose)?;
+                    }
+                    EntryKind::Group | EntryKind::Link(_) | EntryKind::Computed => {}
+                }
+            }
+        }
         Ok(())
     }
 
@@ -166,24 +238,33 @@ impl Export<'_> {
         }
         self.write("robots.txt", robots(visit)?)?;
         self.write("llms.txt", short_list(visit, caches).await?)?;
-        self.write("rss.xml", feed(visit, caches).await?)
+        if visit.has_address() {
+            self.write("rss.xml", feed(visit, caches).await?)?;
+        }
+        Ok(())
+    }
+
+    /// A page as Markdown with the files of this copy in place of the platform's.
+    fn with_files<'t>(&self, path: &str, text: &'t str) -> Cow<'t, str> {
+        let url = self.visit.copy.as_ref().and_then(|copy| copy.url.clone());
+        let base = url.unwrap_or_else(|| above(path));
+        rewrite_links(text, |link| match self.files.get(&link.destination).filter(|path| !path.is_empty()) {
+            Some(path) => Resolution::To(format!("{base}{}", links::encoded_file(path))),
+            None => Resolution::Keep,
+        })
     }
 
     /// The pages of a space.
     async fn space(&mut self, place: Place<'_>) -> Result<()> {
         let (visit, caches) = (self.visit, self.shared.caches());
-        let looks = &visit.site.customizations;
-        let look = looks.site_spaces.get(&place.space.id).unwrap_or(&looks.site);
+        let look = visit.look(&place.space.id);
         let css = Tagged::new(theme::style_sheet(look));
         self.write(&format!("{}{OWN}/{}", place.path, hashed("theme", "css", &css)), &css.bytes)?;
-        let title = look.title.as_ref().unwrap_or(&visit.site.site.title);
-        self.write(&format!("{}{OWN}/icon.svg", place.path), theme::icon(look, title.as_str()))?;
+        self.write(&format!("{}{OWN}/icon.svg", place.path), theme::icon(look, visit.title_of(look)))?;
         let frame = visit.frame(caches, &place).await?;
         for at in 0..frame.entries.len() {
             let entry = &frame.entries[at];
-            let is_first = frame.first() == Some(at);
-            let below = if is_first { String::new() } else { encoded(&entry.path) };
-            let path = format!("{}{below}", place.path);
+            let path = format!("{}{}", place.path, frame.address(at));
             match entry.kind {
                 EntryKind::Document => {
                     let page = document_page_of(visit, caches, (place.clone(), at)).await?;
@@ -191,11 +272,10 @@ impl Export<'_> {
                     self.done.pages += 1;
                     let mut scene = Scene::at(visit, caches, place.clone()).await?;
                     let text = page_markdown(&mut scene, caches, &entry.id).await?;
-                    let name =
-                        if is_first { format!("{}index.md", place.path) } else { format!("{path}.md") };
-                    self.write(&links::decoded(&name), text)?;
+                    let text = self.with_files(&path, &text).into_owned();
+                    self.write(&names::markdown(&path), text)?;
                     // The first page has an address of its own too.
-                    if is_first && !entry.path.is_empty() {
+                    if frame.first() == Some(at) && !entry.path.is_empty() {
                         self.moved(&format!("{}{}", place.path, encoded(&entry.path)), &path).await?;
                     }
                 }
@@ -227,24 +307,24 @@ impl Export<'_> {
     /// The page for what is not there, by the name that many servers look for.
     async fn missing(&mut self) -> Result<()> {
         let page = missing_page(self.visit, self.shared.caches()).await?;
-        let html = String::from_utf8_lossy(&page.html.bytes).into_owned();
-        let html = self.linked("", &html).await?;
+        // It is answered at any depth.
+        let url = self.visit.copy.as_ref().and_then(|copy| copy.url.as_deref());
+        let root = url
+            .and_then(|url| Url::parse(url).ok())
+            .map_or_else(|| "/".to_owned(), |url| url.path().to_owned());
+        let html = self.linked("", Some(&root), &String::from_utf8_lossy(&page.html.bytes)).await?;
         self.write("404.html", html)
     }
 
     async fn page(&mut self, path: &str, html: &str) -> Result<()> {
         let path = path.trim_end_matches('/');
-        let html = self.linked(path, html).await?;
+        let html = self.linked(path, None, html).await?;
         self.anchors.insert(path.to_owned(), links::anchors(&html));
-        let name = links::decoded(path);
-        self.write(
-            &if name.is_empty() { "index.html".to_owned() } else { format!("{name}/index.html") },
-            html,
-        )
+        self.write(&names::page(path), html)
     }
 
-    /// A page with relative links, after the files that it shows were written.
-    async fn linked(&mut self, path: &str, html: &str) -> Result<String> {
+    /// A page with relative links, or with those below a root, after the files that it shows were written.
+    async fn linked(&mut self, path: &str, root: Option<&str>, html: &str) -> Result<String> {
         for address in links::addresses(html) {
             if let Leads::File { space, sealed, name } = self.linker.leads(path, &address)
                 && !self.files.contains_key(&address)
@@ -253,7 +333,10 @@ impl Export<'_> {
                 self.files.insert(address, written.unwrap_or_default());
             }
         }
-        let (html, found) = self.linker.relative(path, html, &self.files);
+        let (html, found) = match root {
+            Some(root) => self.linker.rooted((path, root), html, &self.files),
+            None => self.linker.relative(path, html, &self.files),
+        };
         self.links.extend(found.into_iter().map(|link| (path.to_owned(), link)));
         Ok(html)
     }
@@ -271,6 +354,7 @@ impl Export<'_> {
         if self.written.contains(&path) {
             return Ok(Some(path));
         }
+        self.names.take(&path, &format!("the file “{}”", links::file_name(name)))?;
         self.written.insert(path.clone());
         self.done.files += 1;
         for piece in file.pieces(0..file.size) {
@@ -291,9 +375,7 @@ impl Export<'_> {
                 None => false,
                 Some(path) => {
                     let name = links::decoded(path);
-                    let page =
-                        if name.is_empty() { "index.html".to_owned() } else { format!("{name}/index.html") };
-                    let is_page = self.written.contains(&page);
+                    let is_page = self.written.contains(&names::page(path));
                     let anchor = link.anchor.as_deref().filter(|_| is_page);
                     (is_page || self.written.contains(&name))
                         && anchor.is_none_or(|id| self.anchors.get(path).is_none_or(|ids| ids.contains(id)))

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use docs_core::{Result, model::Timestamp};
 
-use crate::{address::encoded, cache::Caches, visit::Visit, xml::escaped};
+use crate::{cache::Caches, visit::Visit, xml::escaped};
 
 /// Most pages that are named.
 const MAX_ITEMS: usize = 50;
@@ -26,23 +26,21 @@ pub(crate) async fn feed(visit: &Visit, caches: &Caches) -> Result<String> {
     let mut items: Vec<Item> = Vec::new();
     for place in visit.places() {
         let frame = visit.frame(caches, &place).await?;
-        let first = frame.first().map(|at| frame.entries[at].id.clone());
         for page in frame.listed() {
+            let (page, path) = (&frame.entries[page], frame.address(page));
             let Some(at) = page.updated_at else { continue };
-            let path = if first.as_ref() == Some(&page.id) { String::new() } else { encoded(&page.path) };
             items.push(Item {
                 at,
                 title: page.title.clone(),
                 description: page.description.clone(),
-                url: format!("{base}{}{path}", place.path),
+                url: visit.address(&base, &format!("{}{path}", place.path)),
             });
         }
         // Of many spaces no more is kept than is shown.
         items.sort_by_key(|item| std::cmp::Reverse(item.at));
         items.truncate(MAX_ITEMS);
     }
-    let title = visit.site.customizations.site.title.as_ref().unwrap_or(&visit.site.site.title);
-    Ok(channel(title.as_str(), &base, &items))
+    Ok(channel(visit.title(), &base, &items))
 }
 
 fn channel(title: &str, base: &str, items: &[Item]) -> String {

@@ -8,7 +8,7 @@ use futures_util::{Stream, StreamExt as _, stream};
 
 use super::markdown::{one_line, page_markdown};
 use crate::{
-    address::{Place, encoded},
+    address::Place,
     assets::{MCP, OWN},
     cache::Caches,
     frame::Frame,
@@ -28,9 +28,8 @@ const PART_PAGES: usize = 100;
 pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String> {
     let here = visit.place()?;
     let base = visit.canonical_base(&here);
-    let title = visit.site.customizations.site.title.as_ref().unwrap_or(&visit.site.site.title);
-    let mut out = format!("# {}\n", one_line(title.as_str()));
-    if visit.site.customizations.site.page_actions.mcp {
+    let mut out = format!("# {}\n", one_line(visit.title()));
+    if visit.site.customizations.site.page_actions.mcp && visit.copy.is_none() {
         out.push_str(&format!(
             "\n> Agents may ask {base}{OWN}/{MCP} (Model Context Protocol, streamable HTTP).\n"
         ));
@@ -39,10 +38,10 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
     for place in visit.places() {
         let frame = visit.frame(caches, &place).await?;
         out.push_str(&format!("\n## {}\n\n", one_line(&heading(&place))));
-        let first = frame.first();
-        for page in frame.listed().take(left) {
-            let is_first = first.is_some_and(|first| frame.entries[first].id == page.id);
-            let path = if is_first { "index".to_owned() } else { encoded(&page.path) };
+        for at in frame.listed().take(left) {
+            let page = &frame.entries[at];
+            let path = frame.address(at);
+            let path = if path.is_empty() { "index" } else { &path };
             // Brackets would end the label.
             let label = one_line(&page.title).replace(['[', ']'], "");
             out.push_str(&format!("- [{label}]({base}{}{path}.md)", place.path));
@@ -85,7 +84,7 @@ pub(crate) async fn full_list(
         let frame: Arc<Frame> = visit.frame(&caches, place).await?;
         for page in frame.listed() {
             if seen >= skipped && pages.len() < PART_PAGES {
-                pages.push((at, page.id.clone()));
+                pages.push((at, frame.entries[page].id.clone()));
             }
             seen += 1;
         }

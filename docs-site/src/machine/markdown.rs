@@ -21,6 +21,7 @@ pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: 
     let shown =
         Shown { git: false, format: ContentFormat::Markdown, evaluated: Evaluated::Yes, ..Shown::default() };
     let space = scene.addresses.space.clone();
+    let id = page.clone();
     let page = match scene.visit.content(&space).get_page(page, shown).await? {
         RevisionPage::Document(page) => *page,
         _ => return Err(docs_core::Error::not_found("page")),
@@ -30,10 +31,13 @@ pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: 
         links(&text).iter().filter_map(|link| exactly(&link.destination)).collect();
     let visit = scene.visit;
     gather_references(visit, caches, targets.iter(), &mut scene.addresses).await?;
+    let own = scene.frame.page(&id).and_then(|at| scene.addresses.of_entry(&space, &scene.frame, at));
+    let own = own.unwrap_or_default();
+    let up = above(own.strip_prefix(scene.site_base()).unwrap_or_default());
     let text = rewrite_links(&text, |link| match exactly(&link.destination) {
         None => Resolution::Keep,
         Some(target) => match scene.addresses.target(&target).href {
-            Some(href) => Resolution::To(absolute(scene, &href)),
+            Some(href) => Resolution::To(absolute(scene, &up, &href)),
             None => Resolution::Plain,
         },
     });
@@ -46,10 +50,20 @@ pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: 
     Ok(out)
 }
 
-/// An address that can be followed from anywhere.
-fn absolute(scene: &Scene<'_>, href: &str) -> String {
+/// The way from a file to the root of a site, by its path below that.
+pub(crate) fn above(path: &str) -> String {
+    match path.matches('/').count() {
+        0 => "./".to_owned(),
+        depth => "../".repeat(depth),
+    }
+}
+
+/// An address that can be followed from anywhere; where nobody knows where the site is, from its file: the way from
+/// there to the site stands before.
+fn absolute(scene: &Scene<'_>, up: &str, href: &str) -> String {
+    let base = if scene.visit.has_address() { &scene.canonical_base } else { up };
     match href.strip_prefix(scene.site_base()) {
-        Some(below) => format!("{}{below}", scene.canonical_base),
+        Some(below) => scene.visit.address(base, below),
         None => href.to_owned(),
     }
 }

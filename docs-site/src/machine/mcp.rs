@@ -27,7 +27,6 @@ use serde_json::{Value, json};
 
 use super::{markdown::one_line, markdown::page_markdown};
 use crate::{
-    address::encoded,
     cache::Caches,
     frame::EntryKind,
     page::{Found, Outcome, Scene, search},
@@ -143,8 +142,7 @@ type Told = Result<std::result::Result<CallToolResult, String>>;
 
 impl Tools {
     fn title(&self) -> String {
-        let site = &self.visit.site;
-        one_line(site.customizations.site.title.as_ref().unwrap_or(&site.site.title).as_str())
+        one_line(self.visit.title())
     }
 
     async fn search(&self, arguments: &JsonObject) -> Told {
@@ -222,13 +220,12 @@ impl Tools {
         let (mut pages, mut seen) = (Vec::new(), 0);
         for place in self.visit.places() {
             let frame = self.visit.frame(&self.caches, &place).await?;
-            let first = frame.first().map(|at| frame.entries[at].id.clone());
-            for page in frame.listed() {
+            for at in frame.listed() {
                 seen += 1;
                 if seen <= skipped || pages.len() >= LISTED {
                     continue;
                 }
-                let path = if first.as_ref() == Some(&page.id) { String::new() } else { encoded(&page.path) };
+                let (page, path) = (&frame.entries[at], frame.address(at));
                 pages.push(json!({ "title": page.title, "description": page.description,
                     "url": format!("{base}{}{path}", place.path), "space": place.space.title }));
             }

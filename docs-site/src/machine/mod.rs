@@ -9,6 +9,6 @@ mod robots;
 pub(crate) use self::{
     feed::feed,
     llms::{full_list, short_list},
-    markdown::page_markdown,
+    markdown::{above, page_markdown},
     robots::{robots, sitemap},
 };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use docs_core::{Result, model::SiteVisibility};
 
-use crate::{address::encoded, assets::OWN, cache::Caches, visit::Visit, xml::escaped};
+use crate::{assets::OWN, cache::Caches, visit::Visit, xml::escaped};
 
 /// Most addresses of one map, as the protocol has it.
 const MAX_URLS: usize = 50_000;
@@ -21,16 +21,21 @@ pub(crate) fn robots(visit: &Visit) -> Result<String> {
     }
     let base = visit.canonical_base(&visit.place()?);
     let own = &visit.found.site_base_path;
+    if visit.copy.is_some() {
+        let map = if visit.has_address() { format!("Sitemap: {base}sitemap.xml\n") } else { String::new() };
+        return Ok(format!("User-agent: *\nAllow: /\n{map}"));
+    }
     Ok(format!("User-agent: *\nDisallow: {own}{OWN}/search\nSitemap: {base}sitemap.xml\n"))
 }
 
 /// The map of a site, or a part of it from 1: where there are more addresses than one map may have, the map without a
-/// number names its parts. `None` where there is none, as of a site that is not for search engines.
+/// number names its parts. `None` where there is none, as of a site that is not for search engines, or of a copy of
+/// which nobody knows where it will be.
 ///
 /// # Errors
 /// The platform's.
 pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>) -> Result<Option<String>> {
-    if visit.site.site.visibility != SiteVisibility::Public {
+    if visit.site.site.visibility != SiteVisibility::Public || !visit.has_address() {
         return Ok(None);
     }
     let base = visit.canonical_base(&visit.place()?);
@@ -39,7 +44,6 @@ pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>)
     let mut out = format!("{START}<urlset {SCHEMA}>\n");
     for place in visit.places() {
         let frame = visit.frame(caches, &place).await?;
-        let first = frame.first();
         for at in frame.documents() {
             let page = &frame.entries[at];
             if page.is_hidden || page.is_unindexed {
@@ -50,8 +54,8 @@ pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>)
                 continue;
             }
             listed += 1;
-            let path = if first == Some(at) { String::new() } else { encoded(&page.path) };
-            let url = escaped(&format!("{base}{}{path}", place.path));
+            let path = frame.address(at);
+            let url = escaped(&visit.address(&base, &format!("{}{path}", place.path)));
             // Writing to a String cannot fail.
             let _ = write!(out, "<url><loc>{url}</loc>");
             if let Some(time) = page.updated_at {

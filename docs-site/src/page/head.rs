@@ -47,7 +47,7 @@ pub(super) fn page_head(scene: &Scene<'_>, page: &DocumentPage, at: usize) -> He
         { "@context": "https://schema.org", "@type": "TechArticle", "headline": page.base.title,
           "description": page.description, "url": canonical, "dateModified": page.base.updated_at,
           "inLanguage": scene.words.language,
-          "isPartOf": { "@type": "WebSite", "name": scene.title(), "url": scene.canonical_base } },
+          "isPartOf": { "@type": "WebSite", "name": scene.title(), "url": scene.visit.has_address().then_some(&scene.canonical_base) } },
         { "@context": "https://schema.org", "@type": "BreadcrumbList", "itemListElement": items },
     ]);
     Head {
@@ -100,7 +100,9 @@ pub(super) fn markup(scene: &Scene<'_>, head: &Head) -> Markup {
             @for (language, url) in &scene.alternates { link rel="alternate" hreflang=(language) href=(url); }
         }
         @if let Some(url) = &head.markdown { link rel="alternate" type="text/markdown" href=(url); }
-        link rel="alternate" type="application/rss+xml" title=(site) href={ (scene.site_base()) "rss.xml" };
+        @if scene.visit.has_address() {
+            link rel="alternate" type="application/rss+xml" title=(site) href={ (scene.site_base()) "rss.xml" };
+        }
         meta property="og:site_name" content=(site);
         meta property="og:title" content=(if head.title.is_empty() { site } else { &head.title });
         meta property="og:type" content="article";

@@ -24,7 +24,7 @@ use crate::{
     answer::gzipped,
     cache::{Caches, Tagged},
     frame::{EntryKind, Frame},
-    gather::{Reused, Specs, gather, gather_references, gather_specs},
+    gather::{Reused, Specs, gather, gather_references, gather_specs, shows_specs},
     render::{Counter, Renderer, outline},
     visit::Visit,
     words::Words,
@@ -95,8 +95,7 @@ impl<'s> Scene<'s> {
     /// # Errors
     /// The platform's.
     pub(crate) async fn at(visit: &'s Visit, caches: &Caches, place: Place<'s>) -> Result<Self> {
-        let looks = &visit.site.customizations;
-        let look = looks.site_spaces.get(&place.space.id).unwrap_or(&looks.site);
+        let look = visit.look(&place.space.id);
         let frame = visit.frame(caches, &place).await?;
         let mut addresses = visit.addresses(&place);
         addresses.frames.insert(addresses.space.clone(), Arc::clone(&frame));
@@ -124,22 +123,23 @@ impl<'s> Scene<'s> {
     /// # Errors
     /// The platform's.
     async fn find_alternates(&mut self, caches: &Caches, at: usize) -> Result<()> {
-        let Some(entry) = self.frame.entries.get(at) else { return Ok(()) };
+        let entry = self.frame.entries.get(at).filter(|_| self.visit.has_address());
+        let Some(entry) = entry else { return Ok(()) };
         let path = if self.frame.first() == Some(at) { "" } else { entry.path.as_str() };
-        let looks = &self.visit.site.customizations;
         let section = self.place.section.map(|section| &section.id);
         let mut found = Vec::new();
         for place in
             self.places.iter().filter(|place| place.section.map(|of| &of.id) == section).take(MAX_VARIANTS)
         {
-            let look = looks.site_spaces.get(&place.space.id).unwrap_or(&looks.site);
+            let look = self.visit.look(&place.space.id);
             let language = Words::of(look.internationalization.locale).language;
             if language == self.words.language || found.iter().any(|(known, _)| *known == language) {
                 continue;
             }
             let frame = self.visit.frame(caches, place).await?;
             if frame.find(path).is_some_and(|at| frame.entries[at].kind == EntryKind::Document) {
-                found.push((language, format!("{}{}{}", self.canonical_base, place.path, encoded(path))));
+                let below = format!("{}{}", place.path, encoded(path));
+                found.push((language, self.visit.address(&self.canonical_base, &below)));
             }
         }
         self.alternates = found;
@@ -158,13 +158,16 @@ impl<'s> Scene<'s> {
 
     /// The title of the site.
     pub(crate) fn title(&self) -> &str {
-        self.look.title.as_ref().unwrap_or(&self.visit.site.site.title).as_str()
+        self.visit.title_of(self.look)
     }
 
-    /// The address of an entry that it has besides others.
+    /// The address of an entry that it has besides others; `None` where nobody knows it.
     pub(crate) fn canonical(&self, at: usize) -> Option<String> {
+        if !self.visit.has_address() {
+            return None;
+        }
         let own = self.addresses.of_entry(&self.addresses.space, &self.frame, at)?;
-        Some(format!("{}{}", self.canonical_base, own.strip_prefix(self.site_base())?))
+        Some(self.visit.address(&self.canonical_base, own.strip_prefix(self.site_base())?))
     }
 }
 
@@ -206,16 +209,18 @@ pub(crate) async fn document_page_of(
         RevisionPage::Document(page) => *page,
         _ => return Err(Error::not_found("page")),
     };
-    let (mut reused, mut specs) = (Reused::new(), Specs::new());
+    let (mut reused, mut specs, mut is_kept) = (Reused::new(), Specs::new(), true);
     if let Some(document) = &page.document {
         reused = gather(visit, caches, document, &mut scene.addresses).await?;
         specs = gather_specs(visit, (&space, &id), (document, &reused)).await?;
+        // One that is not there yet may come at any time.
+        is_kept = !shows_specs(document) && !reused.values().any(shows_specs);
     }
     scene.find_alternates(caches, at).await?;
     let html = draw(&scene, (&page, at), (&reused, &specs));
     let is_indexed =
         visit.site.site.visibility == docs_core::model::SiteVisibility::Public && !page.no_robots_index;
-    Ok(Rendered { is_kept: specs.is_empty(), ..Rendered::new(html, is_indexed).await })
+    Ok(Rendered { is_kept, ..Rendered::new(html, is_indexed).await })
 }
 
 fn draw(scene: &Scene<'_>, (page, at): (&DocumentPage, usize), (reused, specs): (&Reused, &Specs)) -> String {

@@ -23,7 +23,7 @@ pub(super) fn shell(scene: &Scene<'_>, head: &Head, main: &Markup, aside: &Marku
         (ThemeMode::Light, false) => "light",
         (ThemeMode::Dark, _) => "dark",
     };
-    let search = (!scene.visit.is_files).then(|| format!("{}{OWN}/search", scene.base()));
+    let search = scene.visit.copy.is_none().then(|| format!("{}{OWN}/search", scene.base()));
     let class = if head.is_wide { "page wide" } else { "page" };
     html! {
         (DOCTYPE)
@@ -94,7 +94,7 @@ fn header(scene: &Scene<'_>) -> Markup {
                 }
             }
             (variants(scene))
-            @if !scene.visit.is_files {
+            @if scene.visit.copy.is_none() {
                 form.find role="search" action={ (scene.base()) (OWN) "/search" } {
                     input type="search" name="q" maxlength="512" placeholder=(words.search) aria-label=(words.search)
                         autocomplete="off";

@@ -22,13 +22,17 @@ enum Sample {
 }
 
 impl Renderer<'_> {
-    /// A block as its specification has it; `None` where nothing is known of that.
+    /// A block as its specification has it; `None` where nothing is known of that, and in what a specification says:
+    /// a description that shows its own operation would have no end.
     pub(super) fn described(&self, kind: &BlockKind, at: At) -> Option<Markup> {
         let (target, subjects) = SpecSubject::of(kind)?;
         let ContentRef::OpenApi { spec } = target else { return None };
+        if at.is_told {
+            return None;
+        }
         let known = |subject: SpecSubject| {
             let detail = self.specs.get(&(spec.clone(), subject.clone()))?;
-            Some((subject, detail))
+            self.counter.counts_described().then_some((subject, detail))
         };
         let found: Vec<_> = subjects.into_iter().filter_map(known).collect();
         (!found.is_empty()).then(|| {
@@ -145,10 +149,10 @@ impl Renderer<'_> {
         }
     }
 
-    /// A description. What it includes is not followed.
+    /// A description. What it includes is not followed, and no specification is shown in it.
     fn told(&self, text: Option<&str>, at: At) -> Markup {
         let Some(text) = text else { return Markup::default() };
-        let at = At { reuses: super::MAX_REUSE_DEPTH, ..at.inner() };
+        let at = At { reuses: super::MAX_REUSE_DEPTH, is_told: true, ..at.inner() };
         html! { div.api-text { (self.blocks(&parse(text).nodes, at)) } }
     }
 }

@@ -76,7 +76,7 @@ impl Renderer<'_> {
                 self.code(block, look, at)
             }
             BlockKind::CodeLine { .. } => html! { pre { code { (self.inlines(&block.nodes, at)) } } },
-            BlockKind::Math { formula } => math::block(formula),
+            BlockKind::Math { formula } => math::block(formula, &self.counter.formulas),
             BlockKind::Images { align, full_width, with_frame } => {
                 let look = Gallery { align: *align, is_framed: *with_frame, is_full: *full_width };
                 self.gallery(block, look, at)

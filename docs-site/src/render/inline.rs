@@ -55,7 +55,7 @@ impl Renderer<'_> {
                 let class = if *size == Some(InlineImageSize::Line) { "in-line" } else { "in-text" };
                 self.pictures((target, dark.as_deref()), alt, class)
             }
-            InlineKind::InlineMath { formula } => math::inline(formula),
+            InlineKind::InlineMath { formula } => math::inline(formula, &self.counter.formulas),
             InlineKind::Expression { expression } => html! { code.expression { "{{ " (expression) " }}" } },
             InlineKind::Annotation {} => self.annotation(inline, at),
             InlineKind::Button { label, kind, target, .. } => {

@@ -27,6 +27,8 @@ pub(crate) use self::plain::{OutlineEntry, outline};
 const MAX_DEPTH: usize = 40;
 /// Most reusable contents that a page shows, each time that one is used counted.
 const MAX_REUSES: u32 = 500;
+/// Most operations, webhooks and schemas that a page shows as specifications have them.
+const MAX_DESCRIBED: u32 = 500;
 /// How many reusable contents stand within one another.
 const MAX_REUSE_DEPTH: usize = 5;
 
@@ -48,6 +50,8 @@ pub(crate) struct Renderer<'r> {
 pub(crate) struct Counter {
     groups: Cell<u32>,
     reuses: Cell<u32>,
+    described: Cell<u32>,
+    formulas: math::Budget,
 }
 
 impl Counter {
@@ -61,6 +65,12 @@ impl Counter {
         self.reuses.set(self.reuses.get() + 1);
         self.reuses.get() <= MAX_REUSES
     }
+
+    /// Counts one more subject of a specification; tells whether there is room for it.
+    fn counts_described(&self) -> bool {
+        self.described.set(self.described.get() + 1);
+        self.described.get() <= MAX_DESCRIBED
+    }
 }
 
 /// Where something is drawn.
@@ -70,6 +80,8 @@ pub(crate) struct At {
     depth: usize,
     /// How many reusable contents it stands in.
     reuses: usize,
+    /// Whether it is what a specification says.
+    is_told: bool,
 }
 
 impl At {

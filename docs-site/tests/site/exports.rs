@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io};
 
 use docs_core::{ErrorKind, model::SiteVisibility};
-use docs_site::{ExportTarget, SiteConfig, Sites};
+use docs_site::{ExportOptions, ExportTarget, SiteConfig, Sites};
 use poem::http::{Request, StatusCode};
 use serde_json::json;
 use tower::ServiceExt as _;
@@ -27,6 +27,11 @@ impl Files {
         let bytes = self.0.get(path).unwrap_or_else(|| panic!("{path} of {names:?}"));
         String::from_utf8_lossy(bytes).into_owned()
     }
+}
+
+/// For files that will be on a host of somebody's.
+fn at_host() -> ExportOptions {
+    ExportOptions::at(url::Url::parse("http://host.test/deep/docs").expect("an address"))
 }
 
 /// The folder that a web server answers for an address below another one.
@@ -60,7 +65,7 @@ async fn a_public_site_becomes_files_whose_links_lead_to_files_below_any_path() 
     w.update(&site, json!({ "adaptiveContent": { "enabled": true } })).await;
     let sites = Sites::new(&w.platform, SiteConfig::default()).expect("an address");
     let mut files = Files::default();
-    let done = sites.export(&path, &mut files).await.expect("exported");
+    let done = sites.export(&path, &at_host(), &mut files).await.expect("exported");
     assert_eq!((done.pages, done.files), (4, 1), "{:?}", files.0.keys());
     let wrong: Vec<&str> = done.broken.iter().map(|link| link.target.as_str()).collect();
     assert!(matches!(wrong.as_slice(), [only] if only.ends_with("#nothing")), "{wrong:?}");
@@ -99,15 +104,104 @@ async fn what_is_not_for_everybody_is_not_exported() {
     let sites = Sites::new(&w.platform, SiteConfig::default()).expect("an address");
     w.show(&site, SiteVisibility::Unlisted).await;
     let mut files = Files::default();
-    let refused = sites.export(&path, &mut files).await.expect_err("it is not public");
+    let refused =
+        sites.export(&path, &ExportOptions::default(), &mut files).await.expect_err("it is not public");
     assert_eq!(refused.kind(), ErrorKind::Forbidden);
     assert!(refused.to_string().contains("public"), "{refused}");
     for visibility in [SiteVisibility::VisitorAuth, SiteVisibility::ShareLink] {
         w.show(&site, visibility).await;
-        assert!(sites.export(&path, &mut files).await.is_err());
+        assert!(sites.export(&path, &ExportOptions::default(), &mut files).await.is_err());
     }
-    assert_eq!(sites.export("/sites/none/", &mut files).await.expect_err("none").kind(), ErrorKind::NotFound);
+    assert_eq!(
+        sites.export("/sites/none/", &ExportOptions::default(), &mut files).await.expect_err("none").kind(),
+        ErrorKind::NotFound
+    );
     assert!(files.0.is_empty());
+}
+
+#[tokio::test]
+async fn files_say_where_they_are_as_far_as_that_is_known_and_nothing_of_the_server() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let first = w.page(&space, "First", "Start.").await;
+    let picture = json!({ "operation": "insert_files", "files": [
+        { "name": "a b.png", "base64": "iVBORw0KGgo=", "contentType": "image/png", "ref": "p" }] });
+    let below = json!({ "operation": "insert_page", "title": "Below", "into": first, "document": { "markdown":
+        format!("![p](/files/p) [up](/pages/{first}) [self](/pages/{first}#part)") } });
+    w.edit(&space, json!([picture, below])).await;
+    let (site, path) = w.site("Docs", &space).await;
+    w.look(&site, json!({ "pageActions": { "markdown": true, "mcp": true, "externalAI": false } })).await;
+    let sites = Sites::new(&w.platform, SiteConfig::default()).expect("an address");
+    for (options, base) in
+        [(at_host(), Some("http://host.test/deep/docs/")), (ExportOptions::default(), None)]
+    {
+        let mut files = Files::default();
+        sites.export(&path, &options, &mut files).await.expect("exported");
+        for (name, bytes) in &files.0 {
+            let text = String::from_utf8_lossy(bytes);
+            assert!(!text.contains("docs.test:4000") && !text.contains("/sites/"), "{name}: {text}");
+        }
+        let (page, text) = (files.text("first/below/index.html"), files.text("first/below.md"));
+        let list = files.text("llms.txt");
+        let root = if base.is_some() { "/deep/docs/" } else { "/" };
+        assert!(files.text("404.html").contains(&format!("href=\"{root}~site/site.")));
+        assert!(!list.contains("mcp"), "{list}");
+        match base {
+            Some(base) => {
+                assert!(page.contains(&format!("rel=\"canonical\" href=\"{base}first/below/\"")), "{page}");
+                assert!(files.text("sitemap.xml").contains(&format!("<loc>{base}first/below/</loc>")));
+                assert!(files.text("rss.xml").contains(&format!("<link>{base}first/below/</link>")));
+                assert!(files.text("robots.txt").contains(&format!("Sitemap: {base}sitemap.xml")));
+                assert!(list.contains(&format!("]({base}first/below.md)")), "{list}");
+                assert!(
+                    text.contains(&format!("[up]({base})")) && text.contains(&format!("({base}files/")),
+                    "{text}"
+                );
+            }
+            None => {
+                assert!(
+                    !page.contains("canonical") && !page.contains("og:url") && !page.contains("rss"),
+                    "{page}"
+                );
+                assert!(!files.0.contains_key("sitemap.xml") && !files.0.contains_key("rss.xml"));
+                assert!(!files.text("robots.txt").contains("Sitemap"));
+                assert!(list.contains("](first/below.md)"), "{list}");
+                assert!(text.contains("[up](../)") && text.contains("(../files/"), "{text}");
+            }
+        }
+    }
+    let wrong = ExportOptions::at(url::Url::parse("ftp://host.test/").expect("an address"));
+    let refused = sites.export(&path, &wrong, &mut Files::default()).await.expect_err("no web");
+    assert_eq!(refused.kind(), ErrorKind::Invalid);
+}
+
+#[tokio::test]
+async fn pages_that_cannot_be_files_are_named_before_anything_is_written() {
+    for (titles, paths) in [
+        (vec!["robots.txt"], vec!["robots.txt"]),
+        (vec!["llms.txt"], vec!["llms.txt"]),
+        (vec!["rss.xml"], vec!["rss.xml"]),
+        (vec!["404.html"], vec!["404.html"]),
+        (vec!["A", "A.md"], vec!["a", "a.md"]),
+        (vec!["Other", "Index"], vec!["other", "index"]),
+    ] {
+        let w = World::new().await;
+        let space = w.space("Guide").await;
+        w.page(&space, "First", "Start.").await;
+        for (title, path) in titles.iter().zip(&paths) {
+            let insert = json!({ "operation": "insert_page", "title": title, "slug": path,
+                "document": { "markdown": "Text." } });
+            w.edit(&space, json!([insert])).await;
+        }
+        let (_, site) = w.site("Docs", &space).await;
+        let sites = Sites::new(&w.platform, SiteConfig::default()).expect("an address");
+        let mut files = Files::default();
+        let refused = sites.export(&site, &at_host(), &mut files).await.expect_err("no files");
+        assert_eq!(refused.kind(), ErrorKind::Conflict, "{titles:?}: {refused}");
+        let named = format!("the page “{}”", titles.last().expect("a title"));
+        assert!(refused.to_string().contains(&named), "{refused}");
+        assert!(files.0.is_empty(), "{:?}", files.0.keys());
+    }
 }
 
 #[tokio::test]

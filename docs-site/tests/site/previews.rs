@@ -9,6 +9,17 @@ use serde_json::json;
 
 use crate::world::World;
 
+/// What browsers may take for the address of another host.
+const AWAY: [&str; 7] = [
+    "//evil.test/",
+    "https://evil.test",
+    "/\\evil.test",
+    "/\t/evil.test",
+    "\t//evil.test",
+    "/.//evil.test",
+    "/sites/docs\\..\\..\\evil.test",
+];
+
 /// A site with a change request that adds, changes, moves and removes pages.
 struct Changed {
     w: World,
@@ -130,7 +141,7 @@ async fn a_member_signs_in_with_a_token_and_comes_back_to_what_they_asked_for() 
     assert!(form.contains(&format!("action=\"{}~/sign-in\"", it.site)) && form.contains(&wanted), "{form}");
     let sign_in = format!("{}~/sign-in", it.site);
     let post = async |token: &str, to: &str, headers: &[(&str, &str)]| {
-        let body = format!("token={token}&to={}", to.replace('/', "%2F"));
+        let body = format!("token={token}&to={}", to.replace('/', "%2F").replace('\t', "%09"));
         it.w.send(&sign_in, headers, body).await
     };
     let good = post(&it.token, &wanted, &[]).await;
@@ -139,7 +150,7 @@ async fn a_member_signs_in_with_a_token_and_comes_back_to_what_they_asked_for() 
     for part in ["docs-member=", "HttpOnly", "SameSite=Lax", "Path=/sites/docs"] {
         assert!(cookie.contains(part), "{cookie}");
     }
-    for away in ["//evil.test/", "https://evil.test", "/sites/docs\\evil", "/elsewhere"] {
+    for away in AWAY.into_iter().chain(["/elsewhere"]) {
         assert_eq!(post(&it.token, away, &[]).await.header("location"), it.site, "{away}");
     }
     let bad = post("wrong-token", &wanted, &[]).await;
@@ -148,4 +159,26 @@ async fn a_member_signs_in_with_a_token_and_comes_back_to_what_they_asked_for() 
     assert_eq!(elsewhere.status, StatusCode::UNAUTHORIZED, "another site cannot sign somebody in");
     let large = it.w.send(&sign_in, &[], "x".repeat(100_000)).await;
     assert_eq!(large.status, StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn who_signs_in_on_a_host_of_its_own_stays_there() {
+    let it = Changed::new().await;
+    let host = docs_core::model::SiteHostname::new("guide.example.org").expect("a host");
+    let sites = it.w.me().org(&it.w.org).sites().list(&Default::default(), &Default::default()).await;
+    let site = &sites.expect("sites").items[0].id;
+    it.w.platform.as_platform().org(&it.w.org).site(site).set_hostname(Some(host)).await.expect("set");
+    let post = async |to: &str| {
+        let body = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("token", &it.token)
+            .append_pair("to", to)
+            .finish();
+        let got = it.w.send("/~/sign-in", &[("host", "guide.example.org")], body).await;
+        assert_eq!(got.status, StatusCode::SEE_OTHER, "{to}: {got:?}");
+        got.header("location").to_owned()
+    };
+    assert_eq!(post("/~/changes/4/added").await, "/~/changes/4/added");
+    for away in AWAY {
+        assert_eq!(post(away).await, "/", "{away:?}");
+    }
 }

@@ -173,3 +173,57 @@ async fn of_a_specification_a_visitor_reads_what_their_pages_show_and_nothing_el
         assert_eq!(refused.kind(), ErrorKind::NotFound);
     }
 }
+
+#[tokio::test]
+async fn a_description_shows_no_specification_not_even_its_own() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let block = |path: &str| {
+        format!(
+            "{{% openapi-operation spec=\"pets\" path=\"{path}\" method=\"get\" %}}\n[pets](https://api.test/pets)\n{{% endopenapi-operation %}}"
+        )
+    };
+    let twice = format!("Said.\n\n{0}\n\n> {0}\n\n{0}", block("/cats"));
+    let spec = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" },
+        "paths": { "/cats": { "get": { "description": twice, "responses": {} } } } });
+    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
+    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.platform.settle().await.expect("settled");
+    w.page(&space, "Cats", &block("/cats")).await;
+    // More than a page shows, and each is small.
+    w.page(&space, "Many", &vec![block("/cats"); 600].join("\n\n")).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let shown = w.html(&site).await;
+    assert!(shown.contains("Said."));
+    assert_eq!(shown.matches("<section class=\"api\"").count(), 1, "{shown}");
+    let many = w.html(&format!("{site}many")).await;
+    assert_eq!(many.matches("<section class=\"api\"").count(), 500);
+}
+
+#[tokio::test]
+async fn a_page_shows_what_came_after_it_was_read_first() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let block = "{% openapi-operation spec=\"pets\" path=\"/cats\" method=\"get\" %}\n[pets](https://api.test/pets)\n{% endopenapi-operation %}";
+    w.page(&space, "First", block).await;
+    let reusable = json!({ "operation": "insert_reusable_content", "title": "Again",
+        "document": { "markdown": block } });
+    w.edit(&space, json!([reusable])).await;
+    let content = w.me().space(&space);
+    let content = content.content().get(Default::default()).await.expect("content");
+    let id = &content.reusable_contents[0].id;
+    w.page(&space, "Again", &format!("{{% include \"/reusable-content/{id}\" %}}")).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let pages = [site.clone(), format!("{site}again")];
+    for page in &pages {
+        assert!(!w.html(page).await.contains("curl"));
+    }
+    w.spec(&["dogs"]).await;
+    for page in &pages {
+        assert!(!w.html(page).await.contains("curl"));
+    }
+    w.spec(&["dogs", "cats"]).await;
+    for page in &pages {
+        assert!(w.html(page).await.contains("curl"), "{page}");
+    }
+}

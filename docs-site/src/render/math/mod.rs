@@ -1,6 +1,6 @@
 //! Formulas as MathML. They are read as the PDF writer reads them, by a parser that bounds how deep they go and how
 //! much macros grow; how long they are and how much is drawn is bounded here. A formula that is not understood is
-//! shown as its source.
+//! shown as its source, as is what a page has no room for.
 
 mod draw;
 mod letters;
@@ -16,10 +16,36 @@ use self::draw::{Drawer, Font};
 const MAX_FORMULA: usize = 4_000;
 /// Most elements of a formula.
 const MAX_ELEMENTS: u32 = 8_000;
+/// Most bytes of formulas of a page that are read.
+const MAX_PAGE_BYTES: usize = 256 * 1024;
+/// Most elements of the formulas of a page.
+const MAX_PAGE_ELEMENTS: u32 = 100_000;
+
+/// What the formulas of a page may still take.
+#[derive(Debug)]
+pub(super) struct Budget {
+    bytes: Cell<usize>,
+    elements: Cell<u32>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { bytes: Cell::new(MAX_PAGE_BYTES), elements: Cell::new(MAX_PAGE_ELEMENTS) }
+    }
+}
+
+impl Budget {
+    /// Takes room for reading so many bytes; tells whether there was some.
+    fn takes(&self, bytes: usize) -> bool {
+        let left = self.bytes.get().checked_sub(bytes);
+        self.bytes.set(left.unwrap_or_default());
+        left.is_some()
+    }
+}
 
 /// A formula that stands alone.
-pub(super) fn block(formula: &str) -> Markup {
-    match written(formula, parse_rows) {
+pub(super) fn block(formula: &str, budget: &Budget) -> Markup {
+    match written(formula, parse_rows, budget) {
         Some(inner) => html! {
             div.math tabindex="0" { math display="block" { (semantics(&inner, formula)) } }
         },
@@ -28,8 +54,8 @@ pub(super) fn block(formula: &str) -> Markup {
 }
 
 /// A formula within text.
-pub(super) fn inline(formula: &str) -> Markup {
-    match written(formula, |formula| parse(formula).ok()) {
+pub(super) fn inline(formula: &str, budget: &Budget) -> Markup {
+    match written(formula, |formula| parse(formula).ok(), budget) {
         Some(inner) => html! { math { (semantics(&inner, formula)) } },
         None => html! { code.math { (formula) } },
     }
@@ -52,13 +78,18 @@ fn parse_rows(formula: &str) -> Option<Vec<ParseNode>> {
     parse(formula).ok().or_else(|| has_rows.then(aligned).flatten())
 }
 
-fn written(formula: &str, parse: fn(&str) -> Option<Vec<ParseNode>>) -> Option<Markup> {
+fn written(formula: &str, parse: fn(&str) -> Option<Vec<ParseNode>>, budget: &Budget) -> Option<Markup> {
     if formula.len() > MAX_FORMULA || formula.trim().is_empty() || formula.contains('\0') {
         return None;
     }
+    let most = budget.elements.get().min(MAX_ELEMENTS);
+    if most == 0 || !budget.takes(formula.len()) {
+        return None;
+    }
     let nodes = parse(formula)?;
-    let drawer = Drawer { left: Cell::new(MAX_ELEMENTS) };
+    let drawer = Drawer { left: Cell::new(most) };
     let drawn = drawer.row(&nodes, Font::default());
+    budget.elements.set(budget.elements.get() - (most - drawer.left.get()));
     (drawer.left.get() > 0).then_some(drawn)
 }
 
@@ -92,14 +123,26 @@ mod tests {
             ("\\overline{ab}", "<mover"),
             ("\\underbrace{x}_{n}", "⏟"),
         ] {
-            let drawn = inline(formula).into_string();
+            let drawn = inline(formula, &Budget::default()).into_string();
             assert!(drawn.contains(expected), "{formula}: {drawn}");
             assert!(!drawn.contains("<b>") && !drawn.contains(" style="), "{formula}: {drawn}");
         }
-        let sum = block("\\sum_{i=1}^n i").into_string();
+        let sum = block("\\sum_{i=1}^n i", &Budget::default()).into_string();
         assert!(sum.contains("<munderover><mo") && sum.contains("display=\"block\""), "{sum}");
-        assert!(block("a &= b \\\\ &= c").into_string().contains("<mtable"));
-        assert!(inline("\\undefined{x}").into_string().starts_with("<code"));
+        assert!(block("a &= b \\\\ &= c", &Budget::default()).into_string().contains("<mtable"));
+        assert!(inline("\\undefined{x}", &Budget::default()).into_string().starts_with("<code"));
+    }
+
+    #[test]
+    fn what_a_page_has_no_room_for_is_its_source() {
+        // Formulas with many elements, and long ones with few.
+        for (formula, most) in [("x".repeat(2_000), 100), (format!("\\text{{{}}}", "x".repeat(3_900)), 100)] {
+            let budget = Budget::default();
+            let drawn =
+                (0..most).filter(|_| inline(&formula, &budget).into_string().starts_with("<math")).count();
+            assert!((40..most).contains(&drawn), "{drawn} of {most}");
+            assert!(inline("x".repeat(4_000).as_str(), &budget).into_string().starts_with("<code"));
+        }
     }
 
     #[test]
@@ -128,7 +171,7 @@ mod tests {
                     let most = MAX_FORMULA - 100;
                     let formula = format!("{}{}", unit.repeat(most / unit.len()), end);
                     let since = Instant::now();
-                    let drawn = block(&formula).into_string();
+                    let drawn = block(&formula, &Budget::default()).into_string();
                     assert!(since.elapsed() < Duration::from_secs(5), "{unit}");
                     assert!(!drawn.contains("<script"), "{unit}");
                 }

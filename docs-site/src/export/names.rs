@@ -1,0 +1,96 @@
+//! The paths of an export: what a page is written to, and whose a path is.
+
+use std::collections::BTreeMap;
+
+use docs_core::{Error, ErrorKind, Result};
+
+use super::links::decoded;
+use crate::{assets::OWN, visit::Visit};
+
+/// What stands at the root besides pages.
+const ROOT: [&str; 3] = ["robots.txt", "llms.txt", "404.html"];
+/// The same of a copy of which is known where it will be.
+const ADDRESSED: [&str; 2] = ["sitemap.xml", "rss.xml"];
+
+/// The file of a page, by its path below the site.
+pub(super) fn page(path: &str) -> String {
+    match decoded(path.trim_end_matches('/')) {
+        name if name.is_empty() => "index.html".to_owned(),
+        name => format!("{name}/index.html"),
+    }
+}
+
+/// The file of a page as Markdown, by its path below the site.
+pub(super) fn markdown(path: &str) -> String {
+    let index = if path.is_empty() || path.ends_with('/') { "index" } else { "" };
+    format!("{}{index}.md", decoded(path))
+}
+
+/// Paths that are taken, as files and as folders, with what each is taken for.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    files: BTreeMap<String, String>,
+    folders: BTreeMap<String, String>,
+}
+
+impl Names {
+    /// Takes the paths of what is no page.
+    ///
+    /// # Errors
+    /// `Conflict` where one is taken.
+    pub(super) fn take_own(&mut self, visit: &Visit) -> Result<()> {
+        let addressed: &[&str] = if visit.has_address() { &ADDRESSED } else { &[] };
+        for name in ROOT.iter().chain(addressed) {
+            self.take(name, "the site itself")?;
+        }
+        self.take(&format!("{OWN}/index.html"), "the site itself")
+    }
+
+    /// Takes the path of a file.
+    ///
+    /// # Errors
+    /// `Conflict` where it is a folder, is below a file, or is taken.
+    pub(super) fn take(&mut self, path: &str, whose: &str) -> Result<()> {
+        if let Some(other) = self.files.get(path).or_else(|| self.folders.get(path)) {
+            return Err(taken(path, whose, other));
+        }
+        for folder in path.match_indices('/').filter_map(|(end, _)| path.get(..end)) {
+            if let Some(other) = self.files.get(folder) {
+                return Err(taken(folder, whose, other));
+            }
+            if !self.folders.contains_key(folder) {
+                self.folders.insert(folder.to_owned(), whose.to_owned());
+            }
+        }
+        self.files.insert(path.to_owned(), whose.to_owned());
+        Ok(())
+    }
+}
+
+fn taken(path: &str, whose: &str, other: &str) -> Error {
+    let why = format!(
+        "{whose} cannot become files, as `{path}` is that of {other}: change the path of the page, and export again"
+    );
+    Error::new(ErrorKind::Conflict, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_file_or_a_folder_and_of_one_page_only() {
+        for (paths, taken) in [
+            (["a/index.html", "a.md", "b/index.html"], false),
+            (["a/index.html", "a/b/index.html", "a/b.md"], false),
+            (["x", "a.md", "a.md/index.html"], true),
+            (["a.md/index.html", "x", "a.md"], true),
+            (["a/b/c", "x", "a/b"], true),
+            (["a", "x", "a"], true),
+        ] {
+            let mut names = Names::default();
+            let done: Vec<_> = paths.iter().map(|path| names.take(path, path).is_err()).collect();
+            assert_eq!(done, [false, false, taken], "{paths:?}");
+        }
+    }
+}
