@@ -31,7 +31,7 @@ pub(super) async fn knows(tx: &Tx, actor: &Actor, id: &UserId) -> Result<bool> {
     }
     let mut batches = Batches::of(MemberRecord::orgs_of(me).scan(ORGS_AT_ONCE));
     while let Some(rows) = batches.next(tx).await? {
-        let orgs: Vec<OrgId> = rows.iter().map(|(row, _)| Ok(id_of(row)?)).collect::<Result<_>>()?;
+        let orgs: Vec<OrgId> = rows.iter().map(|(row, _)| id_of(row)).collect::<Result<_>>()?;
         if meet(tx, actor, &orgs, (me, id)).await? {
             return Ok(true);
         }
