@@ -31,7 +31,11 @@ impl Address {
         let parts = url.path_segments().into_iter().flatten();
         let raw: Vec<String> = parts.filter(|part| !part.is_empty()).map(str::to_owned).collect();
         let decoded = raw.iter().map(|part| percent_decode_str(part).decode_utf8().map(Into::into));
-        let segments = decoded.collect::<std::result::Result<_, _>>().map_err(|_| wrong())?;
+        let segments: Vec<String> = decoded.collect::<std::result::Result<_, _>>().map_err(|_| wrong())?;
+        // Nothing that is looked up has one in its name.
+        if segments.iter().any(|segment| segment.contains('\0')) {
+            return Err(wrong());
+        }
         Ok(Self { host, raw, segments })
     }
 
@@ -101,6 +105,7 @@ mod tests {
             "https://[::1/",
             "https://h/\u{1}",
             "https://h/%FF",
+            "https://h/a%00b",
         ] {
             assert!(Address::parse("url", wrong).is_err(), "{wrong}");
         }
