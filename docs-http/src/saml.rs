@@ -14,14 +14,15 @@ mod page;
 
 use std::num::NonZeroU32;
 
+use bytes::Bytes;
 use docs_core::{
     Error, ErrorKind, Platform,
     model::SamlProviderId,
     platform::{SamlAnswer, SamlSession, SamlStart},
 };
-use futures_util::StreamExt as _;
 use poem::{
     Endpoint, EndpointExt as _, Request, Response, Route,
+    error::ReadBodyError,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 use url::{Url, form_urlencoded};
@@ -302,24 +303,19 @@ fn cookies(headers: &HeaderMap) -> (Vec<String>, Vec<String>) {
 }
 
 /// The body of a form, of which no more is held than one may have.
-async fn read_form(request: &mut Request) -> Result<Vec<u8>, Refusal> {
+async fn read_form(request: &mut Request) -> Result<Bytes, Refusal> {
     let kind = request.content_type().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
         let why = "the body must be a form, application/x-www-form-urlencoded";
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
     }
-    let mut parts = Box::pin(request.take_body().into_bytes_stream());
-    let mut form = Vec::new();
-    while let Some(part) = parts.next().await {
-        let part =
-            part.map_err(|_| Refusal::from(Error::invalid("the form", "ended before it was complete")))?;
-        if form.len() + part.len() > MAX_FORM {
+    request.take_body().into_bytes_limit(MAX_FORM).await.map_err(|error| match error {
+        ReadBodyError::PayloadTooLarge => {
             let why = format!("the form must be at most {MAX_FORM} bytes");
-            return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why));
+            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
         }
-        form.extend_from_slice(&part);
-    }
-    Ok(form)
+        _ => Refusal::from(Error::invalid("the form", "ended before it was complete")),
+    })
 }
 
 /// A field of a form that must be there, once.

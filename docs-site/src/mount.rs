@@ -14,8 +14,8 @@ use url::Url;
 use crate::{
     address::encoded,
     answer::{self, Answer, HTML, JSON, Keeping, MARKDOWN, RSS, TEXT, XML, keep_token, redirect},
-    assets::{Asset, MCP, OWN, hashed},
-    cache::{Caches, PageKey, Tagged},
+    assets::{Asset, MCP, OWN},
+    cache::{Caches, PageKey},
     frame::EntryKind,
     machine::{feed, full_list, mcp, page_markdown, robots, short_list, sitemap},
     page::{Scene, bare_page, compare_page, document_page, missing_page, results_as_json, search_page},
@@ -113,19 +113,17 @@ impl<E: Endpoint<Output = Response>> Endpoint for BeforeSites<E> {
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let shared = &self.sites.0;
-        let expected = Some(Asked::of(&request, &shared.base)).filter(|asked| shared.may_be_site(asked));
-        let expected = expected.and_then(|asked| Expected::of(&asked));
-        let sent = match expected {
-            None => None,
-            Some(expected) => match expected.take(&mut request).await {
-                None => return Ok(shared.refuse_size()),
-                sent => sent,
-            },
+        let asked = Asked::of(&request, &shared.base);
+        let expected = Expected::of(&asked).filter(|_| shared.may_be_site(&asked));
+        let answer = match expected {
+            None => shared.served(&asked, None).await,
+            Some(expected) => {
+                let Some(sent) = expected.take(&mut request).await else { return Ok(shared.refuse_size()) };
+                let answer = shared.served(&Asked::of(&request, &shared.base), Some(&sent)).await;
+                request.set_body(sent);
+                answer
+            }
         };
-        let answer = shared.served(&Asked::of(&request, &shared.base), sent.as_ref()).await;
-        if let (None, Some(sent)) = (&answer, sent) {
-            request.set_body(sent);
-        }
         match answer {
             Some(response) => Ok(response),
             None => self.next.call(request).await,
@@ -294,11 +292,11 @@ impl Shared {
                 Answer::new("image/svg+xml", theme::icon(look, visit.title_of(look)), keeping(visit))
             }
             name if name.starts_with("theme.") => {
-                let css = Tagged::new(theme::style_sheet(look));
+                let sheet = theme::Sheet::of(look);
                 // A page that was sent before the settings changed names another one.
-                let is_this = hashed("theme", "css", &css) == name;
+                let is_this = sheet.name == name;
                 let keeping = if is_this && visit.is_for_all { Keeping::ForGood } else { keeping(visit) };
-                Answer::tagged("text/css; charset=utf-8", css, keeping)
+                Answer::tagged("text/css; charset=utf-8", sheet.body, keeping)
             }
             _ => return self.missing(asked, visit).await,
         };

@@ -9,10 +9,24 @@ use docs_core::model::{
 };
 use serde::Serialize;
 
-use crate::xml::escaped;
+use crate::{assets::hashed, cache::Tagged, xml::escaped};
+
+/// The style sheet of a site's settings, as it is sent.
+pub(crate) struct Sheet {
+    /// The last segment of its address: another one for other settings.
+    pub(crate) name: String,
+    pub(crate) body: Tagged,
+}
+
+impl Sheet {
+    pub(crate) fn of(look: &Customization) -> Self {
+        let body = Tagged::new(style_sheet(look));
+        Self { name: hashed("theme", "css", &body), body }
+    }
+}
 
 /// The style sheet of a site's settings.
-pub(crate) fn style_sheet(look: &Customization) -> String {
+fn style_sheet(look: &Customization) -> String {
     let styling = &look.styling;
     let mut light = String::new();
     let mut dark = String::new();

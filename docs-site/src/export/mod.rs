@@ -26,8 +26,7 @@ use self::{
 };
 use crate::{
     address::{Place, encoded},
-    assets::{Asset, OWN, hashed},
-    cache::Tagged,
+    assets::{Asset, OWN},
     frame::EntryKind,
     machine::{above, feed, page_markdown, robots, short_list, sitemap},
     mount::{Shared, Sites},
@@ -258,8 +257,8 @@ impl Export<'_> {
     async fn space(&mut self, place: Place<'_>) -> Result<()> {
         let (visit, caches) = (self.visit, self.shared.caches());
         let look = visit.look(&place.space.id);
-        let css = Tagged::new(theme::style_sheet(look));
-        self.write(&format!("{}{OWN}/{}", place.path, hashed("theme", "css", &css)), &css.bytes)?;
+        let sheet = theme::Sheet::of(look);
+        self.write(&format!("{}{OWN}/{}", place.path, sheet.name), &sheet.body.bytes)?;
         self.write(&format!("{}{OWN}/icon.svg", place.path), theme::icon(look, visit.title_of(look)))?;
         let frame = visit.frame(caches, &place).await?;
         for at in 0..frame.entries.len() {

@@ -6,8 +6,7 @@ use serde_json::json;
 
 use super::Scene;
 use crate::{
-    assets::{Asset, OWN, hashed},
-    cache::Tagged,
+    assets::{Asset, OWN},
     theme,
 };
 
@@ -76,7 +75,7 @@ pub(super) fn markup(scene: &Scene<'_>, head: &Head) -> Markup {
     let site = scene.title();
     let title = if head.title.is_empty() { site.to_owned() } else { format!("{} | {site}", head.title) };
     let own = |name: &str| format!("{}{OWN}/{name}", scene.site_base());
-    let theme = hashed("theme", "css", &Tagged::new(theme::style_sheet(scene.look)));
+    let theme = theme::Sheet::of(scene.look).name;
     let icon = scene.look.favicon.icon.as_ref();
     let picture = scene.look.social_preview.url.as_ref();
     html! {

@@ -31,66 +31,63 @@ pub(crate) async fn missing_page(visit: &Visit, caches: &Caches) -> Result<Rende
 
 /// The page on which a member signs in to look at previews. It tells nothing of any site.
 pub(crate) fn sign_in_page((action, to): (&str, &str), refusal: Option<&str>) -> String {
-    let words = Words::of(docs_core::model::Locale::En);
-    html! {
-        (DOCTYPE)
-        html lang=(words.language) {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="robots" content="noindex";
-                title { "Sign in" }
-                link rel="stylesheet" href={ (action.trim_end_matches("~/sign-in")) (OWN) "/" (Asset::style_sheet().name) };
-            }
-            body {
-                main.sign-in {
-                    h1 { "Sign in to preview" }
-                    p { "Changes and former states of this site are for the members of its organization." }
-                    @if let Some(why) = refusal { p.refused role="alert" { (why) } }
-                    form method="post" action=(action) {
-                        input type="hidden" name="to" value=(to);
-                        label for="token" { "API token" }
-                        input type="password" id="token" name="token" required autocomplete="current-password";
-                        button.button.primary type="submit" { "Sign in" }
-                    }
-                }
+    let style_sheet = Asset::style_sheet();
+    let head = html! {
+        (viewport())
+        title { "Sign in" }
+        link rel="stylesheet" href={ (action.trim_end_matches("~/sign-in")) (OWN) "/" (style_sheet.name) };
+    };
+    let body = html! {
+        main.sign-in {
+            h1 { "Sign in to preview" }
+            p { "Changes and former states of this site are for the members of its organization." }
+            @if let Some(why) = refusal { p.refused role="alert" { (why) } }
+            form method="post" action=(action) {
+                input type="hidden" name="to" value=(to);
+                label for="token" { "API token" }
+                input type="password" id="token" name="token" required autocomplete="current-password";
+                button.button.primary type="submit" { "Sign in" }
             }
         }
-    }
-    .into_string()
+    };
+    of_no_site(&head, &body)
 }
 
 /// A page that leads to another one, where no server can say so.
 pub(crate) fn moved_page(to: &str) -> String {
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="refresh" content={ "0;url=" (to) };
-                meta name="robots" content="noindex";
-                link rel="canonical" href=(to);
-                title { "Moved" }
-            }
-            body { p { a href=(to) { "Moved here" } } }
-        }
-    }
-    .into_string()
+    let head = html! {
+        meta http-equiv="refresh" content={ "0;url=" (to) };
+        link rel="canonical" href=(to);
+        title { "Moved" }
+    };
+    of_no_site(&head, &html! { p { a href=(to) { "Moved here" } } })
 }
 
 /// An answer that tells nothing of any site.
 pub(crate) fn bare_page(title: &str, text: &str) -> String {
+    let head = html! {
+        (viewport())
+        title { (title) }
+    };
+    of_no_site(&head, &html! { h1 { (title) } p { (text) } })
+}
+
+fn viewport() -> Markup {
+    html! { meta name="viewport" content="width=device-width, initial-scale=1"; }
+}
+
+/// A page without the shell of a site, for no search engine.
+fn of_no_site(head: &Markup, body: &Markup) -> String {
     let words = Words::of(docs_core::model::Locale::En);
     html! {
         (DOCTYPE)
         html lang=(words.language) {
             head {
                 meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="robots" content="noindex";
-                title { (title) }
+                (head)
             }
-            body { h1 { (title) } p { (text) } }
+            body { (body) }
         }
     }
     .into_string()

@@ -75,6 +75,17 @@ async fn a_site_shows_the_pages_of_a_specification_as_it_is_now() {
     assert!(!w.html(&site).await.contains("cats"));
 }
 
+/// Inserts a page `Again` that is nothing but a reusable content.
+async fn page_that_reuses(w: &World, space: &SpaceId, markdown: &str) {
+    let reusable = json!({ "operation": "insert_reusable_content", "title": "Again",
+        "document": { "markdown": markdown } });
+    w.edit(space, json!([reusable])).await;
+    let content = w.me().space(space);
+    let content = content.content().get(Default::default()).await.expect("content");
+    let id = &content.reusable_contents[0].id;
+    w.page(space, "Again", &format!("{{% include \"/reusable-content/{id}\" %}}")).await;
+}
+
 #[tokio::test]
 async fn a_page_shows_requests_and_examples_of_an_operation_as_they_are_now() {
     let w = World::new().await;
@@ -103,13 +114,7 @@ async fn a_page_shows_requests_and_examples_of_an_operation_as_they_are_now() {
     let block = "{% openapi-operation spec=\"pets\" path=\"/pets\" method=\"post\" %}\n[pets](https://api.test/pets)\n{% endopenapi-operation %}";
     let schemas = "{% openapi-schemas spec=\"pets\" schemas=\"Pet,None\" %}\n[pets](https://api.test/pets)\n{% endopenapi-schemas %}";
     w.page(&space, "Pets", &format!("{block}\n\n{schemas}")).await;
-    let reusable = json!({ "operation": "insert_reusable_content", "title": "Again",
-        "document": { "markdown": block } });
-    w.edit(&space, json!([reusable])).await;
-    let content = w.me().space(&space);
-    let content = content.content().get(Default::default()).await.expect("content");
-    let id = &content.reusable_contents[0].id;
-    w.page(&space, "Again", &format!("{{% include \"/reusable-content/{id}\" %}}")).await;
+    page_that_reuses(&w, &space, block).await;
     let (_, site) = w.site("Docs", &space).await;
     for page in ["pets", "again"] {
         let shown = w.html(&format!("{site}{page}")).await;
@@ -206,13 +211,7 @@ async fn a_page_shows_what_came_after_it_was_read_first() {
     let space = w.space("Guide").await;
     let block = "{% openapi-operation spec=\"pets\" path=\"/cats\" method=\"get\" %}\n[pets](https://api.test/pets)\n{% endopenapi-operation %}";
     w.page(&space, "First", block).await;
-    let reusable = json!({ "operation": "insert_reusable_content", "title": "Again",
-        "document": { "markdown": block } });
-    w.edit(&space, json!([reusable])).await;
-    let content = w.me().space(&space);
-    let content = content.content().get(Default::default()).await.expect("content");
-    let id = &content.reusable_contents[0].id;
-    w.page(&space, "Again", &format!("{{% include \"/reusable-content/{id}\" %}}")).await;
+    page_that_reuses(&w, &space, block).await;
     let (_, site) = w.site("Docs", &space).await;
     let pages = [site.clone(), format!("{site}again")];
     for page in &pages {
