@@ -56,6 +56,10 @@ impl Saml for XmlSaml {
         response::verify(trust, response, now)
     }
 
+    fn check_certificate(&self, certificate: &str) -> Result<(), SamlRefused> {
+        key::Key::of_certificate(certificate).map(drop)
+    }
+
     fn request(&self, request: &SamlRequest) -> Result<String, SamlRefused> {
         request::address(request)
     }

@@ -481,8 +481,9 @@ impl Platform {
 
 /// Refuses what is no e-mail address.
 pub(super) fn check_email(field: &str, email: &str) -> Result<()> {
-    let at = email.rfind('@').filter(|at| *at > 0 && *at + 1 < email.len());
-    if at.is_none() || email.chars().any(|c| c.is_whitespace() || c.is_control()) {
+    let parts = email.split_once('@');
+    let fits = |(name, host): (&str, &str)| !name.is_empty() && !host.is_empty() && !host.contains('@');
+    if !parts.is_some_and(fits) || email.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err(Error::invalid(field, "must be an address like name@example.com"));
     }
     // Part of keys, which are counted in bytes.

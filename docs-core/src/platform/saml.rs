@@ -19,8 +19,9 @@ use super::{
 use crate::{
     BoxFuture, Error, Result,
     model::{
-        CreateSamlProvider, OrgId, Patch, SamlProvider, SamlProviderId, SamlProviderObject,
-        SamlProviderStatus, SamlProviderUrls, SsoLogin, SsoLogins, TeamId, UpdateSamlProvider,
+        Certificate, CreateSamlProvider, OrEmpty, OrgId, Patch, SamlProvider, SamlProviderId,
+        SamlProviderObject, SamlProviderStatus, SamlProviderUrls, SsoLogin, SsoLogins, TeamId,
+        UpdateSamlProvider,
     },
     platform::list_identities::tag,
     policy::{OrgAccess, OrgAction},
@@ -69,8 +70,9 @@ impl<'p> SamlProviders<'p> {
     /// Creates a SAML provider. It is pending until its address, entity id and certificate are known.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team;
-    /// `Conflict` for too many providers.
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and for a
+    /// certificate that the [adapter](crate::platform::Builder::saml) could verify nothing with; `Conflict` for too many
+    /// providers.
     ///
     /// # Example
     /// ```
@@ -86,6 +88,7 @@ impl<'p> SamlProviders<'p> {
         Box::pin(async move {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
+            platform.require_usable(new.certificate.as_ref().and_then(|new| new.0.as_ref()))?;
             let done = platform.once(actor, async move {
                 let record = SamlProviderRecord {
                     id: platform.id(),
@@ -139,7 +142,8 @@ impl<'p> SamlProviderHandle<'p> {
     /// Changes a SAML provider. What the request leaves out stays.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team.
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and for a
+    /// certificate that the [adapter](crate::platform::Builder::saml) could verify nothing with.
     ///
     /// # Example
     /// ```
@@ -157,6 +161,9 @@ impl<'p> SamlProviderHandle<'p> {
         Box::pin(async move {
             let Self { caller, org, provider: id } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
+            if let Patch::Set(OrEmpty(certificate)) = &change.certificate {
+                platform.require_usable(certificate.as_ref())?;
+            }
             let update =
                 SamlProviderUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
             platform
@@ -226,6 +233,12 @@ impl<'p> OrgHandle<'p> {
 }
 
 impl Platform {
+    /// Refuses a certificate that no response could be verified with.
+    fn require_usable(&self, certificate: Option<&Certificate>) -> Result<()> {
+        let (Some(saml), Some(certificate)) = (&self.ports().saml, certificate) else { return Ok(()) };
+        saml.check_certificate(certificate.as_str()).map_err(|why| Error::invalid("certificate", why))
+    }
+
     async fn saml_seen(
         &self,
         tx: &Tx,

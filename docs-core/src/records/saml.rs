@@ -70,8 +70,19 @@ impl SamlProviderRecord {
 
     /// Tells whether people can sign in through it.
     #[must_use]
-    pub const fn is_active(&self) -> bool {
-        self.sso_url.is_some() && self.entity_id.is_some() && self.certificate.is_some()
+    pub fn is_active(&self) -> bool {
+        self.missing().is_empty()
+    }
+
+    /// The fields that it has to have before people can sign in through it, and has not.
+    #[must_use]
+    pub fn missing(&self) -> Vec<&'static str> {
+        let fields = [
+            ("ssoURL", self.sso_url.is_some()),
+            ("entityID", self.entity_id.is_some()),
+            ("certificate", self.certificate.is_some()),
+        ];
+        fields.into_iter().filter(|(_, is_there)| !is_there).map(|(field, _)| field).collect()
     }
 }
 

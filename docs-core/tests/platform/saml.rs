@@ -49,6 +49,11 @@ impl Saml for Plain {
         })
     }
 
+    fn check_certificate(&self, certificate: &str) -> Result<(), SamlRefused> {
+        let refused = || SamlRefused("its key is too short".to_owned());
+        if certificate == CERTIFICATE { Ok(()) } else { Err(refused()) }
+    }
+
     fn request(&self, request: &SamlRequest) -> Result<String, SamlRefused> {
         Ok(format!("{}?{} {} {}", request.destination, request.id, request.issuer, request.recipient))
     }
@@ -335,15 +340,39 @@ async fn nobody_signs_in_through_a_provider_that_is_pending_or_gone_nor_without_
     let ours = w.platform.as_platform();
     ours.saml_metadata(&pending.id).await.expect("what the provider has to know before it is active");
     w.as_admin().org(&w.org).saml_provider(&gone.id).delete().await.expect("deleted");
-    for id in [&pending.id, &gone.id] {
-        ours.begin_saml_login(id).await.refused(ErrorKind::NotFound);
-        ours.finish_saml_login(id, answer).await.refused(ErrorKind::NotFound);
+    for (id, kind) in [(&pending.id, ErrorKind::Precondition), (&gone.id, ErrorKind::NotFound)] {
+        ours.begin_saml_login(id).await.refused(kind);
+        let refused = ours.finish_saml_login(id, answer).await.expect_err("refused");
+        assert_eq!(refused.kind(), kind);
+        assert_eq!(refused.message().contains("it has no ssoURL"), *id == pending.id, "{refused}");
     }
     ours.saml_metadata(&gone.id).await.refused(ErrorKind::NotFound);
     let w = World::new().await;
     let of = provider(&w, json!({})).await;
     w.platform.as_platform().begin_saml_login(&of.id).await.refused(ErrorKind::Precondition);
     w.platform.as_platform().finish_saml_login(&of.id, answer).await.refused(ErrorKind::Precondition);
+}
+
+#[tokio::test]
+async fn a_certificate_that_nothing_can_be_verified_with_is_refused_when_it_is_given() {
+    let w = world().await;
+    let weak = "MAQwAgUB";
+    let new = serde_json::from_value(json!({ "label": "Okta", "certificate": weak })).expect("a provider");
+    let providers = || w.as_admin().org(&w.org).saml_providers();
+    let refused = providers().create(new).await.expect_err("refused");
+    assert_eq!(
+        (refused.kind(), refused.message()),
+        (ErrorKind::Invalid, "certificate: its key is too short")
+    );
+    assert!(providers().list(&Default::default()).await.expect("listed").items.is_empty());
+    let of = provider(&w, json!({})).await;
+    let update = serde_json::from_value(json!({ "label": "New", "certificate": weak })).expect("a change");
+    let handle = || w.as_admin().org(&w.org);
+    handle().saml_provider(&of.id).update(update).await.refused(ErrorKind::Invalid);
+    assert_eq!(handle().saml_provider(&of.id).get().await.expect("there"), of, "nothing of it changed");
+    let update = serde_json::from_value(json!({ "certificate": "" })).expect("a change");
+    let pending = handle().saml_provider(&of.id).update(update).await.expect("changed");
+    assert_eq!(pending.status, SamlProviderStatus::Pending);
 }
 
 /// What users an actor lists as organizations, by id.

@@ -38,6 +38,10 @@ impl Saml for Notes {
         })
     }
 
+    fn check_certificate(&self, _: &str) -> Result<(), SamlRefused> {
+        Ok(())
+    }
+
     fn request(&self, request: &SamlRequest) -> Result<String, SamlRefused> {
         Ok(format!("{}?request={}", request.destination, request.id))
     }
@@ -301,6 +305,13 @@ async fn a_session_is_signed_out_where_it_began() {
         }
     }
     p.s.ask("GET", "/v1/user", &token, None).await.refused(401, "the session is over");
+    let kind = "application/x-www-form-urlencoded";
+    let own = p.post("/end", kind, format!("token={}", p.s.admin), ("", HTML)).await;
+    assert!(own.status == 400 && own.body.contains("token: must be of a session"), "{}", own.body);
+    p.s.get("/v1/user").await;
+    let pending = p.client.get(format!("/saml/{}/start", id(&provider))).send().await;
+    let pending = shown(pending).await;
+    assert!(pending.body.contains("it has no ssoURL, entityID, certificate"), "{}", pending.body);
 }
 
 #[tokio::test]

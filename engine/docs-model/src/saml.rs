@@ -13,6 +13,9 @@ use super::{
 formed_text! {
     /// A certificate of a SAML provider: PEM, or DER in base64.
     Certificate(1, 10_000, is_certificate, "an X.509 certificate: PEM, or DER in base64"),
+    /// Entity id of a SAML provider.
+    SamlEntityId(1, 1024, is_entity_id, "the provider's name for itself, without white space around it",
+        { "pattern": r"^\S(.*\S)?$" }),
 }
 
 constants! {
@@ -22,8 +25,6 @@ constants! {
 
 /// Label of a SAML provider.
 pub type SamlLabel = BoundedText<1, 30>;
-/// Entity id of a SAML provider.
-pub type SamlEntityId = BoundedText<1, 1024>;
 
 /// Whether people can sign in through a SAML provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -216,6 +217,11 @@ impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
     }
 }
 
+/// Tells whether text may be the name that a provider has for itself: usually an address, of which nothing is made here.
+fn is_entity_id(text: &str) -> bool {
+    text.trim() == text && !text.contains(char::is_control)
+}
+
 /// Tells whether text is one certificate, as far as its outer form goes: PEM or plain base64 of one DER sequence that
 /// begins with another.
 fn is_certificate(text: &str) -> bool {
@@ -292,6 +298,7 @@ mod tests {
         let parse = |json| serde_json::from_str::<OrEmpty<SamlEntityId>>(json);
         assert_eq!(parse(r#""""#).expect("parses"), OrEmpty(None));
         assert_eq!(parse(r#""x""#).expect("parses"), OrEmpty(SamlEntityId::new("x").ok()));
+        assert!(parse(r#"" ""#).is_err() && parse(r#"" x""#).is_err() && parse(r#""a\u0000b""#).is_err());
         assert!(parse("5").is_err() && parse(&format!("\"{}\"", "x".repeat(1025))).is_err());
     }
 }

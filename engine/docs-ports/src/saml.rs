@@ -67,6 +67,13 @@ pub trait Saml: Send + Sync + 'static {
     /// [`SamlRefused`] for what the provider did not sign for this service, or what is not valid at the time.
     fn verify(&self, trust: &SamlTrust, response: &str, now: Timestamp) -> Result<SamlIdentity, SamlRefused>;
 
+    /// Sees to it that responses can be verified with a certificate: that it can be read, and that its key is of a kind
+    /// and a strength that is taken.
+    ///
+    /// # Errors
+    /// [`SamlRefused`] for what no response could be verified with.
+    fn check_certificate(&self, certificate: &str) -> Result<(), SamlRefused>;
+
     /// The address that a browser is sent to, with the request in it.
     ///
     /// # Errors

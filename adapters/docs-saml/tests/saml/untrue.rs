@@ -1,6 +1,7 @@
 //! What a provider did not say, not for this service, or not now.
 
-use docs_ports::SamlTrust;
+use docs_ports::{Saml as _, SamlTrust};
+use docs_saml::XmlSaml;
 
 use crate::idp::{
     AUDIENCE, HERE, Parts, RECIPIENT, REQUEST, Scheme, at, certificate, conditions, confirmation, now,
@@ -74,6 +75,11 @@ fn a_certificate_that_cannot_sign_is_refused() {
     }
     let garbage = SamlTrust { certificate: "MAQwAgUA".to_owned(), ..trust("provider") };
     assert!(verify_with(&garbage, &signed).expect_err("garbage").contains("cannot be read"));
+    for (name, is_taken) in [("provider", true), ("weak", false), ("edwards", false)] {
+        let certificate = trust(name).certificate;
+        assert_eq!(XmlSaml.check_certificate(&certificate).is_ok(), is_taken, "{name}");
+    }
+    assert!(XmlSaml.check_certificate("MAQwAgUA").is_err());
 }
 
 #[test]

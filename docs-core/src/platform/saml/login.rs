@@ -8,10 +8,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    active_provider,
-    session::{Admission, Refusal, SamlSession},
-};
+use super::session::{Admission, Refusal, SamlSession};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{SamlProviderId, Timestamp},
@@ -80,8 +77,8 @@ impl<'p> Caller<'p> {
     /// at.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` for a provider that is not there, or not active; `Precondition` without an
-    /// [adapter](crate::platform::Builder::saml).
+    /// `Forbidden` for users; `NotFound` for a provider that is not there; `Precondition` for one that is pending, and
+    /// without an [adapter](crate::platform::Builder::saml).
     ///
     /// # Example
     /// ```
@@ -129,9 +126,9 @@ impl<'p> Caller<'p> {
     /// Only the platform itself may: it is for the address that browsers come back to.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` for a provider that is not there, or not active; `Unauthenticated` for a
-    /// response that is not the provider's, not for this service, not for this browser, not valid now, or was taken
-    /// before; `Conflict` for the address of an account that is not linked; `Precondition` without an
+    /// `Forbidden` for users; `NotFound` for a provider that is not there; `Unauthenticated` for a response that is not
+    /// the provider's, not for this service, not for this browser, not valid now, or was taken before; `Conflict` for
+    /// the address of an account that is not linked; `Precondition` for a provider that is pending, and without an
     /// [adapter](crate::platform::Builder::saml).
     ///
     /// # Cancel safety
@@ -164,6 +161,7 @@ impl<'p> Caller<'p> {
             if let Err(error) = &done
                 && matches!(error.kind(), ErrorKind::Unauthenticated | ErrorKind::Conflict)
             {
+                tracing::info!(provider = %provider.id, why = error.message(), "a sign-in is refused");
                 let refusal = Refusal::new(&provider, platform.now(), error.message());
                 // Whoever was not let in is told why, even where it cannot be noted.
                 if let Err(lost) = platform.write(&Actor::Platform, &refusal).await {
@@ -208,8 +206,16 @@ fn port(caller: Caller<'_>) -> Result<&Arc<dyn Saml>> {
 
 /// A provider through which people sign in.
 async fn opened(platform: &Platform, id: &SamlProviderId) -> Result<Arc<SamlProviderRecord>> {
-    let provider = active_provider(&platform.read().await?, id).await?;
-    provider.ok_or_else(|| Error::not_found("SAML provider"))
+    let tx = platform.read().await?;
+    let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+    let provider = provider.ok_or_else(|| Error::not_found("SAML provider"))?;
+    let missing = provider.missing();
+    if missing.is_empty() {
+        return Ok(provider);
+    }
+    let missing = missing.join(", ");
+    let message = format!("nobody signs in through this SAML provider yet: it has no {missing}");
+    Err(Error::new(ErrorKind::Precondition, message))
 }
 
 fn refused(why: impl std::fmt::Display) -> Error {

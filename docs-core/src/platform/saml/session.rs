@@ -275,11 +275,11 @@ fn display_name(identity: &SamlIdentity) -> String {
 
 impl<'p> Caller<'p> {
     /// Ends a session of single sign-on that began at a provider: its token lets nobody in from now on. A token that is
-    /// none, or has ended, is no error. Tokens that users were given stay. Only the platform itself may: it is for the
-    /// address that people sign out at.
+    /// none, or has ended, is no error. Only the platform itself may: it is for the address that people sign out at.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` for a session of another provider, which stays.
+    /// `Forbidden` for users; `NotFound` for a session of another provider, and `Invalid` for a token that a user made:
+    /// both stay.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the session ended or not.
@@ -299,7 +299,10 @@ impl<'p> Caller<'p> {
             let key = TokenRecord::at(&Hash::of(token.as_bytes()));
             let session: Option<Arc<TokenRecord>> = self.platform.read().await?.get(&key).await?;
             let Some(token) = session else { return Ok(()) };
-            let Some(session) = &token.sso else { return Ok(()) };
+            let Some(session) = &token.sso else {
+                let why = "must be of a session that began here: this one stays, remove it where it was made";
+                return Err(Error::invalid("token", why));
+            };
             if session.provider != *provider {
                 return Err(Error::not_found("session of this SAML provider"));
             }
