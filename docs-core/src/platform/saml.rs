@@ -70,9 +70,9 @@ impl<'p> SamlProviders<'p> {
     /// Creates a SAML provider. It is pending until its address, entity id and certificate are known.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and for a
-    /// certificate that the [adapter](crate::platform::Builder::saml) could verify nothing with; `Conflict` for too many
-    /// providers.
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and
+    /// for a certificate that the [adapter](crate::platform::Builder::saml) could verify nothing with; `Conflict` for
+    /// too many providers.
     ///
     /// # Example
     /// ```
@@ -142,8 +142,8 @@ impl<'p> SamlProviderHandle<'p> {
     /// Changes a SAML provider. What the request leaves out stays.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and for a
-    /// certificate that the [adapter](crate::platform::Builder::saml) could verify nothing with.
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and
+    /// for a certificate that the [adapter](crate::platform::Builder::saml) could verify nothing with.
     ///
     /// # Example
     /// ```

@@ -217,7 +217,8 @@ impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
     }
 }
 
-/// Tells whether text may be the name that a provider has for itself: usually an address, of which nothing is made here.
+/// Tells whether text may be the name that a provider has for itself: usually an address, of which nothing is made
+/// here.
 fn is_entity_id(text: &str) -> bool {
     text.trim() == text && !text.contains(char::is_control)
 }
