@@ -1,9 +1,13 @@
 //! The command line.
 
-use std::{error::Error, io::IsTerminal as _, path::PathBuf, process::ExitCode};
+use std::{error::Error, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
-use tracing_subscriber::{EnvFilter, filter::LevelFilter};
+use tracing_subscriber::{
+    filter::{LevelFilter, Targets},
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
+};
 use url::Url;
 
 use crate::{
@@ -61,9 +65,7 @@ pub fn run() -> ExitCode {
     if matches!(cli.command, Some(Command::Worker)) {
         return crate::adapters::worker::worker(&cli.config).run();
     }
-    let colours = std::io::stderr().is_terminal();
-    let filter = EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).from_env_lossy();
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(colours).with_env_filter(filter).init();
+    write_log();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let done = match runtime {
         Ok(runtime) => runtime.block_on(cli.run()),
@@ -80,6 +82,22 @@ pub fn run() -> ExitCode {
             }
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Writes what happens to standard error: what is at least `info`, and what `RUST_LOG` says of single parts, as
+/// `debug` or `docs_core=trace,docs_git=warn`.
+fn write_log() {
+    let asked = std::env::var("RUST_LOG").ok().filter(|asked| !asked.is_empty());
+    let (filter, error) = match asked.map(|asked| asked.parse::<Targets>()).transpose() {
+        Ok(filter) => (filter.unwrap_or_default(), None),
+        Err(error) => (Targets::new(), Some(error)),
+    };
+    let default = filter.default_level().unwrap_or(LevelFilter::INFO);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(lines).with(filter.with_default(default)).init();
+    if let Some(error) = error {
+        tracing::warn!(%error, "RUST_LOG is not taken: it lists levels, as `debug` or `docs_core=trace,docs_git=warn`");
     }
 }
 
