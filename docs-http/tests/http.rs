@@ -78,6 +78,8 @@ mod pdf;
 mod people;
 #[path = "http/platform.rs"]
 mod platform;
+#[path = "http/prepared.rs"]
+mod prepared;
 #[path = "http/rate.rs"]
 mod rate;
 #[path = "http/readiness.rs"]

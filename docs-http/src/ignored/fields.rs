@@ -51,7 +51,7 @@ pub(super) struct Found {
 }
 
 impl KnownFields {
-    pub(super) fn of<T: JsonSchema>() -> Self {
+    pub(super) fn of<T: JsonSchema + 'static>() -> Self {
         let mut registry = Registry::new();
         schema::register::<T>(&mut registry, Direction::Request);
         let mut makes =
@@ -310,7 +310,7 @@ mod tests {
 
     use super::*;
 
-    fn ignored<T: JsonSchema>(body: &Value) -> Option<String> {
+    fn ignored<T: JsonSchema + 'static>(body: &Value) -> Option<String> {
         let names = KnownFields::of::<T>().walk(body.to_string().as_bytes()).names.header()?;
         Some(names.to_str().expect("is ASCII").to_owned())
     }

@@ -67,7 +67,7 @@ impl<T: Serialize + Send> IntoResponse for Kept<T> {
     }
 }
 
-impl<T: JsonSchema + Serialize + Send> ApiResponse for Kept<T> {
+impl<T: JsonSchema + Serialize + Send + 'static> ApiResponse for Kept<T> {
     fn meta() -> MetaResponses {
         Reply::<T>::meta()
     }

@@ -46,7 +46,7 @@ pub struct Query<T>(pub Option<T>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequiredQuery<T>(pub T);
 
-impl<'a, T: DeserializeOwned + JsonSchema + Send> ApiExtractor<'a> for Query<T> {
+impl<'a, T: DeserializeOwned + JsonSchema + Send + 'static> ApiExtractor<'a> for Query<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
     const PARAM_IS_REQUIRED: bool = false;
     type ParamType = T;
@@ -78,7 +78,7 @@ impl<'a, T: DeserializeOwned + JsonSchema + Send> ApiExtractor<'a> for Query<T> 
     }
 }
 
-impl<'a, T: DeserializeOwned + JsonSchema + Send> ApiExtractor<'a> for RequiredQuery<T> {
+impl<'a, T: DeserializeOwned + JsonSchema + Send + 'static> ApiExtractor<'a> for RequiredQuery<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
     const PARAM_IS_REQUIRED: bool = true;
     type ParamType = T;

@@ -124,7 +124,7 @@ enum Need {
     Optional,
 }
 
-fn described<T: JsonSchema>(need: Need) -> MetaRequest {
+fn described<T: JsonSchema + 'static>(need: Need) -> MetaRequest {
     MetaRequest {
         description: None,
         content: vec![MetaMediaType {

@@ -103,7 +103,7 @@ impl<T: Serialize + Send> IntoResponse for Reply<T> {
     }
 }
 
-impl<T: JsonSchema + Serialize + Send> ApiResponse for Reply<T> {
+impl<T: JsonSchema + Serialize + Send + 'static> ApiResponse for Reply<T> {
     fn meta() -> MetaResponses {
         one(MetaResponse { content: content::<T>(), ..bare(200, "Done") })
     }
@@ -119,7 +119,7 @@ impl<T: Serialize + Send> IntoResponse for Conditional<T> {
     }
 }
 
-impl<T: JsonSchema + Serialize + Send> ApiResponse for Conditional<T> {
+impl<T: JsonSchema + Serialize + Send + 'static> ApiResponse for Conditional<T> {
     fn meta() -> MetaResponses {
         let mut responses = Reply::<T>::meta();
         let unmet = bare(412, conditions::UNMET);
@@ -145,7 +145,7 @@ impl<T: Serialize + Send> IntoResponse for Created<T> {
     }
 }
 
-impl<T: JsonSchema + Serialize + Send> ApiResponse for Created<T> {
+impl<T: JsonSchema + Serialize + Send + 'static> ApiResponse for Created<T> {
     fn meta() -> MetaResponses {
         let location = text_header("Location", "Where the new resource is found");
         one(MetaResponse { content: content::<T>(), headers: vec![location], ..bare(201, "Created") })
@@ -217,7 +217,7 @@ pub(crate) fn bare(status: u16, description: &'static str) -> MetaResponse {
 }
 
 /// The OpenAPI form of a JSON body.
-pub(crate) fn content<T: JsonSchema>() -> Vec<MetaMediaType> {
+pub(crate) fn content<T: JsonSchema + 'static>() -> Vec<MetaMediaType> {
     vec![MetaMediaType { content_type: JSON, schema: schema::reference::<T>(Direction::Response) }]
 }
 

@@ -13,6 +13,9 @@ mod convert;
 mod names;
 mod unite;
 
+use std::{any::TypeId, collections::HashMap, sync::LazyLock};
+
+use parking_lot::RwLock;
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 
@@ -20,7 +23,7 @@ use convert::Converter;
 
 /// Which way a value goes. A type may promise more than it asks for: a field with a default is optional in a request,
 /// and always there in an answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {
     /// From the client, parsed.
     Request,
@@ -29,10 +32,19 @@ pub enum Direction {
 }
 
 /// How the schema of a type is written where the type is used.
+///
+/// Each time that an API is mounted, it asks for that of each of its types, and an answer takes all the schemas that
+/// the type consists of: what was written once is kept, for each type of the program.
 #[must_use]
-pub fn reference<T: JsonSchema>(direction: Direction) -> MetaSchemaRef {
+pub fn reference<T: JsonSchema + 'static>(direction: Direction) -> MetaSchemaRef {
+    type Known = HashMap<(TypeId, Direction), MetaSchemaRef>;
+    static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
+    let key = (TypeId::of::<T>(), direction);
+    if let Some(known) = KNOWN.read().get(&key) {
+        return known.clone();
+    }
     let schema = generator(direction).subschema_for::<T>();
-    written(&schema, direction)
+    KNOWN.write().entry(key).or_insert_with(|| written(&schema, direction)).clone()
 }
 
 fn written(schema: &Schema, direction: Direction) -> MetaSchemaRef {

@@ -1,0 +1,115 @@
+//! A platform with one of everything behind a port, for programs that ask it more than these tests do: `.ci/api-check`.
+
+use std::collections::BTreeMap;
+
+use docs_http::{HttpApp, HttpConfig, wire::payload::BodyLimit};
+use docs_memstore::MemStore;
+use poem::{
+    Endpoint, EndpointExt as _, IntoResponse as _, Request, Response, Route, Server as PoemServer, handler,
+    http::Method,
+    listener::TcpListener,
+    web::{Data, Json},
+};
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+use crate::{
+    refusals::{Op, World},
+    rewind::Rewind,
+    server::BODY_LIMIT,
+};
+
+/// The API over a store that is put back after each request that may have changed it, so that there always is one of
+/// everything.
+struct PutBack {
+    app: HttpApp,
+    store: Rewind,
+    saved: MemStore,
+    alone: Mutex<()>,
+}
+
+impl Endpoint for PutBack {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let _alone = self.alone.lock().await;
+        let changes = request.method() != Method::GET;
+        let answer = self.app.call(request).await?;
+        let (head, body) = answer.into_parts();
+        let body = body.into_bytes().await.expect("an answer");
+        if changes {
+            self.store.rewind(&self.saved);
+        }
+        Ok(Response::from_parts(head, body.into()))
+    }
+}
+
+/// What stands in a path for the names in its template.
+fn named<'t>(template: &'t str, path: &str) -> BTreeMap<&'t str, String> {
+    let path = path.split('?').next().unwrap_or_default();
+    let pairs = template
+        .trim_matches('/')
+        .split('/')
+        .zip(path.trim_start_matches("/v1").trim_matches('/').split('/'));
+    let name = |part: &'t str| part.strip_prefix('{')?.strip_suffix('}');
+    pairs.filter_map(|(part, value)| Some((name(part)?, value.to_owned()))).collect()
+}
+
+/// The document, in which each name of a path is one of something that there is, with a body that is taken.
+fn document(world: &World) -> Value {
+    let mut document = world.s.document.clone();
+    let ops: BTreeMap<String, Op> = world.ops().into_iter().map(|op| (op.id.clone(), op)).collect();
+    let paths = document["paths"].as_object_mut().expect("paths");
+    for (template, methods) in paths {
+        for operation in methods.as_object_mut().expect("operations").values_mut() {
+            let op = &ops[operation["operationId"].as_str().expect("an id")];
+            let names = named(template, &world.path(op));
+            for parameter in operation["parameters"].as_array_mut().into_iter().flatten() {
+                let name = parameter["name"].as_str().unwrap_or_default().to_owned();
+                if let (Some(value), "path") =
+                    (names.get(name.as_str()), parameter["in"].as_str().unwrap_or_default())
+                {
+                    parameter["schema"] = json!({ "type": "string", "enum": [value] });
+                }
+            }
+            if let (Some(body), true) = (&op.body, op.takes_json) {
+                operation["requestBody"]["content"]["application/json"]["example"] = body.clone();
+            }
+        }
+    }
+    document
+}
+
+#[handler]
+fn shown(Data(document): Data<&Value>) -> Response {
+    Json(document.clone()).into_response()
+}
+
+#[tokio::test]
+async fn a_document_with_one_of_everything_names_something_in_each_path() {
+    let world = World::new().await;
+    let document = document(&world);
+    for (template, methods) in document["paths"].as_object().expect("paths") {
+        for operation in methods.as_object().expect("operations").values() {
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                let is_known = parameter["in"] != "path" || parameter["schema"]["enum"][0].is_string();
+                assert!(is_known, "{template}: {parameter}");
+            }
+        }
+    }
+}
+
+/// Serves until it is killed, where `DOCS_SERVE_PREPARED` says where, as `127.0.0.1:4100`; prints the token.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_of_everything_is_served_to_programs_that_check_the_document() {
+    let Ok(bind) = std::env::var("DOCS_SERVE_PREPARED") else { return };
+    let world = World::at(&format!("http://{bind}")).await;
+    let config = HttpConfig { body_limit: BodyLimit(BODY_LIMIT), ..HttpConfig::default() };
+    let app = docs_http::routes(&world.s.platform, config).expect("routes");
+    let store = world.s.store.clone();
+    let put_back = PutBack { app, saved: store.save(), store, alone: Mutex::new(()) };
+    let document = document(&world);
+    println!("{}", world.s.admin);
+    let route = Route::new().at("/openapi.json", shown.data(document)).nest_no_strip("/", put_back);
+    PoemServer::new(TcpListener::bind(bind)).run(route).await.expect("served");
+}
