@@ -25,11 +25,13 @@
 //! | `convert` | import of HTML, Word, Markdown and archives | such imports are refused |
 //! | `git` | import from Git, and the handbook of the first start | such imports are refused; the first space is
 //! empty |
+//! | `openapi` | OpenAPI specifications, read in contained processes | they are refused |
 //! | `pdf` | PDF files, `--fonts` | they are refused |
 //! | `postgres` | `--store postgres://…`, with TLS | |
 //! | `saml` | signing in through SAML providers: `--saml` | nobody does |
 //! | `search` | a search index that is kept in a folder: `--search-index` | one in memory, made anew at each start |
 //! | `sqlite` | `--store sqlite:PATH` | |
+//! | `translate` | translations by a service: `--translator` | the pseudo-translator only |
 //! | `web` | files and websites by their URL | they are refused |
 //!
 //! All are on by default. A flag that needs a feature which is off is refused with the name of the feature.

@@ -129,3 +129,41 @@ fn the_readme_and_the_handbook_list_the_flags_that_there_are() {
         assert_eq!(rows(&read(file)), flags, "{file}");
     }
 }
+
+/// The features that a build has by default.
+fn default_features() -> Vec<String> {
+    let manifest = read("docs-server/Cargo.toml");
+    let list = manifest.lines().find_map(|line| line.strip_prefix("default = ")).expect("default features");
+    words(list)
+}
+
+/// What stands in the quotes of code in a text.
+fn quoted(text: &str) -> Vec<String> {
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_readme_and_the_documentation_of_the_crate_list_the_features_that_there_are() {
+    let readme = read("README.md");
+    let row = readme.lines().find_map(|line| line.strip_prefix("| `docs-server` | `")).expect("a row");
+    let listed = quoted(&format!("`{}", row.split('|').next().expect("a cell")));
+    assert_eq!(listed, default_features());
+    let library = read("docs-server/src/lib.rs");
+    let rows = library.lines().filter_map(|line| line.strip_prefix("//! | `")?.split('`').next());
+    assert_eq!(rows.collect::<Vec<_>>(), default_features());
+}
+
+#[test]
+fn the_readme_lists_the_crates_that_there_are() {
+    let manifest = read("Cargo.toml");
+    let members = manifest.lines().find_map(|line| line.strip_prefix("members = ")).expect("members");
+    let mut members = words(members);
+    members.retain(|member| !matches!(member.as_str(), "examples" | "benches"));
+    let readme = read("README.md");
+    let table = readme.split_once("| crate | for |").expect("a table").1;
+    let listed = table.lines().skip(2).map_while(|line| line.strip_prefix("| `")?.split('`').next());
+    let mut listed: Vec<String> = listed.map(str::to_owned).collect();
+    members.sort();
+    listed.sort();
+    assert_eq!(listed, members);
+}
