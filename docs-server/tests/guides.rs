@@ -77,7 +77,7 @@ fn blocks(path: &Path) -> Vec<Block> {
             let code = code.join("\n") + "\n";
             match (language, title) {
                 ("bash", _) => found.push(Block::Commands(format!("{}:{}", path.display(), at + 2), code)),
-                ("json", Some(name)) if name.ends_with(".json") => {
+                ("json" | "javascript", Some(name)) if name.ends_with(".json") || name.ends_with(".mjs") => {
                     found.push(Block::File(name.to_owned(), code));
                 }
                 _ => {}
@@ -309,6 +309,39 @@ pages! {
     upload_files: "guides/upload-files.md",
     limits: "reference/limits.md",
     server_flags: "reference/server-flags.md",
+}
+
+/// The folder of packages for node that holds the published client, where there is one.
+fn published_client() -> Option<PathBuf> {
+    let modules = PathBuf::from(std::env::var_os("DOCS_TEST_NODE_MODULES")?);
+    modules.join("@gitbook/api").is_dir().then_some(modules)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_published_client_publishes_a_specification_as_the_handbook_says() {
+    let (Some(modules), false) = (published_client(), is_missing(&["bash", "curl", "jq", "node"])) else {
+        println!("the published client is not run: DOCS_TEST_NODE_MODULES has no @gitbook/api");
+        return;
+    };
+    let folder = TempDir::new().expect("a folder");
+    let folder = folder.path();
+    programs(folder);
+    std::os::unix::fs::symlink(modules, folder.join("node_modules")).expect("a link");
+    let server = Process::with(&["--bind", "127.0.0.1:0", "--store", "memory"]).await;
+    let page = handbook().join("guides/publish-an-openapi-specification.md");
+    let files: Vec<Block> =
+        blocks(&page).into_iter().filter(|block| matches!(block, Block::File(..))).collect();
+    let script = script(&files, folder)
+        + &format!(
+            "api() {{ curl -sS -H \"Authorization: Bearer $DOCS_TOKEN\" \"{base}/v1$1\"; }}\n\
+             ORG=$(api /orgs | jq -r '.items[0].id')\n\
+             [ \"$(DOCS_URL={base} ORG=$ORG DOCS_TOKEN=$DOCS_TOKEN node publish.mjs)\" = 'pets pending' ]\n\
+             [ \"$(api /orgs/$ORG/openapi/pets | jq -r .slug)\" = pets ]\n\
+             ! DOCS_TOKEN=$DOCS_TOKEN ORG=$ORG node publish.mjs 2> refused\n\
+             grep -q 'set DOCS_URL' refused\n",
+            base = server.base,
+        );
+    run(script, folder).await;
 }
 
 #[test]
