@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read as _};
 
-use docs_ports::{ConvertError, MAX_FILE_BYTES, UnpackedFile};
+use docs_ports::{ConvertError, MAX_FILE_BYTES, MAX_TEXTS_BYTES, UnpackedFile};
 use zip::{ZipArchive, result::ZipError};
 
 /// Most entries of an archive.
@@ -21,12 +21,15 @@ const MAX_PATH: usize = 1_024;
 const ENTRY: &[u8] = b"PK\x01\x02";
 /// Endings of archives within archives, which are left out.
 const ARCHIVES: [&str; 10] = [".zip", ".jar", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst"];
+/// Endings of pages.
+const PAGES: [&str; 2] = [".md", ".markdown"];
 /// The bits of a mode that say what an entry is, and those of a symbolic link.
 const KIND: u32 = 0o170_000;
 const LINK: u32 = 0o120_000;
 
 pub(crate) fn unpack(archive: &[u8]) -> Result<Vec<UnpackedFile>, ConvertError> {
     let mut archive = Archive::open(archive, "a zip archive")?;
+    archive.require_bounded_texts()?;
     let mut files = Vec::new();
     for at in 0..archive.zip.len() {
         if let Some(file) = archive.file(at)? {
@@ -61,6 +64,24 @@ impl<'a> Archive<'a> {
             return Err(too_many());
         }
         Ok(Self { zip, left: MAX_BYTES })
+    }
+
+    /// Refuses an archive that says itself that its pages are too much together, before any of it is unpacked.
+    fn require_bounded_texts(&mut self) -> Result<(), ConvertError> {
+        let mut bytes: u64 = 0;
+        for at in 0..self.zip.len() {
+            let entry = self.zip.by_index_raw(at).map_err(damaged)?;
+            let name = entry.name().map_err(damaged)?.to_ascii_lowercase();
+            if PAGES.iter().any(|ending| name.ends_with(ending)) {
+                bytes = bytes.saturating_add(entry.size());
+            }
+        }
+        if bytes > MAX_TEXTS_BYTES {
+            return Err(ConvertError::TooLarge(format!(
+                "the pages of the archive have {bytes} bytes, at most {MAX_TEXTS_BYTES} are imported"
+            )));
+        }
+        Ok(())
     }
 
     /// The bytes of a file by its path; `None` when there is none.

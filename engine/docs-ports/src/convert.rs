@@ -3,6 +3,9 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 
+/// Most bytes of the texts of all pages that one archive or website may have.
+pub const MAX_TEXTS_BYTES: u64 = 50_000_000;
+
 /// What a document is written in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DocumentFormat {

@@ -23,14 +23,13 @@ use crate::{
     },
     model::{ContentRef, FileId, PageId, ReusableId, without_nul},
     platform::{Platform, files::NewFile},
+    ports::MAX_TEXTS_BYTES,
 };
 
 /// Most pages of a folder.
 pub(in crate::platform) const MAX_PAGES: usize = 1_000;
 /// Most files of a folder that its pages show.
 pub(in crate::platform) const MAX_FILES: usize = 1_000;
-/// Most bytes of all texts together.
-const MAX_TEXT_BYTES: usize = 50_000_000;
 
 /// Files by their paths.
 pub(in crate::platform) struct Folder {
@@ -138,9 +137,9 @@ impl Folder {
         }
         // Counted before anything is copied.
         let bytes: usize = paths.iter().filter_map(|path| self.files.get(*path)).map(Bytes::len).sum();
-        if bytes > MAX_TEXT_BYTES {
+        if bytes as u64 > MAX_TEXTS_BYTES {
             let what = format!(
-                "the pages of {} have {bytes} bytes, at most {MAX_TEXT_BYTES} are imported",
+                "the pages of {} have {bytes} bytes, at most {MAX_TEXTS_BYTES} are imported",
                 self.name
             );
             return Err(Error::invalid("url", what));
