@@ -7,6 +7,7 @@
 //!
 //! The algorithms are pure and synchronous; [`Content`] runs them over an object store.
 
+mod aside;
 mod build;
 mod check;
 mod content;
@@ -32,6 +33,7 @@ mod text;
 mod tree;
 mod view;
 
+pub use aside::{parse_document, work_on};
 pub use build::{BuildItem, BuildPage, Built};
 pub use content::Content;
 pub use diff::{ChangedPage, RevisionChange};

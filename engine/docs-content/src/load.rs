@@ -16,6 +16,7 @@ use quick_cache::{Equivalent, Weighter, sync::Cache};
 
 use super::{
     ContentError, ContentResult, PageTree,
+    aside::parse_document,
     map::{self, Applied, Change, Fault, Fresh, Node, Nodes, apply},
 };
 
@@ -274,12 +275,12 @@ impl Shared {
     }
 
     /// The document of a text, which follows from the text alone: it is read once and then found by the text's hash.
-    pub(crate) fn document(&self, domain: &Arc<str>, text: &str) -> Arc<Document> {
+    pub(crate) async fn document(&self, domain: &Arc<str>, text: &str) -> Arc<Document> {
         let hash = Hash::of(text.as_bytes());
         if let Some(known) = self.lookups[3].count(self.documents.get(&IdRef { domain, hash: &hash })) {
             return known.document;
         }
-        let document = Arc::new(document::parse(text));
+        let document = Arc::new(parse_document(text).await);
         self.count(Cost { documents_read: 1, ..Cost::default() });
         let bytes = (document::memory(&document) + text.len()) as u64;
         let weighed = WeighedDocument { document: Arc::clone(&document), bytes };

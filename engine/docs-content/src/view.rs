@@ -258,13 +258,12 @@ impl View {
     /// As [`View::page`].
     pub async fn document(&self, body: &Body, rendering: Rendering) -> ContentResult<Arc<Document>> {
         let text = self.text(body, rendering).await?;
-        Ok(self.document_of(&text))
+        Ok(self.document_of(&text).await)
     }
 
     /// The document of Markdown, which need not be that of a body. What was read lately is kept.
-    #[must_use]
-    pub fn document_of(&self, markdown: &str) -> Arc<Document> {
-        self.content.shared().document(&self.domain, markdown)
+    pub async fn document_of(&self, markdown: &str) -> Arc<Document> {
+        self.content.shared().document(&self.domain, markdown).await
     }
 
     pub(super) async fn range(&self, range: Range) -> ContentResult<Vec<(Key, bytes::Bytes)>> {

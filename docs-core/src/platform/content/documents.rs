@@ -51,7 +51,7 @@ impl<'p> SpaceHandle<'p> {
                 ContentError::NotFound(_) => Error::not_found("document"),
                 other => other.into(),
             })?;
-            let document = Arc::unwrap_or_clone(at.view.document_of(&text));
+            let document = Arc::unwrap_or_clone(at.view.document_of(&text).await);
             filter.document(document, &variables, Evaluated::No).await
         })
     }

@@ -37,7 +37,7 @@ impl Platform {
                 }
                 ContentFormat::Markdown => {
                     let text = at.view.text(&entry.body, Rendering::Request).await?;
-                    let document = Arc::unwrap_or_clone(at.view.document_of(&text));
+                    let document = Arc::unwrap_or_clone(at.view.document_of(&text).await);
                     let document = filter.document(document, &entry.variables, shown.evaluated).await?;
                     // Blocks in which there was nothing to evaluate stay as they were written.
                     page.markdown = Some(document::update(&text, &document).map_err(Error::internal)?);

@@ -16,8 +16,9 @@ use super::{
 use crate::{
     Error, ErrorKind, Result,
     content::{
-        Body, FileEntry, PageKind, Rendering, document,
+        Body, FileEntry, PageKind, Rendering,
         expression::{Budget, Context, MAX_STEPS},
+        parse_document,
     },
     model::{ContentRef, Document, OrgId, PageId, ReusableId, SpaceId, UserId, Variables},
     platform::{Platform, files::FilePlace},
@@ -142,7 +143,7 @@ impl Platform {
         }
         // Texts may all be at hand already: others are let work between two of them.
         tokio::task::yield_now().await;
-        let mut document = document::parse(&text);
+        let mut document = parse_document(&text).await;
         match variables {
             Some(variables) => {
                 let context = reading.context.clone().with_page(variables);

@@ -20,7 +20,9 @@ use tokio::sync::Mutex;
 use super::{is_indexed, text_of};
 use crate::{
     Error, ErrorKind, Result,
-    content::{Attribute, ContentError, PageEntry, Rendering, RevisionChange, Undecided, View, document},
+    content::{
+        Attribute, ContentError, PageEntry, Rendering, RevisionChange, Undecided, View, document, work_on,
+    },
     model::{Block, BlockKind, Node, PageId, SpaceId},
     platform::{Platform, jobs::unpanicked},
     ports::{
@@ -380,7 +382,7 @@ impl Platform {
             title: entry.title.clone(),
             description: entry.description.clone(),
             text: text_of(entry)?,
-            sections: sections_of(&text),
+            sections: work_on(&text, sections_of).await,
         })));
         if pending.is_full() {
             // Without a position: until the space is noted, it counts as what it was.

@@ -221,17 +221,17 @@ fn what_was_read_as_a_document_is_kept_by_its_hash_within_the_bytes_that_are_all
     let content = Content::with(Arc::new(MemObjects::new()), limits, Arc::new(LineMerger));
     let view = content.view(DOMAIN, hash());
     let text = |number: usize| format!("# {number}\n\n{}", "Some *words* of a text.\n\n".repeat(50));
-    let first = view.document_of(&text(0));
-    assert!(Arc::ptr_eq(&first, &view.document_of(&text(0))), "it is not read again");
+    let first = now(view.document_of(&text(0)));
+    assert!(Arc::ptr_eq(&first, &now(view.document_of(&text(0)))), "it is not read again");
     assert_eq!(content.cost().documents_read, 1);
-    let other = content.view("another domain", hash()).document_of(&text(0));
+    let other = now(content.view("another domain", hash()).document_of(&text(0)));
     assert!(!Arc::ptr_eq(&first, &other) && first == other, "domains share nothing");
     for number in 0..60 {
-        drop(view.document_of(&text(number)));
+        drop(now(view.document_of(&text(number))));
     }
     let read = content.cost().documents_read;
     for number in (0..60).rev() {
-        drop(view.document_of(&text(number)));
+        drop(now(view.document_of(&text(number))));
     }
     let again = content.cost().documents_read - read;
     assert!((1..60).contains(&again), "some are kept and some are not: {again} of 60 are read again");
