@@ -94,6 +94,8 @@ mod rewind;
 mod round_trips;
 #[path = "http/saml_pages.rs"]
 mod saml_pages;
+#[path = "http/saml_refused.rs"]
+mod saml_refused;
 #[path = "http/schema_refusals.rs"]
 mod schema_refusals;
 #[path = "http/search.rs"]

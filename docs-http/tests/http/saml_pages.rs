@@ -118,18 +118,18 @@ fn client(s: &Server, saml: Option<SamlPages>) -> TestClient<HttpApp> {
     TestClient::new(docs_http::routes(&s.platform, config).expect("routes"))
 }
 
-fn header(response: &TestResponse, name: &str) -> String {
+pub(crate) fn header(response: &TestResponse, name: &str) -> String {
     response.0.headers().get(name).map(|value| value.to_str().expect("text").to_owned()).unwrap_or_default()
 }
 
-struct Shown {
-    status: u16,
+pub(crate) struct Shown {
+    pub(crate) status: u16,
     kind: String,
     headers: poem::http::HeaderMap,
-    body: String,
+    pub(crate) body: String,
 }
 
-async fn shown(response: TestResponse) -> Shown {
+pub(crate) async fn shown(response: TestResponse) -> Shown {
     let kind = header(&response, "content-type");
     let (status, headers) = (response.0.status().as_u16(), response.0.headers().clone());
     Shown { status, kind, headers, body: response.0.into_body().into_string().await.expect("text") }
@@ -352,7 +352,7 @@ async fn no_part_of_a_page_begins_to_sign_in_and_the_oldest_ways_are_forgotten()
 }
 
 /// Thirty megabytes of nothing as the binding HTTP-Redirect carries them, in an address that is short enough.
-fn deflate_bomb() -> String {
+pub(crate) fn deflate_bomb() -> String {
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::best());
     deflated.write_all(&vec![b' '; 30 << 20]).expect("written");
     let bomb = BASE64.encode(&deflated.finish().expect("written"));

@@ -33,8 +33,15 @@ pub(crate) fn at(seconds: i64) -> String {
 
 /// A certificate of the tests.
 pub(crate) fn certificate(name: &str) -> String {
-    let path = format!("{}/tests/saml/keys/{name}.crt", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read_to_string(path).expect("a certificate")
+    let found = match name {
+        "provider" => include_str!("keys/provider.crt"),
+        "other" => include_str!("keys/other.crt"),
+        "curve" => include_str!("keys/curve.crt"),
+        "edwards" => include_str!("keys/edwards.crt"),
+        "weak" => include_str!("keys/weak.crt"),
+        _ => panic!("there is no certificate `{name}`"),
+    };
+    found.to_owned()
 }
 
 pub(crate) fn trust(name: &str) -> SamlTrust {
@@ -43,6 +50,20 @@ pub(crate) fn trust(name: &str) -> SamlTrust {
         certificate: certificate(name),
         audience: AUDIENCE.to_owned(),
         recipient: RECIPIENT.to_owned(),
+    }
+}
+
+/// For whom a response is: a service, and the request of it that is answered.
+#[derive(Clone)]
+pub(crate) struct Asked {
+    pub(crate) audience: String,
+    pub(crate) recipient: String,
+    pub(crate) request: String,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self { audience: AUDIENCE.to_owned(), recipient: RECIPIENT.to_owned(), request: REQUEST.to_owned() }
     }
 }
 
@@ -61,18 +82,26 @@ pub(crate) struct Parts {
 
 impl Default for Parts {
     fn default() -> Self {
+        Self::of(&Asked::default(), EMAIL)
+    }
+}
+
+impl Parts {
+    /// A response that signs somebody in, as it should be.
+    pub(crate) fn of(asked: &Asked, email: &str) -> Self {
+        let Asked { audience, recipient, request } = asked;
         Self {
-            destination: format!("Destination=\"{RECIPIENT}\""),
-            answers: Some(REQUEST.to_owned()),
+            destination: format!("Destination=\"{recipient}\""),
+            answers: Some(request.clone()),
             status: "<samlp:Status><samlp:StatusCode Value=\"urn:oasis:names:tc:SAML:2.0:status:Success\"/>\
                      </samlp:Status>"
                 .to_owned(),
             issuer: ISSUER.to_owned(),
             name: format!(
-                "<saml:NameID Format=\"urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress\">{EMAIL}</saml:NameID>"
+                "<saml:NameID Format=\"urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress\">{email}</saml:NameID>"
             ),
-            confirmation: confirmation(RECIPIENT, &format!("InResponseTo=\"{REQUEST}\""), &at(300)),
-            conditions: conditions(&at(-60), &at(300), AUDIENCE),
+            confirmation: confirmation(recipient, &format!("InResponseTo=\"{request}\""), &at(300)),
+            conditions: conditions(&at(-60), &at(300), audience),
             statements: format!(
                 "<saml:AuthnStatement AuthnInstant=\"{}\" SessionNotOnOrAfter=\"{}\"/>\
                  <saml:AttributeStatement><saml:Attribute Name=\"first_name\"><saml:AttributeValue \
@@ -192,13 +221,18 @@ pub(crate) fn sign(xml: &str, id: &str, scheme: &Scheme) -> String {
 }
 
 fn by_key(name: &str, bytes: &[u8]) -> Vec<u8> {
-    let path = format!("{}/tests/saml/keys/{name}.key", env!("CARGO_MANIFEST_DIR"));
-    let (key, random) = (std::fs::read(path).expect("a key"), SystemRandom::new());
-    if name == "curve" {
-        let key = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &key, &random).expect("a key");
-        return key.sign(&random, bytes).expect("signed").as_ref().to_vec();
-    }
-    let key = RsaKeyPair::from_pkcs8(&key).expect("a key");
+    let random = SystemRandom::new();
+    let key: &[u8] = match name {
+        "curve" => {
+            let key = include_bytes!("keys/curve.key");
+            let key = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key, &random);
+            return key.expect("a key").sign(&random, bytes).expect("signed").as_ref().to_vec();
+        }
+        "provider" => include_bytes!("keys/provider.key"),
+        "other" => include_bytes!("keys/other.key"),
+        _ => panic!("there is no key `{name}`"),
+    };
+    let key = RsaKeyPair::from_pkcs8(key).expect("a key");
     let mut signature = vec![0; key.public().modulus_len()];
     key.sign(&RSA_PKCS1_SHA256, &random, bytes, &mut signature).expect("signed");
     signature
