@@ -173,7 +173,7 @@ impl Endpoint for Page {
         };
         if is_redirect {
             let why = "answers of a SAML provider come by HTTP-POST, not in the address (HTTP-Redirect)";
-            let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, why);
+            let refusal = self.note(&provider, Refusal::new(StatusCode::METHOD_NOT_ALLOWED, why)).await;
             let mut page = page::refused(shape, &refusal, Some(self.start_of(&provider)));
             page.headers_mut().insert(header::ALLOW, allowed);
             return Ok(page);
@@ -222,8 +222,11 @@ impl Page {
         shape: Shape,
     ) -> Result<Response, Refusal> {
         let (names, kept) = cookies(request.headers());
-        let form = read_form(request).await?;
-        let response = field(&form, "SAMLResponse")?;
+        let form = read_form(request).await;
+        let response = match form.and_then(|form| field(&form, "SAMLResponse")) {
+            Ok(response) => response,
+            Err(refusal) => return Err(self.note(provider, refusal).await),
+        };
         let answer = SamlAnswer { response: &response, kept: &kept };
         let session: SamlSession = self.platform.as_platform().finish_saml_login(provider, answer).await?;
         let mut page = page::signed_in(shape, &session, &self.path(provider, "/end"));
@@ -241,6 +244,16 @@ impl Page {
         let form = read_form(request).await?;
         self.platform.as_platform().end_saml_session(provider, &field(&form, "token")?).await?;
         Ok(page::signed_out(shape))
+    }
+
+    /// Has the audit log of the organization tell that what somebody came back with was not even read; answers what
+    /// they are told.
+    async fn note(&self, provider: &SamlProviderId, refusal: Refusal) -> Refusal {
+        // Of a provider through which nobody signs in, nobody is told.
+        if let Err(why) = self.platform.as_platform().refuse_saml_login(provider, &refusal.message).await {
+            tracing::debug!(%provider, why = why.message(), "a refused sign-in is not noted");
+        }
+        refusal
     }
 
     /// What a browser keeps until it comes back. It is sent from another site then, by a form.

@@ -77,8 +77,9 @@ impl AuditFilter {
 impl<'p> Caller<'p> {
     /// Reads the audit log, newest entry first: the platform all of it, an administrator that of the organization.
     ///
-    /// An entry names the operation, who asked for it, and the records that it changed; what they hold is not in it. A
-    /// page under several filters may have fewer entries than were asked for, and a next one.
+    /// An entry names the operation, who asked for it, and the records that it changed; what they hold is not in it. Of
+    /// a refused sign-in it says why. A page under several filters may have fewer entries than were asked for, and a
+    /// next one.
     ///
     /// # Errors
     /// `Forbidden` for a user who names no organization, or one that the user does not administrate; `NotFound` for an

@@ -236,6 +236,10 @@ impl<O: Operation, V: Serialize + Send + Sync> Operation for ConditionalChange<'
         self.operation.taken(key)
     }
 
+    fn detail(&self) -> Option<&str> {
+        self.operation.detail()
+    }
+
     async fn apply(&self, tx: &mut Tx) -> Result<O::Out> {
         let before = match self.state.read(tx).await {
             Ok(before) => Some(EntityTag::of(&before)?),

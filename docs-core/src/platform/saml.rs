@@ -1,6 +1,8 @@
-//! SAML providers of organizations. Who signs in through them: `login.rs`; what becomes of their session: `session.rs`.
+//! SAML providers of organizations. Who signs in through them: `login.rs`; what becomes of their session: `session.rs`;
+//! who is not let in: `refusal.rs`.
 
 mod login;
+mod refusal;
 mod session;
 
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Who signs in through a SAML provider, and what they may do then.
 
 mod model;
+mod refusals;
 mod sessions;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};

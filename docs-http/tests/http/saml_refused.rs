@@ -259,8 +259,11 @@ async fn each_attack_ends_in_a_reason_and_no_session_and_the_response_as_it_was_
         assert!(message.contains(said), "{what}: {answer}");
         assert_eq!(answer.as_object().map(|fields| fields.len()), Some(1), "{what}: no token: {answer}");
         assert!(w.standing().await == before, "{what}: nobody is made, and nobody is let in");
-        noted += usize::from(status == 403);
-        assert_eq!(w.refusals().await.len(), noted, "{what}");
+        let refusals = w.refusals().await;
+        noted += 1;
+        assert_eq!(refusals.len(), noted, "{what}");
+        let detail = refusals[0].detail.as_deref().unwrap_or_default();
+        assert!(detail.ends_with(message), "{what}: an administrator reads why: {detail}");
     }
     let right = form_of(&w.right().signed());
     let (status, session) = w.bring(right.clone(), &w.cookie).await;
@@ -274,7 +277,10 @@ async fn each_attack_ends_in_a_reason_and_no_session_and_the_response_as_it_was_
     let message = again["error"]["message"].as_str().unwrap_or_default();
     assert!(status == 403 && message.contains("good for once"), "{again}");
     assert!(w.standing().await == after, "a replay makes no session");
-    assert_eq!(w.refusals().await.len(), noted + 1);
+    let refusals = w.refusals().await;
+    assert_eq!(refusals.len(), noted + 1);
+    let detail = refusals[0].detail.as_deref().unwrap_or_default();
+    assert!(detail.starts_with(&format!("{EMAIL}: ")), "the provider vouched for whom: {detail}");
     w.s.check().await;
 }
 
@@ -289,6 +295,7 @@ async fn nothing_that_comes_in_an_address_is_read_be_it_right_or_a_bomb() {
         let message = answer["error"]["message"].as_str().unwrap_or_default();
         assert!(status == 405 && message.contains("come by HTTP-POST, not in the address"), "{answer}");
         assert!(w.standing().await == before, "nobody is let in");
+        assert_eq!(w.refusals().await[0].detail.as_deref(), Some(message));
     }
     assert_eq!(w.bring(form, &w.cookie).await.0, 200, "by the other binding it is right");
 }

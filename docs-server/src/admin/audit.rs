@@ -8,7 +8,8 @@ use crate::ServerError;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Audit {
-    /// Lists changes, the newest first: time, operation, id of the user or `-`, number of changed records, their keys.
+    /// Lists changes, the newest first: time, operation, id of the user or `-`, number of changed records, their keys,
+    /// and what else is said of some.
     List {
         /// Only those in an organization, by its id.
         #[arg(long, value_name = "ID")]
@@ -52,7 +53,9 @@ impl Audit {
                 let by = entry.user.as_ref().map_or("-", |user| user.as_str());
                 let keys: Vec<String> =
                     entry.records.iter().map(|key| key.escape_debug().to_string()).collect();
-                println!("{}\t{}\t{by}\t{}\t{}", entry.at, entry.operation, entry.changed, keys.join(" "));
+                let detail = entry.detail.as_deref().map(|detail| format!("\t{}", detail.escape_debug()));
+                let (keys, detail) = (keys.join(" "), detail.unwrap_or_default());
+                println!("{}\t{}\t{by}\t{}\t{keys}{detail}", entry.at, entry.operation, entry.changed);
             }
             left = left.saturating_sub(found.items.len());
             page.page = found.next;

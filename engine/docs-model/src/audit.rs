@@ -22,6 +22,9 @@ pub struct AuditEntry {
     pub user: Option<UserId>,
     /// The name of the operation, such as `space_create`.
     pub operation: String,
+    /// What else is to be said of the change, as a sentence, such as why somebody was not let in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     /// The organizations of what was changed: usually one, two where something moved between them.
     pub organizations: Vec<OrgId>,
     /// The keys of the changed records. Of very many, the first ones of every kind.

@@ -70,7 +70,12 @@ impl Trail {
 ///
 /// # Errors
 /// The store's.
-pub(super) async fn log(tx: &mut Tx, kinds: &[Kind], receipt: &Receipt, operation: &str) -> Result<()> {
+pub(super) async fn log(
+    tx: &mut Tx,
+    kinds: &[Kind],
+    receipt: &Receipt,
+    (operation, detail): (&str, Option<&str>),
+) -> Result<()> {
     let Logged::By(user) = &receipt.logged else { return Ok(()) };
     let (records, changed) = some_of(kinds, tx.written());
     if records.is_empty() {
@@ -81,6 +86,7 @@ pub(super) async fn log(tx: &mut Tx, kinds: &[Kind], receipt: &Receipt, operatio
         at: receipt.at.into(),
         user: user.clone(),
         operation: operation.to_owned(),
+        detail: detail.map(str::to_owned),
         organizations: organizations(tx, kinds).await?,
         records,
         changed,

@@ -53,6 +53,11 @@ pub trait Operation: Send + Sync {
         Error::conflict("this exists already")
     }
 
+    /// What the audit log says of the change besides its name, as a sentence: what cannot be seen of the records.
+    fn detail(&self) -> Option<&str> {
+        None
+    }
+
     /// Reads, decides, and writes to the transaction. Nothing is stored until it returns.
     ///
     /// # Errors
@@ -299,7 +304,7 @@ impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
         let json = serde_json::to_vec(&out).map_err(Error::internal)?;
         let answer = answered(show(Written::new(&tx, out)).await)?;
         if !tx.is_empty() {
-            audit::log(&mut tx, self.kinds, self.receipt, O::NAME).await?;
+            audit::log(&mut tx, self.kinds, self.receipt, (O::NAME, self.operation.detail())).await?;
             tx.create_value(self.receipt.key(), Value::Json(Bytes::from(json)));
             if let (Some(answers), Ok(answer)) = (self.answers, &answer) {
                 answers.keep(&mut tx, answer).await?;

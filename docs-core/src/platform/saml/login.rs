@@ -8,11 +8,11 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-use super::session::{Admission, Refusal, SamlSession};
+use super::session::{Admission, SamlSession};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{SamlProviderId, Timestamp},
-    platform::{Actor, Platform, nouns::Caller, people::check_email, secret::Secret},
+    platform::{Platform, nouns::Caller, people::check_email, secret::Secret},
     ports::{Saml, SamlIdentity, SamlRequest, SamlTrust},
     store::records::SamlProviderRecord,
 };
@@ -121,7 +121,7 @@ impl<'p> Caller<'p> {
     /// Somebody whose address no account has becomes a user and a member, with the provider's role and team. A provider
     /// speaks for its organization only: who has an account already signs in with it, until they are a member and an
     /// administrator [makes the member one who signs in so](crate::platform::MemberHandle::set_sso). An answer is taken
-    /// once. The audit log of the organization tells of who was let in, and that somebody was not.
+    /// once. The audit log of the organization tells of who was let in, and that somebody was not, and why.
     ///
     /// Only the platform itself may: it is for the address that browsers come back to.
     ///
@@ -151,22 +151,16 @@ impl<'p> Caller<'p> {
         Box::pin(async move {
             let (platform, saml) = (self.platform, port(self)?);
             let provider = opened(platform, id).await?;
-            let done = match platform.verified(saml.as_ref(), &provider, answer) {
-                Ok(identity) => match Admission::prepare(platform, &provider, identity).await {
-                    Ok(admission) => admission.run(platform).await,
-                    Err(error) => Err(error),
-                },
+            let signed = platform.signed(saml.as_ref(), &provider, answer.response);
+            let email = signed.as_ref().ok().map(|found| found.email.clone());
+            let done = match signed {
+                Ok(found) => platform.admitted(&provider, found, answer.kept).await,
                 Err(refused) => Err(refused),
             };
             if let Err(error) = &done
                 && matches!(error.kind(), ErrorKind::Unauthenticated | ErrorKind::Conflict)
             {
-                tracing::info!(provider = %provider.id, why = error.message(), "a sign-in is refused");
-                let refusal = Refusal::new(&provider, platform.now(), error.message());
-                // Whoever was not let in is told why, even where it cannot be noted.
-                if let Err(lost) = platform.write(&Actor::Platform, &refusal).await {
-                    tracing::warn!(error = ?lost, "a refused sign-in is missing in the audit log");
-                }
+                platform.note_refusal(&provider, error.message(), email.as_deref()).await;
             }
             done
         })
@@ -205,7 +199,7 @@ fn port(caller: Caller<'_>) -> Result<&Arc<dyn Saml>> {
 }
 
 /// A provider through which people sign in.
-async fn opened(platform: &Platform, id: &SamlProviderId) -> Result<Arc<SamlProviderRecord>> {
+pub(super) async fn opened(platform: &Platform, id: &SamlProviderId) -> Result<Arc<SamlProviderRecord>> {
     let tx = platform.read().await?;
     let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
     let provider = provider.ok_or_else(|| Error::not_found("SAML provider"))?;
@@ -223,13 +217,8 @@ fn refused(why: impl std::fmt::Display) -> Error {
 }
 
 impl Platform {
-    /// Who a response says that signed in, if it is for this browser now.
-    fn verified(
-        &self,
-        saml: &dyn Saml,
-        provider: &SamlProviderRecord,
-        answer: SamlAnswer<'_>,
-    ) -> Result<SamlIdentity> {
+    /// Who a provider says that signed in.
+    fn signed(&self, saml: &dyn Saml, provider: &SamlProviderRecord, response: &str) -> Result<SamlIdentity> {
         let missing = || Error::not_found("SAML provider");
         let service = self.urls().saml_service(&provider.id);
         let trust = SamlTrust {
@@ -238,8 +227,28 @@ impl Platform {
             audience: service.entity_id,
             recipient: service.acs_url,
         };
+        saml.verify(&trust, response, self.now()).map_err(refused)
+    }
+
+    /// Lets somebody in whom a provider vouches for.
+    async fn admitted(
+        &self,
+        provider: &Arc<SamlProviderRecord>,
+        found: SamlIdentity,
+        kept: &[String],
+    ) -> Result<SamlSession> {
+        let identity = self.checked(provider, found, kept)?;
+        Admission::prepare(self, provider, identity).await?.run(self).await
+    }
+
+    /// Sees to it that what a provider says is for this browser now.
+    fn checked(
+        &self,
+        provider: &SamlProviderRecord,
+        found: SamlIdentity,
+        kept: &[String],
+    ) -> Result<SamlIdentity> {
         let now = self.now();
-        let found = saml.verify(&trust, answer.response, now).map_err(refused)?;
         if found.until <= now {
             return Err(refused("its assertion has expired"));
         }
@@ -249,7 +258,8 @@ impl Platform {
         if found.session_until.is_some_and(|until| until <= now) {
             return Err(refused("the session at the provider has ended"));
         }
-        self.check_way(provider, (&found, answer.kept), &service.start_url)?;
+        let service = self.urls().saml_service(&provider.id);
+        self.check_way(provider, (&found, kept), &service.start_url)?;
         // Lower case of other characters makes one of different addresses: the Kelvin sign becomes a k.
         if !found.email.is_ascii() {
             return Err(refused(

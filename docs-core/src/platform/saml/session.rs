@@ -18,8 +18,8 @@ use crate::{
     store::{
         Entity, Hash, Key, KeyBuf, Operation, Scan, Tx,
         records::{
-            EmailInviteRecord, MemberRecord, SamlAssertionRecord, SamlProviderRecord, SamlRefusalRecord,
-            SsoSession, TeamMemberRecord, TeamRecord, TokenRecord, UserRecord, linked_id,
+            EmailInviteRecord, MemberRecord, SamlAssertionRecord, SamlProviderRecord, SsoSession,
+            TeamMemberRecord, TeamRecord, TokenRecord, UserRecord, linked_id,
         },
     },
 };
@@ -30,8 +30,6 @@ pub(in crate::platform) const SESSION_WINDOW: TimeDelta = TimeDelta::hours(12);
 const KNOWN_LONGER: TimeDelta = TimeDelta::minutes(5);
 /// Most characters of a display name.
 const MAX_NAME: usize = 128;
-/// Most characters of the reason of a refusal that are kept.
-const MAX_REASON: usize = 500;
 /// Records of each kind that one transaction of tidying removes.
 const ENDED_AT_ONCE: u32 = 100;
 
@@ -231,37 +229,6 @@ impl Operation for Admission {
         tx.create(self.assertion.clone());
         tx.create(self.token.clone());
         Ok(self.token.user.clone())
-    }
-}
-
-/// Notes that somebody was not let in, which is what the audit log tells of.
-pub(super) struct Refusal(SamlRefusalRecord);
-
-impl Refusal {
-    pub(super) fn new(provider: &SamlProviderRecord, at: Timestamp, reason: &str) -> Self {
-        Self(SamlRefusalRecord {
-            provider: provider.id.clone(),
-            organization: provider.organization.clone(),
-            at,
-            reason: reason.chars().take(MAX_REASON).collect(),
-        })
-    }
-}
-
-#[async_trait]
-impl Operation for Refusal {
-    type Out = ();
-    const NAME: &'static str = "saml_login_refuse";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        if tx.get_value(&SamlProviderRecord::at(&self.0.provider)).await?.is_none() {
-            return Ok(());
-        }
-        match tx.get::<SamlRefusalRecord>(&SamlRefusalRecord::at(&self.0.provider)).await? {
-            Some(old) => drop(tx.put(&*old, self.0.clone())?),
-            None => drop(tx.create(self.0.clone())),
-        }
-        Ok(())
     }
 }
 

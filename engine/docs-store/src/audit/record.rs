@@ -20,6 +20,9 @@ pub struct AuditRecord {
     pub user: Option<UserId>,
     /// The name of the operation.
     pub operation: String,
+    /// What else is said of the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     /// The organizations of what was changed: usually one, two where something moved between them.
     #[serde(default)]
     pub organizations: Vec<OrgId>,
@@ -42,6 +45,7 @@ impl AuditRecord {
             at: self.at,
             user: self.user.clone(),
             operation: self.operation.clone(),
+            detail: self.detail.clone(),
             organizations: self.organizations.clone(),
             records: self.records.clone(),
             changed: self.changed,

@@ -1,0 +1,65 @@
+//! What an organization is told of those who were not let in.
+
+use std::time::Duration;
+
+use docs_core::{ErrorKind, model::AuditEntry, platform::AuditFilter, store::PageRequest};
+use serde_json::json;
+
+use super::{finish, provider, sign_in, start, world};
+use crate::support::{Refused, World};
+
+/// What an administrator reads of an operation, newest first.
+async fn entries(w: &World, operation: &str) -> Vec<AuditEntry> {
+    let filter = AuditFilter {
+        organization: Some(w.org.clone()),
+        operation: Some(operation.to_owned()),
+        ..AuditFilter::default()
+    };
+    let page = PageRequest { limit: Some(100), ..PageRequest::default() };
+    w.as_admin().audit_log(&filter, &page).await.expect("the log").items
+}
+
+/// What an administrator reads of why people were not let in, newest first.
+async fn reasons(w: &World) -> Vec<String> {
+    let entries = entries(w, "saml_login_refuse").await.into_iter();
+    entries.map(|entry| entry.detail.expect("a reason")).collect()
+}
+
+#[tokio::test]
+async fn an_administrator_reads_why_somebody_was_not_let_in_and_whom_the_provider_vouched_for() {
+    let w = world().await;
+    let of = provider(&w, json!({})).await;
+    sign_in(&w, &of, "Ada@example.com").await.refused(ErrorKind::Conflict);
+    finish(&w, &of, "unsigned", &[]).await.refused(ErrorKind::Unauthenticated);
+    let way = start(&w, &of).await;
+    let late = format!("Eve@example.com 0 a {}", way.request);
+    finish(&w, &of, &late, &[&way]).await.refused(ErrorKind::Unauthenticated);
+    w.clock.advance(Duration::from_millis(1));
+    let ours = w.platform.as_platform();
+    ours.refuse_saml_login(&of.id, "the form is too large").await.expect("noted");
+    let reasons = reasons(&w).await;
+    assert_eq!(reasons[0], "the form is too large");
+    assert_eq!(reasons[1], "Eve@example.com: the SAML response: its assertion has expired");
+    assert_eq!(reasons[2], "the SAML response: it is not signed", "nobody vouched for anybody");
+    assert!(reasons[3].starts_with("Ada@example.com: an account has this address"), "{reasons:?}");
+    assert_eq!(reasons.len(), 4);
+    assert_eq!(entries(&w, "saml_provider_create").await[0].detail, None, "its name says it");
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_reason_is_short_and_of_one_line_and_noted_of_a_provider_that_people_sign_in_through() {
+    let w = world().await;
+    let of = provider(&w, json!({})).await;
+    let ours = w.platform.as_platform();
+    ours.refuse_saml_login(&of.id, &format!("one\n{}", "x".repeat(10_000))).await.expect("noted");
+    let reason = reasons(&w).await.remove(0);
+    assert!(reason.starts_with("onexx") && reason.len() == 500, "{reason}");
+    w.as_admin().refuse_saml_login(&of.id, "no").await.refused(ErrorKind::Forbidden);
+    let pending = provider(&w, json!({ "label": "Pending", "ssoURL": "-" })).await;
+    ours.refuse_saml_login(&pending.id, "no").await.refused(ErrorKind::Precondition);
+    w.as_admin().org(&w.org).saml_provider(&of.id).delete().await.expect("deleted");
+    ours.refuse_saml_login(&of.id, "no").await.refused(ErrorKind::NotFound);
+    assert_eq!(reasons(&w).await.len(), 1);
+    w.check().await;
+}
