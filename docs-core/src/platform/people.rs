@@ -333,7 +333,8 @@ impl Platform {
     /// could tell is a hash, from which no secret can be found.
     ///
     /// # Errors
-    /// `Unauthenticated` for a token that nobody has, or that has ended.
+    /// `Unauthenticated` for a token that nobody has, or that has ended; that of a session of single sign-on ends with
+    /// its provider, or a change of what that is trusted by, and with the membership of its bearer.
     ///
     /// # Example
     /// ```
@@ -366,11 +367,8 @@ impl Platform {
             if token.expires_at.is_some_and(|end| end <= self.now()) {
                 return Err(Error::new(ErrorKind::Unauthenticated, "the token has expired"));
             }
-            if let Some(session) = &token.sso
-                && saml::active_provider(&tx, &session.provider).await?.is_none()
-            {
-                let ended = "the session has ended: its provider signs nobody in any more";
-                return Err(Error::new(ErrorKind::Unauthenticated, ended));
+            if let Some(session) = &token.sso {
+                saml::require_current(&tx, &token.user, session).await?;
             }
             Ok(Actor::Token(TokenUser::of(&token, self.urls())))
         })

@@ -11,8 +11,8 @@ use async_trait::async_trait;
 
 pub(super) use login::SAML_LOGIN_WINDOW;
 pub use login::{SamlAnswer, SamlStart};
-pub(super) use session::SESSION_WINDOW;
 pub use session::SamlSession;
+pub(super) use session::{SESSION_WINDOW, require_current};
 
 use super::{
     Actor, Platform, access,
@@ -102,6 +102,7 @@ impl<'p> SamlProviders<'p> {
                     default_team: new.default_team.as_deref().map(team_id).transpose()?,
                     default_role: new.default_role,
                     idp_initiated: new.idp_initiated.unwrap_or(false),
+                    epoch: 0,
                     created_at: platform.now(),
                 };
                 let id = record.id.clone();
@@ -141,7 +142,8 @@ impl<'p> SamlProviderHandle<'p> {
         })
     }
 
-    /// Changes a SAML provider. What the request leaves out stays.
+    /// Changes a SAML provider. What the request leaves out stays. Sessions that began through it end when its address,
+    /// its entity id or its certificate changes.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and
@@ -313,7 +315,7 @@ pub(super) async fn active_providers(tx: &Tx, org: &OrgId) -> Result<Vec<Arc<Sam
 }
 
 /// A provider, if people can sign in through it.
-pub(super) async fn active_provider(tx: &Tx, id: &SamlProviderId) -> Result<Option<Arc<SamlProviderRecord>>> {
+async fn active_provider(tx: &Tx, id: &SamlProviderId) -> Result<Option<Arc<SamlProviderRecord>>> {
     let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
     Ok(provider.filter(|provider| provider.is_active()))
 }
@@ -396,6 +398,9 @@ impl Operation for SamlProviderUpdate {
         }
         new.default_role = change.default_role.apply(new.default_role);
         new.idp_initiated = change.idp_initiated.unwrap_or(new.idp_initiated);
+        if new.trusted_by() != old.trusted_by() {
+            new.epoch = old.epoch.saturating_add(1);
+        }
         if new != *old {
             require_team(tx, &new).await?;
             tx.put(&*old, new)?;

@@ -93,6 +93,12 @@ pub struct SsoSession {
     pub organization: OrgId,
     /// The provider that vouched for its bearer.
     pub provider: SamlProviderId,
+    /// The epoch of the provider then: in a later one, it is somebody else who vouched.
+    #[serde(default)]
+    pub epoch: u32,
+    /// When its bearer had become the member that they were then; known of sessions that began since this is kept.
+    #[serde(default)]
+    pub member_since: Option<Timestamp>,
 }
 
 impl Entity for TokenRecord {

@@ -35,6 +35,9 @@ pub struct SamlProviderRecord {
     /// People may begin at the provider, without being sent there.
     #[serde(default)]
     pub idp_initiated: bool,
+    /// How often what it is trusted by has changed: its address, its entity id or its certificate.
+    #[serde(default)]
+    pub epoch: u32,
     /// When it was created.
     pub created_at: Timestamp,
 }
@@ -72,6 +75,12 @@ impl SamlProviderRecord {
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.missing().is_empty()
+    }
+
+    /// What it is trusted by: sessions of before a change of it are none of this provider.
+    #[must_use]
+    pub fn trusted_by(&self) -> (Option<&Url>, Option<&SamlEntityId>, Option<&Certificate>) {
+        (self.sso_url.as_ref(), self.entity_id.as_ref(), self.certificate.as_ref())
     }
 
     /// The fields that it has to have before people can sign in through it, and has not.

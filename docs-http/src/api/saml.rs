@@ -75,7 +75,8 @@ impl Saml {
 
     /// Change a SAML provider
     ///
-    /// What the request leaves out stays; `null` removes what may be missing.
+    /// What the request leaves out stays; `null` removes what may be missing. Sessions that began through the provider
+    /// end when its address, its entity id or its certificate changes.
     #[oai(path = "/saml/:samlProviderId", method = "patch", operation_id = "updateOrganizationSAMLProvider")]
     async fn update(
         &self,

@@ -110,7 +110,12 @@ impl Admission {
         let secret = platform.token_secret();
         let longest = Timestamp::new(now.time() + SESSION_WINDOW);
         let expires_at = identity.session_until.map_or(longest, |until| until.min(longest));
-        let session = SsoSession { organization: organization.clone(), provider: provider.id.clone() };
+        let session = SsoSession {
+            organization: organization.clone(),
+            provider: provider.id.clone(),
+            epoch: provider.epoch,
+            member_since: None,
+        };
         Ok(Self {
             assertion: SamlAssertionRecord {
                 hash: SamlAssertionRecord::hash_of(&provider.id, &identity.assertion),
@@ -146,8 +151,8 @@ impl Admission {
         Ok(SamlSession { organization: assertion.organization, user, token: secret, expires_at })
     }
 
-    /// Makes somebody new a user and a member, as their invitation or the provider says.
-    async fn welcome(&self, tx: &mut Tx, user: &UserRecord) -> Result<()> {
+    /// Makes somebody new a user and a member, as their invitation or the provider says; answers since when they are.
+    async fn welcome(&self, tx: &mut Tx, user: &UserRecord) -> Result<Timestamp> {
         let (org, now) = (&self.provider.organization, user.created_at);
         tx.create(user.clone());
         let mut role = self.provider.default_role;
@@ -163,7 +168,7 @@ impl Admission {
             }
         }
         join(tx, MemberRecord { sso: true, ..MemberRecord::joining(org, user, role, now) }).await?;
-        let Some(team) = &self.provider.default_team else { return Ok(()) };
+        let Some(team) = &self.provider.default_team else { return Ok(now) };
         let team: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::at(team)).await?;
         if let Some(team) = team.filter(|team| team.organization == *org) {
             tx.create(TeamMemberRecord {
@@ -174,16 +179,16 @@ impl Admission {
                 added_at: now,
             });
         }
-        Ok(())
+        Ok(now)
     }
 
     /// Refuses an account that does not sign in to the organization through its providers: anybody can have an
-    /// organization, and a provider that says what they like.
-    async fn require_linked(&self, tx: &Tx, user: &UserId) -> Result<()> {
+    /// organization, and a provider that says what they like. Answers since when they are a member.
+    async fn require_linked(&self, tx: &Tx, user: &UserId) -> Result<Timestamp> {
         let member = MemberRecord::at(&self.provider.organization, user);
         let member: Option<Arc<MemberRecord>> = tx.get(&member).await?;
-        if member.is_some_and(|member| member.sso) {
-            return Ok(());
+        if let Some(member) = member.filter(|member| member.sso) {
+            return Ok(member.joined_at);
         }
         Err(Error::conflict(
             "an account has this address: sign in with its own credentials. For it to sign in here, an administrator \
@@ -221,14 +226,37 @@ impl Operation for Admission {
         }
         let known = tx.get_value(&UserRecord::by_email(&self.email)).await?;
         let known: Option<UserId> = known.map(|known| linked_id(&known)).transpose()?;
-        match (&self.comer, known) {
+        let since = match (&self.comer, known) {
             (Comer::Known(user), Some(known)) if *user == known => self.require_linked(tx, user).await?,
             (Comer::New(user), None) => self.welcome(tx, user).await?,
             _ => return Err(meanwhile()),
-        }
+        };
         tx.create(self.assertion.clone());
-        tx.create(self.token.clone());
+        let session = self.token.sso.clone();
+        let session = session.map(|session| SsoSession { member_since: Some(since), ..session });
+        tx.create(TokenRecord { sso: session, ..self.token.clone() });
         Ok(self.token.user.clone())
+    }
+}
+
+/// Refuses a session that has ended before its time: its provider is gone, or trusted by something else, or its bearer
+/// is not the member any more who signed in.
+pub(in crate::platform) async fn require_current(tx: &Tx, user: &UserId, session: &SsoSession) -> Result<()> {
+    let ended = |why: &str| {
+        let message = format!("the session has ended: {why}");
+        Err(Error::new(ErrorKind::Unauthenticated, message))
+    };
+    let provider = active_provider(tx, &session.provider).await?;
+    let Some(provider) = provider else { return ended("its provider signs nobody in any more") };
+    if provider.epoch != session.epoch {
+        return ended("its provider was changed since, sign in again");
+    }
+    let Some(since) = session.member_since else { return Ok(()) };
+    let member = MemberRecord::at(&session.organization, user);
+    let member: Option<Arc<MemberRecord>> = tx.get(&member).await?;
+    match member.is_some_and(|member| member.joined_at == since) {
+        true => Ok(()),
+        false => ended("you were removed from the organization since, sign in again"),
     }
 }
 

@@ -55,6 +55,8 @@ struct Standing {
     member: Option<(Option<Role>, bool)>,
     /// Sessions: token, and the hour at which they end.
     sessions: Vec<(String, u64)>,
+    /// Sessions that ended when they were removed.
+    ended: Vec<String>,
     tokens: Vec<String>,
 }
 
@@ -156,11 +158,14 @@ impl Course {
         let Some(user) = &standing.user else { return };
         let done = self.w.as_admin().org(&self.w.org).member(user).remove().await.expect("Ada stays");
         assert_eq!(done, standing.member.take().is_some());
+        standing.ended.extend(standing.sessions.drain(..).map(|(token, _)| token));
     }
 
     async fn put(&mut self, who: u8, role: Role) {
         let standing = self.people.entry(who).or_default();
         let Some(user) = &standing.user else { return };
+        // Nobody is removed and put back at one time.
+        self.w.clock.advance(Duration::from_millis(1));
         let ours = self.w.platform.as_platform();
         ours.org(&self.w.org).member(user).put(Some(role)).await.expect("Ada stays");
         let linked = standing.member.is_some_and(|(_, linked)| linked);
@@ -178,6 +183,10 @@ impl Course {
     /// Every token is good for what follows from where its user stands.
     async fn check(&self, step: Step) {
         for standing in self.people.values() {
+            for token in &standing.ended {
+                let actor = self.w.platform.authenticate(token).await;
+                assert!(actor.is_err(), "a session of before after {step:?}: {standing:?}");
+            }
             for (token, end) in &standing.sessions {
                 let actor = self.w.platform.authenticate(token).await;
                 assert_eq!(actor.is_ok(), *end > self.hour, "after {step:?}");

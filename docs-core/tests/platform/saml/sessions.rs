@@ -11,7 +11,7 @@ use docs_core::{
 };
 use serde_json::json;
 
-use super::{audited, orgs_of, provider, sign_in, world};
+use super::{CERTIFICATE, audited, orgs_of, provider, sign_in, world};
 use crate::support::{Refused, World, person};
 
 async fn bearer(w: &World, token: &str) -> Actor {
@@ -59,6 +59,55 @@ async fn a_session_ends_by_itself_when_it_is_signed_out_and_with_its_provider() 
     w.as_admin().org(&w.org).saml_provider(&of.id).delete().await.expect("deleted");
     let ended = w.platform.authenticate(&session.token).await.refused(ErrorKind::Unauthenticated);
     assert!(ended.message().contains("provider"), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_session_ends_when_what_its_provider_is_trusted_by_changes_be_it_back() {
+    let w = world().await;
+    let of = provider(&w, json!({ "defaultRole": "read" })).await;
+    let change = async |fields| {
+        let change = serde_json::from_value(fields).expect("a change");
+        w.as_admin().org(&w.org).saml_provider(&of.id).update(change).await.expect("changed");
+    };
+    for (field, there, back) in [
+        ("ssoURL", "https://other.example/sso", "https://idp.example/sso"),
+        ("entityID", "https://other.example", "https://idp.example"),
+        ("certificate", "", CERTIFICATE),
+    ] {
+        let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+        change(json!({ "label": field, "defaultRole": "edit", "idpInitiated": true, (field): back })).await;
+        bearer(&w, &session.token).await;
+        change(json!({ (field): there })).await;
+        w.platform.authenticate(&session.token).await.refused(ErrorKind::Unauthenticated);
+        change(json!({ (field): back })).await;
+        let ended = w.platform.authenticate(&session.token).await.refused(ErrorKind::Unauthenticated);
+        assert!(ended.message().contains("its provider was changed since"), "{field}: {ended:?}");
+        let again = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+        bearer(&w, &again.token).await;
+    }
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_session_ends_when_its_bearer_is_removed_and_stays_so_when_they_are_linked_again() {
+    let w = world().await;
+    let of = provider(&w, json!({ "defaultRole": "read" })).await;
+    let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+    let user = &session.user.id;
+    let member = || w.as_admin().org(&w.org).member(user);
+    let put = async |role| w.platform.as_platform().org(&w.org).member(user).put(role).await;
+    put(Some(Role::Edit)).await.expect("another role");
+    bearer(&w, &session.token).await;
+    assert!(member().remove().await.expect("removed"));
+    let ended = w.platform.authenticate(&session.token).await.refused(ErrorKind::Unauthenticated);
+    assert!(ended.message().contains("removed from the organization"), "{ended:?}");
+    w.clock.advance(Duration::from_millis(1));
+    put(Some(Role::Read)).await.expect("a member again");
+    member().set_sso().await.expect("linked again");
+    w.platform.authenticate(&session.token).await.refused(ErrorKind::Unauthenticated);
+    let again = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+    bearer(&w, &again.token).await;
+    w.check().await;
 }
 
 #[tokio::test]
