@@ -376,3 +376,85 @@ fn shown(text: &str) -> String {
     }
     format!("`{shown}`")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Made by xmlsec1, with the key of the certificate.
+    const SIGNED: &str = include_str!("../tests/saml/signed/assertion.xml");
+    const CERTIFICATE: &str = include_str!("../tests/saml/keys/provider.crt");
+
+    /// What is signed in a response, though nothing has looked at its shape.
+    fn signed_of(response: &str) -> Result<String, SamlRefused> {
+        let document = Document::parse(response).expect("XML");
+        signed_assertion(&document, &Key::of_certificate(CERTIFICATE).expect("a key"))
+    }
+
+    /// Who a signed assertion says that signed in.
+    fn email_of(signed: &str) -> String {
+        let trust = SamlTrust {
+            issuer: "https://id.example.com/metadata".to_owned(),
+            certificate: CERTIFICATE.to_owned(),
+            audience: "https://docs.example.com/saml/1".to_owned(),
+            recipient: "https://docs.example.com/saml/1/acs".to_owned(),
+        };
+        let clock = Clock(DateTime::from_timestamp(1_790_000_000, 0).expect("a time"));
+        let document = parse(signed).expect("XML");
+        let answered = Some("_request".to_owned());
+        read(document.root_element(), &trust, (&answered, &clock)).expect("it is right").email
+    }
+
+    /// A text in the middle of another, from one piece to the end of a second.
+    fn cut<'a>(text: &'a str, from: &str, to: &str) -> (&'a str, &'a str, &'a str) {
+        let start = text.find(from).expect("its start");
+        let end = text.find(to).expect("its end") + to.len();
+        (&text[..start], &text[start..end], &text[end..])
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_signed_even_of_a_shape_that_is_refused_before() {
+        let (before, signed, behind) = cut(SIGNED, "<Assertion ", "</Assertion>");
+        let (head, signature, rest) = cut(signed, "<ds:Signature ", "</ds:Signature>");
+        let bare = format!("{head}{rest}");
+        let alike = bare.replace("ada@example.com", "evil@example.com");
+        let evil = alike.replace("_assert", "_evil");
+        let subject = |of: &str, more: &str| of.replacen("<Subject>", &format!("{more}<Subject>"), 1);
+        let moved = format!("{signature}<Advice>{bare}</Advice>");
+        let object = format!("<ds:Object>{bare}</ds:Object></ds:Signature>");
+        let object = signature.replace("</ds:Signature>", &object);
+        for (what, content, is_taken) in [
+            ("as it is", signed.to_owned(), true),
+            ("hidden", format!("<samlp:Extensions>{signed}</samlp:Extensions>{evil}"), false),
+            ("before another", format!("{signed}{evil}"), false),
+            ("behind another", format!("{evil}{signed}"), false),
+            ("within another", subject(&evil, &format!("<Advice>{signed}</Advice>")), false),
+            ("its signature moved", subject(&evil, &moved), false),
+            ("its signature moved to the same id", subject(&alike, &moved), false),
+            ("within its signature, moved", subject(&evil, &object), false),
+            ("within its signature, moved to the same id", subject(&alike, &object), false),
+            (
+                "beside one that is hidden",
+                format!("<samlp:Extensions>{evil}</samlp:Extensions>{signed}"),
+                true,
+            ),
+            ("with one in its key", signed.replacen("<ds:KeyInfo>", &format!("<ds:KeyInfo>{evil}"), 1), true),
+            ("a comment in the address", signed.replacen("ada@", "ada@<!---->", 1), true),
+            (
+                "a comment in the digest",
+                signed.replacen("<ds:DigestValue>", "<ds:DigestValue><!---->", 1),
+                true,
+            ),
+            ("another address", signed.replacen("ada@", "evil@", 1), false),
+        ] {
+            match signed_of(&format!("{before}{content}{behind}")) {
+                Ok(signed) => {
+                    assert!(is_taken, "{what}");
+                    assert_eq!(email_of(&signed), "ada@example.com", "{what}");
+                    assert!(!signed.contains("evil"), "{what}");
+                }
+                Err(why) => assert!(!is_taken, "{what}: {why}"),
+            }
+        }
+    }
+}

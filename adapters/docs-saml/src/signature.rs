@@ -2,6 +2,9 @@
 //!
 //! A signature stands in the element that it is of, and refers to it alone, by its id. It has two transforms: the
 //! signature itself is left out, and what remains is written in exclusive canonical form without comments.
+//!
+//! What a signature says, such as of which element it is and by which digest, is read of its `SignedInfo` as that is
+//! signed, never of the document that it came in.
 
 use docs_ports::SamlRefused;
 use roxmltree::{Document, Node};
@@ -10,7 +13,7 @@ use xml_sec::c14n::{C14nAlgorithm, C14nMode, canonicalize};
 use crate::{
     key::{Key, base64, digest_of},
     refused,
-    xml::{DSIG, attribute, is, one, text},
+    xml::{DSIG, attribute, is, one, parse, text},
 };
 
 /// The canonical form, by its name; also the namespace of what it is told.
@@ -29,9 +32,9 @@ pub(crate) fn verified(
     key: &Key,
 ) -> Result<String, SamlRefused> {
     require_parts(signature, &["SignedInfo", "SignatureValue", "KeyInfo"])?;
-    let info = one(signature, DSIG, "SignedInfo")?;
-    require_parts(info, &["CanonicalizationMethod", "SignatureMethod", "Reference"])?;
-    let reference = one(info, DSIG, "Reference")?;
+    let info = signed_info(document, signature, key)?;
+    let info = parse(&info)?;
+    let reference = one(info.root_element(), DSIG, "Reference")?;
     require_parts(reference, &["Transforms", "DigestMethod", "DigestValue"])?;
     let id = attribute(element, "ID")?;
     if attribute(reference, "URI")?.strip_prefix('#') != Some(id) {
@@ -39,20 +42,40 @@ pub(crate) fn verified(
     }
     let form = transforms(one(reference, DSIG, "Transforms")?)?;
     let signed = canonical(document, (element, Some(signature)), &form)?;
-    let digest = digest_of(attribute(one(reference, DSIG, "DigestMethod")?, "Algorithm")?, &signed)?;
+    let digest =
+        digest_of(attribute(one(reference, DSIG, "DigestMethod")?, "Algorithm")?, signed.as_bytes())?;
     let said = base64(&text(one(reference, DSIG, "DigestValue")?)?);
     if said.as_deref() != Some(digest.as_ref()) {
         return Err(refused("it was changed after it was signed"));
     }
+    Ok(signed)
+}
+
+/// What a signature says, as the key has signed it. In which form it is signed is read of the document, and has to be
+/// what is signed; by which algorithm is read of what is signed.
+fn signed_info(document: &Document<'_>, signature: Node<'_, '_>, key: &Key) -> Result<String, SamlRefused> {
+    let info = one(signature, DSIG, "SignedInfo")?;
+    let signed = canonical(document, (info, None), &form_of(info)?)?;
+    let value = base64(&text(one(signature, DSIG, "SignatureValue")?)?)
+        .ok_or_else(|| refused("its SignatureValue is no base64"))?;
+    {
+        let again = parse(&signed)?;
+        let info = again.root_element();
+        form_of(info)?;
+        let method = attribute(one(info, DSIG, "SignatureMethod")?, "Algorithm")?;
+        key.verify(method, signed.as_bytes(), &value)?;
+    }
+    Ok(signed)
+}
+
+/// The canonical form in which a `SignedInfo` says that it is signed, which has its three parts.
+fn form_of(info: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
+    require_parts(info, &["CanonicalizationMethod", "SignatureMethod", "Reference"])?;
     let method = one(info, DSIG, "CanonicalizationMethod")?;
     if attribute(method, "Algorithm")? != EXCLUSIVE {
         return Err(refused("its signature must be over exclusive canonical XML without comments"));
     }
-    let info_signed = canonical(document, (info, None), &exclusive(method)?)?;
-    let value = base64(&text(one(signature, DSIG, "SignatureValue")?)?)
-        .ok_or_else(|| refused("its SignatureValue is no base64"))?;
-    key.verify(attribute(one(info, DSIG, "SignatureMethod")?, "Algorithm")?, &info_signed, &value)?;
-    String::from_utf8(signed).map_err(|_| refused("its canonical form is no UTF-8"))
+    exclusive(method)
 }
 
 /// Sees to it that the elements in another are these in this order, of which `KeyInfo` may be missing.
@@ -112,7 +135,7 @@ fn canonical(
     document: &Document<'_>,
     (element, without): (Node<'_, '_>, Option<Node<'_, '_>>),
     form: &C14nAlgorithm,
-) -> Result<Vec<u8>, SamlRefused> {
+) -> Result<String, SamlRefused> {
     let (whole, without) = (element.range(), without.map(|node| node.range()));
     let lies_in = |node: Node<'_, '_>, range: &std::ops::Range<usize>| {
         let own = node.range();
@@ -126,5 +149,5 @@ fn canonical(
     let mut bytes = Vec::with_capacity(whole.len());
     canonicalize(document, Some(&is_seen), form, &mut bytes)
         .map_err(|error| refused(format!("it has no canonical form: {error}")))?;
-    Ok(bytes)
+    String::from_utf8(bytes).map_err(|_| refused("its canonical form is no UTF-8"))
 }

@@ -31,6 +31,25 @@ fn and_so_do_others() {
 }
 
 #[test]
+fn each_signature_has_to_be_right_and_of_two_assertions_none_is_chosen() {
+    let (parts, own) = (Parts::default(), Scheme::default());
+    let other = Scheme { key: "other", ..Scheme::default() };
+    let (good, forged) = (parts.signed_assertion(), sign(&parts.assertion("_a"), "_a", &other));
+    let in_response = |content: &str, scheme: &Scheme| sign(&parts.around("_r", content), "_r", scheme);
+    let not_ours = "not by the key";
+    refused("a response by another key around a good assertion", &in_response(&good, &other), not_ours);
+    refused("a good response around an assertion by another key", &in_response(&forged, &own), not_ours);
+    let changed = good.replace(EMAIL, ADMIN);
+    let said = "changed after it was signed";
+    refused("a good response around an assertion that was changed", &in_response(&changed, &own), said);
+    let both = format!("{good}{}", sign(&parts.assertion("_b"), "_b", &own));
+    let alone = parts.around("_r", &both).replace(HERE, "");
+    refused("two good assertions", &alone, "more than one assertion");
+    refused("two good assertions in a good response", &in_response(&both, &own), "more than one assertion");
+    assert!(verify(&in_response(&good, &own)).is_ok(), "all of it is right");
+}
+
+#[test]
 fn a_signature_that_says_more_than_it_may_is_refused_even_by_the_right_key() {
     let parts = Parts::default();
     let with =
