@@ -1,11 +1,16 @@
 //! The key of a certificate, and the algorithms that it may sign with.
 
+use std::ops::RangeInclusive;
+
 use data_encoding::BASE64;
 use docs_ports::SamlRefused;
 use ring::{digest, signature};
 use x509_cert::{
     Certificate,
-    der::{Decode as _, Encode as _, asn1::ObjectIdentifier},
+    der::{
+        Decode as _, Encode as _, Reader as _, SliceReader,
+        asn1::{ObjectIdentifier, UintRef},
+    },
 };
 
 use crate::refused;
@@ -19,8 +24,8 @@ const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7
 /// The curve P-384.
 const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
 
-/// Fewest bytes of an RSA key, which are those of its modulus and some more.
-const LEAST_RSA_BYTES: usize = 2_048 / 8;
+/// Bytes of the modulus of an RSA key: with others, no signature is verified.
+const RSA_BYTES: RangeInclusive<usize> = 2_048 / 8..=8_192 / 8;
 
 /// What a key is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,8 +106,18 @@ impl Key {
             refused("the key of the provider's certificate must be RSA, or on the curve P-256 or P-384")
         })?;
         let bytes = info.subject_public_key.as_bytes().ok_or_else(unreadable)?;
-        if kind == KeyKind::Rsa && bytes.len() < LEAST_RSA_BYTES {
-            return Err(refused("the key of the provider's certificate is too short: RSA needs 2,048 bits"));
+        if kind == KeyKind::Rsa {
+            let modulus = modulus_bytes(bytes).ok_or_else(unreadable)?;
+            if modulus < *RSA_BYTES.start() {
+                return Err(refused(
+                    "the key of the provider's certificate is too short: RSA needs 2,048 bits",
+                ));
+            }
+            if modulus > *RSA_BYTES.end() {
+                return Err(refused(
+                    "the key of the provider's certificate is too long: RSA may have 8,192 bits",
+                ));
+            }
         }
         Ok(Self { kind, bytes: bytes.to_vec() })
     }
@@ -122,6 +137,17 @@ impl Key {
             .verify(signed, signature)
             .map_err(|_| refused("its signature is not by the key of the provider's certificate"))
     }
+}
+
+/// How many bytes the modulus of an RSA key has, as certificates have the key (RFC 8017, A.1.1).
+fn modulus_bytes(key: &[u8]) -> Option<usize> {
+    let mut reader = SliceReader::new(key).ok()?;
+    let modulus = reader.sequence(|parts| {
+        let modulus = UintRef::decode(parts)?;
+        UintRef::decode(parts)?;
+        Ok(modulus.as_bytes().len())
+    });
+    modulus.ok()
 }
 
 /// The digest of bytes, by the name of the algorithm.

@@ -5,9 +5,12 @@ use data_encoding::BASE64;
 use docs_ports::{Saml as _, SamlIdentity, SamlTrust};
 use docs_saml::XmlSaml;
 use ring::{
-    digest::{SHA256, digest},
+    digest::{SHA256, SHA384, SHA512, digest},
     rand::SystemRandom,
-    signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, RSA_PKCS1_SHA256, RsaKeyPair},
+    signature::{
+        ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair, RSA_PKCS1_SHA256,
+        RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256, RsaEncoding, RsaKeyPair,
+    },
 };
 use roxmltree::Document;
 use xml_sec::c14n::{C14nAlgorithm, C14nMode, canonicalize};
@@ -37,8 +40,11 @@ pub(crate) fn certificate(name: &str) -> String {
         "provider" => include_str!("keys/provider.crt"),
         "other" => include_str!("keys/other.crt"),
         "curve" => include_str!("keys/curve.crt"),
+        "curve384" => include_str!("keys/curve384.crt"),
         "edwards" => include_str!("keys/edwards.crt"),
         "weak" => include_str!("keys/weak.crt"),
+        "short" => include_str!("keys/short.crt"),
+        "long" => include_str!("keys/long.crt"),
         _ => panic!("there is no certificate `{name}`"),
     };
     found.to_owned()
@@ -201,7 +207,12 @@ impl Default for Scheme {
 
 /// Puts a signature of the element with this id to where it is to stand.
 pub(crate) fn sign(xml: &str, id: &str, scheme: &Scheme) -> String {
-    let digest_value = BASE64.encode(digest(&SHA256, &canonical(&xml.replacen(HERE, "", 1), id)).as_ref());
+    let algorithm = match named(&scheme.digest) {
+        "sha384" => &SHA384,
+        "sha512" => &SHA512,
+        _ => &SHA256,
+    };
+    let digest_value = BASE64.encode(digest(algorithm, &canonical(&xml.replacen(HERE, "", 1), id)).as_ref());
     let Scheme { key, signature, digest, transforms, form, uri, more, more_references, .. } = scheme;
     let uri = uri.clone().unwrap_or_else(|| format!("#{id}"));
     let info = format!(
@@ -217,24 +228,37 @@ pub(crate) fn sign(xml: &str, id: &str, scheme: &Scheme) -> String {
         )
     };
     let to_sign = canonical(&xml.replacen(HERE, &with(""), 1), &format!("signed-{id}-{key}"));
-    xml.replacen(HERE, &with(&BASE64.encode(&by_key(key, &to_sign))), 1)
+    xml.replacen(HERE, &with(&BASE64.encode(&by_key(scheme, &to_sign))), 1)
 }
 
-fn by_key(name: &str, bytes: &[u8]) -> Vec<u8> {
+/// What the name of an algorithm ends with.
+fn named(algorithm: &str) -> &str {
+    algorithm.rsplit('#').next().unwrap_or_default()
+}
+
+/// A signature by a key; by SHA-256 where the scheme names what nobody signs with any more.
+fn by_key(scheme: &Scheme, bytes: &[u8]) -> Vec<u8> {
     let random = SystemRandom::new();
-    let key: &[u8] = match name {
-        "curve" => {
-            let key = include_bytes!("keys/curve.key");
-            let key = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key, &random);
-            return key.expect("a key").sign(&random, bytes).expect("signed").as_ref().to_vec();
-        }
+    let on_curve = |algorithm, key: &[u8]| {
+        let key = EcdsaKeyPair::from_pkcs8(algorithm, key, &random).expect("a key");
+        key.sign(&random, bytes).expect("signed").as_ref().to_vec()
+    };
+    let key: &[u8] = match scheme.key {
+        "curve" => return on_curve(&ECDSA_P256_SHA256_FIXED_SIGNING, include_bytes!("keys/curve.key")),
+        "curve384" => return on_curve(&ECDSA_P384_SHA384_FIXED_SIGNING, include_bytes!("keys/curve384.key")),
         "provider" => include_bytes!("keys/provider.key"),
         "other" => include_bytes!("keys/other.key"),
-        _ => panic!("there is no key `{name}`"),
+        name => panic!("there is no key `{name}`"),
+    };
+    let encoding: &'static dyn RsaEncoding = match named(&scheme.signature) {
+        "rsa-sha384" => &RSA_PKCS1_SHA384,
+        "rsa-sha512" => &RSA_PKCS1_SHA512,
+        "sha256-rsa-MGF1" => &RSA_PSS_SHA256,
+        _ => &RSA_PKCS1_SHA256,
     };
     let key = RsaKeyPair::from_pkcs8(key).expect("a key");
     let mut signature = vec![0; key.public().modulus_len()];
-    key.sign(&RSA_PKCS1_SHA256, &random, bytes, &mut signature).expect("signed");
+    key.sign(encoding, &random, bytes, &mut signature).expect("signed");
     signature
 }
 

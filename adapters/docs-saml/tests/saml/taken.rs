@@ -44,6 +44,36 @@ fn keys_on_curves_and_certificates_without_frames_are_taken() {
 }
 
 #[test]
+fn each_algorithm_is_taken_with_each_digest_by_a_key_of_its_kind_alone() {
+    let keys = ["provider", "curve", "curve384"];
+    for (key, signature) in [
+        ("provider", "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"),
+        ("provider", "http://www.w3.org/2001/04/xmldsig-more#rsa-sha384"),
+        ("provider", "http://www.w3.org/2001/04/xmldsig-more#rsa-sha512"),
+        ("provider", "http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1"),
+        ("curve", "http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256"),
+        ("curve384", "http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha384"),
+    ] {
+        for digest in [
+            "http://www.w3.org/2001/04/xmlenc#sha256",
+            "http://www.w3.org/2001/04/xmldsig-more#sha384",
+            "http://www.w3.org/2001/04/xmlenc#sha512",
+        ] {
+            let (parts, own) = (Parts::default(), Scheme::default());
+            let scheme = Scheme { key, signature: signature.to_owned(), digest: digest.to_owned(), ..own };
+            let signed = sign(&parts.assertion("_a"), "_a", &scheme);
+            let response = parts.around("_r", &signed).replace(HERE, "");
+            let identity = verify_with(&trust(key), &response);
+            assert_eq!(identity.expect(signature).email, EMAIL, "{signature} {digest}");
+            for other in keys.into_iter().filter(|other| *other != key) {
+                let why = verify_with(&trust(other), &response).expect_err(other);
+                assert!(why.contains("of another kind"), "{signature} and {other}: {why}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_provider_may_leave_out_what_it_need_not_say() {
     let parts = Parts {
         answers: None,

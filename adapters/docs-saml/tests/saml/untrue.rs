@@ -70,12 +70,22 @@ fn the_key_in_the_response_is_not_looked_at() {
 #[test]
 fn a_certificate_that_cannot_sign_is_refused() {
     let signed = Parts::default().signed();
-    for (name, said) in [("weak", "too short"), ("edwards", "must be RSA")] {
+    for (name, said) in
+        [("weak", "too short"), ("short", "too short"), ("long", "too long"), ("edwards", "must be RSA")]
+    {
         assert!(verify_with(&trust(name), &signed).expect_err(name).contains(said), "{name}");
     }
     let garbage = SamlTrust { certificate: "MAQwAgUA".to_owned(), ..trust("provider") };
     assert!(verify_with(&garbage, &signed).expect_err("garbage").contains("cannot be read"));
-    for (name, is_taken) in [("provider", true), ("weak", false), ("edwards", false)] {
+    for (name, is_taken) in [
+        ("provider", true),
+        ("curve", true),
+        ("curve384", true),
+        ("weak", false),
+        ("short", false),
+        ("long", false),
+        ("edwards", false),
+    ] {
         let certificate = trust(name).certificate;
         assert_eq!(XmlSaml.check_certificate(&certificate).is_ok(), is_taken, "{name}");
     }
