@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use super::{
     AuditLog, Inner, Platform, Urls, computed,
     metrics::{Measuring, OpenTransactions, StoreObserver},
-    openapi_specs, pdf,
+    openapi_specs, pdf, saml,
     search::Follower,
 };
 use crate::{
@@ -187,6 +187,7 @@ impl Builder {
             pdf_news: pdf::PdfNews::default(),
             spec_pages: computed::SpecPagesCache::default(),
             spec_details: openapi_specs::SpecDetailCache::default(),
+            unsigned: saml::Unsigned::default(),
             observer: Arc::new(StoreObserver {
                 open: Arc::clone(&open),
                 metrics: Arc::clone(&ports.metrics),

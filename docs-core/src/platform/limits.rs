@@ -103,6 +103,10 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Teams that one space or collection is granted to", resolver::MAX_TEAM_GRANTS as usize),
             count("Email domains of an organization", orgs::MAX_DOMAINS),
             count("SAML providers of an organization", saml::MAX_PROVIDERS as usize),
+            count(
+                "Refusals in a minute that are noted of a SAML provider, of what it has not signed",
+                saml::MOST_UNSIGNED as usize,
+            ),
             count("OpenAPI specifications of an organization", openapi_specs::MAX_SPECS as usize),
             count("Versions of an OpenAPI specification", openapi_specs::MAX_VERSIONS as usize),
             bytes("All files of an OpenAPI specification", crate::ports::MAX_SPEC_BYTES as u64),

@@ -198,6 +198,7 @@ struct Inner {
     pdf_news: pdf::PdfNews,
     spec_pages: computed::SpecPagesCache,
     spec_details: openapi_specs::SpecDetailCache,
+    unsigned: saml::Unsigned,
     audit: AuditLog,
     urls: Urls,
     observer: Arc<dyn Observer>,

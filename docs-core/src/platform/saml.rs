@@ -11,6 +11,7 @@ use async_trait::async_trait;
 
 pub(super) use login::SAML_LOGIN_WINDOW;
 pub use login::{SamlAnswer, SamlStart};
+pub(super) use refusal::{MOST_UNSIGNED, Unsigned};
 pub use session::SamlSession;
 pub(super) use session::{SESSION_WINDOW, require_current};
 

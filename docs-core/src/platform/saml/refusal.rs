@@ -1,8 +1,15 @@
 //! Whoever is not let in through a SAML provider: the audit log tells that, and why.
+//!
+//! What no provider has signed, anybody can bring as often as they like. Of that, so much is told; the rest costs no
+//! write, and is counted.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::login::opened;
 use crate::{
@@ -17,10 +24,57 @@ use crate::{
 
 /// Most characters of the reason of a refusal that are kept.
 const MAX_REASON: usize = 500;
+/// Most refusals of what no provider has signed that a server notes of a provider, in a window.
+pub(in crate::platform) const MOST_UNSIGNED: u32 = 20;
+/// The window.
+const UNSIGNED_WINDOW: TimeDelta = TimeDelta::minutes(1);
+/// Windows that are kept before those are forgotten of which nothing is to be told.
+const MANY_WINDOWS: usize = 1_000;
+
+/// What was noted lately of what no provider has signed, and what was not. It is of one server, and goes with it.
+#[derive(Debug, Default)]
+pub(in crate::platform) struct Unsigned(Mutex<HashMap<SamlProviderId, Window>>);
+
+/// Of one provider.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    until: DateTime<Utc>,
+    noted: u32,
+    /// Since one was noted.
+    left_out: u64,
+}
+
+impl Window {
+    fn is_open(&self, now: DateTime<Utc>) -> bool {
+        // A clock that was set back does not keep it open.
+        now < self.until && self.until - now <= UNSIGNED_WINDOW
+    }
+}
+
+impl Unsigned {
+    /// Tells whether one more is noted, and how many were left out before it.
+    fn admit(&self, provider: &SamlProviderId, now: DateTime<Utc>) -> Option<u64> {
+        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if windows.len() >= MANY_WINDOWS {
+            windows.retain(|_, window| window.is_open(now) || window.left_out > 0);
+        }
+        let window = windows.entry(provider.clone()).or_default();
+        if !window.is_open(now) {
+            *window = Window { until: now + UNSIGNED_WINDOW, noted: 0, ..*window };
+        }
+        if window.noted >= MOST_UNSIGNED {
+            window.left_out += 1;
+            return None;
+        }
+        window.noted += 1;
+        Some(std::mem::take(&mut window.left_out))
+    }
+}
 
 impl<'p> Caller<'p> {
     /// Notes that somebody was not let in by what they brought back from a SAML provider, where it was refused before
-    /// it could be read as an answer, such as for its size. The audit log of the organization tells of it, and why.
+    /// it could be read as an answer, such as for its size. The audit log of the organization tells of it, and why; of
+    /// many in a short time, it tells how many there were.
     ///
     /// Only the platform itself may: it is for the address that browsers come back to.
     ///
@@ -50,16 +104,28 @@ impl<'p> Caller<'p> {
 }
 
 impl Platform {
-    /// Has the audit log tell that somebody was not let in, with whom the provider vouched for, where it did. Whoever
-    /// was not let in is told why, even where it cannot be noted.
+    /// Has the audit log tell that somebody was not let in, with whom the provider vouched for; of those whom it did not
+    /// vouch for, so many. Whoever was not let in is told why, even where it cannot be noted.
     pub(super) async fn note_refusal(
         &self,
         provider: &Arc<SamlProviderRecord>,
         why: &str,
         email: Option<&str>,
     ) {
-        tracing::info!(provider = %provider.id, why, "a sign-in is refused");
-        let refusal = Refusal::new(provider, self.now(), (why, email));
+        let now = self.now();
+        let reason = match email {
+            Some(email) => format!("{email}: {why}"),
+            None => match self.inner.unsigned.admit(&provider.id, now.time()) {
+                Some(0) => why.to_owned(),
+                Some(more) => format!("{why} (and {more} before it, of which nothing is noted)"),
+                None => {
+                    tracing::debug!(provider = %provider.id, why, "one of many sign-ins that are refused");
+                    return;
+                }
+            },
+        };
+        tracing::info!(provider = %provider.id, reason, "a sign-in is refused");
+        let refusal = Refusal::new(provider, now, &reason);
         if let Err(lost) = self.write(&Actor::Platform, &refusal).await {
             tracing::warn!(error = ?lost, "a refused sign-in is missing in the audit log");
         }
@@ -70,11 +136,7 @@ impl Platform {
 struct Refusal(SamlRefusalRecord);
 
 impl Refusal {
-    fn new(provider: &SamlProviderRecord, at: Timestamp, (why, email): (&str, Option<&str>)) -> Self {
-        let reason = match email {
-            Some(email) => format!("{email}: {why}"),
-            None => why.to_owned(),
-        };
+    fn new(provider: &SamlProviderRecord, at: Timestamp, reason: &str) -> Self {
         Self(SamlRefusalRecord {
             provider: provider.id.clone(),
             organization: provider.organization.clone(),

@@ -63,3 +63,28 @@ async fn a_reason_is_short_and_of_one_line_and_noted_of_a_provider_that_people_s
     assert_eq!(reasons(&w).await.len(), 1);
     w.check().await;
 }
+
+#[tokio::test]
+async fn of_what_no_provider_has_signed_so_much_is_noted_and_the_rest_is_counted() {
+    let w = world().await;
+    let (of, other) = (provider(&w, json!({})).await, provider(&w, json!({ "label": "Other" })).await);
+    let ours = w.platform.as_platform();
+    for _ in 0..45 {
+        ours.refuse_saml_login(&of.id, "the form is too large").await.expect("it is no error");
+    }
+    assert_eq!(reasons(&w).await.len(), 20, "the others cost no write");
+    ours.refuse_saml_login(&other.id, "the form is too large").await.expect("noted");
+    sign_in(&w, &of, "Ada@example.com").await.refused(ErrorKind::Conflict);
+    let noted = reasons(&w).await;
+    assert_eq!(noted.len(), 22, "another provider, and whom this one vouched for");
+    assert!(noted[0].starts_with("Ada@example.com: "), "{noted:?}");
+    w.clock.advance(Duration::from_secs(60));
+    for said in [
+        "the SAML response: it is not signed (and 25 before it, of which nothing is noted)",
+        "the SAML response: it is not signed",
+    ] {
+        finish(&w, &of, "unsigned", &[]).await.refused(ErrorKind::Unauthenticated);
+        assert_eq!(reasons(&w).await[0], said);
+    }
+    w.check().await;
+}
