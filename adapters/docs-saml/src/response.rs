@@ -17,7 +17,8 @@ use crate::{
 const SUCCESS: &str = "urn:oasis:names:tc:SAML:2.0:status:Success";
 /// Whoever brings the assertion is whom it is of.
 const BEARER: &str = "urn:oasis:names:tc:SAML:2.0:cm:bearer";
-/// The formats of a name id that is an e-mail address, or may be.
+/// The formats of a name id that is an e-mail address, or may be: providers that have an address to say often leave the
+/// format out, or unspecified. What is no address is refused by whoever makes a user of it (`decisions/0032-saml.md`).
 const EMAIL_FORMATS: [&str; 2] = [
     "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress",
     "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified",

@@ -4,7 +4,7 @@ use docs_ports::{Saml as _, SamlTrust};
 use docs_saml::XmlSaml;
 
 use crate::idp::{
-    EMAIL, HERE, Parts, REQUEST, Scheme, at, certificate, now, sign, trust, verify, verify_with,
+    EMAIL, HERE, Parts, REQUEST, Scheme, at, certificate, now, refused, sign, trust, verify, verify_with,
 };
 
 #[test]
@@ -70,6 +70,28 @@ fn each_algorithm_is_taken_with_each_digest_by_a_key_of_its_kind_alone() {
                 assert!(why.contains("of another kind"), "{signature} and {other}: {why}");
             }
         }
+    }
+}
+
+#[test]
+fn an_address_is_taken_of_the_format_for_it_of_none_and_of_one_that_is_unspecified_alone() {
+    let of = |format: &str| Parts {
+        name: format!("<saml:NameID{format}>{EMAIL}</saml:NameID>"),
+        ..Parts::default()
+    };
+    let named = |name: &str| format!(" Format=\"urn:oasis:names:tc:SAML:{name}\"");
+    let unspecified = named("1.1:nameid-format:unspecified");
+    for format in [named("1.1:nameid-format:emailAddress"), unspecified, String::new()] {
+        assert_eq!(verify(&of(&format).signed()).expect(&format).email, EMAIL);
+    }
+    for format in [
+        named("2.0:nameid-format:persistent"),
+        named("2.0:nameid-format:transient"),
+        named("2.0:nameid-format:unspecified"),
+        named("1.1:nameid-format:X509SubjectName"),
+        " Format=\"\"".to_owned(),
+    ] {
+        refused(&format, &of(&format).signed(), "of the format emailAddress");
     }
 }
 
