@@ -87,7 +87,9 @@ fn decode(response: &str) -> Result<String, SamlRefused> {
     if bytes.len() > MAX_RESPONSE_BYTES {
         return Err(too_large());
     }
-    String::from_utf8(bytes).map_err(|_| refused("it is no XML in UTF-8"))
+    let text = String::from_utf8(bytes).map_err(|_| refused("it is no XML in UTF-8"))?;
+    // What some write before a document in UTF-8 is no part of it (XML 1.0, 4.3.3).
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 /// Sees to it that there is a response with one assertion directly in it, wherever else one could be hidden.

@@ -126,6 +126,14 @@ fn what_xmlsec_signed_is_read() {
 }
 
 #[test]
+fn a_byte_order_mark_before_the_document_is_no_part_of_it() {
+    let signed = Parts::default().signed();
+    assert_eq!(verify(&format!("\u{feff}{signed}")).expect("it is right").email, EMAIL);
+    refused("two of them", &format!("\u{feff}\u{feff}{signed}"), "");
+    refused("one behind the declaration", &signed.replacen("?>\n", "?>\n\u{feff}", 1), "it is not XML");
+}
+
+#[test]
 fn lines_of_base64_are_taken() {
     let encoded = data_encoding::BASE64.encode(Parts::default().signed().as_bytes());
     let lines: Vec<String> =
