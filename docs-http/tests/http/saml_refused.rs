@@ -281,6 +281,8 @@ async fn each_attack_ends_in_a_reason_and_no_session_and_the_response_as_it_was_
     assert_eq!(refusals.len(), noted + 1);
     let detail = refusals[0].detail.as_deref().unwrap_or_default();
     assert!(detail.starts_with(&format!("{EMAIL}: ")), "the provider vouched for whom: {detail}");
+    let log = format!("/v1/orgs/{}/audit-log?operation=saml_login_refuse&limit=1", w.s.org);
+    assert_eq!(w.s.get(&log).await["items"][0]["detail"], detail, "the API shows it");
     w.s.check().await;
 }
 
