@@ -70,6 +70,10 @@ pub(super) struct Made {
     pub(super) failed: u64,
     pub(super) failing: BTreeSet<TranslatedThing>,
     pub(super) too_long: u64,
+    /// Something that was sent has an answer.
+    pub(super) is_answered: bool,
+    /// Why a few segments have no answer, where nothing has told whether the translator works.
+    pub(super) in_vain: Option<TranslateError>,
 }
 
 #[async_trait]
@@ -202,7 +206,7 @@ impl Platform {
     }
 
     /// All pages and reusable contents.
-    async fn everything(&self, work: &Work) -> Result<Vec<Thing>> {
+    pub(super) async fn everything(&self, work: &Work) -> Result<Vec<Thing>> {
         let view = self.content().view(work.domain(), work.source.root);
         let tree = view.tree().await?;
         let mut things: Vec<Thing> =
@@ -246,7 +250,11 @@ impl Platform {
                 return Ok(Err(error));
             }
         }
-        Ok(Ok(made))
+        // Without a single answer there is no translation, however few segments were sent.
+        match made.in_vain.take().filter(|_| !made.is_answered) {
+            Some(error) => Ok(Err(error)),
+            None => Ok(Ok(made)),
+        }
     }
 
     /// Ends a run that the translator has ended: what may pass is tried again, no earlier than the service wants.

@@ -15,7 +15,7 @@ pub(in crate::platform) const MAX_SEGMENT_BYTES: usize = 16 << 10;
 const BATCH_SEGMENTS: usize = 40;
 /// Most bytes of segments that the translator is given at once, where there are several.
 const BATCH_BYTES: usize = 8 << 10;
-/// Segments of a batch without any answer that are sent again before the translator is given up.
+/// Segments of a batch without any answer that are sent again before it is asked whether the translator works at all.
 const HOPELESS: usize = 3;
 /// How much longer than its segment a translation may be, and how many bytes more than that.
 const MAX_GROWTH: usize = 6;
@@ -88,6 +88,24 @@ pub(super) struct Found {
     unreadable: Option<String>,
 }
 
+impl Found {
+    /// Notes what a segment was translated to, or that it has no translation.
+    fn note(&mut self, segment: &str, answer: Option<String>) {
+        match answer {
+            Some(answer) => drop(self.translations.insert(segment.to_owned(), answer)),
+            None => self.failed += 1,
+        }
+    }
+
+    /// Says why nothing that was sent has a translation.
+    pub(super) fn in_vain(&mut self) -> TranslateError {
+        let why = self.unreadable.take();
+        TranslateError::Malformed(
+            why.unwrap_or_else(|| "no text in it is a translation of what was sent".to_owned()),
+        )
+    }
+}
+
 /// Segments in batches as the translator is given them.
 pub(super) fn batches(segments: Vec<String>) -> Vec<Vec<String>> {
     let mut batches: Vec<Vec<String>> = Vec::new();
@@ -107,40 +125,85 @@ pub(super) fn batches(segments: Vec<String>) -> Vec<Vec<String>> {
     batches
 }
 
+/// How far the segments of a batch were tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Tried<'b> {
+    /// As far as they can be.
+    Wholly,
+    /// There was no answer to the batch, nor to the first of its segments, each alone. These are the others.
+    InVain(&'b [String]),
+}
+
 /// Has the segments of a batch translated; those whose answer is none are sent once more, each alone, and then without
 /// placeholders. What was translated before an error is in `found`.
 ///
 /// # Errors
-/// The translator's; `Malformed` where it has an answer to none of the batch, and to none of the first that were sent
-/// again: then it has none to the others either.
-pub(super) async fn translate(
+/// The translator's, but for answers that cannot be read: these are none.
+pub(super) async fn translate<'b>(
     translator: &dyn Translator,
     settings: &Settings,
-    batch: &[String],
+    batch: &'b [String],
+    found: &mut Found,
+) -> Result<Tried<'b>, TranslateError> {
+    let answers = ask(translator, settings, batch.to_vec(), found).await?;
+    let is_vain = answers.iter().all(Option::is_none);
+    let (first, rest) = batch.split_at(if is_vain { batch.len().min(HOPELESS) } else { batch.len() });
+    for (segment, answer) in first.iter().zip(answers) {
+        let answer = match answer {
+            None if batch.len() > 1 => alone(translator, settings, segment, found).await?,
+            None => without_placeholders(translator, settings, segment, found).await?,
+            answer => answer,
+        };
+        found.note(segment, answer);
+    }
+    if found.translations.is_empty() {
+        return Ok(Tried::InVain(rest));
+    }
+    translate_alone(translator, settings, rest, found).await?;
+    Ok(Tried::Wholly)
+}
+
+/// Has segments translated, each alone.
+///
+/// # Errors
+/// The translator's, but for answers that cannot be read: these are none.
+pub(super) async fn translate_alone(
+    translator: &dyn Translator,
+    settings: &Settings,
+    segments: &[String],
     found: &mut Found,
 ) -> Result<(), TranslateError> {
-    let answers = ask(translator, settings, batch.to_vec(), found).await?;
-    let mut is_hopeless = batch.len() >= HOPELESS && answers.iter().all(Option::is_none);
-    for (at, (segment, answer)) in batch.iter().zip(answers).enumerate() {
-        let mut answer = answer;
-        if answer.is_none() && batch.len() > 1 {
-            answer = ask(translator, settings, vec![segment.clone()], found).await?.pop().flatten();
-        }
-        if answer.is_none() {
-            answer = without_placeholders(translator, settings, segment, found).await?;
-        }
-        is_hopeless &= answer.is_none();
-        match answer {
-            Some(answer) => drop(found.translations.insert(segment.clone(), answer)),
-            None => found.failed += 1,
-        }
-        if is_hopeless && at + 1 == HOPELESS {
-            let why = found.unreadable.take();
-            let why = why.unwrap_or_else(|| "no text in it is a translation of what was sent".to_owned());
-            return Err(TranslateError::Malformed(why));
-        }
+    for segment in segments {
+        let answer = alone(translator, settings, segment, found).await?;
+        found.note(segment, answer);
     }
     Ok(())
+}
+
+/// Tells whether a segment has an answer, which is then not used.
+///
+/// # Errors
+/// The translator's, but for answers that cannot be read: these are none.
+pub(super) async fn is_answered(
+    translator: &dyn Translator,
+    settings: &Settings,
+    segment: &str,
+    found: &mut Found,
+) -> Result<bool, TranslateError> {
+    Ok(alone(translator, settings, segment, found).await?.is_some())
+}
+
+/// The translation of a segment that is sent alone, and then without placeholders.
+async fn alone(
+    translator: &dyn Translator,
+    settings: &Settings,
+    segment: &str,
+    found: &mut Found,
+) -> Result<Option<String>, TranslateError> {
+    match ask(translator, settings, vec![segment.to_owned()], found).await?.pop().flatten() {
+        None => without_placeholders(translator, settings, segment, found).await,
+        answer => Ok(answer),
+    }
 }
 
 /// The translations of segments, each checked.
@@ -154,7 +217,11 @@ async fn ask(
     let batch = settings.batch(segments);
     let answers = match translator.translate(&batch).await {
         Ok(answers) if answers.len() == batch.segments.len() => answers,
-        Ok(_) => return Ok(vec![None; batch.segments.len()]),
+        Ok(answers) => {
+            let why = format!("it has {} texts instead of {}", answers.len(), batch.segments.len());
+            found.unreadable = Some(why);
+            return Ok(vec![None; batch.segments.len()]);
+        }
         Err(TranslateError::Malformed(why)) => {
             found.unreadable = Some(why);
             return Ok(vec![None; batch.segments.len()]);

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     run::{Made, Work, require_time},
-    segments::{Found, batches, translate},
+    segments::{Found, Tried, batches, is_answered, translate, translate_alone},
     store::CountWords,
-    texts::Read,
+    texts::{Read, Thing},
 };
 use crate::{
     Result,
@@ -16,6 +16,9 @@ use crate::{
     ports::TranslateError,
     store::{Hash, records::TranslatedThing},
 };
+
+/// Pages and reusable contents in which something is looked for that was translated before.
+const KNOWN_LOOKED_AT: usize = 100;
 
 /// A page, or a reusable content, while it is translated.
 struct Open<'r> {
@@ -51,8 +54,15 @@ impl Platform {
         for batch in batches(untried) {
             require_time(run)?;
             let mut found = Found::default();
-            let ended = translate(translator, &work.settings, &batch, &mut found).await;
+            let ended = match translate(translator, &work.settings, &batch, &mut found).await {
+                Ok(Tried::Wholly) => Ok(()),
+                Ok(Tried::InVain(rest)) => {
+                    self.after_nothing(work, &known, rest, (&mut found, &mut *made)).await?
+                }
+                Err(error) => Err(error),
+            };
             made.failed += found.failed;
+            made.is_answered |= !found.translations.is_empty();
             if found.words > 0 {
                 self.upkeep(&CountWords { translation: id.clone(), words: found.words }).await?;
             }
@@ -70,6 +80,52 @@ impl Platform {
             tokio::task::yield_now().await;
         }
         Ok(Ok(()))
+    }
+
+    /// What follows from a batch to which there was no answer. Either the translator does not work, or the batch is what
+    /// it cannot translate: it is asked for something that it has translated before. Where there is nothing such, a few
+    /// segments decide nothing alone: the end of the run does.
+    async fn after_nothing(
+        &self,
+        work: &Work,
+        known: &BTreeMap<String, String>,
+        rest: &[String],
+        (found, made): (&mut Found, &mut Made),
+    ) -> Result<std::result::Result<(), TranslateError>> {
+        let (translator, settings) = (&*self.ports().translator, &work.settings);
+        let known = match known.keys().next() {
+            Some(segment) => Some(segment.clone()),
+            None => self.translated_before(work).await?,
+        };
+        let Some(known) = known else {
+            let why = found.in_vain();
+            if !rest.is_empty() {
+                return Ok(Err(why));
+            }
+            made.in_vain = Some(why);
+            return Ok(Ok(()));
+        };
+        Ok(match is_answered(translator, settings, &known, found).await {
+            Ok(true) => translate_alone(translator, settings, rest, found).await,
+            Ok(false) => Err(found.in_vain()),
+            Err(error) => Err(error),
+        })
+    }
+
+    /// A segment that the translator has translated before, as it is set now; of the first pages alone.
+    async fn translated_before(&self, work: &Work) -> Result<Option<String>> {
+        let things: Vec<Thing> = self.everything(work).await?;
+        for thing in things.into_iter().take(KNOWN_LOOKED_AT) {
+            let known = self.remembered(&work.record.id, &thing.of).await?.known;
+            if known.is_empty() {
+                continue;
+            }
+            let read = Read::new(self, work.domain(), thing, &work.settings).await?;
+            if let Some((segment, _)) = read.keys.into_iter().find(|(_, key)| known.contains_key(key)) {
+                return Ok(Some(segment));
+            }
+        }
+        Ok(None)
     }
 
     /// What is known of things, and what is to be sent.

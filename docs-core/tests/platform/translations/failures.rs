@@ -7,6 +7,17 @@ fn long() -> String {
     (0..60).map(|n| format!("Sentence {n}.\n\n")).collect()
 }
 
+/// How the latest run ended.
+async fn last_job(d: &Desk) -> (JobState, String) {
+    let spaces = d.w.as_admin().org(&d.w.org).spaces().list(&PageRequest::default()).await.expect("listed");
+    let target = spaces.items.iter().find(|space| space.id != d.source).expect("the target").id.clone();
+    let job = d.jobs(&target).await.remove(0);
+    (job.state, job.error.unwrap_or_default())
+}
+
+const NO_ANSWER: &str =
+    "the translator's answer cannot be read: no text in it is a translation of what was sent";
+
 #[tokio::test]
 async fn what_was_translated_before_a_server_died_is_not_sent_again() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
@@ -61,13 +72,7 @@ async fn a_translator_that_answers_nothing_of_use_makes_no_translation() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     d.edit(&d.source, json!([insert("Start", "One.\n\nTwo.\n\nThree.\n\nFour.\n")])).await;
     let id = d.translate_to("fr").await.id;
-    let failed = || async {
-        let spaces =
-            d.w.as_admin().org(&d.w.org).spaces().list(&PageRequest::default()).await.expect("listed");
-        let target = spaces.items.iter().find(|space| space.id != d.source).expect("the target").id.clone();
-        let job = d.jobs(&target).await.remove(0);
-        (job.state, job.error.unwrap_or_default())
-    };
+    let failed = || last_job(&d);
     *held(&d.translator.failures) = vec![TranslateError::Malformed("it is no JSON".to_owned()); 100];
     d.settle().await;
     let why = "the translator's answer cannot be read: it is no JSON";
@@ -77,9 +82,106 @@ async fn a_translator_that_answers_nothing_of_use_makes_no_translation() {
     *held(&d.translator.silent) = Some("");
     d.w.as_admin().org(&d.w.org).translation(&id).run().await.expect("run");
     d.settle().await;
-    let why = "the translator's answer cannot be read: no text in it is a translation of what was sent";
-    assert_eq!(failed().await, (JobState::Failed, why.to_owned()));
+    assert_eq!(failed().await, (JobState::Failed, NO_ANSWER.to_owned()));
     assert_eq!((d.get(&id).await.status, d.get(&id).await.result), (TranslationStatus::Pending, None));
+}
+
+#[tokio::test]
+async fn a_run_of_one_or_two_texts_without_an_answer_makes_no_translation_either() {
+    for (text, sent) in [("", 1), ("One.\n", 2)] {
+        let d = Desk::new(Arc::new(MemStore::new())).await;
+        *held(&d.translator.silent) = Some("");
+        d.edit(&d.source, json!([insert("Start", text)])).await;
+        let id = d.translate_to("fr").await.id;
+        d.settle().await;
+        assert_eq!(last_job(&d).await, (JobState::Failed, NO_ANSWER.to_owned()), "{sent}");
+        let failed = d.get(&id).await;
+        assert_eq!((failed.status, failed.result), (TranslationStatus::Pending, None), "{sent}");
+        assert_eq!(failed.stats.runs, 0, "{sent}");
+        assert_eq!(d.translator.take().len(), sent);
+        *held(&d.translator.silent) = None;
+        d.w.as_admin().org(&d.w.org).translation(&id).run().await.expect("run");
+        d.settle().await;
+        let done = d.get(&id).await;
+        assert_eq!((done.status, done.stats.runs), (TranslationStatus::Completed, 1), "{sent}");
+        let target = done.result.expect("a result").space;
+        assert_eq!(d.pages(&target).await[0].1, "[Stárt]");
+        d.w.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_translator_that_answers_nothing_any_more_leaves_the_last_result_whatever_changed() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    d.edit(&d.source, json!([insert("Start", "One.\n\nTwo.\n")])).await;
+    let id = d.translate_to("fr").await.id;
+    d.settle().await;
+    let before = d.get(&id).await.result.expect("a result");
+    let start = d.pages(&d.source).await[0].0.clone();
+    *held(&d.translator.silent) = Some("");
+    // Of the new page nothing is known; of the changed one the rest is.
+    for change in [insert("More", "Four.\n"), set(&start, "One.\n\nThree.\n")] {
+        d.edit(&d.source, json!([change])).await;
+        d.settle().await;
+        assert_eq!(last_job(&d).await, (JobState::Failed, NO_ANSWER.to_owned()));
+        assert_eq!(d.get(&id).await.result.as_ref(), Some(&before));
+    }
+    *held(&d.translator.silent) = None;
+    d.w.as_admin().org(&d.w.org).translation(&id).run().await.expect("run");
+    d.settle().await;
+    let texts: Vec<String> = d.pages(&before.space).await.into_iter().map(|(_, _, text)| text).collect();
+    assert_eq!(texts, ["\\[Óñé.]\n\n\\[Thréé.]\n", "\\[Fóúr.]\n"]);
+    assert_eq!(d.get(&id).await.stats.runs, 2);
+}
+
+#[tokio::test]
+async fn texts_that_cannot_be_translated_hold_up_nothing_where_others_were() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    *held(&d.translator.silent) = Some("odd");
+    // A text of so many bytes is sent alone, and first: the others tell that it is its own fault.
+    let long = format!("An odd one, {}.", "and on ".repeat(1_400));
+    d.edit(&d.source, json!([insert("Start", &format!("{long}\n\nOne.\n"))])).await;
+    let id = d.translate_to("fr").await.id;
+    d.settle().await;
+    let done = d.get(&id).await;
+    assert_eq!((done.status, done.stats.runs), (TranslationStatus::Completed, 1));
+    let target = done.result.expect("a result").space;
+    assert_eq!(d.pages(&target).await[0].2, format!("{long}\n\n\\[Óñé.]\n"));
+    let start = d.pages(&d.source).await[0].0.clone();
+    // One among texts that are known; more of them than decide; a page of nothing else.
+    let many: String = (0..5).map(|n| format!("An odd one, {n}.\n\n")).collect();
+    let changes = [
+        set(&start, "An odd one.\n\nOne.\n"),
+        set(&start, &format!("One.\n\n{}\n", many.trim_end())),
+        insert("An odd page", "An odd text.\n"),
+    ];
+    for (runs, change) in (2..).zip(changes) {
+        d.edit(&d.source, json!([change])).await;
+        d.settle().await;
+        let (state, why) = last_job(&d).await;
+        assert_eq!((state, why.as_str()), (JobState::Done, ""));
+        assert_eq!(d.get(&id).await.stats.runs, runs);
+    }
+    let pages = d.pages(&target).await;
+    assert_eq!(pages[0].2, format!("\\[Óñé.]\n\n{}\n", many.trim_end()));
+    assert_eq!((pages[1].1.as_str(), pages[1].2.as_str()), ("An odd page", "An odd text.\n"));
+    d.w.check().await;
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_be_translated_at_all_is_there_as_it_is() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    d.edit(&d.source, json!([insert("Start", "One.\n")])).await;
+    let id = d.translate_to("fr").await.id;
+    d.settle().await;
+    *held(&d.translator.silent) = Some("odd");
+    d.translator.take();
+    d.edit(&d.source, json!([insert("An odd page", "")])).await;
+    d.settle().await;
+    assert_eq!(d.translator.take(), strings(&["An odd page", "One."]), "what is known tells that it works");
+    let done = d.get(&id).await;
+    assert_eq!((done.status, done.stats.runs), (TranslationStatus::Completed, 2));
+    assert_eq!(d.pages(&done.result.expect("a result").space).await[1].1, "An odd page");
 }
 
 #[tokio::test]
