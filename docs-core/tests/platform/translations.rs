@@ -1,11 +1,12 @@
 //! Translations: a space follows another in another language.
 
 mod failures;
+mod faults;
 mod model;
 mod neighbours;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -24,12 +25,17 @@ use docs_memstore::MemStore;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
+use self::faults::Fault;
 use crate::support::{Refused, World, insert};
 
 /// The pseudo-translator, which notes what it is sent, and fails when it is told to.
 #[derive(Default)]
 pub(super) struct Noting {
     sent: Mutex<Vec<String>>,
+    /// All requests.
+    asked: Mutex<Vec<Vec<String>>>,
+    /// What goes wrong, by the number of the request, from 1.
+    faults: Mutex<BTreeMap<usize, Fault>>,
     failures: Mutex<Vec<TranslateError>>,
     /// Loses placeholders.
     careless: Mutex<bool>,
@@ -56,7 +62,13 @@ impl Translator for Noting {
 
     async fn translate(&self, batch: &TranslationBatch) -> Result<Vec<String>, TranslateError> {
         self.wait().await;
-        if let Some(error) = held(&self.failures).pop() {
+        let number = {
+            let mut asked = held(&self.asked);
+            asked.push(batch.segments.clone());
+            asked.len()
+        };
+        let fault = held(&self.faults).remove(&number);
+        if let Some(error) = fault.and_then(Fault::error).or_else(|| held(&self.failures).pop()) {
             return Err(error);
         }
         held(&self.sent).extend(batch.segments.iter().cloned());
@@ -69,11 +81,25 @@ impl Translator for Noting {
         if *held(&self.careless) {
             return Ok(texts.into_iter().map(|text| text.replace("⟦1⟧", "")).collect());
         }
-        Ok(texts)
+        Ok(match fault {
+            Some(fault) => fault.spoilt(texts),
+            None => texts,
+        })
     }
 }
 
 impl Noting {
+    /// What goes wrong at the request of a number, from now on.
+    fn fail_at(&self, requests: usize, fault: Fault) {
+        let number = held(&self.asked).len() + requests;
+        held(&self.faults).insert(number, fault);
+    }
+
+    /// How many requests there were.
+    fn requests(&self) -> usize {
+        held(&self.asked).len()
+    }
+
     async fn wait(&self) {
         let gate = match &mut *held(&self.gate) {
             Some(gate) if gate.passes > 0 => {

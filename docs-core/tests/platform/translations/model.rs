@@ -8,14 +8,18 @@ use std::{
 use docs_core::{
     content::{document, translate},
     model::{PageId, TranslationId, TranslationLanguage, TranslationStatus},
-    ports::{PseudoTranslator, TermRule, Terms, TranslateError, TranslationBatch, Translator},
+    ports::{PseudoTranslator, TermRule, Terms, TranslationBatch, Translator},
     store::Store,
 };
 use docs_memstore::MemStore;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{Desk, held, set, told};
+use super::{
+    Desk,
+    faults::{ERRORS, Fault, words},
+    held, set, told,
+};
 use crate::support::{block_on, failing, insert};
 
 /// Something that happens.
@@ -31,8 +35,8 @@ enum Step {
     Run,
     Work,
     Wait(u64),
-    /// The translator fails so often.
-    Fail(usize),
+    /// The translator fails at a request to come.
+    Fail(usize, Fault),
     Recreate,
 }
 
@@ -60,7 +64,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::Run),
         3 => Just(Step::Work),
         2 => (1..5_000_u64).prop_map(Step::Wait),
-        2 => (1..4_usize).prop_map(Step::Fail),
+        2 => (1..4_usize, prop::sample::select(ERRORS.to_vec())).prop_map(|(at, fault)| Step::Fail(at, fault)),
         1 => Just(Step::Recreate),
     ];
     prop::collection::vec(step, 1..24)
@@ -75,6 +79,10 @@ struct Model {
     offered: BTreeSet<String>,
     /// Since then something happened that concerns everything.
     is_whole: bool,
+    /// A run may have been refused, and has to be asked for again.
+    is_refused: bool,
+    /// How many requests there were before the translation was made.
+    before: usize,
 }
 
 impl Model {
@@ -82,7 +90,8 @@ impl Model {
         let d = Desk::new(store).await;
         d.edit(&d.source, json!([insert("Start", TEXTS[1])])).await;
         let id = d.translate_to("fr").await.id;
-        Self { d, id, instructions: 0, terms: 0, offered: BTreeSet::new(), is_whole: true }
+        let offered = BTreeSet::new();
+        Self { d, id, instructions: 0, terms: 0, offered, is_whole: true, is_refused: false, before: 0 }
     }
 
     async fn page(&self, n: usize) -> Option<PageId> {
@@ -145,12 +154,13 @@ impl Model {
             Step::Run => d.w.as_admin().org(&org).translation(&self.id).run().await.expect("run"),
             Step::Work => drop(d.w.platform.settle().await.expect("settled")),
             Step::Wait(seconds) => d.w.clock.advance(std::time::Duration::from_secs(*seconds)),
-            Step::Fail(times) => {
-                let busy = TranslateError::unavailable("busy");
-                *held(&d.translator.failures) = vec![busy; *times];
+            Step::Fail(at, fault) => {
+                d.translator.fail_at(*at, *fault);
+                self.is_refused |= *fault == Fault::Refused;
             }
             Step::Recreate => {
                 d.w.as_admin().org(&org).translation(&self.id).delete().await.expect("deleted");
+                self.before = d.translator.requests();
                 self.id = d.translate_to("fr").await.id;
                 if self.instructions != 0 {
                     let change = told(INSTRUCTIONS[self.instructions]);
@@ -187,9 +197,22 @@ impl Model {
         PseudoTranslator.translate(&batch).await.expect("translated").pop()
     }
 
+    /// Every word that was sent counts, whatever came of it.
+    async fn count(&self) {
+        let stats = self.d.get(&self.id).await.stats;
+        let sent: u64 = held(&self.d.translator.asked)[self.before..].iter().map(|of| words(of)).sum();
+        assert_eq!(stats.total_words, sent, "{stats:?}");
+    }
+
     /// Everything comes to rest, and the target is what the naive translation of the source is.
     async fn settle(&mut self) {
         self.d.settle().await;
+        if std::mem::take(&mut self.is_refused) {
+            held(&self.d.translator.faults).clear();
+            let org = self.d.w.org.clone();
+            self.d.w.as_admin().org(&org).translation(&self.id).run().await.expect("run");
+            self.d.settle().await;
+        }
         let translation = self.d.get(&self.id).await;
         assert_eq!(translation.status, TranslationStatus::Completed);
         let target = translation.result.expect("a result").space;
@@ -242,6 +265,7 @@ async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
     let mut model = Model::new(store).await;
     for step in &steps {
         model.step(step).await;
+        model.count().await;
         if matches!(step, Step::Wait(_)) {
             model.settle().await;
         }

@@ -1,0 +1,204 @@
+//! A translator that fails in every way at every request, and a server that dies after every commit: the status and the
+//! numbers of a translation tell how far it is, and in the end everything is translated, with nothing sent for nothing.
+
+use docs_core::model::TranslationStats;
+use docs_memstore::{FaultStore, Plan};
+
+use super::*;
+
+/// What goes wrong at one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The service cannot be used, and says for how long or not.
+    Away(Option<u64>),
+    Refused,
+    Malformed,
+    /// A text is missing.
+    Short,
+    /// Placeholders are lost.
+    Careless,
+    /// All texts are empty.
+    Silent,
+}
+
+pub(super) const ERRORS: [Fault; 3] = [Fault::Away(None), Fault::Away(Some(600)), Fault::Refused];
+const ANSWERS: [Fault; 4] = [Fault::Malformed, Fault::Short, Fault::Careless, Fault::Silent];
+
+impl Fault {
+    /// The error that the translator answers with, where it is one.
+    pub(super) fn error(self) -> Option<TranslateError> {
+        match self {
+            Self::Away(after) => Some(TranslateError::Unavailable { reason: "busy".to_owned(), after }),
+            Self::Refused => Some(TranslateError::Refused("no".to_owned())),
+            Self::Malformed => Some(TranslateError::Malformed("it is no JSON".to_owned())),
+            Self::Short | Self::Careless | Self::Silent => None,
+        }
+    }
+
+    /// The answer that is given instead.
+    pub(super) fn spoilt(self, mut texts: Vec<String>) -> Vec<String> {
+        match self {
+            Self::Short => drop(texts.pop()),
+            Self::Silent => texts.iter_mut().for_each(String::clear),
+            Self::Careless => texts = texts.into_iter().map(|text| text.replace("⟦1⟧", "")).collect(),
+            Self::Away(_) | Self::Refused | Self::Malformed => {}
+        }
+        texts
+    }
+}
+
+/// So many sentences that they are sent in several batches.
+fn sentences(word: &str) -> String {
+    (0..90).map(|n| format!("{word} {n} says `code` here.\n\n")).collect()
+}
+
+/// What the pages of a space say.
+async fn said(d: &Desk, space: &SpaceId) -> Vec<(String, String)> {
+    d.pages(space).await.into_iter().map(|(_, title, text)| (title, text)).collect()
+}
+
+/// What sentences are translated to, with the page that they are on.
+fn translated(word: &str) -> Vec<(String, String)> {
+    let text: String = (0..90).map(|n| format!("\\[{word} {n} sáýs `code` héré.]\n\n")).collect();
+    vec![("[Stárt]".to_owned(), format!("{}\n", text.trim_end()))]
+}
+
+pub(super) fn words(segments: &[String]) -> u64 {
+    let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
+    segments.iter().map(|segment| segment.split_whitespace().filter(is_word).count() as u64).sum()
+}
+
+/// A page of sentences whose translation waits for its first run.
+async fn waiting(store: Arc<dyn Store>) -> (Desk, TranslationId) {
+    let d = Desk::new(store).await;
+    d.edit(&d.source, json!([insert("Start", &sentences("Line"))])).await;
+    d.w.platform.settle().await.expect("settled");
+    let id = d.translate_to("fr").await.id;
+    (d, id)
+}
+
+/// The requests of a run in which nothing goes wrong.
+const REQUESTS: usize = 3;
+
+/// A run that waits meets a fault at a request, behind so many that had no answer; everything is well in the end.
+async fn meets(d: &Desk, id: &TranslationId, (fault, at, unanswered): (Fault, usize, usize)) {
+    let told = format!("{fault:?} at {at}");
+    let before = d.get(id).await;
+    let sent = d.translator.requests();
+    d.translator.fail_at(at, fault);
+    d.w.platform.settle().await.expect("settled");
+    let met = d.get(id).await;
+    let runs = before.stats.runs;
+    let (status, has_ended) = match (fault, &before.result) {
+        (Fault::Away(_) | Fault::Refused, None) => (TranslationStatus::Pending, false),
+        // The last result stands, and another run is planned or not.
+        (Fault::Away(_), Some(_)) => (TranslationStatus::Running, false),
+        (Fault::Refused, Some(_)) => (TranslationStatus::Completed, false),
+        _ => (TranslationStatus::Completed, true),
+    };
+    assert_eq!((met.status, met.stats.runs), (status, runs + u64::from(has_ended)), "{told}");
+    if !has_ended {
+        assert_eq!(met.result, before.result, "{told}");
+        assert_eq!(
+            TranslationStats { total_words: 0, ..met.stats },
+            TranslationStats { total_words: 0, ..before.stats },
+            "{told}"
+        );
+    }
+    let spent = |d: &Desk| held(&d.translator.asked)[sent..].iter().map(|of| words(of)).sum::<u64>();
+    assert_eq!(met.stats.total_words, before.stats.total_words + spent(d), "{told}: {:?}", met.stats);
+    if fault == Fault::Refused {
+        d.settle().await;
+        assert_eq!(d.get(id).await, met, "{told}: what was refused is not tried again by itself");
+        d.w.as_admin().org(&d.w.org).translation(id).run().await.expect("run");
+    }
+    d.settle().await;
+    let done = d.get(id).await;
+    assert_eq!((done.status, done.stats.runs), (TranslationStatus::Completed, runs + 1), "{told}");
+    assert_eq!((done.stats.latest_pages, done.stats.latest_words), (1, spent(d)), "{told}");
+    // What was answered before is not sent again.
+    let asked = held(&d.translator.asked);
+    let (fine, rest) = asked[sent..].split_at(at - 1);
+    let is_again = |segment: &String| rest.iter().any(|batch| batch.contains(segment));
+    assert!(!fine.iter().skip(unanswered).flatten().any(is_again), "{told}");
+}
+
+#[tokio::test]
+async fn whatever_goes_wrong_at_whatever_request_everything_is_translated_once_in_the_end() {
+    let (d, id) = waiting(Arc::new(MemStore::new())).await;
+    d.settle().await;
+    assert_eq!(d.translator.requests(), REQUESTS);
+    let target = d.get(&id).await.result.expect("a result").space;
+    assert_eq!(said(&d, &target).await, translated("Líñé"));
+    for fault in ERRORS.into_iter().chain(ANSWERS) {
+        for at in 1..=REQUESTS {
+            let (d, id) = waiting(Arc::new(MemStore::new())).await;
+            meets(&d, &id, (fault, at, 0)).await;
+            let target = d.get(&id).await.result.expect("a result").space;
+            assert_eq!(said(&d, &target).await, translated("Líñé"), "{fault:?} at {at}");
+            // So it is when there is a result already.
+            let start = d.pages(&d.source).await[0].0.clone();
+            d.edit(&d.source, json!([set(&start, &sentences("Row"))])).await;
+            meets(&d, &id, (fault, at, 0)).await;
+            assert_eq!(said(&d, &target).await, translated("Rów"), "{fault:?} at {at}, later");
+            d.w.check().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn errors_while_texts_are_sent_alone_lose_none_that_were_answered() {
+    // The answer to the first batch is none, so each of its texts is sent alone.
+    let alone = 40;
+    for fault in ERRORS {
+        for at in (2..=alone + REQUESTS).step_by(6) {
+            let (d, id) = waiting(Arc::new(MemStore::new())).await;
+            d.translator.fail_at(1, Fault::Malformed);
+            meets(&d, &id, (fault, at, 1)).await;
+            let target = d.get(&id).await.result.expect("a result").space;
+            assert_eq!(said(&d, &target).await, translated("Líñé"), "{fault:?} at {at}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_killed_anywhere_is_done_again_and_done_once() {
+    for commits in 0.. {
+        let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), Plan::none()));
+        let (d, id) = waiting(store.clone()).await;
+        store.follow(Plan::none().away_after(store.applied() + commits));
+        let was_killed = d.w.platform.settle().await.is_err();
+        store.follow(Plan::none());
+        let told = format!("after {commits} commits, {was_killed}");
+        let met = d.get(&id).await;
+        let expected = match (commits, met.stats.runs) {
+            (0, _) => TranslationStatus::Pending,
+            (_, 0) => TranslationStatus::Running,
+            _ => TranslationStatus::Completed,
+        };
+        assert_eq!((met.status, met.result.is_some()), (expected, met.stats.runs == 1), "{told}");
+        // The lease of whoever died ends.
+        d.w.clock.advance(std::time::Duration::from_secs(60));
+        d.w.platform.settle().await.expect("settled");
+        let done = d.get(&id).await;
+        assert_eq!((done.status, done.stats.runs), (TranslationStatus::Completed, 1), "{told}");
+        let target = done.result.expect("a result").space;
+        assert_eq!(said(&d, &target).await, translated("Líñé"), "{told}");
+        // A batch whose answer was not kept is sent again, and no other. Words count when their answer is there.
+        let asked = held(&d.translator.asked).clone();
+        assert!(asked.len() <= REQUESTS + 1, "{told}: {} requests", asked.len());
+        let sent: u64 = asked.iter().map(|of| words(of)).sum();
+        let once: BTreeSet<String> = asked.into_iter().flatten().collect();
+        let least = words(&once.into_iter().collect::<Vec<_>>());
+        assert!(
+            (least..=sent).contains(&done.stats.total_words),
+            "{told}: {} of {sent}",
+            done.stats.total_words
+        );
+        d.w.check().await;
+        if !was_killed {
+            assert!(commits >= 8, "{told}");
+            return;
+        }
+    }
+}
