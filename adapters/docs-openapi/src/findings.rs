@@ -35,8 +35,8 @@ impl<'a> Findings<'a> {
     pub(crate) fn unreadable(&mut self, file: &SpecFile, why: Unparsed) {
         let mut problem = why.problem();
         if !std::ptr::eq(file, self.entry) {
+            // The line is one of this file.
             problem.message = format!("the file {} {}", file.location, problem.message);
-            problem.line = None;
         }
         self.push(problem);
     }

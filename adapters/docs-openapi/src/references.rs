@@ -75,7 +75,7 @@ fn locate(from: &SpecFile, file: &str) -> Result<String, String> {
                  `url`, or in one file"
             ));
         }
-        Err(_) => Url::parse(&from.location)
+        Err(_) => Url::parse(from.base.as_ref().unwrap_or(&from.location))
             .and_then(|base| base.join(file))
             .map_err(|_| format!("refers to `{file}`, which is no address"))?,
     };

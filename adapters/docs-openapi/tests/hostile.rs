@@ -9,7 +9,7 @@ use docs_ports::{MAX_SPEC_BYTES, MAX_SPEC_PROBLEMS, ReadSpec, SpecError, SpecFil
 use proptest::prelude::*;
 
 fn try_read(text: String) -> Result<ReadSpec, SpecError> {
-    let entry = SpecFile { location: String::new(), bytes: Bytes::from(text) };
+    let entry = SpecFile { bytes: Bytes::from(text), ..SpecFile::default() };
     read(&SpecFiles { entry, others: Vec::new() })
 }
 

@@ -6,7 +6,7 @@ use docs_ports::{ReadSpec, SpecFile, SpecFiles, SpecFormat, SpecOperation};
 use serde_json::json;
 
 fn file(location: &str, text: &str) -> SpecFile {
-    SpecFile { location: location.to_owned(), bytes: Bytes::copy_from_slice(text.as_bytes()) }
+    SpecFile { location: location.to_owned(), base: None, bytes: Bytes::copy_from_slice(text.as_bytes()) }
 }
 
 fn read_text(text: &str) -> ReadSpec {
@@ -150,7 +150,7 @@ fn what_is_wrong_is_told_with_its_place() {
         assert!(told.iter().any(|told| told.contains(expected)), "{text}\n{expected}\n{told:#?}");
     }
     let latin = SpecFiles {
-        entry: SpecFile { location: String::new(), bytes: Bytes::from_static(b"a: \xe4\n") },
+        entry: SpecFile { bytes: Bytes::from_static(b"a: \xe4\n"), ..SpecFile::default() },
         others: Vec::new(),
     };
     assert!(read(&latin).expect("told").problems[0].message.contains("not UTF-8"));
@@ -207,4 +207,40 @@ fn missing_files_are_named_until_they_are_at_hand() {
     assert_eq!(spec.outline.operations[2].tags, ["t"], "an operation may be in another file too");
     assert_eq!(spec.problems.len(), 1);
     assert!(spec.problems[0].message.starts_with("in https://x.example/v1/a.yaml: refers to `#/two`"));
+}
+
+#[test]
+fn relative_references_start_where_a_file_was_in_the_end() {
+    let entry = file(
+        "https://x.example/openapi.yaml",
+        "openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths:\n  /a: {$ref: 'a.yaml#/one'}\n",
+    );
+    let moved = "one:\n  put: {responses: {'200': {$ref: 'parts.yaml#/ok'}}}\n";
+    let moved = SpecFile {
+        base: Some("https://y.example/v2/b.yaml".to_owned()),
+        ..file("https://x.example/a.yaml", moved)
+    };
+    let spec = read(&SpecFiles { entry, others: vec![moved] }).expect("read");
+    assert_eq!(spec.outline.operations.len(), 1, "it is found by the name that others have for it");
+    assert_eq!(spec.missing, ["https://y.example/v2/parts.yaml"]);
+    assert_eq!(spec.files[0].references, ["https://x.example/a.yaml"]);
+    assert_eq!(spec.files[1].references, ["https://y.example/v2/parts.yaml"]);
+}
+
+#[test]
+fn another_file_that_cannot_be_read_is_named_with_the_line() {
+    let entry = file(
+        "https://x.example/openapi.yaml",
+        "openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths:\n  /a: {$ref: 'a.json'}\n",
+    );
+    for (text, line, why) in [
+        ("{\n  \"get\": {\n    \"tags\": [}\n", 3, "is not JSON that can be read: "),
+        ("get:\n  tags: [a]\n  tags: [b]\n", 3, "is not YAML that can be read: "),
+    ] {
+        let others = vec![file("https://x.example/a.json", text)];
+        let problems = read(&SpecFiles { entry: entry.clone(), others }).expect("told").problems;
+        let told = format!("the file https://x.example/a.json {why}");
+        assert!(problems[0].message.starts_with(&told), "{problems:?}");
+        assert_eq!(problems[0].line, Some(line), "{problems:?}");
+    }
 }

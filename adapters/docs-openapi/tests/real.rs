@@ -19,7 +19,11 @@ fn documents_of_a_folder_are_read_and_told_of() {
     for path in paths.iter().filter(|path| path.is_file()) {
         let bytes = bytes::Bytes::from(std::fs::read(path).expect("a file"));
         let size = bytes.len();
-        let entry = SpecFile { location: format!("https://specs.example/{}", path.display()), bytes };
+        let entry = SpecFile {
+            location: format!("https://specs.example/{}", path.display()),
+            bytes,
+            ..SpecFile::default()
+        };
         ALLOCATOR.reset_peak_usage();
         let before = ALLOCATOR.current_usage_as_mb();
         let began = Instant::now();

@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::job::{Refusal, RefusalKind};
 
-/// The locations of the files of a specification, the one that it begins with first.
+/// Where the files of a specification are, and where they were in the end, the one that it begins with first.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct SpecLocations(pub(crate) Vec<String>);
+pub(crate) struct SpecLocations(pub(crate) Vec<(String, Option<String>)>);
 
 impl SpecLocations {
     pub(crate) fn of(files: &SpecFiles) -> Self {
-        Self(std::iter::once(&files.entry).chain(&files.others).map(|file| file.location.clone()).collect())
+        let all = std::iter::once(&files.entry).chain(&files.others);
+        Self(all.map(|file| (file.location.clone(), file.base.clone())).collect())
     }
 
     /// The files, with what `read` answers for each.
@@ -23,13 +24,13 @@ impl SpecLocations {
     /// Those of `read`.
     pub(crate) fn into_files<E>(self, mut read: impl FnMut() -> Result<Bytes, E>) -> Result<SpecFiles, E> {
         let mut files = Vec::with_capacity(self.0.len());
-        for location in self.0 {
-            files.push(SpecFile { location, bytes: read()? });
+        for (location, base) in self.0 {
+            files.push(SpecFile { location, base, bytes: read()? });
         }
         let mut files = files.into_iter();
         let entry = match files.next() {
             Some(entry) => entry,
-            None => SpecFile { location: String::new(), bytes: read()? },
+            None => SpecFile { bytes: read()?, ..SpecFile::default() },
         };
         Ok(SpecFiles { entry, others: files.collect() })
     }

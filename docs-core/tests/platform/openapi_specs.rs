@@ -1,6 +1,7 @@
 //! OpenAPI specifications: what becomes of what is put, fetched and deleted, through a web that has what a test puts
 //! into it.
 
+mod faults;
 mod model;
 mod pages;
 mod real;

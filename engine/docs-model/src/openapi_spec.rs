@@ -185,8 +185,9 @@ pub struct OpenApiSpecVersionUrls {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OpenApiSpecContent {
-    /// Its files by their names, the document that it begins with first. Each has `filename`, `dir`, `isEntrypoint`,
-    /// `references`, the names of the files that it refers to, and `specification`, the file as JSON.
+    /// Its files by their names, the document that it begins with first. Each has `filename`; `dir`, the folder where
+    /// relative references in it start; `isEntrypoint`; `references`, the names of the files that it refers to; and
+    /// `specification`, the file as JSON.
     #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub filesystem: Box<RawValue>,
     /// Where its document is, byte for byte as it was given.

@@ -11,10 +11,13 @@ pub const MAX_SPEC_BYTES: usize = 20_000_000;
 pub const MAX_SPEC_PROBLEMS: usize = 50;
 
 /// A file of a specification.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SpecFile {
-    /// Where it is: an absolute URL, from which relative references in it start. Empty for a text without an address.
+    /// Where it is: an absolute URL, by which others refer to it. Empty for a text without an address.
     pub location: String,
+    /// Where it was in the end, where that is elsewhere; relative references in it start there. Otherwise they start at
+    /// its location.
+    pub base: Option<String>,
     /// Its bytes: JSON or YAML.
     pub bytes: Bytes,
 }

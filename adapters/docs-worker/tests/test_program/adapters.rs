@@ -79,7 +79,9 @@ impl SpecReader for Actor {
         let file = |json| ReadSpecFile { format: SpecFormat::Yaml, json, references: vec!["b".to_owned()] };
         let problem = SpecProblem { message: "m".to_owned(), pointer: "/p".to_owned(), line: Some(3) };
         let told = std::iter::once(&files.entry).chain(&files.others);
-        let told: Vec<String> = told.map(|file| format!("{} {:?}", file.location, file.bytes)).collect();
+        let at = |base: &Option<String>| base.iter().map(|base| format!(" at {base}")).collect::<String>();
+        let told = told.map(|file| format!("{} {:?}{}", file.location, file.bytes, at(&file.base)));
+        let told: Vec<String> = told.collect();
         Ok(ReadSpec {
             outline: SpecOutline { title: told.join(", "), ..SpecOutline::default() },
             problems: vec![problem],

@@ -201,11 +201,12 @@ async fn a_worker_sees_the_files_of_a_specification_and_its_reading_comes_back_w
     let _alone = alone().await;
     let file = |location: &str, bytes: &'static [u8]| SpecFile {
         location: location.to_owned(),
+        base: (location == "b").then(|| "c".to_owned()),
         bytes: Bytes::from_static(bytes),
     };
     let files = SpecFiles { entry: file("entry", b"one"), others: vec![file("b", b"")] };
     let spec = pool(WIDE).read(files).await.expect("an answer");
-    assert_eq!(spec.outline.title, "entry b\"one\", b b\"\"");
+    assert_eq!(spec.outline.title, "entry b\"one\", b b\"\" at c");
     assert_eq!((spec.problems[0].line, spec.missing.as_slice()), (Some(3), &["gone".to_owned()][..]));
     assert_eq!(spec.files[0].json, None);
     assert_eq!(spec.files[1].json.as_deref(), Some(&b"{}"[..]));
@@ -222,7 +223,7 @@ async fn a_specification_that_harms_its_reader_is_refused_with_what_to_do() {
         ("spin", "the specification takes more than 1 seconds of computing to read; "),
         ("sleep", "the specification takes longer than 5 seconds to read; "),
     ] {
-        let entry = SpecFile { location: what.to_owned(), bytes: Bytes::new() };
+        let entry = SpecFile { location: what.to_owned(), ..SpecFile::default() };
         let error = pool(narrow).read(SpecFiles { entry, others: Vec::new() }).await.expect_err("refused");
         assert!(matches!(&error, SpecError::TooLarge(why) if why.starts_with(told)), "{what}: {error:?}");
     }

@@ -11,7 +11,7 @@ use super::process::Failure;
 use crate::{
     Error, ErrorKind, Result,
     model::SpecErrorCode,
-    platform::Platform,
+    platform::{Platform, jobs::unpanicked},
     ports::{Fetched, MAX_SPEC_BYTES, ReadSpec, SpecError, SpecFile, SpecFiles, WebError},
     store::records::{OpenApiSpecRecord, StoredSpecSource},
 };
@@ -36,19 +36,22 @@ impl Platform {
         let until = self.clock().now() + FETCH_WINDOW;
         let entry = match &spec.source {
             StoredSpecSource::Text(stored) => {
-                SpecFile { location: String::new(), bytes: self.spec_bytes(&spec.id, stored).await? }
+                let bytes = self.spec_bytes(&spec.id, stored).await?;
+                SpecFile { bytes, ..SpecFile::default() }
             }
             StoredSpecSource::Url(url) => match self.fetched(url.as_str(), until).await? {
-                Ok(found) => SpecFile { location: found.url, bytes: found.bytes },
+                Ok(found) => SpecFile { location: found.url, base: None, bytes: found.bytes },
                 Err(failure) => return Ok(Err(failure)),
             },
         };
         let mut files = SpecFiles { entry, others: Vec::new() };
         for _ in 0..=MAX_FILE_DEPTH {
-            let read = match self.spec_reader()?.read(files.clone()).await {
-                Ok(read) => read,
-                Err(SpecError::TooLarge(why)) => return parse_error(why),
-                Err(error) => return Err(Error::internal(error)),
+            let reader = self.spec_reader()?;
+            let read = match unpanicked(async { Ok(reader.read(files.clone()).await) }).await {
+                Ok(Ok(read)) => read,
+                Ok(Err(SpecError::TooLarge(why))) => return parse_error(why),
+                Ok(Err(error)) => return reader_failed(spec, &error),
+                Err(error) => return reader_failed(spec, &error),
             };
             if !read.problems.is_empty() {
                 return Ok(Err(Failure::parse(read.problems)));
@@ -89,7 +92,9 @@ impl Platform {
                         "its files must be at most {MAX_SPEC_BYTES} bytes together; leave out what no page needs"
                     ));
                 }
-                files.others.push(SpecFile { location: url.clone(), bytes: found.bytes });
+                // Others know it by the address that they gave, and it knows others from where it is.
+                let base = (found.url != *url).then_some(found.url);
+                files.others.push(SpecFile { location: url.clone(), base, bytes: found.bytes });
             }
         }
         files.others.sort_by(|one, other| one.location.cmp(&other.location));
@@ -114,6 +119,16 @@ impl Platform {
             Failure::new(code, format_args!("{url}: {error}"))
         }))
     }
+}
+
+/// What is told of a reader that failed. Why is nothing that the document is to blame for, so the log has it.
+fn reader_failed<T>(spec: &OpenApiSpecRecord, error: &dyn std::error::Error) -> Outcome<T> {
+    tracing::warn!(spec = %spec.id, error = ?error, "the reader of specifications failed");
+    parse_error(
+        "this server's reader of specifications failed, whatever the document says: the server's log says why; put \
+         it again"
+            .to_owned(),
+    )
 }
 
 fn parse_error<T>(why: String) -> Outcome<T> {

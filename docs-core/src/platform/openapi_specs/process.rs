@@ -109,10 +109,15 @@ impl Job for ProcessSpec {
                 }
                 Err(error) => {
                     tracing::warn!(spec = %spec.id, error = ?error, "a specification could not be processed");
-                    Err(gave_up(match error.kind() {
-                        ErrorKind::Internal => "the server's log says why",
-                        _ => error.message(),
-                    }))
+                    Err(match error.kind() {
+                        ErrorKind::Internal => {
+                            gave_up("this server failed, whatever the document says, and its log says why")
+                        }
+                        ErrorKind::Unavailable => {
+                            gave_up("this server's store cannot be used, whatever the document says")
+                        }
+                        _ => gave_up(error.message()),
+                    })
                 }
             }
         };
@@ -192,7 +197,7 @@ fn filesystem(files: &SpecFiles, read: &[ReadSpecFile]) -> Result<Vec<u8>> {
         let name = if file.location.is_empty() { file_name(read.format) } else { file.location.as_str() };
         let view = FileView {
             filename: name,
-            dir: name.rsplit_once('/').map_or("", |(dir, _)| dir),
+            dir: folder_of(file.base.as_deref().unwrap_or(name)),
             is_entrypoint: at == 0,
             references: &read.references,
             specification: serde_json::from_slice(json).map_err(Error::internal)?,
@@ -203,6 +208,12 @@ fn filesystem(files: &SpecFiles, read: &[ReadSpecFile]) -> Result<Vec<u8>> {
     }
     all.push(b'}');
     Ok(all)
+}
+
+/// The address from which relative references in a file start, without the slash at its end.
+pub(super) fn folder_of(address: &str) -> &str {
+    let path = address.split(['?', '#']).next().unwrap_or(address);
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// What all files say: the same for the same bytes. Where the document itself was in the end does not count.

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{
+    faults::{Outside, READER_FAULTS, ReaderFault, rigged},
+    *,
+};
 use crate::support::{block_on, failing};
 
 /// What is at an address, or is given as text.
@@ -19,16 +22,27 @@ enum Said {
     Gone,
 }
 
-#[derive(Clone, Debug)]
-enum Act {
+/// What people do with a specification.
+#[derive(Clone, Copy, Debug)]
+enum Change {
     PutText(u8, Said),
     PutUrl(u8, u8),
     Delete(u8),
     Publish(u8, bool),
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Change(Change),
+    /// Everything that is due is done, and while the first of it waits for the web or the reader, after so many that
+    /// wait for neither, somebody changes something.
+    During(usize, Change),
     /// Something else is at an address.
     Web(u8, Said),
     /// Something else is at the address that [`Said::WithPart`] refers to.
     Part(Said),
+    /// What the reader does from now on.
+    Reader(Option<ReaderFault>),
     Advance(u64),
     Settle,
 }
@@ -43,11 +57,22 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
             1 => Just(Said::Gone),
         ]
     };
+    let change = move || {
+        prop_oneof![
+            2 => (0_u8..3, said()).prop_map(|(slug, said)| Change::PutText(slug, said)),
+            3 => (0_u8..3, 0_u8..2).prop_map(|(slug, url)| Change::PutUrl(slug, url)),
+            1 => (0_u8..3).prop_map(Change::Delete),
+            1 => (0_u8..3, any::<bool>()).prop_map(|(slug, public)| Change::Publish(slug, public)),
+        ]
+    };
+    let fault = prop_oneof![
+        3 => Just(None),
+        1 => proptest::sample::select(READER_FAULTS.to_vec()).prop_map(Some),
+    ];
     let act = prop_oneof![
-        2 => (0_u8..3, said()).prop_map(|(slug, said)| Act::PutText(slug, said)),
-        3 => (0_u8..3, 0_u8..2).prop_map(|(slug, url)| Act::PutUrl(slug, url)),
-        1 => (0_u8..3).prop_map(Act::Delete),
-        1 => (0_u8..3, any::<bool>()).prop_map(|(slug, public)| Act::Publish(slug, public)),
+        7 => change().prop_map(Act::Change),
+        3 => (0_usize..4, change()).prop_map(|(passes, change)| Act::During(passes, change)),
+        1 => fault.prop_map(Act::Reader),
         3 => (0_u8..2, said()).prop_map(|(url, said)| Act::Web(url, said)),
         2 => said().prop_map(Act::Part),
         2 => (1_u64..5).prop_map(Act::Advance),
@@ -102,6 +127,8 @@ struct Model {
     specs: BTreeMap<u8, Modelled>,
     web: [Option<Said>; 2],
     part: Option<Said>,
+    /// The reader does not read.
+    is_reader_out: bool,
     now: u64,
 }
 
@@ -124,6 +151,7 @@ impl Model {
             Err(url) => Self::fetched(self.web[usize::from(url)])?,
         };
         match said {
+            _ if self.is_reader_out => Err(SpecErrorCode::ParseError),
             Said::Right(_) => Ok((said, None)),
             Said::WithPart(_) => match Self::fetched(self.part)? {
                 Said::Broken => Err(SpecErrorCode::ParseError),
@@ -133,13 +161,17 @@ impl Model {
         }
     }
 
+    /// The specifications that are due.
+    fn due(&self) -> Vec<u8> {
+        let due = self.specs.iter().filter(|(_, spec)| spec.due.is_some_and(|due| due <= self.now));
+        due.map(|(slug, _)| *slug).collect()
+    }
+
     fn settle(&mut self) {
-        let due: Vec<u8> = self
-            .specs
-            .iter()
-            .filter(|(_, spec)| spec.due.is_some_and(|due| due <= self.now))
-            .map(|(slug, _)| *slug)
-            .collect();
+        self.process(self.due());
+    }
+
+    fn process(&mut self, due: Vec<u8>) {
         for slug in due {
             let Some(source) = self.specs[&slug].source else { continue };
             let processed = self.processed(source);
@@ -157,42 +189,88 @@ impl Model {
     }
 }
 
-async fn act(w: &World, web: &MemWeb, model: &mut Model, act: &Act) {
-    let name = |slug: u8| format!("spec-{slug}");
+fn name(slug: u8) -> String {
+    format!("spec-{slug}")
+}
+
+async fn change(w: &World, model: &mut Model, change: Change) {
     let org = w.as_admin().org(&w.org);
-    match act {
-        Act::PutText(slug, said) => {
-            w.put_spec(&name(*slug), SpecSource::Text(text(*said))).await;
-            let spec = model.specs.entry(*slug).or_default();
-            (spec.source, spec.due, spec.is_pending) = (Some(Ok(*said)), Some(model.now), true);
+    match change {
+        Change::PutText(slug, said) => {
+            w.put_spec(&name(slug), SpecSource::Text(text(said))).await;
+            let spec = model.specs.entry(slug).or_default();
+            (spec.source, spec.due, spec.is_pending) = (Some(Ok(said)), Some(model.now), true);
         }
-        Act::PutUrl(slug, at) => {
-            w.put_spec(&name(*slug), url(&address(*at))).await;
-            let spec = model.specs.entry(*slug).or_default();
-            (spec.source, spec.due, spec.is_pending) = (Some(Err(*at)), Some(model.now), true);
+        Change::PutUrl(slug, at) => {
+            w.put_spec(&name(slug), url(&address(at))).await;
+            let spec = model.specs.entry(slug).or_default();
+            (spec.source, spec.due, spec.is_pending) = (Some(Err(at)), Some(model.now), true);
         }
-        Act::Delete(slug) => {
-            let existed = org.openapi_spec(&name(*slug)).delete().await.expect("deleted");
-            assert_eq!(existed, model.specs.remove(slug).is_some());
+        Change::Delete(slug) => {
+            let existed = org.openapi_spec(&name(slug)).delete().await.expect("deleted");
+            assert_eq!(existed, model.specs.remove(&slug).is_some());
         }
-        Act::Publish(slug, public) => {
-            let visibility = if *public { SpecVisibility::Public } else { SpecVisibility::Private };
-            let done = org.openapi_spec(&name(*slug)).update(UpdateOpenApiSpec { visibility }).await;
-            match model.specs.get_mut(slug) {
+        Change::Publish(slug, public) => {
+            let visibility = if public { SpecVisibility::Public } else { SpecVisibility::Private };
+            let done = org.openapi_spec(&name(slug)).update(UpdateOpenApiSpec { visibility }).await;
+            match model.specs.get_mut(&slug) {
                 Some(spec) => {
                     done.expect("changed");
-                    spec.public = *public;
+                    spec.public = public;
                 }
                 None => drop(done.refused(ErrorKind::NotFound)),
             }
         }
+    }
+}
+
+/// Everything that is due is done, and something is changed while some of it waits.
+async fn change_during((w, outside): (&World, &Outside), model: &mut Model, (passes, what): (usize, Change)) {
+    outside.gate.close_after(passes);
+    let settle = w.platform.settle();
+    tokio::pin!(settle);
+    let settled = tokio::select! {
+        biased;
+        settled = &mut settle => Some(settled),
+        () = outside.gate.asked() => None,
+    };
+    if let Some(settled) = settled {
+        settled.expect("settled");
+        outside.gate.open();
+        model.settle();
+        return change(w, model, what).await;
+    }
+    // What was processed before counts; what is being processed does not where it is changed.
+    let mut done = Vec::new();
+    for slug in model.due() {
+        let spec = w.spec(&name(slug)).await;
+        let is_done = spec.last_processed_at == Some(w.clock_now());
+        if spec.processing_state == SpecProcessingState::Complete && is_done {
+            done.push(slug);
+        }
+    }
+    model.process(done);
+    change(w, model, what).await;
+    outside.gate.go();
+    settle.await.expect("settled");
+    model.settle();
+}
+
+async fn act((w, outside): (&World, &Outside), model: &mut Model, act: &Act) {
+    match act {
+        Act::Change(what) => change(w, model, *what).await,
+        Act::During(passes, what) => change_during((w, outside), model, (*passes, *what)).await,
         Act::Web(at, said) => {
-            say(web, &address(*at), *said);
+            say(&outside.web, &address(*at), *said);
             model.web[usize::from(*at)] = Some(*said);
         }
         Act::Part(said) => {
-            say(web, PART, *said);
+            say(&outside.web, PART, *said);
             model.part = Some(*said);
+        }
+        Act::Reader(fault) => {
+            outside.read_with(*fault);
+            model.is_reader_out = fault.is_some();
         }
         Act::Advance(hours) => {
             w.clock.advance(Duration::from_secs(hours * 3_600));
@@ -240,10 +318,10 @@ proptest! {
     #[test]
     fn specifications_are_what_a_naive_model_says_whatever_the_store_and_the_web_do(acts in acts()) {
         block_on(async {
-            let (w, web) = world_over(failing()).await;
+            let (w, outside) = rigged(failing()).await;
             let mut model = Model::default();
             for each in &acts {
-                act(&w, &web, &mut model, each).await;
+                act((&w, &outside), &mut model, each).await;
                 compare(&w, &model).await;
             }
             w.check().await;

@@ -9,6 +9,8 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
+use crate::platform::openapi_specs::process::folder_of;
+
 /// Most bytes of one place that are read as a tree, and of all places that one subject reads.
 const MAX_BYTES: usize = 256 << 10;
 const MAX_BYTES_OF_ONE: usize = 4 << 20;
@@ -25,6 +27,8 @@ type Fields<'f> = BTreeMap<Cow<'f, str>, &'f RawValue>;
 #[serde(rename_all = "camelCase")]
 struct File<'f> {
     is_entrypoint: bool,
+    #[serde(default)]
+    dir: String,
     #[serde(borrow)]
     specification: &'f RawValue,
 }
@@ -32,6 +36,8 @@ struct File<'f> {
 /// The files of a specification.
 pub(super) struct Files<'f> {
     by_name: HashMap<String, &'f RawValue>,
+    /// The folders that relative references in files start from, where these are not those of their names.
+    folders: HashMap<String, String>,
     entry: String,
     /// What was passed on the way to a place, so that no file is read through for each of its schemas.
     passed: RefCell<HashMap<(String, String), Fields<'f>>>,
@@ -81,8 +87,13 @@ impl<'f> Files<'f> {
     pub(super) fn new(filesystem: &'f [u8]) -> Option<Self> {
         let files: BTreeMap<String, File<'f>> = serde_json::from_slice(filesystem).ok()?;
         let entry = files.iter().find(|(_, file)| file.is_entrypoint)?.0.clone();
+        let is_elsewhere =
+            |(name, file): &(&String, &File<'f>)| !file.dir.is_empty() && file.dir != folder_of(name);
+        let elsewhere = files.iter().filter(is_elsewhere);
+        let folders = elsewhere.map(|(name, file)| (name.clone(), format!("{}/", file.dir))).collect();
         let by_name = files.into_iter().map(|(name, file)| (name, file.specification)).collect();
-        Some(Self { by_name, entry, passed: RefCell::default(), read: Cell::new(0), before: Cell::new(0) })
+        let (passed, read, before) = (RefCell::default(), Cell::new(0), Cell::new(0));
+        Some(Self { by_name, folders, entry, passed, read, before })
     }
 
     /// Tells whether there is room for another subject, which is then begun.
@@ -138,7 +149,10 @@ impl<'f> Files<'f> {
         let (file, pointer) = reference.split_once('#').unwrap_or((reference, ""));
         let file = match file {
             "" => from.to_owned(),
-            file => url::Url::parse(from).ok()?.join(file).ok()?.to_string(),
+            file => {
+                let folder = self.folders.get(from).map_or(from, String::as_str);
+                url::Url::parse(folder).ok()?.join(file).ok()?.to_string()
+            }
         };
         let unescaped = |name: &str| {
             let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();

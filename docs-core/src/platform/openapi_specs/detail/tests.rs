@@ -158,6 +158,25 @@ fn what_is_told_of_something_does_not_depend_on_what_is_looked_up_with_it() {
 }
 
 #[test]
+fn a_file_that_was_moved_refers_to_others_from_where_it_is_now() {
+    let (name, part) = ("https://a.example/paths/a.json", "https://b.example/v2/parts.json");
+    let item = json!({ "get": { "summary": "Says", "parameters": [{ "$ref": "../parts.json#/id" }] } });
+    let id = json!({ "name": "id", "in": "query", "description": "Which one" });
+    let files = json!({
+        "https://a.example/openapi.json": {
+            "isEntrypoint": true,
+            "dir": "https://a.example",
+            "specification": { "openapi": "3.1.0", "paths": { "/a": { "$ref": "paths/a.json" } } },
+        },
+        name: { "isEntrypoint": false, "dir": "https://b.example/v2/moved", "specification": item },
+        part: { "isEntrypoint": false, "dir": "https://b.example/v2", "specification": { "id": id } },
+    });
+    let files = serde_json::to_vec(&files).expect("JSON");
+    let operation = operation_of(&files, &get("/a"));
+    assert_eq!(operation.parameters[0].description.as_deref(), Some("Which one"));
+}
+
+#[test]
 fn what_is_no_specification_tells_nothing() {
     for bytes in [&b""[..], b"[]", b"{}", b"{\"a\":{\"isEntrypoint\":true,\"specification\":[1]}}"] {
         assert_eq!(one(bytes, &get("/a")), None);

@@ -1,0 +1,395 @@
+//! What goes wrong while a specification is processed, and what happens meanwhile: a host that does not answer, a reader
+//! that fails, a server that dies, and people who put, change and delete the specification.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use docs_core::ports::{Fetched, ReadSpec, SpecError, SpecFiles, SpecReader, Web};
+use tokio::sync::Notify;
+
+use super::*;
+
+/// Where whatever passes waits: it says so, and goes on when it is let.
+#[derive(Clone, Default)]
+pub(super) struct Gate(Arc<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    /// How many pass before one waits; none where nobody waits.
+    passes: Mutex<Option<usize>>,
+    asked: Notify,
+    go: Notify,
+}
+
+impl Gate {
+    /// Lets somebody wait, behind so many who pass.
+    pub(super) fn close_after(&self, passes: usize) {
+        *held(&self.0.passes) = Some(passes);
+    }
+
+    /// Lets nobody wait who does not wait yet.
+    pub(super) fn open(&self) {
+        *held(&self.0.passes) = None;
+    }
+
+    /// Waits until somebody waits.
+    pub(super) async fn asked(&self) {
+        self.0.asked.notified().await;
+    }
+
+    /// Lets go on who waits.
+    pub(super) fn go(&self) {
+        self.0.go.notify_one();
+    }
+
+    async fn pass(&self) {
+        let waits = {
+            let mut passes = held(&self.0.passes);
+            match *passes {
+                None => false,
+                Some(0) => {
+                    *passes = None;
+                    true
+                }
+                Some(more) => {
+                    *passes = Some(more - 1);
+                    false
+                }
+            }
+        };
+        if waits {
+            self.0.asked.notify_one();
+            self.0.go.notified().await;
+        }
+    }
+}
+
+fn held<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a reader does instead of reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReaderFault {
+    Fails,
+    FindsTooLarge,
+    Panics,
+}
+
+pub(super) const READER_FAULTS: [ReaderFault; 3] =
+    [ReaderFault::Fails, ReaderFault::FindsTooLarge, ReaderFault::Panics];
+
+impl ReaderFault {
+    /// What is told of it.
+    fn told(self) -> &'static str {
+        match self {
+            Self::FindsTooLarge => "it is too large here",
+            Self::Fails | Self::Panics => {
+                "this server's reader of specifications failed, whatever the document says: the server's log says why"
+            }
+        }
+    }
+}
+
+/// A web and a reader, in front of both a gate. The reader does what it is told to, by the number of the reading from
+/// 1, and all the time where it is told so.
+#[derive(Clone, Default)]
+pub(super) struct Outside {
+    pub(super) web: MemWeb,
+    pub(super) gate: Gate,
+    reader: Arc<Mutex<ReaderPlan>>,
+}
+
+#[derive(Default)]
+struct ReaderPlan {
+    readings: usize,
+    always: Option<ReaderFault>,
+    at: BTreeMap<usize, ReaderFault>,
+}
+
+impl Outside {
+    /// Says what the reader does from now on.
+    pub(super) fn read_with(&self, fault: Option<ReaderFault>) {
+        held(&self.reader).always = fault;
+    }
+
+    /// Says what the reader does at a reading to come.
+    fn read_at(&self, readings: usize, fault: ReaderFault) {
+        let mut plan = held(&self.reader);
+        let number = plan.readings + readings;
+        plan.at.insert(number, fault);
+    }
+}
+
+#[async_trait]
+impl Web for Outside {
+    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+        self.gate.pass().await;
+        self.web.get(url).await
+    }
+}
+
+#[async_trait]
+impl SpecReader for Outside {
+    async fn read(&self, files: SpecFiles) -> Result<ReadSpec, SpecError> {
+        self.gate.pass().await;
+        let fault = {
+            let mut plan = held(&self.reader);
+            plan.readings += 1;
+            let number = plan.readings;
+            plan.at.remove(&number).or(plan.always)
+        };
+        match fault {
+            None => OpenApiReader.read(files).await,
+            Some(ReaderFault::Fails) => Err(SpecError::Failed("it cannot be started".to_owned())),
+            Some(ReaderFault::FindsTooLarge) => Err(SpecError::TooLarge("it is too large here".to_owned())),
+            Some(ReaderFault::Panics) => panic!("a reader that panics, as a test wants it"),
+        }
+    }
+}
+
+/// A world with such an outside.
+pub(super) async fn rigged(store: Arc<dyn Store>) -> (World, Outside) {
+    let outside = Outside::default();
+    let (web, reader) = (Arc::new(outside.clone()), Arc::new(outside.clone()));
+    let w = World::build(store, |builder| builder.web(web).spec_reader(reader)).await;
+    (w, outside)
+}
+
+async fn rig() -> (World, Outside) {
+    rigged(Arc::new(MemStore::new())).await
+}
+
+const PART: &str = "https://api.example/part.json";
+
+/// A specification with a path item in another file.
+fn with_part(title: &str) -> String {
+    let info = json!({ "title": title, "version": "1" });
+    json!({ "openapi": "3.1.0", "info": info, "paths": { "/a": { "$ref": "part.json" } } }).to_string()
+}
+
+/// What somebody does while a round waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meanwhile {
+    Nothing,
+    PutAddress,
+    PutText,
+    Publish,
+    Delete,
+    DeleteAndPut,
+}
+
+async fn act(w: &World, web: &MemWeb, meanwhile: Meanwhile) {
+    let delete = async || {
+        let spec = w.as_admin().org(&w.org).openapi_spec("pets").delete().await;
+        assert!(spec.expect("deleted"));
+    };
+    match meanwhile {
+        Meanwhile::Nothing => {}
+        Meanwhile::PutAddress => {
+            web.put("https://api.example/two.json", "application/json", titled("Two"));
+            w.put_spec("pets", url("https://api.example/two.json")).await;
+        }
+        Meanwhile::PutText => drop(w.put_spec("pets", SpecSource::Text(titled("Two"))).await),
+        Meanwhile::Publish => {
+            let public = UpdateOpenApiSpec { visibility: SpecVisibility::Public };
+            w.as_admin().org(&w.org).openapi_spec("pets").update(public).await.expect("public");
+        }
+        Meanwhile::Delete => delete().await,
+        Meanwhile::DeleteAndPut => {
+            delete().await;
+            w.put_spec("pets", SpecSource::Text(titled("Two"))).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_round_is_in_progress_and_what_is_put_or_deleted_meanwhile_is_what_is_there_in_the_end() {
+    use Meanwhile::{Delete, DeleteAndPut, Nothing, Publish, PutAddress, PutText};
+    // It waits for the document, for its reading, for the part, and for the reading of both.
+    for waits_at in 0..4 {
+        for meanwhile in [Nothing, PutAddress, PutText, Publish, Delete, DeleteAndPut] {
+            let told = format!("{meanwhile:?} at {waits_at}");
+            let (w, outside) = rig().await;
+            outside.web.put(SOURCE, "application/json", with_part("One"));
+            outside.web.put(PART, "application/json", "{\"get\": {\"tags\": [\"a\"]}}");
+            w.put_spec("pets", url(SOURCE)).await;
+            assert_eq!(w.spec("pets").await.processing_state, SpecProcessingState::Pending);
+            outside.gate.close_after(waits_at);
+            let (settled, ()) = tokio::join!(w.platform.settle(), async {
+                outside.gate.asked().await;
+                let spec = w.spec("pets").await;
+                assert_eq!(spec.processing_state, SpecProcessingState::Progress, "{told}");
+                assert_eq!((spec.last_version, spec.last_processed_at), (None, None), "{told}");
+                act(&w, &outside.web, meanwhile).await;
+                let is_again = matches!(meanwhile, PutAddress | PutText | DeleteAndPut);
+                if is_again {
+                    let state = w.spec("pets").await.processing_state;
+                    assert_eq!(state, SpecProcessingState::Pending, "{told}");
+                }
+                outside.gate.go();
+            });
+            settled.expect("settled");
+            if meanwhile == Delete {
+                let gone = w.as_admin().org(&w.org).openapi_spec("pets").get().await;
+                gone.refused(ErrorKind::NotFound);
+            } else {
+                let spec = w.spec("pets").await;
+                assert_eq!(spec.processing_state, SpecProcessingState::Complete, "{told}");
+                assert_eq!(spec.last_processed_errors, None, "{told}");
+                assert_eq!(w.spec_versions("pets").await, 1, "{told}");
+                let title = if matches!(meanwhile, Nothing | Publish) { "One" } else { "Two" };
+                let content = w.spec_content("pets").await;
+                let entry =
+                    content.as_object().expect("files").values().find(|it| it["isEntrypoint"] == true);
+                assert_eq!(entry.expect("an entry")["specification"]["info"]["title"], title, "{told}");
+                assert_eq!(spec.urls.published.is_some(), meanwhile == Publish, "{told}");
+            }
+            w.check().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_does_not_answer_ends_the_round_by_its_time() {
+    // It is the document, or the part after it: there is one time for both.
+    for (waits_at, at) in [(0, SOURCE), (2, PART)] {
+        let (w, outside) = rig().await;
+        outside.web.put(SOURCE, "application/json", with_part("One"));
+        outside.web.put(PART, "application/json", "{\"get\": {}}");
+        w.put_spec("pets", url(SOURCE)).await;
+        outside.gate.close_after(waits_at);
+        let (settled, ()) = tokio::join!(w.platform.settle(), async {
+            outside.gate.asked().await;
+            w.clock.advance(Duration::from_secs(119));
+            assert_eq!(w.spec("pets").await.processing_state, SpecProcessingState::Progress);
+            w.clock.advance(Duration::from_secs(1));
+        });
+        settled.expect("settled");
+        let spec = w.spec("pets").await;
+        assert_eq!(spec.processing_state, SpecProcessingState::Complete);
+        assert_eq!(spec.last_process_error_code, Some(SpecErrorCode::FetchTimeout));
+        let errors = spec.last_processed_errors.expect("errors");
+        assert_eq!(errors[0].message, format!("{at}: cannot be fetched: it takes longer than 120s"));
+        // The next time all is well.
+        w.clock.advance(SIX_HOURS);
+        w.settled().await;
+        assert_eq!((w.spec("pets").await.last_process_error_code, w.spec_versions("pets").await), (None, 1));
+    }
+}
+
+#[tokio::test]
+async fn whatever_the_web_answers_instead_of_a_file_is_told_with_its_address() {
+    let failures = [
+        (WebError::Refused("leads to a private address".to_owned()), SpecErrorCode::FetchError),
+        (WebError::Unreachable("it broke off".to_owned()), SpecErrorCode::FetchError),
+        (WebError::TimedOut(Duration::from_secs(30)), SpecErrorCode::FetchTimeout),
+        (WebError::Status(500), SpecErrorCode::FetchError),
+        (WebError::TooLarge(20_000_000), SpecErrorCode::FetchError),
+    ];
+    for at in [SOURCE, PART] {
+        for (failure, code) in &failures {
+            let (w, outside) = rig().await;
+            outside.web.put(SOURCE, "application/json", with_part("One"));
+            outside.web.fail(at, failure.clone());
+            let spec = failed(&w, *code, &format!("{at}: {failure}")).await;
+            assert_eq!(spec.last_version, None, "{at}: {failure}");
+            outside.web.put(SOURCE, "application/json", with_part("One"));
+            outside.web.put(PART, "application/json", "{\"get\": {}}");
+            w.clock.advance(SIX_HOURS);
+            w.settled().await;
+            assert_eq!(w.spec("pets").await.last_processed_errors, None, "{at}: {failure}");
+            assert_eq!(w.spec_versions("pets").await, 1, "{at}: {failure}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_fails_ends_the_round_and_is_not_taken_for_the_document() {
+    // At the reading of the document, and at that of both files.
+    for at in 1..=2 {
+        for fault in READER_FAULTS {
+            let (w, outside) = rig().await;
+            outside.web.put(SOURCE, "application/json", with_part("One"));
+            outside.web.put(PART, "application/json", "{\"get\": {}}");
+            w.put_spec("pets", url(SOURCE)).await;
+            w.settled().await;
+            let before = w.spec("pets").await.last_version;
+            outside.web.put(SOURCE, "application/json", with_part("Two"));
+            outside.read_at(at, fault);
+            let spec = failed(&w, SpecErrorCode::ParseError, fault.told()).await;
+            assert_eq!(spec.last_version, before, "{fault:?} at {at}");
+            w.clock.advance(SIX_HOURS);
+            w.settled().await;
+            let spec = w.spec("pets").await;
+            assert_eq!((spec.last_processed_errors, w.spec_versions("pets").await), (None, 2), "{fault:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_specification_of_too_many_files_is_refused_before_one_is_fetched() {
+    let (w, outside) = rig().await;
+    let mut entry = String::from("openapi: 3.1.0\ninfo: {title: A, version: '1'}\npaths:\n");
+    for n in 0..=5_000 {
+        entry += &format!("  /{n}: {{$ref: 'paths/{n}.yaml'}}\n");
+    }
+    outside.web.put(SOURCE, "text/yaml", entry);
+    failed(&w, SpecErrorCode::ParseError, "it refers to more than 5000 files; put it in fewer").await;
+    assert_eq!(outside.web.urls(), [SOURCE]);
+}
+
+#[tokio::test]
+async fn a_round_whose_server_dies_each_time_ends_with_an_error() {
+    for source in [url(SOURCE), SpecSource::Text(titled("One"))] {
+        let (w, outside) = rig().await;
+        outside.web.put(SOURCE, "application/json", titled("One"));
+        w.put_spec("pets", source.clone()).await;
+        for death in 1..=4 {
+            outside.gate.close_after(0);
+            tokio::select! {
+                _ = w.platform.settle() => panic!("it waits"),
+                () = outside.gate.asked() => {}
+            }
+            let state = w.spec("pets").await.processing_state;
+            assert_eq!(state, SpecProcessingState::Progress, "after {death}");
+            // The lease of whoever died ends.
+            w.clock.advance(Duration::from_secs(60));
+        }
+        w.settled().await;
+        let spec = w.spec("pets").await;
+        assert_eq!((spec.processing_state, spec.last_version), (SpecProcessingState::Complete, None));
+        let errors = spec.last_processed_errors.expect("errors");
+        let told = "it could not be processed: the server broke off several times; put it again";
+        assert_eq!(errors[0].message, told);
+        w.put_spec("pets", source).await;
+        w.settled().await;
+        assert_eq!((w.spec("pets").await.last_processed_errors, w.spec_versions("pets").await), (None, 1));
+        w.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_was_moved_refers_to_others_from_where_it_is_now() {
+    let (w, web) = world().await;
+    let entry = "openapi: 3.1.0\ninfo: {title: A, version: '1'}\npaths:\n  /a: {$ref: 'paths/a.yaml'}\n";
+    web.put(SOURCE, "text/yaml", entry);
+    web.redirect("https://api.example/paths/a.yaml", "https://cdn.example/v2/moved/a.yaml");
+    let item = "get:\n  summary: Says\n  parameters: [{$ref: '../parts.json#/id'}]\n  responses: {}\n";
+    web.put("https://cdn.example/v2/moved/a.yaml", "text/yaml", item);
+    let part = json!({ "id": { "name": "id", "in": "query", "description": "Which one" } });
+    web.put("https://cdn.example/v2/parts.json", "application/json", part.to_string());
+    w.put_spec("pets", url(SOURCE)).await;
+    w.settled().await;
+    assert_eq!(w.spec("pets").await.last_processed_errors, None);
+    let content = w.spec_content("pets").await;
+    let names: Vec<&String> = content.as_object().expect("files").keys().collect();
+    let [moved, part] = ["https://api.example/paths/a.yaml", "https://cdn.example/v2/parts.json"];
+    assert_eq!(names, [SOURCE, moved, part]);
+    assert_eq!(content[moved]["dir"], "https://cdn.example/v2/moved");
+    assert_eq!(content[moved]["references"], json!([part]));
+    assert_eq!(content[SOURCE]["references"], json!([moved]));
+}
