@@ -15,13 +15,22 @@ use tokio::{
 };
 
 /// What a service answers.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 enum Answer {
     /// Status, further headers and body.
     Full(u16, &'static str, String),
-    /// Nothing, and the connection stays open.
-    Silence,
+    /// These bytes, and then the connection ends.
+    Raw(String),
+    /// These bytes, and the connection stays open.
+    Stalled(String),
+    /// The beginning of an answer that comes byte by byte and has no end.
+    Trickle,
 }
+
+/// The head of an answer that has more bytes than anybody sends.
+const LONG: &str = "HTTP/1.1 200 Said\r\ncontent-length: 1900\r\n\r\n";
+/// How often a trickling answer goes on.
+const DROP: Duration = Duration::from_millis(10);
 
 type Handler = dyn Fn(usize, &Value) -> Answer + Send + Sync;
 
@@ -84,7 +93,18 @@ async fn serve(
         notes.len()
     };
     match handler(number, &body) {
-        Answer::Silence => Some(stream),
+        Answer::Raw(text) => {
+            let _ = stream.write_all(text.as_bytes()).await;
+            None
+        }
+        Answer::Stalled(text) => {
+            let _ = stream.write_all(text.as_bytes()).await;
+            Some(stream)
+        }
+        Answer::Trickle => {
+            tokio::spawn(trickle(stream));
+            None
+        }
         Answer::Full(status, headers, text) => {
             let answer = format!(
                 "HTTP/1.1 {status} Said\r\ncontent-length: {}\r\nconnection: close\r\n{headers}\r\n{text}",
@@ -93,6 +113,16 @@ async fn serve(
             let _ = stream.write_all(answer.as_bytes()).await;
             None
         }
+    }
+}
+
+/// Sends a byte now and then, for as long as somebody reads.
+async fn trickle(mut stream: TcpStream) {
+    let mut drops = tokio::time::interval(DROP);
+    let mut sent = stream.write_all(LONG.as_bytes()).await;
+    while sent.is_ok() {
+        drops.tick().await;
+        sent = stream.write_all(b" ").await;
     }
 }
 
@@ -116,7 +146,7 @@ fn batch(segments: &[&str]) -> TranslationBatch {
 }
 
 fn limits() -> ServiceLimits {
-    ServiceLimits { time: Duration::from_millis(200), bytes: 2_000, patience: Duration::from_secs(2) }
+    ServiceLimits { time: Duration::from_millis(400), bytes: 2_000, patience: Duration::from_secs(2) }
 }
 
 fn chat(service: &Service) -> ChatTranslator {
@@ -207,37 +237,143 @@ async fn a_service_that_wants_to_be_left_alone_is_asked_again_after_its_time() {
     assert!(matches!(error, TranslateError::Unavailable { after: Some(86_400), .. }), "{error:?}");
 }
 
-#[tokio::test]
-async fn what_a_service_does_wrong_is_told_by_its_kind() {
+/// The two adapters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Adapter {
+    Chat,
+    Libre,
+}
+
+impl Adapter {
+    fn at(self, service: &Service) -> Box<dyn Translator> {
+        match self {
+            Self::Chat => Box::new(chat(service)),
+            Self::Libre => Box::new(libre(service)),
+        }
+    }
+
+    /// An answer with these translations, whatever they are.
+    fn says(self, texts: &Value) -> Answer {
+        match self {
+            Self::Chat => content(texts.to_string()),
+            Self::Libre => ok(json!({ "translatedText": texts })),
+        }
+    }
+}
+
+const AWAY: &str = "the translator cannot be used now: ";
+const REFUSES: &str = "the translator refuses: ";
+const UNREADABLE: &str = "the translator's answer cannot be read: ";
+
+/// What a service may do wrong, what is told of it, and for how long it asks to be left alone.
+fn wrongs(adapter: Adapter) -> Vec<(Answer, String, Option<u64>)> {
     let full = |status: u16, body: &str| Answer::Full(status, "", body.to_owned());
-    let said = json!({ "error": { "message": "the key the-key is wrong\n" } }).to_string();
+    let busy = |status: u16, headers: &'static str| Answer::Full(status, headers, "{}".to_owned());
+    let plain = json!({ "error": "the key the-key is wrong\n" }).to_string();
+    let nested = json!({ "error": { "message": "the key the-key is wrong\n" } }).to_string();
+    let wordless = json!({ "error": { "code": 7 } }).to_string();
     let large = format!("[\"{}\"]", "x".repeat(5_000));
+    let endless = format!("HTTP/1.1 200 Said\r\nconnection: close\r\n\r\n{large}");
+    let mut all = Vec::new();
+    let mut tell = |answer: Answer, kind: &str, why: &str, after: Option<u64>| {
+        all.push((answer, format!("{kind}{why}"), after));
+    };
+    tell(busy(429, ""), AWAY, "it answered 429", Some(5));
+    tell(busy(429, "retry-after: 3600\r\n"), AWAY, "it answered 429", Some(3_600));
+    tell(busy(503, "retry-after: 60\r\n"), AWAY, "it answered 503", Some(60));
+    tell(busy(503, "retry-after: Fri, 31 Dec 1999 23:59:59 GMT\r\n"), AWAY, "it answered 503", Some(5));
+    for status in [500, 502, 504, 408] {
+        tell(full(status, "no JSON"), AWAY, &format!("it answered {status}"), None);
+    }
+    for (status, body) in [(400, &plain), (403, &plain), (400, &nested), (401, &nested), (403, &nested)] {
+        let why = format!("it answered {status}: the key … is wrong");
+        tell(full(status, body), REFUSES, &why, None);
+    }
+    tell(full(400, &wordless), REFUSES, "it answered 400", None);
+    tell(full(404, "<html>"), REFUSES, "it answered 404", None);
+    tell(full(302, ""), REFUSES, "it answered 302", None);
+    tell(full(413, &nested), UNREADABLE, "it answered 413: the key … is wrong", None);
+    tell(full(200, "no JSON"), UNREADABLE, "it is no JSON", None);
+    tell(full(200, ""), UNREADABLE, "it is no JSON", None);
+    tell(full(200, "{\"choices\": [{\"mess"), UNREADABLE, "it is no JSON", None);
+    for body in ["{}", "[]", "null", "{\"choices\": 1, \"translatedText\": 1}"] {
+        tell(full(200, body), UNREADABLE, "it has no ", None);
+    }
+    tell(full(200, &large), UNREADABLE, "it has more than 2000 bytes", None);
+    tell(Answer::Raw(endless), UNREADABLE, "it has more than 2000 bytes", None);
+    tell(adapter.says(&json!([])), UNREADABLE, "it has 0 texts instead of 1", None);
+    tell(adapter.says(&json!(["a", "b"])), UNREADABLE, "it has 2 texts instead of 1", None);
+    for texts in [json!([1]), json!([null]), json!("sorry"), json!({ "0": "one" })] {
+        tell(adapter.says(&texts), UNREADABLE, "it ", None);
+    }
+    // Nothing, half an answer, and one that never ends; a connection that is cut before, in and behind the head.
+    tell(Answer::Stalled(String::new()), AWAY, "", None);
+    tell(Answer::Stalled(format!("{LONG}{{\"choices\": [")), AWAY, "", None);
+    tell(Answer::Trickle, AWAY, "", None);
+    tell(Answer::Raw(String::new()), AWAY, "", None);
+    tell(Answer::Raw("HTTP/1.1 200 Sa".to_owned()), AWAY, "", None);
+    tell(Answer::Raw(format!("{LONG}{{\"choices\": [")), AWAY, "", None);
+    tell(Answer::Raw("this is no HTTP\r\n\r\n".to_owned()), AWAY, "", None);
+    all
+}
+
+#[tokio::test]
+async fn whatever_a_service_does_wrong_is_told_by_its_kind_without_the_key_and_is_over_with_the_next_answer()
+{
+    for adapter in [Adapter::Chat, Adapter::Libre] {
+        for (answer, told, after) in wrongs(adapter) {
+            let what = format!("{adapter:?}: {answer:?}");
+            let service = Service::new(move |number, _| match number {
+                1 => answer.clone(),
+                _ => adapter.says(&json!(["eins"])),
+            })
+            .await;
+            let translator = adapter.at(&service);
+            let began = std::time::Instant::now();
+            let error = translator.translate(&batch(&["one"])).await.expect_err(&what);
+            assert!(began.elapsed() < Duration::from_secs(2), "{what}: it waited");
+            assert!(error.to_string().starts_with(&told), "{what}: {told}: {error}");
+            let wait = match &error {
+                TranslateError::Unavailable { after, .. } => *after,
+                _ => None,
+            };
+            assert_eq!(wait, after, "{what}");
+            assert!(!format!("{error} {error:?}").contains("the-key"), "{what}: {error:?}");
+            assert_eq!(service.asked().len(), 1, "{what}: it is asked once");
+            let next = translator.translate(&batch(&["one"])).await;
+            assert_eq!(next.expect("translated"), ["eins"], "{what}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_only_a_model_does_wrong_is_told_too() {
     for (answer, told) in [
-        (full(500, "no JSON"), "the translator cannot be used now: it answered 500"),
-        (full(401, &said), "the translator refuses: it answered 401: the key … is wrong"),
-        (full(302, ""), "the translator refuses: it answered 302"),
-        (full(200, "no JSON"), "the translator's answer cannot be read: it is no JSON"),
-        (full(200, "{}"), "the translator's answer cannot be read: it has no message"),
-        (full(200, &large), "the translator's answer cannot be read: it has more than 2000 bytes"),
-        (content("sorry"), "the translator's answer cannot be read: it is no JSON array"),
-        (content("[1]"), "the translator's answer cannot be read: it is no JSON array of strings"),
-        (content("[\"a\", \"b\"]"), "the translator's answer cannot be read: it has 2 texts instead of 1"),
+        (content("sorry"), "it is no JSON array"),
+        (content("] and ["), "it is no JSON array"),
+        (content("[1]"), "it is no JSON array of strings"),
         (
             ok(json!({ "choices": [{ "finish_reason": "length", "message": { "content": "[" } }] })),
-            "the translator's answer cannot be read: the model stopped before the end",
+            "the model stopped before the end",
         ),
-        (Answer::Silence, "the translator cannot be used now: "),
+        (ok(json!({ "choices": [{ "message": { "content": null } }] })), "it has no message"),
     ] {
         let service = Service::new(move |_, _| answer.clone()).await;
         let error = chat(&service).translate(&batch(&["one"])).await.expect_err(told);
-        assert!(error.to_string().starts_with(told), "{error}");
+        assert_eq!(error, TranslateError::Malformed(told.to_owned()));
     }
-    let nobody = ChatTranslator::new("http://127.0.0.1:1/v1", None, "m").expect("a client");
-    let error = nobody.translate(&batch(&["one"])).await.expect_err("nobody is there");
-    assert!(matches!(error, TranslateError::Unavailable { after: None, .. }), "{error}");
-    let service = Service::new(|_, _| ok(json!({ "translatedText": "one" }))).await;
-    let error = libre(&service).translate(&batch(&["one"])).await.expect_err("no array");
-    assert!(matches!(error, TranslateError::Malformed(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_there_cannot_be_used_now() {
+    let all: [Box<dyn Translator>; 2] = [
+        Box::new(ChatTranslator::new("http://127.0.0.1:1/v1", None, "m").expect("a client")),
+        Box::new(LibreTranslate::new("http://127.0.0.1:1", None).expect("a client")),
+    ];
+    for nobody in all {
+        let error = nobody.translate(&batch(&["one"])).await.expect_err("nobody is there");
+        assert!(matches!(error, TranslateError::Unavailable { after: None, .. }), "{error}");
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What goes wrong while a specification is processed, and what happens meanwhile: a host that does not answer, a reader
-//! that fails, a server that dies, and people who put, change and delete the specification.
+//! What goes wrong while a specification is processed, and what happens meanwhile: a host that does not answer, a
+//! reader that fails, a server that dies, and people who put, change and delete the specification.
 
 use std::{
     collections::BTreeMap,
