@@ -1,11 +1,9 @@
-//! Documents of others, processed by hand: `DOCS_SPECS=folder cargo test -p docs-core --test platform real --
-//! --nocapture` publishes each specification below a folder, with all the files that it refers to, and says what came
-//! of it. Without the variable there is nothing to publish.
+//! Documents of others, from packages of npm that ship them, from their bytes to their pages. What is expected was
+//! counted apart, by another program: a page a tag, those of the list `tags` first, `Default` for operations without a
+//! tag, `Schemas` for the schemas. Where the packages are not in the folder that
+//! `DOCS_TEST_NODE_MODULES` names, the tests say what was not run.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::path::PathBuf;
 
 use docs_core::platform::Shown;
 use docs_memstore::MemGit;
@@ -13,68 +11,227 @@ use docs_memstore::MemGit;
 use super::{pages::flat, *};
 use crate::git::import;
 
-/// The files of a folder, and of all in it.
-fn files(folder: &Path, out: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() { files(&path, out) } else { out.push(path) }
-    }
+/// A document, and what becomes of it.
+struct Real {
+    path: &'static str,
+    /// The version of OpenAPI that it is written in.
+    version: &'static str,
+    /// How many pages are at the top, and how many below others.
+    pages: (usize, usize),
+    first: &'static str,
+    last: &'static str,
 }
 
-/// Tells whether a file says of itself that it is a specification.
-fn is_entry(path: &Path) -> bool {
-    let text = String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
-    let is_said = |line: &str| line.starts_with("openapi:") || line.starts_with("swagger:");
-    let is_json = ["\"openapi\":", "\"swagger\":"].iter().any(|said| text.contains(said));
-    text.lines().any(is_said) || (text.starts_with('{') && is_json)
+const fn real(
+    path: &'static str,
+    version: &'static str,
+    pages: (usize, usize),
+    (first, last): (&'static str, &'static str),
+) -> Real {
+    Real { path, version, pages, first, last }
+}
+
+const PETSTORE_2: &str = "@readme/oas-examples/2.0/json/petstore.json";
+const PETSTORE_3: &str = "@readme/oas-examples/3.0/json/petstore.json";
+const STAR_TREK: &str = "@readme/oas-examples/3.0/json/star-trek.json";
+const LEGACY: &str = "@readme/oas-examples/3.0/json/readme-legacy.json";
+const LARGE: &str = "@gitbook/api/spec/openapi.json";
+const FIGMA: &str = "@figma/rest-api-spec/openapi/openapi.yaml";
+
+const DOCUMENTS: [Real; 11] = [
+    real(LARGE, "3.0.3", (29, 34), ("Organizations", "Schemas")),
+    real("@gitbook/api/spec/openapi.yaml", "3.0.3", (29, 34), ("Organizations", "Schemas")),
+    real("@directus/specs/dist/openapi.json", "3.0.1", (24, 0), ("Activity", "Schemas")),
+    real(FIGMA, "3.1.0", (19, 0), ("Files", "Schemas")),
+    real("@blockfrost/openapi/openapi.yaml", "3.0.3", (21, 0), ("Health", "Schemas")),
+    real(PETSTORE_2, "2.0", (4, 0), ("pet", "Schemas")),
+    real(STAR_TREK, "3.0.1", (41, 0), ("Animal", "Schemas")),
+    real(LEGACY, "3.0.2", (13, 0), ("API Registry", "Schemas")),
+    // It has no schemas.
+    real("@readme/oas-examples/3.1/json/readme.json", "3.1.0", (15, 0), ("API Keys", "Search")),
+    real("@readme/oas-examples/3.1/json/train-travel.json", "3.1.0", (5, 0), ("Stations", "Schemas")),
+    real(PETSTORE_3, "3.0.0", (4, 0), ("pet", "Schemas")),
+];
+
+/// The bytes of a file of a package.
+fn bytes(path: &str) -> Option<Vec<u8>> {
+    let folder = std::env::var_os("DOCS_TEST_NODE_MODULES").map(PathBuf::from);
+    let found = folder.and_then(|folder| std::fs::read(folder.join(path)).ok());
+    if found.is_none() {
+        println!("skipped: {path} is not in the folder that DOCS_TEST_NODE_MODULES names");
+    }
+    found
+}
+
+fn parsed(path: &str) -> Option<Value> {
+    Some(serde_json::from_slice(&bytes(path)?).expect("JSON"))
+}
+
+fn at(path: &str) -> String {
+    format!("https://specs.example/{path}")
+}
+
+/// A world in which documents of a web are shown.
+struct Shelf {
+    w: World,
+    web: MemWeb,
+    git: MemGit,
+}
+
+impl Shelf {
+    async fn new() -> Self {
+        let (web, git) = (MemWeb::new(), MemGit::new());
+        let (for_web, for_git) = (Arc::new(web.clone()), Arc::new(git.clone()));
+        let w = World::build(Arc::new(MemStore::new()), |builder| {
+            builder.web(for_web).git(for_git).spec_reader(Arc::new(OpenApiReader))
+        })
+        .await;
+        git.put("README.md", "# Start\n");
+        Self { w, web, git }
+    }
+
+    async fn publish(&self, name: &str, path: &str) -> OpenApiSpec {
+        self.w.put_spec(name, url(&at(path))).await;
+        self.w.settled().await;
+        let spec = self.w.spec(name).await;
+        assert_eq!(spec.processing_state, SpecProcessingState::Complete, "{path}");
+        spec
+    }
+
+    /// The pages that a specification is shown as, with how deep each is.
+    async fn pages(&self, name: &str) -> Vec<(usize, String)> {
+        let item = "\n* [Start](README.md)\n* ```yaml\n  type: builtin:openapi\n  props:\n    models: true\n  \
+                    dependencies:\n    spec:\n      ref:\n        kind: openapi\n        spec: ";
+        self.git.put("SUMMARY.md", format!("{item}{name}\n  ```\n"));
+        let space = self.w.space().await;
+        assert_eq!(import(&self.w, &space).await.1, None);
+        let content = self.w.as_admin();
+        let pages = content.space(&space).content().list_pages(Shown::default()).await.expect("read").pages;
+        let mut found = Vec::new();
+        flat(&pages, 0, &mut found);
+        assert_eq!(found[0].1.base.title, "Start");
+        found[1..].iter().map(|(depth, page)| (*depth, page.base.title.clone())).collect()
+    }
+
+    /// Publishes a document, which is shown as it should be; its files by their names.
+    async fn shows(&self, name: &str, real: &Real) -> Value {
+        let path = real.path;
+        let spec = self.publish(name, path).await;
+        assert_eq!((spec.last_process_error_code, spec.last_processed_errors), (None, None), "{path}");
+        let pages = self.pages(name).await;
+        let top = pages.iter().filter(|(depth, _)| *depth == 0).count();
+        assert_eq!((top, pages.len() - top), real.pages, "{path}: {pages:?}");
+        let titles: Vec<&str> = pages.iter().map(|(_, title)| title.as_str()).collect();
+        assert_eq!((titles.first(), titles.last()), (Some(&real.first), Some(&real.last)), "{path}");
+        let content = self.w.spec_content(name).await;
+        let entry = &content[at(path)]["specification"];
+        let version = entry.get("openapi").or_else(|| entry.get("swagger"));
+        assert_eq!(version, Some(&json!(real.version)), "{path}");
+        assert_eq!(self.w.spec_versions(name).await, 1, "{path}");
+        content
+    }
 }
 
 #[tokio::test]
-async fn documents_of_a_folder_are_published_and_told_of() {
-    let Some(folder) = std::env::var_os("DOCS_SPECS") else { return };
-    let (web, git) = (MemWeb::new(), MemGit::new());
-    let for_web = Arc::new(web.clone());
-    let w = World::build(Arc::new(MemStore::new()), |builder| {
-        builder.web(for_web).git(Arc::new(git.clone())).spec_reader(Arc::new(OpenApiReader))
-    })
-    .await;
-    let mut all = Vec::new();
-    files(Path::new(&folder), &mut all);
-    let at = |path: &Path| format!("https://specs.example{}", path.display());
-    for path in &all {
-        web.put(&at(path), "text/plain", std::fs::read(path).expect("a file"));
+async fn documents_of_others_are_shown_as_the_pages_that_were_counted() {
+    let shelf = Shelf::new().await;
+    for (n, real) in DOCUMENTS.iter().enumerate() {
+        let Some(bytes) = bytes(real.path) else { continue };
+        shelf.web.put(&at(real.path), "text/plain", bytes);
+        let content = shelf.shows(&format!("real-{n}"), real).await;
+        assert_eq!(content.as_object().map(serde_json::Map::len), Some(1), "{}", real.path);
     }
-    let mut entries: Vec<&PathBuf> = all.iter().filter(|path| is_entry(path)).collect();
-    entries.sort();
-    for (n, entry) in entries.into_iter().enumerate() {
-        let name = format!("spec-{n}");
-        let began = Instant::now();
-        w.put_spec(&name, url(&at(entry))).await;
-        w.settled().await;
-        let took = began.elapsed();
-        let spec = w.spec(&name).await;
-        println!("{}: {:?}, {took:?}", entry.display(), spec.processing_state);
-        for error in spec.last_processed_errors.into_iter().flatten().take(4) {
-            println!("    {:?} {}", error.code, error.message);
-        }
-        if spec.last_version.is_none() {
-            continue;
-        }
-        let space = w.space().await;
-        git.put("README.md", "# Start\n");
-        let item = "\n* [Start](README.md)\n* ```yaml\n  type: builtin:openapi\n  props:\n    models: true\n  \
-                    dependencies:\n    spec:\n      ref:\n        kind: openapi\n        spec: ";
-        git.put("SUMMARY.md", format!("{item}{name}\n  ```\n"));
-        assert_eq!(import(&w, &space).await.1, None);
-        let pages =
-            w.as_admin().space(&space).content().list_pages(Shown::default()).await.expect("read").pages;
-        let mut found = Vec::new();
-        flat(&pages, 0, &mut found);
-        let files = w.spec_content(&name).await.as_object().map_or(0, serde_json::Map::len);
-        println!(
-            "    {files} files, {} pages: {:?}",
-            found.len() - 1,
-            found[1..].iter().map(|(_, page)| &page.base.title).take(4).collect::<Vec<_>>()
-        );
+}
+
+/// None of the packages has a document in several files, so one is cut into three here, as people do: its schemas are
+/// in one, and a path item, which refers back to the document, in another.
+#[tokio::test]
+async fn a_document_of_others_in_several_files_is_shown_as_it_is_in_one() {
+    let Some(mut entry) = parsed(PETSTORE_3) else { return };
+    let shelf = Shelf::new().await;
+    let schemas = entry["components"]["schemas"].take();
+    let names: Vec<String> = schemas.as_object().expect("schemas").keys().cloned().collect();
+    let to = |name: &String| json!({ "$ref": format!("parts/schemas.json#/components/schemas/{name}") });
+    entry["components"]["schemas"] = names.iter().map(|name| (name.clone(), to(name))).collect();
+    let item = entry["paths"]["/pet"].take().to_string();
+    let back = item.replace("\"#/components/", "\"../petstore.json#/components/");
+    assert_ne!(item, back, "it refers to the document");
+    entry["paths"]["/pet"] = json!({ "$ref": "parts/pet.json" });
+    let parts = PETSTORE_3.replace("petstore.json", "parts");
+    let schemas = json!({ "components": { "schemas": schemas } });
+    shelf.web.put(&at(PETSTORE_3), "application/json", entry.to_string());
+    shelf.web.put(&at(&format!("{parts}/schemas.json")), "application/json", schemas.to_string());
+    shelf.web.put(&at(&format!("{parts}/pet.json")), "application/json", back);
+    let whole = DOCUMENTS.iter().find(|real| real.path == PETSTORE_3).expect("it is one of them");
+    let content = shelf.shows("parts", whole).await;
+    assert_eq!(content.as_object().map(serde_json::Map::len), Some(3));
+    assert_eq!(content[at(PETSTORE_3)]["references"].as_array().map(Vec::len), Some(2));
+    assert_eq!(content[at(&format!("{parts}/pet.json"))]["references"], json!([at(PETSTORE_3)]));
+}
+
+/// The line of a text in another one, from 1.
+fn line_of(text: &str, part: &str) -> usize {
+    1 + text[..text.find(part).expect("it is there")].matches('\n').count()
+}
+
+/// A document with something in it changed, in lines.
+fn changed(path: &str, change: impl FnOnce(&mut Value)) -> Option<String> {
+    let mut value = parsed(path)?;
+    change(&mut value);
+    Some(serde_json::to_string_pretty(&value).expect("JSON"))
+}
+
+/// Documents of others that somebody has broken, and what is told of each, with the line where it may be.
+fn broken() -> Vec<(&'static str, String, std::ops::RangeInclusive<usize>, &'static str)> {
+    let mut all = Vec::new();
+    if let Some(whole) = bytes(LARGE) {
+        let text = String::from_utf8_lossy(&whole[..whole.len() / 2]).into_owned();
+        let last = 1 + text.matches('\n').count();
+        all.push((LARGE, text, last..=last, "is not JSON that can be read: EOF while parsing"));
+    }
+    if let Some(whole) = bytes(FIGMA) {
+        let text = String::from_utf8_lossy(&whole).replacen("\npaths:\n", "\n paths:\n", 1);
+        let line = line_of(&text, "\n paths:\n") + 1;
+        all.push((FIGMA, text, line - 1..=line + 1, "is not YAML that can be read: "));
+    }
+    if let Some(text) = changed(STAR_TREK, |it| it["paths"] = json!([])) {
+        let line = line_of(&text, "\n  \"paths\": []") + 1;
+        all.push((STAR_TREK, text, line..=line, "/paths: must be an object, is a list"));
+    }
+    if let Some(text) = changed(LEGACY, |it| drop(it.as_object_mut().expect("one").remove("openapi"))) {
+        all.push((LEGACY, text, 0..=0, "is no OpenAPI specification: it needs `openapi`"));
+    }
+    let target = "/paths/~1pet/post/parameters/0/schema/$ref";
+    if let Some(text) = changed(PETSTORE_2, |it| {
+        *it.pointer_mut(target).expect("a reference") = json!("#/definitions/Gone");
+    }) {
+        let line = line_of(&text, "\"#/definitions/Gone\"");
+        let told =
+            "/paths/~1pet/post/parameters/0/schema/$ref: refers to `#/definitions/Gone`, which is not there";
+        all.push((PETSTORE_2, text, line..=line, told));
+    }
+    all
+}
+
+#[tokio::test]
+async fn what_is_broken_in_documents_of_others_is_told_with_its_place() {
+    let shelf = Shelf::new().await;
+    for (n, (path, text, lines, told)) in broken().into_iter().enumerate() {
+        shelf.web.put(&at(path), "text/plain", text);
+        let spec = shelf.publish(&format!("broken-{n}"), path).await;
+        assert_eq!(spec.last_process_error_code, Some(SpecErrorCode::ParseError), "{path}");
+        assert_eq!(spec.last_version, None, "{path}");
+        let errors = spec.last_processed_errors.expect("errors");
+        let message = errors[0].message.as_str();
+        // `line 7: what`, `line 7, /pointer: what`, or what is said of the whole.
+        let (line, rest) = match message.strip_prefix("line ") {
+            Some(rest) => {
+                let (line, rest) = rest.split_once([':', ',']).expect("a line");
+                (line.parse().expect("a number"), rest.trim_start())
+            }
+            None => (0, message),
+        };
+        assert!(rest.starts_with(told), "{path}: {errors:?}");
+        assert!(lines.contains(&line), "{path}: {lines:?}: {errors:?}");
     }
 }
