@@ -2,26 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use docs_core::{
-    Platform,
-    platform::{ContentOf, PdfAnswer, PdfPart},
-};
-use docs_git::LocalRemote;
-use docs_memstore::{MemObjects, MemStore};
+use docs_core::platform::{ContentOf, PdfAnswer, PdfPart};
 use docs_pdf::Typesetter;
-use docs_server::{HANDBOOK_URL, MAIN, create_site, first_start, handbook, import, imported};
+
+use super::Handbook;
 
 /// With `DOCS_PDF_OUT` as the name of a folder the file is left there, to be looked at.
 #[tokio::test]
 async fn the_handbook_is_a_pdf_file_of_all_its_pages() {
-    let remote = LocalRemote::new().with(HANDBOOK_URL, MAIN, handbook().expect("the handbook"));
-    let builder = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()));
-    let platform = builder.git(Arc::new(remote)).pdf(Arc::new(Typesetter::default())).build();
-    let setup = first_start(&platform, None).await.expect("set up").expect("a new store");
-    let space = create_site(&platform, &setup, "Handbook").await.expect("published").space;
-    import(&platform, &setup, &space, HANDBOOK_URL).await.expect("accepted");
-    platform.settle().await.expect("settled");
-    imported(&platform, &setup, &space).await.expect("imported");
+    let Handbook { platform, setup, space } =
+        Handbook::with(|builder| builder.pdf(Arc::new(Typesetter::default()))).await;
     let of = ContentOf::space(space.clone());
     let link =
         platform.as_actor(&setup.admin).content(&of).pdf_url(&PdfPart::default()).await.expect("an address");

@@ -1,0 +1,31 @@
+//! The handbook, which is the largest content at hand: what becomes of it elsewhere.
+
+mod pdf;
+mod translated;
+
+use docs_core::{Platform, model::SpaceId, platform::Builder};
+use docs_git::LocalRemote;
+use docs_memstore::{MemObjects, MemStore};
+use docs_server::{FirstStart, HANDBOOK_URL, MAIN, create_site, first_start, handbook, import, imported};
+
+/// A platform whose only space is the handbook.
+struct Handbook {
+    platform: Platform,
+    setup: FirstStart,
+    space: SpaceId,
+}
+
+impl Handbook {
+    async fn with(more: impl FnOnce(Builder) -> Builder) -> Self {
+        let remote = LocalRemote::new().with(HANDBOOK_URL, MAIN, handbook().expect("the handbook"));
+        let (store, objects) = (std::sync::Arc::new(MemStore::new()), std::sync::Arc::new(MemObjects::new()));
+        let builder = Platform::builder(store, objects).git(std::sync::Arc::new(remote));
+        let platform = more(builder).build();
+        let setup = first_start(&platform, None).await.expect("set up").expect("a new store");
+        let space = create_site(&platform, &setup, "Handbook").await.expect("published").space;
+        import(&platform, &setup, &space, HANDBOOK_URL).await.expect("accepted");
+        platform.settle().await.expect("settled");
+        imported(&platform, &setup, &space).await.expect("imported");
+        Self { platform, setup, space }
+    }
+}
