@@ -1,9 +1,9 @@
-//! What a large specification takes. Alone in its program, so that nothing else is measured.
+//! What memory a large specification takes. Alone in its program, so that nothing else is measured. How long it takes
+//! is measured by the bench `specs`.
 
-use std::{fmt::Write as _, time::Duration};
+use std::fmt::Write as _;
 
 use bytes::Bytes;
-use cpu_time::ThreadTime;
 use docs_openapi::read;
 use docs_ports::{SpecFile, SpecFiles};
 use peak_alloc::PeakAlloc;
@@ -37,19 +37,16 @@ fn likeness(bytes: usize) -> String {
 }
 
 #[test]
-fn five_megabytes_are_read_in_little_time_and_memory() {
+fn five_megabytes_are_read_in_little_memory() {
     for text in [likeness(5_000_000), format!("# YAML\n{}", likeness(5_000_000))] {
         ALLOCATOR.reset_peak_usage();
         let before = ALLOCATOR.current_usage_as_mb();
-        let began = ThreadTime::now();
         let entry = SpecFile { bytes: Bytes::from(text), ..SpecFile::default() };
         let spec = read(&SpecFiles { entry, others: Vec::new() }).expect("read");
-        let (took, peak) = (began.elapsed(), ALLOCATOR.peak_usage_as_mb() - before);
+        let peak = ALLOCATOR.peak_usage_as_mb() - before;
         assert_eq!(spec.problems, []);
         assert_eq!(spec.outline.tags.len(), 40);
-        println!("{} operations: {took:?}, {peak} MB", spec.outline.operations.len());
+        println!("{} operations: {peak} MB", spec.outline.operations.len());
         assert!(peak < 200.0, "{peak} MB");
-        let most = if cfg!(debug_assertions) { Duration::from_secs(20) } else { Duration::from_secs(2) };
-        assert!(took < most, "{took:?}");
     }
 }
