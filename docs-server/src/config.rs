@@ -73,8 +73,8 @@ pub struct ServerConfig {
     /// Folder with further fonts for PDF files, such as those of Chinese, Japanese and Korean.
     #[arg(long, env = "DOCS_FONTS")]
     pub fonts: Option<PathBuf>,
-    /// Program that sets PDF files and converts documents, in contained processes: a path, `self` for this program, or
-    /// `none` to do it in the process of the server.
+    /// Program that sets PDF files, converts documents and reads OpenAPI specifications, in contained processes: a
+    /// path, `self` for this program, or `none` to do it in the process of the server.
     #[arg(long, env = "DOCS_WORKER", value_name = "PROGRAM", default_value = "self")]
     pub worker: WorkerProgram,
     /// What translates spaces: `openai` for a service with the chat completions of OpenAI, `libretranslate`, or

@@ -25,6 +25,7 @@ const STATES: &[(&str, &str)] = &[
     ("SAML providers", "SamlProviderStatus"),
     ("OpenAPI specifications", "SpecProcessingState"),
     ("Why an OpenAPI specification could not be processed", "SpecErrorCode"),
+    ("Translations", "TranslationStatus"),
     ("Jobs", "JobState"),
     ("What a job does", "JobStage"),
 ];
