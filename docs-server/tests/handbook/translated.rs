@@ -28,8 +28,8 @@ fn protected(value: &Value, out: &mut Vec<String>) {
         match node["object"].as_str() {
             Some("text") => {
                 for leaf in node["leaves"].as_array().into_iter().flatten() {
-                    let marks = leaf["marks"].as_array().into_iter().flatten();
-                    if marks.into_iter().any(|mark| mark["type"] == "code") {
+                    let mut marks = leaf["marks"].as_array().into_iter().flatten();
+                    if marks.any(|mark| mark["type"] == "code") {
                         out.push(format!("code {}", leaf["text"]));
                     }
                 }
