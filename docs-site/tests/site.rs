@@ -8,6 +8,8 @@ mod agents;
 mod blocks;
 #[path = "site/browser.rs"]
 mod browser;
+#[path = "site/chromium.rs"]
+mod chromium;
 #[path = "site/doors.rs"]
 mod doors;
 #[path = "site/exports.rs"]

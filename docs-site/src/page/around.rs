@@ -10,22 +10,23 @@ use crate::{address::encoded, frame::EntryKind, render::OutlineEntry};
 pub(super) fn article(scene: &Scene<'_>, page: &DocumentPage, at: usize, body: Option<Markup>) -> Markup {
     let layout = page.layout;
     html! {
-        article dir="auto" {
+        // Each text has the direction of its own first letters: what stands before it may be of another language.
+        article {
             @if layout.cover { (cover(scene, page)) }
             (crumbs(scene, at))
             @if layout.title {
-                h1 {
+                h1 dir="auto" {
                     @if let Some(emoji) = &page.base.emoji { span.emoji { (emoji.as_str()) } " " }
                     (page.base.title)
                 }
             }
             @if layout.description {
                 @if let Some(text) = page.description.as_deref().filter(|text| !text.trim().is_empty()) {
-                    p.lead { (text) }
+                    p.lead dir="auto" { (text) }
                 }
             }
             @match body {
-                Some(body) => (body),
+                Some(body) => div.text dir="auto" { (body) },
                 None => @if page.pages.is_empty() { p.empty { (scene.words.no_content) } } @else { (below(scene, at)) },
             }
         }
@@ -79,7 +80,7 @@ fn crumbs(scene: &Scene<'_>, at: usize) -> Markup {
     }
     above.reverse();
     html! {
-        nav.crumbs aria-label=(scene.place.space.title) {
+        nav.crumbs dir="auto" aria-label=(scene.place.space.title) {
             ol {
                 @for at in above {
                     @let entry = &scene.frame.entries[at];
@@ -153,7 +154,7 @@ pub(super) fn aside(scene: &Scene<'_>, page: &DocumentPage, headings: &[OutlineE
             p.head { (scene.words.on_this_page) }
             ul {
                 @for heading in headings {
-                    li class={ "level-" (heading.level) } { a href={ "#" (heading.anchor) } { (heading.text) } }
+                    li class={ "level-" (heading.level) } { a href={ "#" (heading.anchor) } dir="auto" { (heading.text) } }
                 }
             }
         }

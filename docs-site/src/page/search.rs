@@ -100,7 +100,7 @@ pub(crate) async fn search_page(visit: &Visit, caches: &Caches, query: &str) -> 
 
 fn result(page: &Found) -> Markup {
     html! {
-        li {
+        li dir="auto" {
             a.name href=(page.href) { (page.title) }
             @if let Some(of) = &page.of { span.of { (of) } }
             @for (title, body, href) in &page.places {

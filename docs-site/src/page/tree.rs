@@ -56,7 +56,7 @@ impl Tree<'_> {
         match &entry.kind {
             EntryKind::Group => html! {
                 li.group {
-                    span.head { (named(entry)) }
+                    span.head dir="auto" { (named(entry)) }
                     @if has_below { (self.list(&entry.children, depth + 1)) }
                 }
             },
@@ -65,7 +65,7 @@ impl Tree<'_> {
                 let href = self.scene.addresses.of_entry(&self.scene.addresses.space, &self.scene.frame, at);
                 let is_open = self.open.contains(&at);
                 let link = html! {
-                    a href=[href] aria-current=[is_here.then_some("page")] { (named(entry)) }
+                    a href=[href] aria-current=[is_here.then_some("page")] dir="auto" { (named(entry)) }
                 };
                 match has_below {
                     false => html! { li { (link) } },
@@ -85,7 +85,7 @@ impl Tree<'_> {
                 let to = self.scene.addresses.target(target);
                 match to.href {
                     Some(href) => html! {
-                        li { a href=(href) rel=[to.is_outside.then_some("noopener")] {
+                        li { a href=(href) rel=[to.is_outside.then_some("noopener")] dir="auto" {
                             (named(entry)) @if to.is_outside { span.out aria-hidden="true" { " ↗" } }
                         } }
                     },

@@ -179,7 +179,7 @@ impl Renderer<'_> {
         };
         html! {
             div class={ "hint " (class) } role="note" aria-label=(name) {
-                span.sign aria-hidden="true" { (sign) }
+                span.sign dir="ltr" aria-hidden="true" { (sign) }
                 div { (self.held(&block.nodes, at)) }
             }
         }

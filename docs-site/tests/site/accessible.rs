@@ -6,7 +6,7 @@ use std::{path::PathBuf, process::Command};
 use docs_core::model::{PutOpenApiSpec, SpecSource};
 use serde_json::{Value, json};
 
-use crate::{blocks::site_of_all_kinds, browser::Browser, world::World};
+use crate::{blocks::site_of_all_kinds, chromium::Browser, world::World};
 
 /// A file of a package of npm.
 fn tool(path: &str) -> Option<PathBuf> {

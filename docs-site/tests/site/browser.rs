@@ -1,148 +1,9 @@
-//! Pages in a real browser: Chromium, driven through its DevTools protocol over pipes. Where it is not installed the
-//! tests say so and do nothing.
-
-use std::{process::Stdio, time::Duration};
+//! Pages in a real browser. Where it is not installed the tests say so and do nothing.
 
 use docs_core::model::SiteId;
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
-    process::{Child, ChildStdin, ChildStdout, Command},
-};
 
-use crate::world::World;
-
-/// A browser with one page.
-pub(crate) struct Browser {
-    child: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-    /// The page that commands are for.
-    session: Option<String>,
-    last: u64,
-    /// What happened that nothing waited for.
-    events: Vec<Value>,
-    _profile: tempfile::TempDir,
-}
-
-impl Browser {
-    /// Starts it; `None` where there is none.
-    pub(crate) async fn start() -> Option<Self> {
-        let found = std::process::Command::new("chromium").arg("--version").output();
-        if !found.is_ok_and(|found| found.status.success()) {
-            println!("skipped: chromium is not installed");
-            return None;
-        }
-        let profile = tempfile::tempdir().expect("a folder");
-        // It talks through the files 3 and 4, which stand for its input and output here.
-        let script = "exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
-                      --remote-debugging-pipe --user-data-dir=\"$0\" about:blank 3<&0 4>&1 </dev/null >/dev/null 2>&1";
-        let mut child = Command::new("sh")
-            .args(["-c", script])
-            .arg(profile.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .expect("a browser");
-        let (to, from) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
-        let from = BufReader::new(from);
-        let mut browser =
-            Self { child, to, from, session: None, last: 0, events: Vec::new(), _profile: profile };
-        let target = browser.ask("Target.createTarget", json!({ "url": "about:blank" })).await;
-        let attach = json!({ "targetId": target["targetId"], "flatten": true });
-        let attached = browser.ask("Target.attachToTarget", attach).await;
-        browser.session = attached["sessionId"].as_str().map(str::to_owned);
-        for domain in ["Page.enable", "Runtime.enable", "Log.enable", "Network.enable"] {
-            browser.ask(domain, json!({})).await;
-        }
-        Some(browser)
-    }
-
-    async fn read(&mut self) -> Value {
-        let mut bytes = Vec::new();
-        let read = self.from.read_until(0, &mut bytes);
-        tokio::time::timeout(Duration::from_secs(60), read)
-            .await
-            .expect("an answer in time")
-            .expect("a pipe");
-        bytes.pop();
-        serde_json::from_slice(&bytes).expect("JSON")
-    }
-
-    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Value {
-        self.last += 1;
-        let mut message = json!({ "id": self.last, "method": method, "params": params });
-        if let Some(session) = &self.session {
-            message["sessionId"] = session.as_str().into();
-        }
-        let mut bytes = message.to_string().into_bytes();
-        bytes.push(0);
-        self.to.write_all(&bytes).await.expect("a pipe");
-        loop {
-            let got = self.read().await;
-            if got["id"] == self.last {
-                assert!(got["error"].is_null(), "{method}: {got}");
-                return got["result"].clone();
-            }
-            self.events.push(got);
-        }
-    }
-
-    /// What an expression says; a promise is waited for.
-    pub(crate) async fn eval(&mut self, expression: &str) -> Value {
-        let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
-        let got = self.ask("Runtime.evaluate", params).await;
-        assert!(got["exceptionDetails"].is_null(), "{expression}: {got}");
-        got["result"]["value"].clone()
-    }
-
-    /// Waits until an expression holds.
-    async fn until(&mut self, expression: &str) {
-        let poll = format!(
-            "new Promise((done, fail) => {{ const end = Date.now() + 20000; const look = () => {{ \
-             if ({expression}) done(true); else if (Date.now() > end) fail(new Error('never')); \
-             else requestAnimationFrame(look); }}; look(); }})"
-        );
-        assert_eq!(self.eval(&poll).await, true, "{expression}");
-    }
-
-    pub(crate) async fn open(&mut self, url: &str) {
-        self.ask("Page.navigate", json!({ "url": url })).await;
-        while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
-            let got = self.read().await;
-            self.events.push(got);
-        }
-        self.events.retain(|event| event["method"] != "Page.loadEventFired");
-    }
-
-    /// What the browser complained of: violations of the policy, scripts that failed, dialogs.
-    fn complaints(&self) -> Vec<String> {
-        let is_bad = |event: &&Value| match event["method"].as_str().unwrap_or_default() {
-            "Page.javascriptDialogOpening" | "Runtime.exceptionThrown" => true,
-            "Log.entryAdded" => event["params"]["entry"]["source"] == "security",
-            _ => false,
-        };
-        self.events.iter().filter(is_bad).map(Value::to_string).collect()
-    }
-
-    /// Hosts that were asked for something.
-    fn hosts(&self) -> Vec<String> {
-        let asked = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
-        let url = |event: &Value| event["params"]["request"]["url"].as_str().unwrap_or_default().to_owned();
-        let mut hosts: Vec<String> = asked
-            .map(url)
-            .filter_map(|url| Some(url::Url::parse(&url).ok()?.host_str()?.to_owned()))
-            .collect();
-        hosts.sort();
-        hosts.dedup();
-        hosts
-    }
-
-    pub(crate) async fn end(mut self) {
-        self.child.kill().await.expect("ended");
-    }
-}
+use crate::{chromium::Browser, world::World};
 
 async fn site(w: &World) -> (SiteId, String) {
     let space = w.space("Guide").await;
@@ -251,5 +112,37 @@ async fn no_payload_runs_in_a_browser_and_the_policy_is_never_needed() {
         browser.open(link).await;
         assert_eq!(browser.complaints(), Vec::<String>::new(), "{link}");
     }
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn text_from_right_to_left_begins_at_the_right_whatever_stands_before_it_and_code_at_the_left() {
+    let Some(mut browser) = Browser::start().await else { return };
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let made = w.page(&space, "API", "Text.").await;
+    let text = "{% hint style=\"info\" %}\nملاحظة `npm -g`\n{% endhint %}\n\n```rust\nfn f() {}\n```\n\n$$x^2$$\n\n\
+                {% stepper %}\n{% step %}\nخطوة\n{% endstep %}\n{% endstepper %}";
+    let below = json!({ "operation": "insert_page", "title": "مرحبا", "slug": "hello", "into": made,
+        "document": { "markdown": text } });
+    w.edit(&space, json!([below])).await;
+    let (_, path) = w.site("Docs", &space).await;
+    let base = w.serve().await;
+    browser.open(&format!("{base}{path}api/hello")).await;
+    for (wanted, direction) in [
+        (".crumbs", "ltr"),
+        ("h1", "rtl"),
+        (".text", "rtl"),
+        (".hint p", "rtl"),
+        (".hint code", "ltr"),
+        (".code pre", "ltr"),
+        ("math", "ltr"),
+        (".tree [aria-current]", "rtl"),
+    ] {
+        let found = browser.eval(&format!("getComputedStyle(document.querySelector('{wanted}')).direction"));
+        assert_eq!(found.await, direction, "{wanted}");
+    }
+    let padding = "getComputedStyle(document.querySelector('.step')).paddingRight";
+    assert_eq!(browser.eval(padding).await, "46px", "the number of a step has room where the text begins");
     browser.end().await;
 }

@@ -28,7 +28,7 @@ async fn a_page_shows_where_it_is_and_what_is_beside_it() {
     );
     assert!(shown.contains(&format!("rel=\"next\" href=\"{site}setup/details\"")));
     assert!(shown.contains(&format!("href=\"{site}setup\" aria-current=\"page\"")));
-    assert!(shown.contains("<li class=\"level-1\"><a href=\"#one\">One</a>"));
+    assert!(shown.contains("<li class=\"level-1\"><a href=\"#one\" dir=\"auto\">One</a>"));
     assert!(shown.contains(&format!("<link rel=\"canonical\" href=\"http://docs.test:4000{site}setup\">")));
     assert!(shown.contains(&format!("rel=\"alternate\" type=\"text/markdown\" href=\"{site}setup.md\"")));
     assert!(
@@ -236,4 +236,32 @@ async fn a_page_names_itself_in_the_other_languages_of_a_site() {
     assert!(w.html(&format!("{path}setup")).await.contains(&link(&format!("{path}deutsch/setup"))));
     assert!(w.html(&path).await.contains(&link(&format!("{path}deutsch/"))));
     assert!(!w.html(&format!("{path}only-here")).await.contains("hreflang"));
+}
+
+#[tokio::test]
+async fn each_text_of_a_page_has_a_direction_of_its_own() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let made = w.edit(&space, json!([page("API", "Text.")])).await;
+    let markdown =
+        "{% hint style=\"info\" %}\nملاحظة\n{% endhint %}\n\n```rust\nfn f() {}\n```\n\n## أول\n\n## ثان";
+    let mut below = page("مرحبا", markdown);
+    below["into"] = made[0].as_str().into();
+    below["description"] = "وصف".into();
+    below["slug"] = "hello".into();
+    w.edit(&space, json!([below])).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let shown = w.html(&format!("{site}api/hello")).await;
+    for part in [
+        "<article><nav class=\"crumbs\" dir=\"auto\"",
+        "<h1 dir=\"auto\">مرحبا</h1>",
+        "<p class=\"lead\" dir=\"auto\">وصف</p>",
+        "<div class=\"text\" dir=\"auto\"><div class=\"hint info\"",
+        "<span class=\"sign\" dir=\"ltr\"",
+        "<figure class=\"code\" dir=\"ltr\">",
+        "aria-current=\"page\" dir=\"auto\">مرحبا</a>",
+        "dir=\"auto\">أول</a>",
+    ] {
+        assert!(shown.contains(part), "{part}:\n{shown}");
+    }
 }

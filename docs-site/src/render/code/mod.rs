@@ -43,7 +43,8 @@ impl Renderer<'_> {
         };
         let mut cursor = Cursor { at: 0, runs: &found };
         html! {
-            figure class=(class) {
+            // Its letters say nothing of the direction of the text around it.
+            figure class=(class) dir="ltr" {
                 @if let Some(title) = look.title { figcaption { (title) } }
                 pre tabindex="0" {
                     code class=[language] {
