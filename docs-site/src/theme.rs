@@ -103,7 +103,7 @@ fn surroundings(look: &Customization) -> &'static str {
 
 /// The colours of the header.
 fn header(look: &Customization, css: &mut String) {
-    const INNER: &str = ".top .brand,.top .links>a:not(.button),.top .menu>summary";
+    const INNER: &str = ".top .brand,.top .open-links,.top .links>a:not(.button),.top .menu>summary";
     let preset = match (look.header.preset, look.styling.theme) {
         (HeaderPreset::Default, Theme::Bold) => HeaderPreset::Bold,
         (preset, _) => preset,
@@ -115,7 +115,7 @@ fn header(look: &Customization, css: &mut String) {
             writeln!(css, ".top{{background:var(--primary)}}{INNER}{{color:var(--on-primary)}}")
         }
         HeaderPreset::Contrast => writeln!(css, ".top{{background:var(--text)}}{INNER}{{color:var(--back)}}"),
-        HeaderPreset::None => writeln!(css, ".top .brand,.top .links{{display:none}}"),
+        HeaderPreset::None => writeln!(css, ".top .brand,.top .links,.top .open-links{{display:none}}"),
         HeaderPreset::Custom => {
             let own = |colors: &Option<Themed<Color>>, fall_back: &str| match colors {
                 Some(of) => format!("light-dark({},{})", of.light.as_str(), of.dark.as_str()),

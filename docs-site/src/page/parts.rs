@@ -5,6 +5,13 @@ use maud::{Markup, html};
 
 use super::Scene;
 
+/// The anchors of pages that no author made. A sign that headings have none of keeps them apart from those of content.
+pub(super) const CONTENT: &str = "~content";
+/// That of the tree of pages.
+pub(super) const TREE: &str = "~pages";
+/// That of the links of the header.
+pub(super) const LINKS: &str = "~links";
+
 /// A picture of a site's own, one for light and one for dark surroundings.
 pub(super) fn logo(picture: &Themed<Url>, alt: &str) -> Markup {
     html! {

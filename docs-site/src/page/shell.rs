@@ -8,7 +8,7 @@ use maud::{DOCTYPE, Markup, html};
 use super::{
     Scene,
     head::{self, Head},
-    parts::{link_to, logo},
+    parts::{CONTENT, LINKS, TREE, link_to, logo},
     tree,
 };
 use crate::{address::sections, assets::OWN, preview::COMPARE};
@@ -31,7 +31,7 @@ pub(super) fn shell(scene: &Scene<'_>, head: &Head, main: &Markup, aside: &Marku
             head { (head::markup(scene, head)) }
             body data-site=(scene.site_base()) data-search=[search] data-copy=(words.copy) data-copied=(words.copied)
                 data-none=(words.nothing_found) {
-                a.skip href="#content" { (words.skip) }
+                a.skip href={ "#" (CONTENT) } { (words.skip) }
                 (preview_bar(scene))
                 (announcement(scene))
                 (header(scene))
@@ -40,11 +40,11 @@ pub(super) fn shell(scene: &Scene<'_>, head: &Head, main: &Markup, aside: &Marku
                     @if !head.is_without_tree {
                         aside.side aria-label=(words.menu) {
                             // On narrow screens the tree is shown while the address names it.
-                            a.open-tree href="#pages" { (words.menu) }
+                            a.open-tree href={ "#" (TREE) } { (words.menu) }
                             (tree::navigation(scene, head.current))
                         }
                     }
-                    main id="content" tabindex="-1" { (main) }
+                    main id=(CONTENT) tabindex="-1" { (main) }
                     (aside)
                 }
                 (footer(scene))
@@ -101,25 +101,38 @@ fn header(scene: &Scene<'_>) -> Markup {
                     div.found hidden {}
                 }
             }
-            nav.links aria-label=(words.menu) {
-                @for link in scene.look.header.links.iter() {
-                    @let class = match link.style {
-                        None | Some(HeaderLinkStyle::Link) => None,
-                        Some(HeaderLinkStyle::ButtonPrimary) => Some("button primary"),
-                        Some(HeaderLinkStyle::ButtonSecondary) => Some("button"),
-                    };
-                    @match &link.to {
-                        Some(to) => (link_to(scene, to, link.title.as_str(), class)),
-                        None => details.menu {
-                            summary { (link.title.as_str()) }
-                            (titled_links(scene, &link.links))
-                        },
-                    }
-                }
-            }
+            (header_links(scene))
             @if scene.look.themes.toggeable {
                 button.theme type="button" hidden aria-label=(words.theme) title=(words.theme) {}
             }
+        }
+    }
+}
+
+/// The links of the header. On narrow screens they are shown while the address names them.
+fn header_links(scene: &Scene<'_>) -> Markup {
+    let links = &scene.look.header.links;
+    if links.is_empty() {
+        return Markup::default();
+    }
+    html! {
+        a.open-links href={ "#" (LINKS) } aria-label=(scene.words.menu) { "⋯" }
+        nav.links id=(LINKS) aria-label=(scene.words.menu) {
+            @for link in links.iter() {
+                @let class = match link.style {
+                    None | Some(HeaderLinkStyle::Link) => None,
+                    Some(HeaderLinkStyle::ButtonPrimary) => Some("button primary"),
+                    Some(HeaderLinkStyle::ButtonSecondary) => Some("button"),
+                };
+                @match &link.to {
+                    Some(to) => (link_to(scene, to, link.title.as_str(), class)),
+                    None => details.menu {
+                        summary { (link.title.as_str()) }
+                        (titled_links(scene, &link.links))
+                    },
+                }
+            }
+            a.close-links href={ "#" (CONTENT) } aria-label=(scene.words.skip) { "✕" }
         }
     }
 }

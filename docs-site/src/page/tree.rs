@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use maud::{Markup, html};
 
-use super::Scene;
+use super::{
+    Scene,
+    parts::{CONTENT, TREE},
+};
 use crate::frame::{Entry, EntryKind};
 
 /// Most entries of a tree that is shown as a whole. Of a larger one only the way to the page is, and what stands
@@ -31,8 +34,8 @@ pub(super) fn navigation(scene: &Scene<'_>, current: Option<usize>) -> Markup {
         is_whole: scene.frame.entries.len() <= MAX_WHOLE,
     };
     html! {
-        nav.tree id="pages" aria-label=(scene.words.menu) {
-            a.close-tree href="#content" aria-label=(scene.words.skip) { "✕" }
+        nav.tree id=(TREE) aria-label=(scene.words.menu) {
+            a.close-tree href={ "#" (CONTENT) } aria-label=(scene.words.skip) { "✕" }
             (tree.list(&scene.frame.top, 0))
         }
     }

@@ -87,13 +87,13 @@ impl Renderer<'_> {
                 Some(target) => html! { figure.image { (self.pictures((target, None), "", "alone")) } },
                 None => Markup::default(),
             },
-            BlockKind::Embed { url, .. } => {
+            BlockKind::Embed { url, full_width } => {
                 let target = ContentRef::Url { url: url.clone() };
-                self.card(&target, None, self.fragments(block, at))
+                wide(*full_width, self.card(&target, None, self.fragments(block, at)))
             }
             BlockKind::ContentRef { target } => self.card(target, None, None),
             BlockKind::Expandable { default_expanded } => self.expandable(block, *default_expanded, at),
-            BlockKind::Tabs { .. } => self.tabs(block, at),
+            BlockKind::Tabs { full_width } => self.tabs(block, *full_width, at),
             // A tab outside of tabs is what it holds.
             BlockKind::TabsItem { title, .. } => html! {
                 section {
@@ -120,8 +120,10 @@ impl Renderer<'_> {
             // Conditions are decided before a document is drawn: what is left of one holds for nobody.
             BlockKind::If { .. } => Markup::default(),
             BlockKind::ReusableContent { target } => self.reusable(target, at),
-            BlockKind::Integration(data) => self.integration(data),
-            BlockKind::Swagger { path, method, target, .. } => self.operation(method, path, target),
+            BlockKind::Integration(data) => wide(data.full_width, self.integration(data)),
+            BlockKind::Swagger { path, method, target, full_width, .. } => {
+                wide(*full_width, self.operation(method, path, target))
+            }
             BlockKind::OpenapiOperation { path: name, method, target }
             | BlockKind::OpenapiWebhook { name, method, target } => {
                 self.described(&block.kind, at).unwrap_or_else(|| self.operation(method, name, target))
@@ -199,14 +201,14 @@ impl Renderer<'_> {
     }
 
     /// Tabs that work without scripts: a radio button, its label and its panel for each.
-    fn tabs(&self, block: &Block, at: At) -> Markup {
+    fn tabs(&self, block: &Block, full_width: Option<bool>, at: At) -> Markup {
         let group = self.counter.next_group();
         let tabs = block.nodes.iter().filter_map(|node| match node {
             Node::Block(tab) => Some(tab),
             Node::Inline(_) | Node::Text(_) => None,
         });
         html! {
-            div.tabs {
+            div class=(if full_width == Some(true) { "tabs full" } else { "tabs" }) {
                 @for (index, tab) in tabs.enumerate() {
                     @let id = format!("tab-{group}-{index}");
                     @let title = match &tab.kind {
@@ -259,6 +261,14 @@ impl Renderer<'_> {
             @if let Some(name) = &to.name { span.about { (name) } }
         };
         html! { figure.card-link.operation { (self.linked(&to, Some("card"), inner)) } }
+    }
+}
+
+/// A block that has no class of its own for it across the whole width, where it is to be.
+fn wide(full_width: Option<bool>, inner: Markup) -> Markup {
+    match full_width {
+        Some(true) => html! { div.full { (inner) } },
+        _ => inner,
     }
 }
 

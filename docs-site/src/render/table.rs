@@ -61,9 +61,11 @@ impl Renderer<'_> {
             return Markup::default();
         };
         let columns = shown(data, columns);
-        let class = match card_size {
-            CardSize::Medium => "cards medium",
-            CardSize::Large => "cards large",
+        let class = match (card_size, data.full_width == Some(true)) {
+            (CardSize::Medium, false) => "cards medium",
+            (CardSize::Medium, true) => "cards medium full",
+            (CardSize::Large, false) => "cards large",
+            (CardSize::Large, true) => "cards large full",
         };
         html! {
             div class=(class) {

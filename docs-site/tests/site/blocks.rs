@@ -282,3 +282,51 @@ async fn what_is_too_deep_is_shown_as_text_and_nothing_overflows() {
     let page = w.html(&site).await;
     assert!(page.contains("item0") && page.contains("item149"), "all text is there");
 }
+
+#[tokio::test]
+async fn what_takes_the_whole_width_says_so_for_each_kind_that_can() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let picture = "<figure><img src=\"https://pictures.test/a.png\" alt=\"\"></figure>";
+    let table = |more: &str| {
+        format!(
+            "<table{more} data-full-width=\"true\"><thead><tr><th>A</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>"
+        )
+    };
+    let rows = [
+        ("{% code fullWidth=\"true\" %}\n```js\na\n```\n{% endcode %}".to_owned(), "class=\"code full\""),
+        (
+            format!("<div data-full-width=\"true\">{picture}{picture}</div>"),
+            "class=\"images center full\"",
+        ),
+        ("{% embed url=\"https://films.test/1\" fullWidth=\"true\" %}".to_owned(), "<div class=\"full\"><figure"),
+        (
+            "{% tabs fullWidth=\"true\" %}\n{% tab title=\"A\" %}\na\n{% endtab %}\n{% endtabs %}".to_owned(),
+            "class=\"tabs full\"",
+        ),
+        (
+            "{% columns fullWidth=\"true\" %}\n{% column %}\na\n{% endcolumn %}\n\n{% column %}\nb\n{% endcolumn %}\n{% endcolumns %}"
+                .to_owned(),
+            "class=\"columns full\"",
+        ),
+        (table(""), "class=\"table full\""),
+        (table(" data-view=\"cards\""), "class=\"cards medium full\""),
+        ("{% @shapes/circle size=\"3\" fullWidth=\"true\" %}".to_owned(), "<div class=\"full\"><figure"),
+        (
+            "{% openapi src=\"https://x.y/a.yaml\" path=\"/p\" method=\"get\" fullWidth=\"true\" %}\n\
+             [https://x.y/a.yaml](https://x.y/a.yaml)\n{% endopenapi %}"
+                .to_owned(),
+            "<div class=\"full\"><figure",
+        ),
+    ];
+    w.page(&space, "First", "Start.").await;
+    let pages = rows.iter().enumerate().map(|(at, (markdown, _))| {
+        json!({ "operation": "insert_page", "title": format!("Row {at}"), "document": { "markdown": markdown } })
+    });
+    w.edit(&space, pages.collect()).await;
+    let (_, site) = w.site("Docs", &space).await;
+    for (at, (markdown, expected)) in rows.iter().enumerate() {
+        let page = w.html(&format!("{site}row-{at}")).await;
+        assert!(page.contains(expected), "{markdown}:\n{page}");
+    }
+}

@@ -116,6 +116,41 @@ async fn no_payload_runs_in_a_browser_and_the_policy_is_never_needed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_takes_the_whole_width_is_wider_than_text_and_phones_have_the_links_of_the_header() {
+    let Some(mut browser) = Browser::start().await else { return };
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let text = "Text.\n\n{% code fullWidth=\"true\" %}\n```js\na\n```\n{% endcode %}";
+    w.page(&space, "First", text).await;
+    let (site, path) = w.site("Docs", &space).await;
+    let to = json!({ "kind": "url", "url": "https://a.test/shop" });
+    let header = json!({ "preset": "default", "links": [{ "title": "Shop", "to": to, "links": [] },
+        { "title": "More", "to": null, "links": [{ "title": "Jobs", "to": to }] }] });
+    w.look(&site, json!({ "header": header })).await;
+    let base = w.serve().await;
+    let size = |width: u32| json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+    browser.ask("Emulation.setDeviceMetricsOverride", size(1600)).await;
+    browser.open(&format!("{base}{path}")).await;
+    let wide =
+        "document.querySelector('.code').offsetWidth > document.querySelector('.text p').offsetWidth + 50";
+    assert_eq!(browser.eval(wide).await, true);
+    browser.eval("document.querySelector('.code pre').focus()").await;
+    assert_eq!(browser.eval("getComputedStyle(document.querySelector('.copy')).opacity").await, "1");
+    browser.ask("Emulation.setDeviceMetricsOverride", size(390)).await;
+    let shown = "document.querySelector('.links a').getClientRects().length > 0";
+    assert_eq!(browser.eval(shown).await, false, "they open first");
+    browser.eval("document.querySelector('.open-links').click()").await;
+    browser.until(shown).await;
+    browser.eval("document.querySelector('.links summary').click()").await;
+    browser.until("document.querySelector('.links .menu li a').getClientRects().length > 0").await;
+    let fits = "document.documentElement.scrollWidth <= 390";
+    assert_eq!(browser.eval(fits).await, true, "nothing is wider than the phone");
+    browser.eval("document.querySelector('.close-links').click()").await;
+    browser.until(&format!("!({shown})")).await;
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn text_from_right_to_left_begins_at_the_right_whatever_stands_before_it_and_code_at_the_left() {
     let Some(mut browser) = Browser::start().await else { return };
     let w = World::new().await;
