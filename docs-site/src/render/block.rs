@@ -244,8 +244,12 @@ impl Renderer<'_> {
         Renderer { addresses: &addresses, ..*self }.blocks(&document.nodes, at)
     }
 
-    /// The name of a block that only its integration can draw.
+    /// The name of a block that only its integration can draw; a diagram as the text that it is drawn from.
     fn integration(&self, data: &IntegrationData) -> Markup {
+        let source = data.props.get("content").and_then(|content| content.as_str());
+        if let Some(source) = source.filter(|_| data.integration == "mermaid") {
+            return self.code_text(source, "mermaid", None);
+        }
         let name = format!("{} / {}", data.integration, data.block);
         match &data.url {
             Some(url) => self.card(&ContentRef::Url { url: url.clone() }, Some(&name), None),

@@ -330,3 +330,16 @@ async fn what_takes_the_whole_width_says_so_for_each_kind_that_can() {
         assert!(page.contains(expected), "{markdown}:\n{page}");
     }
 }
+
+#[tokio::test]
+async fn a_diagram_is_kept_as_the_text_that_it_is_drawn_from() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "Fence", "```mermaid\ngraph TD\n  a --> b\n```").await;
+    w.page(&space, "Block", "{% @mermaid/diagram content=\"graph TD; a --> b\" %}").await;
+    let (_, site) = w.site("Docs", &space).await;
+    for (page, line) in [("", "  a --&gt; b\n</span>"), ("block", "graph TD; a --&gt; b\n</span>")] {
+        let shown = w.html(&format!("{site}{page}")).await;
+        assert!(shown.contains("language-mermaid") && shown.contains(line), "{shown}");
+    }
+}
