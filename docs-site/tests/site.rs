@@ -26,6 +26,8 @@ mod machines;
 mod pages;
 #[path = "site/previews.rs"]
 mod previews;
+#[path = "site/settings.rs"]
+mod settings;
 #[path = "site/specs.rs"]
 mod specs;
 #[path = "site/table.rs"]

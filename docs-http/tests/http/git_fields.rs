@@ -115,6 +115,8 @@ async fn who_hosts_a_repository_and_where_is_shown_as_it_was_told() {
             let info = s.get(&format!("{space}/git/info")).await;
             assert_eq!(info["url"], url, "{kind} {more}");
             assert_eq!(info["repoName"], name, "{kind} {more}");
+            let tree = more["repoTreeURL"].as_str().filter(|url| !url.is_empty());
+            assert_eq!(info["repoTreeURL"].as_str(), tree, "{kind} {more}");
             assert_eq!(info["installationProvider"].as_str(), provider, "{kind} {more}");
             assert!(info["updatedAt"].is_string() && info.get("integration").is_none(), "{info}");
             assert_eq!(s.get(&space).await["gitSync"], info, "{kind} {more}");

@@ -2,6 +2,7 @@
 
 use docs_core::model::{CoverSize, DocumentPage};
 use maud::{Markup, html};
+use url::Url;
 
 use super::{Scene, head::markdown_address};
 use crate::{address::encoded, frame::EntryKind, render::OutlineEntry};
@@ -136,12 +137,27 @@ fn metadata(scene: &Scene<'_>, page: &DocumentPage, at: usize) -> Markup {
     }
 }
 
-/// Where the file of a page is in its repository.
+/// Where the file of a page is edited.
 fn edit_address(scene: &Scene<'_>, at: usize) -> Option<String> {
     let sync = scene.place.space.space.git_sync.as_ref().filter(|_| scene.look.git.show_edit_link)?;
-    let tree = sync.url.as_deref().and_then(crate::address::safe_picture)?;
     let file = scene.frame.entries[at].git.as_ref()?;
-    Some(format!("{}/{}", tree.trim_end_matches('/'), encoded(&file.path)))
+    // The address of the repository may be that of the tree of its files too.
+    let form = [&sync.repo_tree_url, &sync.url].into_iter().flatten().find_map(|tree| edit_form(tree))?;
+    Some(format!("{form}/{}", encoded(&file.path)))
+}
+
+/// The address of the form that edits files of a tree, as GitHub and GitLab have it; `None` for the address of
+/// anything else: nobody knows what stands behind it.
+fn edit_form(tree: &str) -> Option<String> {
+    let url = Url::parse(tree).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let segments: Vec<&str> = url.path_segments()?.filter(|segment| !segment.is_empty()).collect();
+    let at = match segments.windows(2).position(|pair| pair == ["-", "tree"]) {
+        Some(at) => at + 1,
+        None if segments.get(2) == Some(&"tree") => 2,
+        None => return None,
+    };
+    let (before, branch) = (&segments[..at], segments.get(at + 1..).filter(|branch| !branch.is_empty())?);
+    Some(format!("{}/{}/edit/{}", url.origin().ascii_serialization(), before.join("/"), branch.join("/")))
 }
 
 /// The headings of a page.
@@ -157,6 +173,32 @@ pub(super) fn aside(scene: &Scene<'_>, page: &DocumentPage, headings: &[OutlineE
                     li class={ "level-" (heading.level) } { a href={ "#" (heading.anchor) } dir="auto" { (heading.text) } }
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_edited_where_its_host_has_a_form_for_that_and_nowhere_else() {
+        for (tree, form) in [
+            ("https://github.com/o/r/tree/main", Some("https://github.com/o/r/edit/main")),
+            ("https://github.com/o/r/tree/main/docs/", Some("https://github.com/o/r/edit/main/docs")),
+            ("https://code.test/o/r/tree/a%20b?x#y", Some("https://code.test/o/r/edit/a%20b")),
+            ("https://gitlab.com/g/h/r/-/tree/main", Some("https://gitlab.com/g/h/r/-/edit/main")),
+            ("http://code.test:8080/r/-/tree/a/b", Some("http://code.test:8080/r/-/edit/a/b")),
+            ("https://github.com/o/r", None),
+            ("https://github.com/o/r.git", None),
+            ("https://github.com/o/r/tree", None),
+            ("https://gitlab.com/o/r/-/tree/", None),
+            ("https://code.test/o/r/src/branch/main", None),
+            ("ssh://git@github.com/o/r/tree/main", None),
+            ("javascript:alert(1)//o/r/tree/main", None),
+            ("", None),
+        ] {
+            assert_eq!(edit_form(tree).as_deref(), form, "{tree}");
         }
     }
 }

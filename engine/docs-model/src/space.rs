@@ -190,6 +190,9 @@ pub struct GitSync {
     /// Its address, without credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// Where people see the tree of its files, as the last import or export said: what edit links are made of.
+    #[serde(default, rename = "repoTreeURL", skip_serializing_if = "Option::is_none")]
+    pub repo_tree_url: Option<String>,
     /// When it was last in sync.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,

@@ -218,6 +218,7 @@ impl<R: SyncRequest> SyncPayload<R> {
                 }),
                 integration: None,
                 url: link.map(str::to_owned),
+                repo_tree_url: wanted.tree_url.filter(|url| !url.is_empty()).map(str::to_owned),
                 updated_at: Some(at.now),
             },
             oid: Some(oid.to_owned()),
