@@ -35,7 +35,7 @@ pub(crate) fn safe(url: &str) -> Option<Cow<'_, str>> {
 }
 
 /// An address of the web that a picture may come from.
-pub(crate) fn safe_picture(url: &str) -> Option<Cow<'_, str>> {
+fn safe_picture(url: &str) -> Option<Cow<'_, str>> {
     safe(url).filter(|url| {
         let start = url.get(..8).unwrap_or(url).to_ascii_lowercase();
         start.starts_with("http://") || start.starts_with("https://")
@@ -117,6 +117,17 @@ pub(crate) struct Addresses {
     spaces: HashMap<SpaceId, (String, String)>,
     /// Their content, as far as it is referred to.
     pub(crate) frames: HashMap<SpaceId, Arc<Frame>>,
+    /// How pages load the pictures of others.
+    loads: Loads,
+}
+
+/// How pages load pictures of others: the policy of pages says the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loads {
+    /// Encrypted only.
+    Encrypted,
+    /// In any way: the pages come unencrypted themselves.
+    Any,
 }
 
 impl Addresses {
@@ -126,7 +137,24 @@ impl Addresses {
             .iter()
             .map(|place| (place.space.space.id.clone(), (place.path.clone(), place.space.title.clone())))
             .collect();
-        Self { site_base: site_base.to_owned(), space: space.clone(), spaces, frames: HashMap::new() }
+        Self {
+            site_base: site_base.to_owned(),
+            space: space.clone(),
+            spaces,
+            frames: HashMap::new(),
+            loads: Loads::Encrypted,
+        }
+    }
+
+    /// Loads pictures of others in this way.
+    pub(crate) fn loading(self, loads: Loads) -> Self {
+        Self { loads, ..self }
+    }
+
+    /// An address that a picture may be loaded from.
+    pub(crate) fn loaded<'u>(&self, url: &'u str) -> Option<Cow<'u, str>> {
+        let is_plain = |url: &str| url.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("http:"));
+        safe_picture(url).filter(|url| self.loads == Loads::Any || !is_plain(url))
     }
 
     /// The same as another space of the site has them.
@@ -204,7 +232,7 @@ impl Addresses {
     pub(crate) fn picture(&self, target: &ContentRef) -> Option<Picture> {
         match target {
             ContentRef::Url { url } => {
-                Some(Picture { src: safe_picture(url)?.into_owned(), width: None, height: None })
+                Some(Picture { src: self.loaded(url)?.into_owned(), width: None, height: None })
             }
             ContentRef::File { file } => {
                 let file = self.frames.get(&self.space)?.file(file)?;
@@ -268,6 +296,21 @@ mod tests {
         }
         assert_eq!(safe_picture("mailto:a@b.example"), None);
         assert_eq!(safe_picture("//a.example/x.png"), None);
+    }
+
+    #[test]
+    fn pages_that_come_encrypted_load_no_picture_that_does_not() {
+        let encrypted = Addresses::new(&[], "/", &"space".parse().expect("an id"));
+        let any = encrypted.clone().loading(Loads::Any);
+        for (url, is_encrypted) in [
+            ("https://a.example/x.png", true),
+            ("http://a.example/x.png", false),
+            ("HTTP://a.example/x.png", false),
+        ] {
+            assert_eq!(any.loaded(url).as_deref(), Some(url));
+            assert_eq!(encrypted.loaded(url).is_some(), is_encrypted, "{url}");
+        }
+        assert_eq!(any.loaded("javascript:alert(1)"), None);
     }
 
     #[test]

@@ -148,10 +148,12 @@ pub(crate) fn protect(headers: &mut HeaderMap, policy: &HeaderValue) {
 }
 
 /// What pages may load: what the server has, and pictures and films of the web, which authors show by their addresses.
+/// Unencrypted ones only where the platform is so itself.
 pub(crate) fn policy(platform_origin: &str) -> HeaderValue {
+    let web = if platform_origin.starts_with("http:") { "https: http:" } else { "https:" };
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self'; \
-         img-src 'self' {platform_origin} https:; media-src 'self' {platform_origin} https:; form-action 'self'; \
+         img-src 'self' {platform_origin} {web}; media-src 'self' {platform_origin} {web}; form-action 'self'; \
          base-uri 'none'; frame-ancestors 'self'"
     );
     // An origin has only characters that a header can carry.

@@ -13,7 +13,7 @@ use docs_core::{
 };
 
 use crate::{
-    address::{Addresses, Place, find_place, places},
+    address::{Addresses, Loads, Place, find_place, places},
     cache::{Caches, FrameKey},
     frame::Frame,
     preview::{Preview, Version},
@@ -202,7 +202,17 @@ impl Visit {
 
     /// The addresses of the site as one of its spaces has them.
     pub(crate) fn addresses(&self, place: &Place<'_>) -> Addresses {
-        Addresses::new(&self.places(), &self.found.site_base_path, &place.space.space.id)
+        let addresses = Addresses::new(&self.places(), &self.found.site_base_path, &place.space.space.id);
+        addresses.loading(self.loads())
+    }
+
+    /// How pages load the pictures of others: where nobody knows from where files will be served, in any way.
+    fn loads(&self) -> Loads {
+        let served = match &self.copy {
+            Some(copy) => copy.url.as_deref().unwrap_or("http:"),
+            None => self.platform.urls().base(),
+        };
+        if served.starts_with("http:") { Loads::Any } else { Loads::Encrypted }
     }
 
     /// The address of the site that it has besides others, with a slash at its end; blank where it is not known.

@@ -76,7 +76,9 @@ pub(super) fn markup(scene: &Scene<'_>, head: &Head) -> Markup {
     let title = if head.title.is_empty() { site.to_owned() } else { format!("{} | {site}", head.title) };
     let own = |name: &str| format!("{}{OWN}/{name}", scene.site_base());
     let theme = theme::Sheet::of(scene.look).name;
+    let loaded = |url| scene.addresses.loaded(url);
     let icon = scene.look.favicon.icon.as_ref();
+    let icon = icon.and_then(|icon| loaded(icon.light.as_str()).zip(loaded(icon.dark.as_str())));
     let picture = scene.look.social_preview.url.as_ref();
     html! {
         meta charset="utf-8";
@@ -86,9 +88,9 @@ pub(super) fn markup(scene: &Scene<'_>, head: &Head) -> Markup {
         link rel="stylesheet" href={ (scene.base()) (OWN) "/" (theme) };
         script src=(own(&Asset::script().name)) {}
         @match icon {
-            Some(icon) => {
-                link rel="icon" href=(icon.light.as_str()) media="(prefers-color-scheme: light)";
-                link rel="icon" href=(icon.dark.as_str()) media="(prefers-color-scheme: dark)";
+            Some((light, dark)) => {
+                link rel="icon" href=(light) media="(prefers-color-scheme: light)";
+                link rel="icon" href=(dark) media="(prefers-color-scheme: dark)";
             }
             None => link rel="icon" type="image/svg+xml" href={ (scene.base()) (OWN) "/icon.svg" };
         }

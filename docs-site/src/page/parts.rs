@@ -12,15 +12,17 @@ pub(super) const TREE: &str = "~pages";
 /// That of the links of the header.
 pub(super) const LINKS: &str = "~links";
 
-/// A picture of a site's own, one for light and one for dark surroundings.
-pub(super) fn logo(picture: &Themed<Url>, alt: &str) -> Markup {
-    html! {
-        @if picture.light == picture.dark {
-            img.logo src=(picture.light.as_str()) alt=(alt);
-        } @else {
-            img.logo.for-light src=(picture.light.as_str()) alt=(alt);
-            img.logo.for-dark src=(picture.dark.as_str()) alt=(alt);
-        }
+/// A picture of a site's own, one for light and one for dark surroundings; what it stands for where it cannot be
+/// loaded.
+pub(super) fn logo(scene: &Scene<'_>, picture: &Themed<Url>, alt: &str) -> Markup {
+    let loaded = |url| scene.addresses.loaded(url);
+    match (loaded(picture.light.as_str()), loaded(picture.dark.as_str())) {
+        (Some(light), Some(dark)) if light != dark => html! {
+            img.logo.for-light src=(light) alt=(alt);
+            img.logo.for-dark src=(dark) alt=(alt);
+        },
+        (Some(only), _) | (None, Some(only)) => html! { img.logo src=(only) alt=(alt); },
+        (None, None) => html! { span.title { (alt) } },
     }
 }
 

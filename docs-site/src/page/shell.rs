@@ -89,7 +89,7 @@ fn header(scene: &Scene<'_>) -> Markup {
         header.top {
             a.brand href=(scene.site_base()) {
                 @match &scene.look.header.logo {
-                    Some(picture) => (logo(picture, scene.title())),
+                    Some(picture) => (logo(scene, picture, scene.title())),
                     None => span.title { (scene.title()) },
                 }
             }
@@ -209,7 +209,7 @@ fn footer(scene: &Scene<'_>) -> Markup {
     }
     html! {
         footer.bottom {
-            @if let Some(picture) = &footer.logo { div { (logo(picture, scene.title())) } }
+            @if let Some(picture) = &footer.logo { div { (logo(scene, picture, scene.title())) } }
             @for group in footer.groups.iter() {
                 div.group { p.head { (group.title.as_str()) } (titled_links(scene, &group.links)) }
             }

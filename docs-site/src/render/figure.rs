@@ -25,7 +25,7 @@ impl Renderer<'_> {
         class: &str,
     ) -> Markup {
         let dark = dark.and_then(|dark| self.addresses.picture(dark));
-        let Some(light) = self.addresses.picture(light) else { return html! { span.missing { (alt) } } };
+        let Some(light) = self.addresses.picture(light) else { return unloaded(light, alt) };
         html! {
             img class=(if dark.is_some() { format!("{class} for-light") } else { class.to_owned() })
                 src=(light.src) alt=(alt) loading="lazy" decoding="async"
@@ -83,7 +83,12 @@ impl Renderer<'_> {
         let (width, height) = (given(data.width.as_ref()), given(data.height.as_ref()));
         let draw = |target: &ContentRef, class: &str| {
             let Some(picture) = self.addresses.picture(target) else {
-                return html! { span.missing { (alt) } };
+                // Nothing stands around it that leads elsewhere, so it may.
+                let to = self.addresses.target(target);
+                return match target {
+                    ContentRef::Url { .. } => self.linked(&to, Some("missing"), unloaded(target, alt)),
+                    _ => unloaded(target, alt),
+                };
             };
             // One size that is given decides the other.
             let (width, height) = match (width, height) {
@@ -132,6 +137,15 @@ impl Renderer<'_> {
         };
         self.card(target, size.as_deref(), self.fragments(block, at.inner()))
     }
+}
+
+/// What stands for a picture that cannot be loaded: what it shows, else its address.
+fn unloaded(target: &ContentRef, alt: &str) -> Markup {
+    let text = match target {
+        ContentRef::Url { url } if alt.trim().is_empty() => url.as_str(),
+        _ => alt,
+    };
+    html! { span.missing { (text) } }
 }
 
 /// A size of a picture as an attribute has it.

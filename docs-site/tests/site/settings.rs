@@ -1,6 +1,7 @@
 //! What the settings of a site and of its pages change in what readers see.
 
 use docs_core::model::{ImportGitRepository, SpaceId};
+use poem::http::Method;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -44,4 +45,36 @@ async fn a_page_is_edited_where_its_repository_has_a_form_for_that_if_the_site_s
     import(&w, &space, json!({ "repoTreeURL": github })).await;
     w.look(&site, json!({ "git": { "showEditLink": false } })).await;
     assert!(!w.html(&path).await.contains("Edit this page"));
+}
+
+#[tokio::test]
+async fn a_picture_that_a_page_may_not_load_is_a_link_and_a_logo_the_title() {
+    let picture = "http://pictures.test/a.png";
+    let markdown = format!("<figure><img src=\"{picture}\" alt=\"An A\"></figure>\n\nIn ![B]({picture}) it");
+    for (base, is_loaded) in [("http://docs.test:4000", true), ("https://docs.test", false)] {
+        let w = World::at(base).await;
+        let space = w.space("Guide").await;
+        w.page(&space, "First", &markdown).await;
+        let (site, path) = w.site("Docs", &space).await;
+        let both = json!({ "light": picture, "dark": picture });
+        w.look(
+            &site,
+            json!({ "favicon": { "icon": both }, "header": { "preset": "default", "logo": both,
+            "links": [] } }),
+        )
+        .await;
+        let got = w.ask(Method::GET, &path, &[("host", base.split("//").nth(1).expect("a host"))]).await;
+        let policy = got.header("content-security-policy");
+        assert_eq!(policy.contains(" http:;"), is_loaded, "{policy}");
+        let part = |loaded: &'static str, link: &'static str| if is_loaded { loaded } else { link };
+        for expected in [
+            part("alt=\"An A\" loading", "href=\"http://pictures.test/a.png\""),
+            part("alt=\"B\"", "<span class=\"missing\">B</span>"),
+            part("class=\"logo\" src=\"http://pictures.test/a.png\"", "<span class=\"title\">Docs</span>"),
+            part("rel=\"icon\" href=\"http://pictures.test/a.png\"", "~site/icon.svg"),
+        ] {
+            assert!(got.body.contains(expected), "{base}: {expected}:\n{}", got.body);
+        }
+        assert_eq!(got.body.contains("src=\"http:"), is_loaded, "{}", got.body);
+    }
 }
