@@ -9,8 +9,21 @@
       return null; // A browser may refuse to keep anything.
     }
   };
-  const chosen = kept("docs-theme");
-  if (root.hasAttribute("data-choose") && (chosen === "light" || chosen === "dark")) root.dataset.theme = chosen;
+  // What the visitor chose stands before what the page says, where they may choose.
+  const dress = () => {
+    const chosen = kept("docs-theme");
+    if (root.hasAttribute("data-choose") && (chosen === "light" || chosen === "dark")) root.dataset.theme = chosen;
+  };
+  dress();
+
+  // What an address names; one that is not written out well names what it says.
+  const anchor = (hash) => {
+    try {
+      return decodeURIComponent(hash.slice(1));
+    } catch {
+      return hash.slice(1);
+    }
+  };
 
   const element = (name, properties, ...children) => {
     const made = Object.assign(document.createElement(name), properties);
@@ -64,7 +77,7 @@
 
   // What an address leads to is opened where it is within tabs or what opens.
   const reveal = () => {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = location.hash && document.getElementById(anchor(location.hash));
     if (!target) return;
     for (let at = target; at; at = at.parentElement) {
       if (at.matches("details")) at.open = true;
@@ -94,8 +107,13 @@
       const query = input.value.trim();
       const turn = ++asked;
       if (query.length < 2) return void (box.hidden = true);
-      const answer = await fetch(`${search}.json?q=${encodeURIComponent(query)}`);
-      if (answer.ok && turn === asked) show((await answer.json()).pages.slice(0, 8));
+      try {
+        const answer = await fetch(`${search}.json?q=${encodeURIComponent(query)}`);
+        const pages = answer.ok && (await answer.json()).pages;
+        if (pages && turn === asked) show(pages.slice(0, 8));
+      } catch {
+        if (turn === asked) box.hidden = true; // Nobody answers: the form says so when it is sent.
+      }
     };
     input.addEventListener("input", () => {
       clearTimeout(timer);
@@ -121,7 +139,7 @@
   };
 
   const outline = () => {
-    const links = new Map([...document.querySelectorAll(".outline a")].map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
+    const links = new Map([...document.querySelectorAll(".outline a")].map((link) => [anchor(link.hash), link]));
     if (!links.size) return;
     const seen = new IntersectionObserver(
       (entries) => {
@@ -161,6 +179,9 @@
       document.head.append(...page.querySelectorAll("link[rel=canonical], link[rel=alternate], meta[name=description]"));
       document.title = page.title;
       root.lang = page.documentElement.lang;
+      root.toggleAttribute("data-choose", page.documentElement.hasAttribute("data-choose"));
+      root.dataset.theme = page.documentElement.dataset.theme || "auto";
+      dress();
       document.body.replaceWith(document.adoptNode(page.body));
       start();
       const tree = document.querySelector(".side .tree");
@@ -176,6 +197,7 @@
   const navigation = () => {
     const base = new URL(document.body.dataset.site, location.href).pathname;
     document.body.addEventListener("click", (event) => {
+      for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
       const link = event.target.closest("a[href]");
       const plain = !event.defaultPrevented && !event.button && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
       if (!link || !plain || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;

@@ -151,6 +151,35 @@ async fn what_takes_the_whole_width_is_wider_than_text_and_phones_have_the_links
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_script_bears_wrong_addresses_and_no_network_and_follows_the_theme_of_each_page() {
+    let Some(mut browser) = Browser::start().await else { return };
+    let w = World::new().await;
+    let (site, path) = site(&w).await;
+    let to = json!({ "kind": "url", "url": "https://a.test/shop" });
+    let header = json!({ "preset": "default",
+        "links": [{ "title": "More", "to": null, "links": [{ "title": "Jobs", "to": to }] }] });
+    w.look(&site, json!({ "header": header, "themes": { "default": "light", "toggeable": false } })).await;
+    let base = w.serve().await;
+    browser.open(&format!("{base}{path}second#%")).await;
+    assert_eq!(browser.eval("document.querySelector('.copy') !== null").await, true, "the script goes on");
+    let is_open = "document.querySelector('.links .menu').open";
+    browser.eval("document.querySelector('.links summary').click()").await;
+    assert_eq!(browser.eval(is_open).await, true);
+    browser.eval("document.querySelector('h1').click()").await;
+    assert_eq!(browser.eval(is_open).await, false, "a menu closes where somebody clicks elsewhere");
+    w.look(&site, json!({ "themes": { "default": "dark", "toggeable": false } })).await;
+    browser.eval("document.querySelector('.tree a[href$=third]').click()").await;
+    browser.until("document.querySelector('h1').textContent === 'Third'").await;
+    assert_eq!(browser.eval("document.documentElement.dataset.theme").await, "dark");
+    let offline = json!({ "offline": true, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
+    browser.ask("Network.emulateNetworkConditions", offline).await;
+    browser.eval("{ const input = document.querySelector('.find input'); input.value = 'money'; input.dispatchEvent(new Event('input')); }").await;
+    browser.until("performance.getEntriesByType('resource').some((it) => it.name.includes('search.json'))").await;
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn text_from_right_to_left_begins_at_the_right_whatever_stands_before_it_and_code_at_the_left() {
     let Some(mut browser) = Browser::start().await else { return };
     let w = World::new().await;
