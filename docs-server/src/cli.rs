@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::{
     Server, ServerConfig, ServerError, admin::Admin, export::export, health_check, health_check::Question,
-    setup::Published,
+    home::first_site, setup::Published,
 };
 
 /// A documentation platform.
@@ -116,8 +116,17 @@ impl Cli {
 }
 
 async fn serve(config: ServerConfig) -> Result<(), ServerError> {
-    let is_chosen = config.token.is_some();
+    let (is_chosen, is_own) = (config.token.is_some(), config.import.is_some());
     let server = Server::start(config).await?;
+    // The root leads there: what a person who has just started it wants first.
+    let what = match server.first_start() {
+        Some(_) if cfg!(feature = "git") && !is_own => Some("handbook"),
+        Some(_) => Some("documentation"),
+        None => first_site(server.platform()).await?.map(|_| "documentation"),
+    };
+    if let Some(what) = what {
+        println!("Read the {what}: {}/", server.base_url());
+    }
     println!("The documentation platform is at {}", server.base_url());
     if let Some(first) = server.first_start() {
         // Before anything else can go wrong: it is stored as a hash, and nobody can read it later.
@@ -133,7 +142,7 @@ async fn serve(config: ServerConfig) -> Result<(), ServerError> {
 
 /// Prints the addresses that a person needs.
 fn greet(base: &str, Published { space, url, .. }: &Published) {
-    println!("  read it in a browser  {url}");
+    println!("  its first site        {url}");
     println!("  explorer of the API   {base}/docs");
     println!("  first space           {base}/v1/spaces/{space}/content/pages");
 }

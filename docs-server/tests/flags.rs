@@ -466,6 +466,8 @@ async fn the_root_of_the_server_leads_to_the_handbook_as_web_pages() {
     let page = ask("GET", &site, &[], Value::Null).await;
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     assert_eq!(ask("GET", &format!("{site}quick-start"), &[], Value::Null).await.status, 200);
+    let robots = ask("GET", &format!("{base}/robots.txt"), &[], Value::Null).await;
+    assert_eq!((robots.status, robots.header("content-type")), (200, Some("text/plain; charset=utf-8")));
     assert_eq!(
         ask("GET", &format!("{base}/docs"), &[], Value::Null).await.status,
         200,
@@ -487,8 +489,9 @@ async fn the_greeting_says_where_the_handbook_is_read() {
         assert!(read > 0, "{said}");
         said.push_str(&String::from_utf8_lossy(&bytes[..read]));
     }
-    let line = said.lines().nth(1).expect("a line");
-    assert!(line.contains("read it in a browser") && line.contains("/sites/"), "{said}");
+    let url = said.lines().next().and_then(|line| line.strip_prefix("Read the handbook: "));
+    assert!(url.is_some_and(|url| url.starts_with("http://127.0.0.1:") && url.ends_with('/')), "{said}");
+    assert!(said.lines().any(|line| line.contains("its first site") && line.contains("/sites/")), "{said}");
 }
 
 #[tokio::test]

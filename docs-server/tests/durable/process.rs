@@ -49,7 +49,7 @@ impl Process {
         let mut lines = BufReader::new(stdout).lines();
         let said = tokio::time::timeout(PATIENCE, lines.next_line()).await.expect("it starts in time");
         let line = said.expect("its output can be read").expect("it says its address");
-        let base = line.rsplit(' ').next().expect("a word").to_owned();
+        let base = line.rsplit(' ').next().expect("a word").trim_end_matches('/').to_owned();
         assert!(base.starts_with("http://"), "{line}");
         let process = Self { child, base };
         // What else it prints is not needed, but the pipe must not fill up.
