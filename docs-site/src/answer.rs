@@ -91,8 +91,16 @@ impl Answer {
                 Keeping::Nobody => "no-store",
             }),
         );
-        if self.keeping != Keeping::ForGood {
-            headers.append(header::VARY, HeaderValue::from_static("Accept, Authorization, Cookie"));
+        // Who keeps an answer asks each time with the visitor's own headers, so what is for anybody may be kept once,
+        // whatever cookies of others they send. Pages are Markdown too, by the same address.
+        match self.keeping {
+            Keeping::Visitor | Keeping::Nobody => {
+                headers.append(header::VARY, HeaderValue::from_static("Accept, Authorization, Cookie"));
+            }
+            Keeping::Anybody if matches!(self.media_type, HTML | MARKDOWN) => {
+                headers.append(header::VARY, HeaderValue::from_static("Accept"));
+            }
+            Keeping::Anybody | Keeping::ForGood => {}
         }
         if !self.is_indexed {
             headers.insert("x-robots-tag", HeaderValue::from_static("noindex"));

@@ -164,6 +164,8 @@ async fn a_client_that_has_a_page_is_told_so() {
     let (_, path) = w.site("Docs", &space).await;
     let first = w.get(&path).await;
     assert_eq!(first.header("cache-control"), "public, no-cache");
+    assert_eq!(first.header("vary"), "Accept", "cookies of others are no other page for shared caches");
+    assert_ne!(w.get(&format!("{path}sitemap.xml")).await.header("vary"), "Accept");
     let tag = first.header("etag").to_owned();
     let again = w.ask(Method::GET, &path, &[("if-none-match", &tag)]).await;
     assert_eq!((again.status, again.body.as_str()), (StatusCode::NOT_MODIFIED, ""));
