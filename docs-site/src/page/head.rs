@@ -98,7 +98,7 @@ pub(super) fn markup(scene: &Scene<'_>, head: &Head) -> Markup {
         @if !head.is_indexed { meta name="robots" content="noindex"; }
         @if let Some(url) = &head.canonical { link rel="canonical" href=(url); }
         @if head.current.is_some() {
-            @for (language, url) in &scene.alternates { link rel="alternate" hreflang=(language) href=(url); }
+            @for (language, url) in scene.alternates() { link rel="alternate" hreflang=(language) href=(url); }
         }
         @if let Some(url) = &head.markdown { link rel="alternate" type="text/markdown" href=(url); }
         @if scene.visit.has_address() {

@@ -74,11 +74,11 @@ pub(crate) struct Scene<'s> {
     base: String,
     /// The address of the site besides others, with a slash at its end.
     pub(crate) canonical_base: String,
-    /// The same page in other languages of the site: how HTML names them, and its addresses.
-    alternates: Vec<(&'static str, String)>,
+    /// The same page in the spaces beside this one: their places of `places`, and its paths there.
+    variants: Vec<(usize, String)>,
 }
 
-/// Most spaces of a section in which a page is looked for in other languages.
+/// Most spaces of a section in which a page is looked for beside its own.
 const MAX_VARIANTS: usize = 20;
 
 impl<'s> Scene<'s> {
@@ -114,36 +114,65 @@ impl<'s> Scene<'s> {
             words: Words::of(look.internationalization.locale),
             addresses,
             frame,
-            alternates: Vec::new(),
+            variants: Vec::new(),
         })
     }
 
-    /// Looks for an entry in the spaces beside this one that are in other languages.
+    /// Looks for an entry in the spaces beside this one.
     ///
     /// # Errors
     /// The platform's.
-    async fn find_alternates(&mut self, caches: &Caches, at: usize) -> Result<()> {
-        let entry = self.frame.entries.get(at).filter(|_| self.visit.has_address());
-        let Some(entry) = entry else { return Ok(()) };
+    async fn find_variants(&mut self, caches: &Caches, at: usize) -> Result<()> {
+        let Some(entry) = self.frame.entries.get(at) else { return Ok(()) };
         let path = if self.frame.first() == Some(at) { "" } else { entry.path.as_str() };
-        let section = self.place.section.map(|section| &section.id);
-        let mut found = Vec::new();
-        for place in
-            self.places.iter().filter(|place| place.section.map(|of| &of.id) == section).take(MAX_VARIANTS)
-        {
-            let look = self.visit.look(&place.space.id);
-            let language = Words::of(look.internationalization.locale).language;
-            if language == self.words.language || found.iter().any(|(known, _)| *known == language) {
+        let (mut found, mut looked) = (Vec::new(), 0);
+        for (number, place) in self.beside() {
+            if place.space.id == self.place.space.id {
+                found.push((number, encoded(path)));
+                continue;
+            }
+            looked += 1;
+            if looked > MAX_VARIANTS {
                 continue;
             }
             let frame = self.visit.frame(caches, place).await?;
             if frame.find(path).is_some_and(|at| frame.entries[at].kind == EntryKind::Document) {
-                let below = format!("{}{}", place.path, encoded(path));
+                found.push((number, encoded(path)));
+            }
+        }
+        self.variants = found;
+        Ok(())
+    }
+
+    /// The spaces to choose from where this one is, itself among them, with their places.
+    fn beside(&self) -> impl Iterator<Item = (usize, &Place<'s>)> {
+        let section = self.place.section.map(|section| &section.id);
+        self.places.iter().enumerate().filter(move |(_, place)| place.section.map(|of| &of.id) == section)
+    }
+
+    /// The path below the site of a space beside this one: of the same page, where it has that.
+    fn variant_path(&self, (number, place): (usize, &Place<'_>)) -> String {
+        let same = self.variants.iter().find(|(of, _)| *of == number).map_or("", |(_, path)| path.as_str());
+        format!("{}{same}", place.path)
+    }
+
+    /// The page in the languages of the site, its own among them: how HTML names these, and its addresses. Nothing where
+    /// there is only one, or where nobody knows where the site is.
+    fn alternates(&self) -> Vec<(&'static str, String)> {
+        let mut found: Vec<(&'static str, String)> = Vec::new();
+        let own = self.places.iter().position(|place| place.space.id == self.place.space.id);
+        // Of two spaces in one language the page's own is the one.
+        let first = self.variants.iter().filter(|(number, _)| Some(*number) == own);
+        for (number, path) in first.chain(&self.variants).filter(|_| self.visit.has_address()) {
+            let place = &self.places[*number];
+            let look = self.visit.look(&place.space.id);
+            let language = Words::of(look.internationalization.locale).language;
+            if found.iter().all(|(known, _)| *known != language) {
+                let below = format!("{}{path}", place.path);
                 found.push((language, self.visit.address(&self.canonical_base, &below)));
             }
         }
-        self.alternates = found;
-        Ok(())
+        if found.len() > 1 { found } else { Vec::new() }
     }
 
     /// The path of the space, with a slash at its end.
@@ -216,7 +245,7 @@ pub(crate) async fn document_page_of(
         // One that is not there yet may come at any time.
         is_kept = !shows_specs(document) && !reused.values().any(shows_specs);
     }
-    scene.find_alternates(caches, at).await?;
+    scene.find_variants(caches, at).await?;
     let html = draw(&scene, (&page, at), (&reused, &specs));
     let is_indexed =
         visit.site.site.visibility == docs_core::model::SiteVisibility::Public && !page.no_robots_index;

@@ -139,9 +139,7 @@ fn header_links(scene: &Scene<'_>) -> Markup {
 
 /// The spaces of a section to choose from, or of a site without sections.
 fn variants(scene: &Scene<'_>) -> Markup {
-    let section = scene.place.section.map(|section| &section.id);
-    let beside: Vec<_> =
-        scene.places.iter().filter(|place| place.section.map(|section| &section.id) == section).collect();
+    let beside: Vec<_> = scene.beside().collect();
     if beside.len() < 2 {
         return Markup::default();
     }
@@ -149,9 +147,9 @@ fn variants(scene: &Scene<'_>) -> Markup {
         details.menu.variants {
             summary { (scene.place.space.title) }
             ul {
-                @for place in beside {
+                @for (number, place) in beside {
                     @let is_here = place.space.id == scene.place.space.id;
-                    li { a href={ (scene.site_base()) (place.path) } aria-current=[is_here.then_some("true")] {
+                    li { a href={ (scene.site_base()) (scene.variant_path((number, place))) } aria-current=[is_here.then_some("true")] {
                         (place.space.title)
                     } }
                 }

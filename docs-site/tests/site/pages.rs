@@ -232,9 +232,26 @@ async fn a_page_names_itself_in_the_other_languages_of_a_site() {
     let change =
         serde_json::from_value(json!({ "internationalization": { "locale": "de" } })).expect("a change");
     w.me().org(&w.org).site(&site).space(&place).override_customization(change).await.expect("changed");
-    let link = |path: &str| format!("rel=\"alternate\" hreflang=\"de\" href=\"http://docs.test:4000{path}\"");
-    assert!(w.html(&format!("{path}setup")).await.contains(&link(&format!("{path}deutsch/setup"))));
-    assert!(w.html(&path).await.contains(&link(&format!("{path}deutsch/"))));
+    let link = |language: &str, path: &str| {
+        format!("rel=\"alternate\" hreflang=\"{language}\" href=\"http://docs.test:4000{path}\"")
+    };
+    // Each page names all of them, itself too, or search engines believe none.
+    for page in ["setup", "deutsch/setup"] {
+        let shown = w.html(&format!("{path}{page}")).await;
+        for (language, to) in [("en", "setup"), ("de", "deutsch/setup")] {
+            assert!(
+                shown.contains(&link(language, &format!("{path}{to}"))),
+                "{page} lacks {language}: {shown}"
+            );
+            // The way to the other language leads to the same page.
+            assert!(
+                shown.contains(&format!("<li><a href=\"{path}{to}\"")),
+                "{page} does not lead to {to}: {shown}"
+            );
+        }
+    }
+    assert!(w.html(&path).await.contains(&link("de", &format!("{path}deutsch/"))));
+    assert!(w.html(&format!("{path}only-here")).await.contains(&format!("<li><a href=\"{path}deutsch/\"")));
     assert!(!w.html(&format!("{path}only-here")).await.contains("hreflang"));
 }
 
