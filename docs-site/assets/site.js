@@ -36,9 +36,7 @@
     if (!button) return;
     button.hidden = false;
     button.addEventListener("click", () => {
-      const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-      const now = root.dataset.theme === "auto" ? system : root.dataset.theme;
-      root.dataset.theme = now === "dark" ? "light" : "dark";
+      root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
       kept("docs-theme", root.dataset.theme);
     });
   };
@@ -180,7 +178,7 @@
       document.title = page.title;
       root.lang = page.documentElement.lang;
       root.toggleAttribute("data-choose", page.documentElement.hasAttribute("data-choose"));
-      root.dataset.theme = page.documentElement.dataset.theme || "auto";
+      root.dataset.theme = page.documentElement.dataset.theme || "light";
       dress();
       document.body.replaceWith(document.adoptNode(page.body));
       start();

@@ -55,10 +55,7 @@ fn style_sheet(look: &Customization) -> String {
         Depth::Flat => "none",
     };
     let _ = write!(light, "--radius:{radius};--shadow:{shadow};");
-    let mut css = format!(
-        ":root{{{light}}}html[data-theme=dark]{{{dark}}}\
-         @media(prefers-color-scheme:dark){{html[data-theme=auto]{{{dark}}}}}\n"
-    );
+    let mut css = format!(":root{{{light}}}html[data-theme=dark]{{{dark}}}\n");
     if styling.links == LinksStyle::Accent {
         css.push_str("article a:not(.button):not(.card){font-weight:600}\n");
     }

@@ -17,11 +17,10 @@ use crate::{address::sections, assets::OWN, preview::COMPARE};
 pub(super) fn shell(scene: &Scene<'_>, head: &Head, main: &Markup, aside: &Markup) -> Markup {
     let words = scene.words;
     let themes = scene.look.themes;
-    let theme = match (themes.default, themes.toggeable) {
-        // Where visitors may choose, their system does until they have.
-        (ThemeMode::Light, true) => "auto",
-        (ThemeMode::Light, false) => "light",
-        (ThemeMode::Dark, _) => "dark",
+    // What their system says is no choice of visitors: the site's is there until they choose.
+    let theme = match themes.default {
+        ThemeMode::Light => "light",
+        ThemeMode::Dark => "dark",
     };
     let search = scene.visit.copy.is_none().then(|| format!("{}{OWN}/search", scene.base()));
     let class = if head.is_wide { "page wide" } else { "page" };

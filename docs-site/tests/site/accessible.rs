@@ -59,6 +59,7 @@ async fn no_page_has_a_serious_violation_of_accessibility_in_light_or_dark() {
         browser.ask("Emulation.setEmulatedMedia", media).await;
         for page in &pages {
             browser.open(&format!("{base}{page}")).await;
+            browser.eval(&format!("document.documentElement.dataset.theme = '{scheme}'; true")).await;
             browser.eval(&format!("{axe}; true")).await;
             let said = browser
                 .eval(

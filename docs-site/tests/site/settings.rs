@@ -78,3 +78,20 @@ async fn a_picture_that_a_page_may_not_load_is_a_link_and_a_logo_the_title() {
         assert_eq!(got.body.contains("src=\"http:"), is_loaded, "{}", got.body);
     }
 }
+
+#[tokio::test]
+async fn a_site_begins_light_or_dark_as_it_says_whether_or_not_visitors_may_choose() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Text.").await;
+    let (site, path) = w.site("Docs", &space).await;
+    for theme in ["light", "dark"] {
+        for may_choose in [true, false] {
+            w.look(&site, json!({ "themes": { "default": theme, "toggeable": may_choose } })).await;
+            let shown = w.html(&path).await;
+            assert!(shown.contains(&format!("data-theme=\"{theme}\"")), "{shown}");
+            assert_eq!(shown.contains("data-choose"), may_choose, "{shown}");
+            assert_eq!(shown.contains("class=\"theme\""), may_choose, "{shown}");
+        }
+    }
+}
