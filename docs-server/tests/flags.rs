@@ -334,6 +334,19 @@ async fn the_rate_limit_believes_the_proxies_that_are_named_and_nobody_else() {
 }
 
 #[tokio::test]
+async fn the_rate_limit_counts_pages_of_sites_and_messages_of_agents() {
+    let server = Process::with(&["--bind", ANY, "--rate-limit", "2"]).await;
+    let root = format!("{}/", server.base);
+    until("the site", async || ask("GET", &root, &[], Value::Null).await.status == 307).await;
+    let site = ask("GET", &root, &[], Value::Null).await.header("location").expect("an address").to_owned();
+    until("a refusal", async || ask("GET", &site, &[], Value::Null).await.status == 429).await;
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let headers = [("accept", "application/json, text/event-stream")];
+    let agents = format!("{}/~site/mcp", site.trim_end_matches('/'));
+    until("a refusal", async || ask("POST", &agents, &headers, list.clone()).await.status == 429).await;
+}
+
+#[tokio::test]
 async fn an_address_that_is_printed_can_be_connected_to() {
     for (bind, host) in
         [("localhost:0", "localhost"), ("0.0.0.0:0", "localhost"), ("127.0.0.1:0", "127.0.0.1")]

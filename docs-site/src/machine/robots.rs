@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use docs_core::{Result, model::SiteVisibility};
+use docs_core::{
+    Result,
+    model::{SiteVisibility, Timestamp},
+};
 
 use crate::{assets::OWN, cache::Caches, visit::Visit, xml::escaped};
 
@@ -39,38 +42,42 @@ pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>)
         return Ok(None);
     }
     let base = visit.canonical_base(&visit.place()?);
-    let skipped = part.unwrap_or(1).saturating_sub(1).saturating_mul(MAX_URLS);
-    let (mut all, mut listed) = (0_usize, 0_usize);
-    let mut out = format!("{START}<urlset {SCHEMA}>\n");
+    let mut urls = Vec::new();
     for place in visit.places() {
         let frame = visit.frame(caches, &place).await?;
         for at in frame.documents() {
             let page = &frame.entries[at];
-            if page.is_hidden || page.is_unindexed {
-                continue;
+            if !page.is_hidden && !page.is_unindexed {
+                let below = format!("{}{}", place.path, frame.address(at));
+                urls.push((visit.address(&base, &below), page.updated_at));
             }
-            all += 1;
-            if all <= skipped || listed >= MAX_URLS {
-                continue;
-            }
-            listed += 1;
-            let path = frame.address(at);
-            let url = escaped(&visit.address(&base, &format!("{}{path}", place.path)));
-            // Writing to a String cannot fail.
-            let _ = write!(out, "<url><loc>{url}</loc>");
-            if let Some(time) = page.updated_at {
-                let _ = write!(out, "<lastmod>{time}</lastmod>");
-            }
-            out.push_str("</url>\n");
         }
     }
-    out.push_str("</urlset>\n");
-    Ok(match part {
-        None if all > MAX_URLS => Some(index(&base, all.div_ceil(MAX_URLS))),
-        Some(0) => None,
-        Some(_) if listed == 0 => None,
-        _ => Some(out),
-    })
+    Ok(map(&base, &urls, (part, MAX_URLS)))
+}
+
+/// The map of some addresses, with when they changed, or a part of it that has at most so many.
+fn map(
+    base: &str,
+    urls: &[(String, Option<Timestamp>)],
+    (part, most): (Option<usize>, usize),
+) -> Option<String> {
+    if part.is_none() && urls.len() > most {
+        return Some(index(base, urls.len().div_ceil(most)));
+    }
+    let listed = urls.chunks(most).nth(part.unwrap_or(1).checked_sub(1)?);
+    // A site without pages has a map all the same.
+    let listed = if part.is_none() { listed.unwrap_or_default() } else { listed? };
+    let mut out = format!("{START}<urlset {SCHEMA}>\n");
+    for (url, at) in listed {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "<url><loc>{}</loc>", escaped(url));
+        if let Some(at) = at {
+            let _ = write!(out, "<lastmod>{at}</lastmod>");
+        }
+        out.push_str("</url>\n");
+    }
+    Some(out + "</urlset>\n")
 }
 
 /// A map that names others.
@@ -80,4 +87,28 @@ fn index(base: &str, parts: usize) -> String {
         let _ = writeln!(out, "<sitemap><loc>{}sitemap-{part}.xml</loc></sitemap>", escaped(base));
     }
     out + "</sitemapindex>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_of_more_addresses_than_it_may_have_names_its_parts() {
+        let urls: Vec<_> = (0..5).map(|at| (format!("https://a.test/{at}?&"), None)).collect();
+        let of = |part, most| map("https://a.test/", &urls, (part, most));
+        let whole = of(None, 5).expect("a map");
+        assert_eq!(whole.matches("<url><loc>").count(), 5);
+        assert!(whole.contains("https://a.test/0?&amp;</loc>"), "{whole}");
+        let index = of(None, 2).expect("a map");
+        assert!(index.contains("<sitemapindex"), "{index}");
+        let named: Vec<_> =
+            (1..=3).map(|part| format!("<loc>https://a.test/sitemap-{part}.xml</loc>")).collect();
+        assert!(named.iter().all(|part| index.contains(part)) && !index.contains("sitemap-4"), "{index}");
+        let parts: Vec<_> = (1..=3).filter_map(|part| of(Some(part), 2)).collect();
+        let counts: Vec<_> = parts.iter().map(|part| part.matches("<url><loc>").count()).collect();
+        assert_eq!(counts, [2, 2, 1], "each address is in one part");
+        assert_eq!((of(Some(0), 2), of(Some(4), 2)), (None, None));
+        assert!(map("https://a.test/", &[], (None, 2)).is_some_and(|map| map.contains("<urlset")));
+    }
 }

@@ -1,6 +1,6 @@
 //! What the settings of a site and of its pages change in what readers see.
 
-use docs_core::model::{ImportGitRepository, SpaceId};
+use docs_core::model::{Customization, ImportGitRepository, SpaceId, Styling};
 use poem::http::Method;
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::world::World;
 
 /// Imports a page into a space from a repository of which this is said besides.
 async fn import(w: &World, space: &SpaceId, more: Value) {
-    w.git.put("README.md", "# Welcome\n\nHello.\n");
+    w.git.put("README.md", "# Welcome\n\n[out](https://a.test)\n");
     let mut from =
         json!({ "url": "https://git.example/o/docs.git", "ref": "refs/heads/main", "force": true });
     for (name, value) in more.as_object().expect("an object") {
@@ -93,5 +93,170 @@ async fn a_site_begins_light_or_dark_as_it_says_whether_or_not_visitors_may_choo
             assert_eq!(shown.contains("data-choose"), may_choose, "{shown}");
             assert_eq!(shown.contains("class=\"theme\""), may_choose, "{shown}");
         }
+    }
+}
+
+/// What proves that a setting is dealt with.
+enum Row {
+    /// This value brings that into a page.
+    Brings(Value, &'static str),
+    /// This value takes that from a page.
+    Takes(Value, &'static str),
+    /// It has no effect, and the decision on sites says so.
+    Named,
+}
+
+/// A row for each setting: a new one has to be named here before this compiles.
+fn rows(look: &Customization) -> Vec<(&'static str, Row)> {
+    let Customization {
+        title: _,
+        styling: _,
+        internationalization: _,
+        favicon: _,
+        header: _,
+        footer: _,
+        announcement: _,
+        themes: _,
+        pdf: _,
+        feedback: _,
+        ai: _,
+        advanced_customization: _,
+        git: _,
+        page_actions: _,
+        external_links: _,
+        pagination: _,
+        trademark: _,
+        privacy_policy: _,
+        social_preview: _,
+        insights: _,
+    } = look;
+    let to = json!({ "kind": "url", "url": "https://a.test/shop" });
+    let link = |title: &str| json!({ "title": title, "to": to });
+    let both = json!({ "light": "https://a.test/l.png", "dark": "https://a.test/d.png" });
+    let menu =
+        json!({ "preset": "default", "links": [{ "title": "More", "to": null, "links": [link("Jobs")] }] });
+    let said = json!({ "enabled": true, "message": "New version", "link": link("Read on"), "style": "info" });
+    let mut styling = serde_json::to_value(Styling::default()).expect("JSON");
+    styling["links"] = "accent".into();
+    let brings = Row::Brings;
+    vec![
+        ("title", brings(json!("The Handbook"), "<title>Welcome | The Handbook</title>")),
+        ("styling", brings(styling, "~site/theme.")),
+        ("internationalization", brings(json!({ "locale": "de" }), "<html lang=\"de\"")),
+        ("favicon", brings(json!({ "icon": both }), "rel=\"icon\" href=\"https://a.test/l.png\"")),
+        ("header", brings(menu, "<summary>More</summary><ul><li><a href=\"https://a.test/shop\"")),
+        (
+            "footer",
+            brings(
+                json!({ "groups": [], "logo": both }),
+                "class=\"logo for-dark\" src=\"https://a.test/d.png\"",
+            ),
+        ),
+        ("announcement", brings(said, "href=\"https://a.test/shop\" rel=\"noopener\">Read on</a>")),
+        ("themes", brings(json!({ "default": "dark", "toggeable": true }), "data-theme=\"dark\"")),
+        ("pdf", Row::Named),
+        ("feedback", Row::Named),
+        ("ai", Row::Named),
+        ("advancedCustomization", Row::Named),
+        ("git", brings(json!({ "showEditLink": true }), "https://github.com/o/docs/edit/main/README.md")),
+        (
+            "pageActions",
+            Row::Takes(json!({ "externalAI": true, "markdown": false, "mcp": true }), "View as Markdown"),
+        ),
+        ("externalLinks", brings(json!({ "target": "blank" }), "target=\"_blank\"")),
+        ("pagination", Row::Takes(json!({ "enabled": false }), "class=\"beside\"")),
+        ("trademark", Row::Named),
+        (
+            "privacyPolicy",
+            brings(json!({ "url": "https://a.test/privacy" }), "href=\"https://a.test/privacy\""),
+        ),
+        (
+            "socialPreview",
+            brings(json!({ "url": "https://a.test/card.png" }), "content=\"https://a.test/card.png\""),
+        ),
+        ("insights", Row::Named),
+    ]
+}
+
+#[tokio::test]
+async fn each_setting_of_a_site_has_an_effect_or_is_named_as_one_without() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.git.put("second.md", "# Second\n\nText.\n");
+    w.git.put("SUMMARY.md", "# Table of contents\n\n* [Welcome](README.md)\n* [Second](second.md)\n");
+    import(&w, &space, json!({ "repoTreeURL": "https://github.com/o/docs/tree/main" })).await;
+    let (site, path) = w.site("Docs", &space).await;
+    let look = Customization::default();
+    let usual = serde_json::to_value(&look).expect("JSON");
+    let note = include_str!("../../../decisions/0027-site.md");
+    let (_, note) = note.split_once("**Settings without an effect.**").expect("a part");
+    let note = note.split("\n\n").next().expect("a part");
+    let before = w.html(&path).await;
+    for (name, row) in rows(&look) {
+        let (value, part, is_there) = match row {
+            Row::Brings(value, part) => (value, part, true),
+            Row::Takes(value, part) => (value, part, false),
+            Row::Named => {
+                assert!(note.contains(&format!("`{name}`")), "{name} is not named");
+                continue;
+            }
+        };
+        w.look(&site, json!({ name: value })).await;
+        let shown = w.html(&path).await;
+        assert_ne!(shown, before, "{name} changes nothing");
+        assert_eq!(shown.contains(part), is_there, "{name}: {part}:\n{shown}");
+        assert!(is_there || before.contains(part), "{name}: {part} is never there");
+        w.look(&site, json!({ name: usual.get(name).cloned().unwrap_or_default() })).await;
+    }
+}
+
+#[tokio::test]
+async fn an_icon_may_be_an_emoji() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Text.").await;
+    let (site, path) = w.site("Docs", &space).await;
+    w.look(&site, json!({ "favicon": { "emoji": "🚀" } })).await;
+    let icon = w.get(&format!("{path}~site/icon.svg")).await;
+    assert_eq!(icon.header("content-type"), "image/svg+xml");
+    assert!(icon.body.contains('🚀'), "{icon:?}");
+}
+
+#[tokio::test]
+async fn sections_and_groups_of_them_stand_beside_each_other_above_each_page() {
+    let w = World::new().await;
+    let mut spaces = Vec::new();
+    for title in ["Guide", "Calls", "Programs"] {
+        let space = w.space(title).await;
+        w.page(&space, "First", "Text.").await;
+        spaces.push(space);
+    }
+    let (site, path) = w.site("Docs", &spaces[0]).await;
+    assert!(!w.html(&path).await.contains("class=\"sections\""), "a site of one part has none");
+    let mut sections = Vec::new();
+    for (space, title) in spaces[1..].iter().zip(["API", "Tools"]) {
+        let new = json!({ "spaceId": space, "title": title });
+        let new = serde_json::from_value(new).expect("a section");
+        sections.push(w.me().org(&w.org).site(&site).sections().create(new).await.expect("added").id);
+    }
+    let group = json!({ "title": "More", "sections": [sections[1]] });
+    let group = serde_json::from_value(group).expect("a group");
+    w.me().org(&w.org).site(&site).section_groups().create(group).await.expect("added");
+    let bar = async |page: &str| {
+        let shown = w.html(&format!("{path}{page}")).await;
+        let bar = shown.split("<nav class=\"sections\">").nth(1).and_then(|rest| rest.split("</nav>").next());
+        bar.expect("sections").to_owned()
+    };
+    let first = bar("").await;
+    for part in [
+        format!("href=\"{path}api/\""),
+        "<summary>More</summary>".to_owned(),
+        format!("href=\"{path}tools/\""),
+    ] {
+        assert!(first.contains(&part), "{part}: {first}");
+    }
+    for page in ["api/", "tools/"] {
+        let here = format!("href=\"{path}{page}\" aria-current=\"true\"");
+        assert!(bar(page).await.contains(&here) && !first.contains(&here), "{page}");
     }
 }
