@@ -11,6 +11,7 @@ use poem::{
 
 use crate::{
     cache::Tagged,
+    claims::PUBLIC_COOKIE,
     request::{Asked, MEMBER_COOKIE, VISITOR_COOKIE, is_token},
 };
 
@@ -188,6 +189,15 @@ pub(crate) fn redirect_as(status: StatusCode, to: &str, policy: &HeaderValue) ->
 /// Lets a visitor's browser keep their token for a site.
 pub(crate) fn keep_token(response: &mut Response, token: &str, path: &str, asked: &Asked<'_>) {
     keep(response, (VISITOR_COOKIE, token), &format!("Path={path}; Max-Age={COOKIE_SECONDS}"), asked);
+}
+
+/// Lets a visitor's browser keep the claims that an address made for them, until it is closed.
+pub(crate) fn keep_claims(response: &mut Response, claims: &str, path: &str, asked: &Asked<'_>) {
+    let secure = if asked.is_secure { "; Secure" } else { "" };
+    let cookie = format!("{PUBLIC_COOKIE}={claims}; Path={path}; HttpOnly; SameSite=Lax{secure}");
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
 }
 
 /// Lets a member's browser keep their token for the previews of a site, until it is closed.

@@ -28,6 +28,7 @@ mod address;
 mod answer;
 mod assets;
 mod cache;
+mod claims;
 mod export;
 mod frame;
 mod gather;

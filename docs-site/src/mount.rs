@@ -13,9 +13,12 @@ use url::Url;
 
 use crate::{
     address::encoded,
-    answer::{self, Answer, HTML, JSON, Keeping, MARKDOWN, RSS, TEXT, XML, keep_token, redirect},
+    answer::{
+        self, Answer, HTML, JSON, Keeping, MARKDOWN, RSS, TEXT, XML, keep_claims, keep_token, redirect,
+    },
     assets::{Asset, MCP, OWN},
     cache::{Caches, PageKey},
+    claims::{claims, is_claim, kept},
     frame::EntryKind,
     machine::{feed, full_list, mcp, page_markdown, robots, short_list, sitemap},
     page::{Scene, bare_page, compare_page, document_page, missing_page, results_as_json, search_page},
@@ -225,15 +228,9 @@ impl Shared {
             }
             Arrival::SignIn(to) => return Ok(redirect(&to, &self.policy)),
         };
-        if let Some(token) = asked.handed_token() {
-            let to = format!(
-                "{}{}",
-                if asked.path.is_empty() { "/" } else { &asked.path },
-                asked.query_without(TOKEN_PARAMETER)
-            );
-            let mut response = redirect(&to, &self.policy);
-            let base = visit.found.site_base_path.trim_end_matches('/');
-            keep_token(&mut response, &token, if base.is_empty() { "/" } else { base }, asked);
+        if sent.is_none()
+            && let Some(response) = self.handed(asked, &visit)
+        {
             return Ok(response);
         }
         let visit = match (behind, sent) {
@@ -258,6 +255,26 @@ impl Shared {
             Some(own) => self.own(asked, &visit, own).await,
             None => self.page(asked, visit).await,
         }
+    }
+
+    /// The answer to an address that hands over who the visitor is: the same one without that, which the browser keeps.
+    fn handed(&self, asked: &Asked<'_>, visit: &Visit) -> Option<Response> {
+        let (token, has_claims) = (asked.handed_token(), asked.parameters().any(|(name, _)| is_claim(&name)));
+        if token.is_none() && !has_claims {
+            return None;
+        }
+        let path = if asked.path.is_empty() { "/" } else { &asked.path };
+        let query = asked.query_without(|name| name == TOKEN_PARAMETER || is_claim(name));
+        let mut response = redirect(&format!("{path}{query}"), &self.policy);
+        let base = visit.found.site_base_path.trim_end_matches('/');
+        let base = if base.is_empty() { "/" } else { base };
+        if let Some(token) = token {
+            keep_token(&mut response, &token, base, asked);
+        }
+        if has_claims {
+            keep_claims(&mut response, &kept(&claims(asked)), base, asked);
+        }
+        Some(response)
     }
 
     /// A message of an agent.

@@ -133,15 +133,18 @@ impl<'r> Asked<'r> {
 
     /// The first value of a parameter of the query.
     pub(crate) fn parameter(&self, name: &str) -> Option<String> {
-        let mut pairs = url::form_urlencoded::parse(self.query.as_bytes());
-        pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+        self.parameters().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
     }
 
-    /// The query without a parameter, with `?` before it where something is left.
-    pub(crate) fn query_without(&self, name: &str) -> String {
+    /// The parameters of the query, in their order.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = (Cow<'r, str>, Cow<'r, str>)> {
+        url::form_urlencoded::parse(self.query.as_bytes())
+    }
+
+    /// The query without some of its parameters, with `?` before it where something is left.
+    pub(crate) fn query_without(&self, goes: impl Fn(&str) -> bool) -> String {
         let mut rest = url::form_urlencoded::Serializer::new(String::new());
-        let pairs = url::form_urlencoded::parse(self.query.as_bytes());
-        pairs.filter(|(key, _)| key != name).for_each(|(key, value)| {
+        self.parameters().filter(|(key, _)| !goes(key)).for_each(|(key, value)| {
             rest.append_pair(&key, &value);
         });
         let rest = rest.finish();
@@ -178,10 +181,14 @@ impl<'r> Asked<'r> {
     }
 
     fn cookie(&self, wanted: &str) -> Option<String> {
-        let lines = self.headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let (_, token) = pairs.find(|(name, token)| *name == wanted && is_token(token))?;
+        let (_, token) = self.cookies().find(|(name, token)| *name == wanted && is_token(token))?;
         Some(token.to_owned())
+    }
+
+    /// The cookies that the browser sends, in their order.
+    pub(crate) fn cookies(&self) -> impl Iterator<Item = (&'r str, &'r str)> {
+        let lines = self.headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+        lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
     }
 
     /// Tells whether the client would rather have Markdown than HTML.
@@ -298,6 +305,6 @@ mod tests {
             (request("localhost", "/a?q=b%20c&jwt_token=x.y.z&d"), base("http://localhost"));
         let asked = Asked::of(&request, &base);
         assert_eq!(asked.handed_token().as_deref(), Some("x.y.z"));
-        assert_eq!(asked.query_without(TOKEN_PARAMETER), "?q=b+c&d=");
+        assert_eq!(asked.query_without(|name| name == TOKEN_PARAMETER), "?q=b+c&d=");
     }
 }

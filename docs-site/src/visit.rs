@@ -15,6 +15,7 @@ use docs_core::{
 use crate::{
     address::{Addresses, Loads, Place, find_place, places},
     cache::{Caches, FrameKey},
+    claims::claims,
     frame::Frame,
     preview::{Preview, Version},
     request::Asked,
@@ -72,7 +73,7 @@ impl Visit {
             url: PublishedUrl::new(url).map_err(|_| Error::not_found("published content"))?,
             // Who came with an old token signs in again; one that is new and wrong would lead round in circles.
             redirect_on_error: Some(handed.is_none()),
-            visitor: Some(ResolveVisitor { jwt_token: token, unsigned_claims: None }),
+            visitor: Some(ResolveVisitor { jwt_token: token, unsigned_claims: Some(claims(asked)) }),
         };
         let content = match platform.resolve_url(&ask).await? {
             ResolvedUrl::Content(content) => *content,

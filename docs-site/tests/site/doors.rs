@@ -92,6 +92,37 @@ async fn a_visitor_signs_in_and_stays_signed_in_by_a_cookie() {
 }
 
 #[tokio::test]
+async fn claims_of_an_address_decide_and_are_kept_for_the_next_page() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Start.\n\n{% if visitor.claims.unsigned.eu %}\nFor Europe.\n{% endif %}\n")
+        .await;
+    let (site, path) = w.site("Docs", &space).await;
+    w.update(&site, json!({ "adaptiveContent": { "enabled": true } })).await;
+    let schema = json!({ "jsonSchema": { "type": "object", "additionalProperties": false, "properties": {
+        "unsigned": { "type": "object", "description": "Unsigned claims of the site visitor.",
+            "additionalProperties": false,
+            "properties": { "eu": { "type": "boolean", "description": "Where" } } } } } });
+    let schema = serde_json::from_value(schema).expect("a schema");
+    w.me().org(&w.org).site(&site).set_adaptive_schema(schema).await.expect("set");
+    assert!(!w.html(&path).await.contains("For Europe."));
+    let got = w.get(&format!("{path}?q=1&visitor.eu=true")).await;
+    assert_eq!(
+        (got.status, got.header("location")),
+        (StatusCode::TEMPORARY_REDIRECT, &*format!("{path}?q=1"))
+    );
+    let cookie = got.header("set-cookie").to_owned();
+    for part in ["gitbook-visitor-public={%22eu%22:true}; Path=/sites/docs;", "HttpOnly", "SameSite=Lax"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    let kept = cookie.split(';').next().expect("a cookie");
+    let got = w.ask(Method::GET, &path, &[("cookie", kept)]).await;
+    assert!(got.body.contains("For Europe."), "{got:?}");
+    assert_eq!(got.header("cache-control"), "private, no-cache");
+    assert!(!w.html(&path).await.contains("For Europe."), "nobody else is told");
+}
+
+#[tokio::test]
 async fn a_cookie_is_for_encrypted_connections_where_the_platform_has_them() {
     let w = World::at("https://docs.test").await;
     let space = guide(&w).await;

@@ -13,12 +13,15 @@ use crate::world::{Got, World, token};
 /// What a condition asks, in Rust.
 type Asked = fn(&Who) -> bool;
 /// What a condition asks, as text and in Rust.
-const CONDITIONS: [(&str, Asked); 6] = [
+const CONDITIONS: [(&str, Asked); 8] = [
     ("true", |_| true),
     ("visitor.claims.beta", |who| who.beta),
     ("!visitor.claims.beta", |who| !who.beta),
     ("visitor.claims.plan == 'pro'", |who| who.is_pro),
     ("visitor.claims.other", |_| false),
+    ("visitor.claims.unsigned.eu", |who| who.eu),
+    // What visitors say of themselves is no claim that somebody signed.
+    ("visitor.claims.unsigned.beta", |_| false),
     ("false", |_| false),
 ];
 
@@ -29,6 +32,16 @@ struct Who {
     is_known: bool,
     beta: bool,
     is_pro: bool,
+    /// What they say of themselves.
+    eu: bool,
+}
+
+impl Who {
+    /// The cookies of a visitor with a token, or without one.
+    fn cookies(self, token: Option<&str>) -> String {
+        let token = token.map(|token| format!("docs-visitor={token}; ")).unwrap_or_default();
+        format!("{token}gitbook-visitor-public={{\"eu\":{},\"beta\":true,\"plan\":\"pro\"}}", self.eu)
+    }
 }
 
 /// A page to make: its condition, and that of a block in it.
@@ -179,7 +192,7 @@ fn claims_schema() -> Value {
         "beta": { "type": "boolean", "description": "What for" },
         "plan": { "type": "string", "enum": ["free", "pro"], "description": "What for" },
         "unsigned": { "type": "object", "description": "Unsigned claims of the site visitor.",
-            "additionalProperties": false, "properties": {} },
+            "additionalProperties": false, "properties": { "eu": { "type": "boolean", "description": "Where" } } },
     } } })
 }
 
@@ -198,13 +211,11 @@ async fn holds(plan: Vec<PagePlan>, who: Who, is_closed: bool) {
     w.platform.settle().await.expect("settled");
     let claims = json!({ "beta": who.beta, "plan": if who.is_pro { "pro" } else { "free" },
         "exp": w.seconds() + 600 });
-    let kept = match who.is_known {
-        true => format!("docs-visitor={}", token(&w.key(&site).await, &claims)),
-        false => String::new(),
-    };
+    let key = w.key(&site).await;
+    let kept = who.cookies(who.is_known.then(|| token(&key, &claims)).as_deref());
     // Somebody who sees everything reads first, so that what is kept for them is there to be given away.
     let all = json!({ "beta": true, "plan": "pro", "exp": w.seconds() + 600 });
-    let other = format!("docs-visitor={}", token(&w.key(&site).await, &all));
+    let other = Who { eu: true, ..who }.cookies(Some(&token(&key, &all)));
     let told = crawl(&w, &path, &other, (&made, &Told::default())).await;
     assert!(told.tagged.len() > made.paths.len(), "{:?}", told.tagged.keys());
     let said = crawl(&w, &path, &kept, (&made, &told)).await.said;
@@ -224,11 +235,11 @@ proptest! {
     #[test]
     fn no_page_or_list_of_a_site_tells_a_visitor_of_what_is_not_for_them(
         plan in prop::collection::vec(page_plan(), 1..5),
-        (is_known, beta, is_pro, is_closed) in any::<(bool, bool, bool, bool)>(),
+        (is_known, beta, is_pro, is_closed, eu) in any::<(bool, bool, bool, bool, bool)>(),
     ) {
         // Only who is known comes in where a sign-in is needed, and only they have claims.
         let is_known = is_known || is_closed;
-        let who = Who { is_known, beta: is_known && beta, is_pro: is_known && is_pro };
+        let who = Who { is_known, beta: is_known && beta, is_pro: is_known && is_pro, eu };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(holds(plan, who, is_closed));
     }
@@ -238,7 +249,7 @@ proptest! {
 async fn what_is_kept_for_one_visitor_is_not_given_to_another() {
     let page = PagePlan { condition: 1, block: 3, is_below: false, links: true };
     for is_known in [true, false] {
-        let who = Who { is_known, beta: false, is_pro: false };
+        let who = Who { is_known, beta: false, is_pro: false, eu: false };
         holds(vec![page, PagePlan { condition: 0, ..page }], who, false).await;
     }
 }

@@ -1,0 +1,114 @@
+//! Claims that visitors make themselves, by cookies and by parameters of addresses. Nobody signed them: they decide what
+//! a site lets such claims decide, and nothing else.
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use serde_json::{Map, Value};
+
+use crate::request::Asked;
+
+/// The cookie that keeps what parameters said; what begins with this is read.
+pub(crate) const PUBLIC_COOKIE: &str = "gitbook-visitor-public";
+/// What the name of a parameter begins with.
+const PARAMETER: &str = "visitor.";
+/// Most bytes of JSON that are read as claims of one visitor, and that a browser keeps.
+const MAX_CLAIMS: usize = 3 * 1024;
+/// Most names of a path.
+const MAX_PATH: usize = 8;
+/// What a value of a cookie is written without.
+const WRITTEN_OUT: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b',').add(b';').add(b'\\').add(b'%');
+
+/// Tells whether a parameter makes a claim.
+pub(crate) fn is_claim(parameter: &str) -> bool {
+    parameter.starts_with(PARAMETER)
+}
+
+/// The claims of a request: those of cookies in their order, and above them those of its address. What is no claim, or
+/// too much, is left out.
+pub(crate) fn claims(asked: &Asked<'_>) -> Map<String, Value> {
+    let mut all = Map::new();
+    for (_, value) in asked.cookies().filter(|(name, _)| name.starts_with(PUBLIC_COOKIE)) {
+        let text = percent_decode_str(value).decode_utf8_lossy();
+        if let Ok(Value::Object(claims)) = serde_json::from_str(&text) {
+            all.extend(claims);
+        }
+    }
+    for (name, text) in asked.parameters() {
+        if let Some(path) = name.strip_prefix(PARAMETER)
+            && let Some(value) = value(&text)
+        {
+            put(&mut all, path, value);
+        }
+    }
+    if text_of(&all).len() > MAX_CLAIMS { Map::new() } else { all }
+}
+
+/// Claims as a cookie keeps them.
+pub(crate) fn kept(claims: &Map<String, Value>) -> String {
+    utf8_percent_encode(&text_of(claims), WRITTEN_OUT).to_string()
+}
+
+fn text_of(claims: &Map<String, Value>) -> String {
+    serde_json::to_string(claims).unwrap_or_default()
+}
+
+/// What a parameter says; `None` for nothing.
+fn value(text: &str) -> Option<Value> {
+    match serde_json::from_str(text) {
+        _ if text == "undefined" => None,
+        // A text within quotes is one with quotes.
+        Ok(Value::String(_)) | Err(_) => Some(Value::String(text.to_owned())),
+        Ok(value) => Some(value),
+    }
+}
+
+/// Puts a value at a path of names with dots between them.
+fn put(claims: &mut Map<String, Value>, path: &str, value: Value) {
+    let mut names: Vec<&str> = path.split('.').collect();
+    let is_path = names.len() <= MAX_PATH && names.iter().all(|name| !name.is_empty());
+    let Some(last) = names.pop().filter(|_| is_path) else { return };
+    let mut at = claims;
+    for name in names {
+        let inner = at.entry(name).or_insert_with(|| Value::Object(Map::new()));
+        if !inner.is_object() {
+            *inner = Value::Object(Map::new());
+        }
+        let Value::Object(inner) = inner else { return };
+        at = inner;
+    }
+    at.insert(last.to_owned(), value);
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::Request;
+    use serde_json::json;
+    use url::Url;
+
+    use super::*;
+    use crate::request::Base;
+
+    #[test]
+    fn claims_of_an_address_stand_above_those_of_cookies_and_what_is_no_claim_is_left_out() {
+        let base = Base::new(Url::parse("http://localhost").expect("a base"));
+        let read = |query: &str, cookie: &str| {
+            let uri = format!("/a?{query}").parse().expect("a target");
+            let request = Request::builder().uri(uri).header("host", "localhost").header("cookie", cookie);
+            Value::Object(claims(&Asked::of(&request.finish(), &base)))
+        };
+        let cookies = "x=1; gitbook-visitor-public={\"a\":1,\"b\":1}; gitbook-visitor-public-flags=%7B%22b%22%3A2%7D; \
+                       gitbook-visitor-public-bad=no; gitbook-visitor-token={\"c\":1}";
+        assert_eq!(read("q=1", cookies), json!({ "a": 1, "b": 2 }));
+        assert_eq!(
+            read(
+                "visitor.a=true&visitor.c.d=x%20y&visitor.c.e=[1]&visitor.f=undefined&visitor.=1&visitor.g..h=1",
+                cookies
+            ),
+            json!({ "a": true, "b": 2, "c": { "d": "x y", "e": [1] } })
+        );
+        assert_eq!(read("visitor.a.b=1", cookies), json!({ "a": { "b": 1 }, "b": 2 }));
+        assert_eq!(read(&format!("visitor.a={}", "x".repeat(MAX_CLAIMS)), cookies), json!({}));
+        assert_eq!(read("visitor.1.2.3.4.5.6.7.8.9=1", ""), json!({}));
+        let Value::Object(some) = json!({ "a": "ü;, \"%" }) else { return };
+        assert_eq!(read("", &format!("{PUBLIC_COOKIE}={}", kept(&some))), json!({ "a": "ü;, \"%" }));
+    }
+}
