@@ -224,7 +224,8 @@ fn is_known(headers: &HeaderMap, tag: &str) -> bool {
         .any(|it| it == "*" || it.strip_prefix("W/").unwrap_or(it) == tag)
 }
 
-fn takes_gzip(headers: &HeaderMap) -> bool {
+/// Tells whether a client takes what gzip has encoded.
+pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|element| {
         let (coding, weight) = element.split_once(';').unwrap_or((element, ""));

@@ -15,6 +15,7 @@ use crate::{
     address::encoded,
     answer::{
         self, Answer, HTML, JSON, Keeping, MARKDOWN, RSS, TEXT, XML, keep_claims, keep_token, redirect,
+        takes_gzip,
     },
     assets::{Asset, MCP, OWN},
     cache::{Caches, PageKey},
@@ -434,7 +435,7 @@ impl Shared {
             }
         };
         let answer = Answer {
-            encoded: page.encoded.clone(),
+            encoded: if takes_gzip(asked.headers) { page.encoded().await } else { None },
             is_indexed: page.is_indexed && visit.preview.is_none(),
             ..Answer::tagged(HTML, page.html.clone(), keeping(visit))
         };
@@ -452,7 +453,7 @@ impl Shared {
 
     async fn missing(&self, asked: &Asked<'_>, visit: &Visit) -> Result<Response> {
         let page = missing_page(visit, &self.caches).await?;
-        let answer = Answer { encoded: page.encoded, ..Answer::tagged(HTML, page.html, Keeping::Nobody) };
+        let answer = Answer::tagged(HTML, page.html, Keeping::Nobody);
         Ok(answer.with_status(StatusCode::NOT_FOUND).unindexed().send(asked, &self.policy).await)
     }
 

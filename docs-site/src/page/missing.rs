@@ -26,7 +26,7 @@ pub(crate) async fn missing_page(visit: &Visit, caches: &Caches) -> Result<Rende
         }
     };
     let html = shell::shell(&scene, &head, &main, &Markup::default()).into_string();
-    Ok(Rendered::new(html, false).await)
+    Ok(Rendered::new(html, false))
 }
 
 /// The page on which a member signs in to look at previews. It tells nothing of any site.

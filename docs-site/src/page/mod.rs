@@ -18,6 +18,7 @@ use docs_core::{
     model::{ContentFormat, ContentRef, Customization, DocumentPage, RevisionPage},
     platform::Shown,
 };
+use tokio::sync::OnceCell;
 
 use crate::{
     address::{Addresses, Place, encoded},
@@ -40,7 +41,8 @@ pub(crate) use self::{
 #[derive(Debug)]
 pub(crate) struct Rendered {
     pub(crate) html: Tagged,
-    pub(crate) encoded: Option<Bytes>,
+    /// The page as gzip has it, once somebody asked for that; `None` within where it cannot be encoded.
+    encoded: OnceCell<Option<Bytes>>,
     /// Whether search engines may list it.
     pub(crate) is_indexed: bool,
     /// Whether all that it was made of is in its key: specifications change without the content that shows them.
@@ -48,15 +50,18 @@ pub(crate) struct Rendered {
 }
 
 impl Rendered {
-    async fn new(html: String, is_indexed: bool) -> Self {
-        let html = Tagged::new(html);
-        let encoded = gzipped(&html.bytes).await;
-        Self { html, encoded, is_indexed, is_kept: true }
+    fn new(html: String, is_indexed: bool) -> Self {
+        Self { html: Tagged::new(html), encoded: OnceCell::new(), is_indexed, is_kept: true }
     }
 
-    /// About how many bytes it takes.
+    /// The page as gzip has it, which is made when it is asked for first.
+    pub(crate) async fn encoded(&self) -> Option<Bytes> {
+        self.encoded.get_or_init(|| gzipped(&self.html.bytes)).await.clone()
+    }
+
+    /// About how many bytes it takes, with room for its other form: a cache weighs a page once.
     pub(crate) fn weight(&self) -> usize {
-        self.html.bytes.len() + self.encoded.as_ref().map_or(0, Bytes::len)
+        self.html.bytes.len() + self.html.bytes.len() / 3
     }
 }
 
@@ -249,7 +254,7 @@ pub(crate) async fn document_page_of(
     let html = draw(&scene, (&page, at), (&reused, &specs));
     let is_indexed =
         visit.site.site.visibility == docs_core::model::SiteVisibility::Public && !page.no_robots_index;
-    Ok(Rendered { is_kept, ..Rendered::new(html, is_indexed).await })
+    Ok(Rendered { is_kept, ..Rendered::new(html, is_indexed) })
 }
 
 fn draw(scene: &Scene<'_>, (page, at): (&DocumentPage, usize), (reused, specs): (&Reused, &Specs)) -> String {
