@@ -6,14 +6,18 @@ use std::{path::PathBuf, process::Command};
 use docs_core::model::{PutOpenApiSpec, SpecSource};
 use serde_json::{Value, json};
 
-use crate::{blocks::site_of_all_kinds, chromium::Browser, world::World};
+use crate::{
+    blocks::site_of_all_kinds,
+    chromium::{Browser, skip},
+    world::World,
+};
 
 /// A file of a package of npm.
 fn tool(path: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DOCS_TEST_NODE_MODULES").map(PathBuf::from);
     let found = folder.map(|folder| folder.join(path)).filter(|path| path.exists());
     if found.is_none() {
-        println!("skipped: {path} is not in the folder that DOCS_TEST_NODE_MODULES names");
+        skip(&format!("{path} is not in the folder that DOCS_TEST_NODE_MODULES names"));
     }
     found
 }
@@ -91,7 +95,7 @@ async fn pages_are_valid_html() {
     let said = match ran.arg(folder.path()).output() {
         Ok(said) => said,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return println!("skipped: java is not installed");
+            return skip("java is not installed");
         }
         Err(error) => panic!("{error}"),
     };

@@ -8,6 +8,16 @@ use tokio::{
     process::{Child, ChildStdin, ChildStdout, Command},
 };
 
+/// Says that a test is not run, and why. Where everything that tests need is said to be there, that is a failure.
+#[track_caller]
+pub(crate) fn skip(why: &str) {
+    assert!(
+        std::env::var_os("DOCS_TEST_NO_SKIP").is_none(),
+        "{why}, and DOCS_TEST_NO_SKIP says that it is there"
+    );
+    println!("skipped: {why}");
+}
+
 /// A browser with one page.
 pub(crate) struct Browser {
     child: Child,
@@ -26,7 +36,7 @@ impl Browser {
     pub(crate) async fn start() -> Option<Self> {
         let found = std::process::Command::new("chromium").arg("--version").output();
         if !found.is_ok_and(|found| found.status.success()) {
-            println!("skipped: chromium is not installed");
+            skip("chromium is not installed");
             return None;
         }
         let profile = tempfile::tempdir().expect("a folder");
