@@ -24,6 +24,8 @@ mod log;
 mod machines;
 #[path = "site/pages.rs"]
 mod pages;
+#[path = "site/payloads.rs"]
+mod payloads;
 #[path = "site/previews.rs"]
 mod previews;
 #[path = "site/settings.rs"]

@@ -3,7 +3,7 @@
 
 use html5gum::{Token, Tokenizer};
 use poem::http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -108,8 +108,21 @@ pub(crate) fn everywhere(payload: &str) -> String {
     )
 }
 
+/// Settings of a site that say a payload wherever they say something.
+pub(crate) fn look_of(payload: &str) -> Value {
+    let to = json!({ "kind": "url", "url": payload });
+    let link = json!({ "title": short(payload, 60), "to": to });
+    json!({
+        "title": short(payload, 50),
+        "header": { "preset": "default", "links": [{ "title": payload, "to": to, "links": [] },
+            { "title": payload, "to": null, "links": [link] }] },
+        "footer": { "groups": [{ "title": payload, "links": [link] }], "copyright": payload },
+        "announcement": { "enabled": true, "message": short(payload, 120), "link": link, "style": "info" },
+    })
+}
+
 /// A text of at most so many characters, as fields of titles have it.
-fn short(text: &str, most: usize) -> String {
+pub(crate) fn short(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }
 
@@ -160,16 +173,7 @@ async fn no_text_of_two_hundred_payloads_runs_in_any_place() {
         ] {
             harmless(&w.get(&format!("{path}{at}")).await.body, payload);
         }
-        let to = json!({ "kind": "url", "url": payload });
-        let link = json!({ "title": short(payload, 60), "to": to });
-        w.look(&site, json!({
-            "title": short(payload, 50),
-            "header": { "preset": "default", "links": [{ "title": payload, "to": to, "links": [] },
-                { "title": payload, "to": null, "links": [link] }] },
-            "footer": { "groups": [{ "title": payload, "links": [link] }], "copyright": payload },
-            "announcement": { "enabled": true, "message": short(payload, 120), "link": link, "style": "info" },
-        }))
-        .await;
+        w.look(&site, look_of(payload)).await;
         harmless(&w.html(&path).await, payload);
         harmless(&w.get(&format!("{path}~site/icon.svg")).await.body, payload);
     }
