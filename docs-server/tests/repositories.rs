@@ -1,5 +1,5 @@
-//! Real repositories as sites: each folder that `DOCS_TEST_REPOSITORIES` names, with colons between them, is imported and
-//! read in full. Without it the test says so and does nothing.
+//! Real repositories as sites: each folder that `DOCS_TEST_REPOSITORIES` names, with colons between them, is imported
+//! and read in full. Without it the test says so and does nothing.
 
 use std::{
     collections::{BTreeSet, VecDeque},

@@ -1,5 +1,5 @@
-//! Claims that visitors make themselves, by cookies and by parameters of addresses. Nobody signed them: they decide what
-//! a site lets such claims decide, and nothing else.
+//! Claims that visitors make themselves, by cookies and by parameters of addresses. Nobody signed them: they decide
+//! what a site lets such claims decide, and nothing else.
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};

@@ -161,8 +161,8 @@ impl<'s> Scene<'s> {
         format!("{}{same}", place.path)
     }
 
-    /// The page in the languages of the site, its own among them: how HTML names these, and its addresses. Nothing where
-    /// there is only one, or where nobody knows where the site is.
+    /// The page in the languages of the site, its own among them: how HTML names these, and its addresses. Nothing
+    /// where there is only one, or where nobody knows where the site is.
     fn alternates(&self) -> Vec<(&'static str, String)> {
         let mut found: Vec<(&'static str, String)> = Vec::new();
         let own = self.places.iter().position(|place| place.space.id == self.place.space.id);

@@ -174,7 +174,9 @@ async fn the_script_bears_wrong_addresses_and_no_network_and_follows_the_theme_o
     let offline = json!({ "offline": true, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
     browser.ask("Network.emulateNetworkConditions", offline).await;
     browser.eval("{ const input = document.querySelector('.find input'); input.value = 'money'; input.dispatchEvent(new Event('input')); }").await;
-    browser.until("performance.getEntriesByType('resource').some((it) => it.name.includes('search.json'))").await;
+    browser
+        .until("performance.getEntriesByType('resource').some((it) => it.name.includes('search.json'))")
+        .await;
     assert_eq!(browser.complaints(), Vec::<String>::new());
     browser.end().await;
 }
