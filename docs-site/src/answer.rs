@@ -78,11 +78,7 @@ impl Answer {
         Self { is_indexed: false, ..self }
     }
 
-    /// The answer as it is sent to who asked.
-    pub(crate) async fn send(self, asked: &Asked<'_>, policy: &HeaderValue) -> Response {
-        let mut response = Response::builder().status(self.status).content_type(self.media_type).finish();
-        let headers = response.headers_mut();
-        protect(headers, policy);
+    fn say_who_may_keep_it(&self, headers: &mut HeaderMap) {
         headers.insert(
             header::CACHE_CONTROL,
             HeaderValue::from_static(match self.keeping {
@@ -103,6 +99,14 @@ impl Answer {
             }
             Keeping::Anybody | Keeping::ForGood => {}
         }
+    }
+
+    /// The answer as it is sent to who asked.
+    pub(crate) async fn send(self, asked: &Asked<'_>, policy: &HeaderValue) -> Response {
+        let mut response = Response::builder().status(self.status).content_type(self.media_type).finish();
+        let headers = response.headers_mut();
+        protect(headers, policy);
+        self.say_who_may_keep_it(headers);
         if !self.is_indexed {
             headers.insert("x-robots-tag", HeaderValue::from_static("noindex"));
         }

@@ -23,8 +23,8 @@ impl AuditLog {
     /// List the audit log of an organization
     ///
     /// Every change in it, newest first: which operation, who asked for it, when, and which records it changed; of a
-    /// refused sign-in, `detail` says why. For administrators. An entry meets all filters that are given; under several of them a page may have fewer entries
-    /// than were asked for, and a next one.
+    /// refused sign-in, `detail` says why. For administrators. An entry meets all filters that are given; under
+    /// several of them a page may have fewer entries than were asked for, and a next one.
     #[oai(path = "/audit-log", method = "get", operation_id = "listAuditLogInOrganizationById")]
     async fn list(
         &self,

@@ -205,8 +205,8 @@ async fn text_from_right_to_left_begins_at_the_right_whatever_stands_before_it_a
         ("math", "ltr"),
         (".tree [aria-current]", "rtl"),
     ] {
-        let found = browser.eval(&format!("getComputedStyle(document.querySelector('{wanted}')).direction"));
-        assert_eq!(found.await, direction, "{wanted}");
+        let script = format!("getComputedStyle(document.querySelector('{wanted}')).direction");
+        assert_eq!(browser.eval(&script).await, direction, "{wanted}");
     }
     let padding = "getComputedStyle(document.querySelector('.step')).paddingRight";
     assert_eq!(browser.eval(padding).await, "46px", "the number of a step has room where the text begins");

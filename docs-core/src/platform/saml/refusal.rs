@@ -104,8 +104,8 @@ impl<'p> Caller<'p> {
 }
 
 impl Platform {
-    /// Has the audit log tell that somebody was not let in, with whom the provider vouched for; of those whom it did not
-    /// vouch for, so many. Whoever was not let in is told why, even where it cannot be noted.
+    /// Has the audit log tell that somebody was not let in, with whom the provider vouched for; of those whom it did
+    /// not vouch for, so many. Whoever was not let in is told why, even where it cannot be noted.
     pub(super) async fn note_refusal(
         &self,
         provider: &Arc<SamlProviderRecord>,

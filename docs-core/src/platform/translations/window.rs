@@ -83,8 +83,8 @@ impl Platform {
     }
 
     /// What follows from a batch to which there was no answer. Either the translator does not work, or the batch is
-    /// what it cannot translate: it is asked for something that it has translated before. Where there is nothing such, a
-    /// few segments decide nothing alone: the end of the run does.
+    /// what it cannot translate: it is asked for something that it has translated before. Where there is nothing such,
+    /// a few segments decide nothing alone: the end of the run does.
     async fn after_nothing(
         &self,
         work: &Work,
