@@ -118,6 +118,7 @@ struct Shared {
     repository: Mutex<MemRepository>,
     asked: Mutex<Vec<Asked>>,
     commits: Mutex<Vec<MemCommit>>,
+    fetches: AtomicUsize,
     reads: AtomicUsize,
     is_holding: AtomicBool,
     /// The fetches and pushes that wait.
@@ -188,6 +189,12 @@ impl MemGit {
     #[must_use]
     pub fn commits(&self) -> Vec<MemCommit> {
         self.0.commits.lock().clone()
+    }
+
+    /// How often its files were fetched, which nobody has to who asks where a ref points.
+    #[must_use]
+    pub fn fetches(&self) -> usize {
+        self.0.fetches.load(Ordering::SeqCst)
     }
 
     /// How many files were read.
@@ -289,6 +296,7 @@ impl Shared {
 impl GitRemote for MemGit {
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
         self.0.ask(&request.url, request.cache_id.as_ref()).await;
+        self.0.fetches.fetch_add(1, Ordering::SeqCst);
         let repository = self.edit(|repository| repository.clone());
         if let Some(failure) = repository.failure_of(&request.url, &request.reference) {
             return Err(failure);
@@ -298,6 +306,14 @@ impl GitRemote for MemGit {
             .ok_or_else(|| GitError::NoRef(request.reference.clone()))?;
         let entries = entries(&files, &links);
         Ok(Box::new(MemCheckout { commit, entries, files, shared: Arc::clone(&self.0) }))
+    }
+
+    async fn resolve(&self, request: &FetchRequest) -> Result<Option<String>, GitError> {
+        self.0.ask(&request.url, request.cache_id.as_ref()).await;
+        self.edit(|repository| match repository.failure_of(&request.url, &request.reference) {
+            Some(failure) => Err(failure),
+            None => Ok(repository.branch(&request.reference).map(|branch| branch.commit.oid)),
+        })
     }
 
     async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError> {

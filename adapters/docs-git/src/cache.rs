@@ -23,6 +23,8 @@ pub(crate) struct Cache {
     pub(crate) limit: u64,
     /// The repositories that are in use, or waited for.
     used: Mutex<HashMap<String, Used>>,
+    /// Keeps other processes from the folder.
+    _lock: Option<File>,
 }
 
 #[derive(Debug, Default)]
@@ -50,12 +52,20 @@ pub(crate) struct Kept {
 /// How a repository begins that is being removed.
 const GONE: &str = "gone-";
 
+/// The file of a folder that is locked by who uses it.
+const LOCK: &str = "in-use";
+
 /// The file of a repository whose date is that of the last use.
 const STAMP: &str = "docs-used";
 
 impl Cache {
     pub(crate) fn new(folder: PathBuf, limit: u64) -> Self {
-        Self { folder, limit, used: Mutex::default() }
+        Self { folder, limit, used: Mutex::default(), _lock: None }
+    }
+
+    /// The same for a folder that is locked.
+    pub(crate) fn with_lock(self, lock: File) -> Self {
+        Self { _lock: Some(lock), ..self }
     }
 
     /// The place of a repository, when nobody else writes to it.
@@ -171,6 +181,14 @@ impl Drop for Lease {
             }
         }
     }
+}
+
+/// Makes a folder where it is missing, and locks it.
+pub(crate) fn lock(folder: &Path) -> io::Result<File> {
+    fs::create_dir_all(folder)?;
+    let lock = File::options().create(true).truncate(false).write(true).open(folder.join(LOCK))?;
+    lock.try_lock()?;
+    Ok(lock)
 }
 
 /// Tells whether a name is one of a cache: who names the wrong folder keeps what is in it.

@@ -1,7 +1,7 @@
 //! The client: a remote for repositories anywhere.
 
 use std::{
-    fmt,
+    fmt, io,
     path::PathBuf,
     sync::{
         Arc,
@@ -16,13 +16,14 @@ use docs_web::{Dialer, Guard};
 use crate::{
     Limits, Outbound, Resolve, SystemResolver,
     address::{self, Address, Daemon},
-    cache::Cache,
+    cache::{self, Cache},
     checkout::{GitCheckout, Shared},
     clone::{CloneFolder, Fetched, Job, Wanted, check_reference},
     daemon, disk,
     line::line,
     listing,
     push::{self, Base, Update},
+    scratch::{Scratch, Source},
     transport, web,
 };
 
@@ -58,6 +59,7 @@ pub struct GitClient {
     resolver: Arc<dyn Resolve>,
     limits: Limits,
     cache: Option<Arc<Cache>>,
+    scratch: Arc<Scratch>,
     dialer: Dialer,
 }
 
@@ -80,6 +82,7 @@ impl GitClient {
             resolver: Arc::new(SystemResolver),
             limits: Limits::default(),
             cache: None,
+            scratch: Arc::new(Scratch::of_system()),
             dialer: Dialer::new(web::USER_AGENT).map_err(|error| GitError::Broken(error.to_string()))?,
         })
     }
@@ -101,14 +104,31 @@ impl GitClient {
         self.with_cache_of(folder, Self::CACHE_BYTES)
     }
 
-    /// The same client with a folder that keeps repositories of so many bytes together.
+    /// The same client with a folder that keeps repositories of so many bytes together. What is not kept lies in it
+    /// too, as long as it is read.
     ///
     /// When there are more, those that were not used for longest are removed at the end of a fetch or a push. What is
     /// in use then stays, so for as long the folder may hold more.
     #[must_use]
     pub fn with_cache_of(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
-        self.cache = Some(Arc::new(Cache::new(folder.into(), bytes)));
+        let folder = folder.into();
+        self.scratch = Arc::new(Scratch::below(folder.clone()));
+        self.cache = Some(Arc::new(Cache::new(folder, bytes)));
         self
+    }
+
+    /// The same as [`with_cache_of`](Self::with_cache_of) with a folder that is made where it is missing, and that no
+    /// other process uses: it is locked as long as the client or one of its clones is there.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) when another process, or another client of this one, has it; when
+    /// no files can be made in it.
+    pub fn with_own_cache(self, folder: impl Into<PathBuf>, bytes: u64) -> io::Result<Self> {
+        let folder = folder.into();
+        let lock = cache::lock(&folder)?;
+        let mut client = self.with_cache_of(folder.clone(), bytes);
+        client.cache = Some(Arc::new(Cache::new(folder, bytes).with_lock(lock)));
+        Ok(client)
     }
 
     /// The same client with another way to find the addresses of names.
@@ -125,7 +145,7 @@ impl GitClient {
     async fn clone_folder(&self, cache_id: Option<&String>, address: &Address) -> CloneFolder {
         match (&self.cache, cache_id) {
             (Some(cache), Some(id)) => CloneFolder::Kept(cache.repository(id, &address.identity()).await),
-            _ => CloneFolder::Temporary,
+            _ => CloneFolder::Temporary(Arc::clone(&self.scratch)),
         }
     }
 
@@ -140,18 +160,24 @@ impl GitClient {
         let stop = StopOnDrop::default();
         let (guard, limits) = (self.guard(), self.limits);
         let folder = self.clone_folder(cache_id, &address).await;
+        let credentials = match &address {
+            Address::Web(web) => web.credentials.clone(),
+            Address::Daemon(_) | Address::Disk(_) => None,
+        };
         let (line, asks) = line();
-        let job = |url| Job { line, url, wanted, limits, folder, cancelled: stop.0.clone() };
+        let cancelled = stop.0.clone();
+        let source = Source::new(&address.identity(), credentials.as_ref());
+        let job = |url| Job { line, url, wanted, limits, credentials, source, cancelled };
         match address {
             Address::Disk(_) => Err(GitError::Broken("a disk is not read over the network".to_owned())),
             Address::Web(web) => {
                 let session = web::Session::new(web, guard, self.dialer.clone(), limits);
                 let job = job(transport::WEB_URL);
-                both(web::serve(session, asks), move || job.run(read)).await
+                both(web::serve(session, asks), move || job.run(folder, read)).await
             }
             Address::Daemon(address) => {
                 let job = job(transport::DAEMON_URL);
-                both(daemon::serve(address, guard, limits, asks), move || job.run(read)).await
+                both(daemon::serve(address, guard, limits, asks), move || job.run(folder, read)).await
             }
         }
     }
@@ -200,6 +226,31 @@ impl GitRemote for GitClient {
             Err(_) => {
                 let seconds = self.limits.time.as_secs();
                 Err(GitError::Unreachable(format!("fetching took longer than {seconds} seconds")))
+            }
+        }
+    }
+
+    /// Asks for the list of refs and for nothing else, and does not wait long for it.
+    async fn resolve(&self, request: &FetchRequest) -> Result<Option<String>, GitError> {
+        let address = Address::parse(&request.url, self.outbound)?;
+        check_reference(&request.reference, GitAccess::Fetch)?;
+        let (guard, limits, reference) = (self.guard(), self.limits, request.reference.clone());
+        let work = async {
+            match address {
+                Address::Disk(disk) => {
+                    listing::blocking(move || disk::commit_of(&disk.path, &reference, limits)).await
+                }
+                Address::Web(web) => {
+                    web::Session::new(web, guard, self.dialer.clone(), limits).commit_of(&reference).await
+                }
+                Address::Daemon(address) => daemon::commit_of(address, guard, limits, &reference).await,
+            }
+        };
+        match tokio::time::timeout(limits.look, work).await {
+            Ok(found) => Ok(found?.map(|id| id.to_string())),
+            Err(_) => {
+                let seconds = limits.look.as_secs();
+                Err(GitError::Unreachable(format!("its refs were not told within {seconds} seconds")))
             }
         }
     }

@@ -10,18 +10,20 @@ use std::{
 };
 
 use docs_ports::{GitAccess, GitError};
+use docs_web::Credentials;
 use git2::{
     AutotagOption, Direction, ErrorClass, ErrorCode, FetchOptions, Oid, Remote, RemoteCallbacks, Repository,
     RepositoryInitOptions,
 };
-use tempfile::TempDir;
 
 use crate::{
     Limits,
     cache::{self, Kept, Lease},
     line::Line,
     meter::repository_too_large,
-    objects, transport,
+    objects, redact,
+    scratch::{Scratch, Source, TemporaryClone},
+    transport,
 };
 
 /// A commit to fetch.
@@ -31,7 +33,9 @@ pub(crate) struct Job {
     pub(crate) url: &'static str,
     pub(crate) wanted: Wanted,
     pub(crate) limits: Limits,
-    pub(crate) folder: CloneFolder,
+    /// What the host knows and nobody shall read in its words.
+    pub(crate) credentials: Option<Credentials>,
+    pub(crate) source: Source,
     /// Set when nobody waits for the result any more.
     pub(crate) cancelled: Arc<AtomicBool>,
 }
@@ -48,7 +52,7 @@ pub(crate) enum Wanted {
 /// Where the bare repository is.
 pub(crate) enum CloneFolder {
     /// In a folder that goes with the checkout.
-    Temporary,
+    Temporary(Arc<Scratch>),
     /// In a folder that is kept, and nobody else writes to meanwhile.
     Kept(Kept),
 }
@@ -63,7 +67,7 @@ pub(crate) struct Fetched {
 /// What has to be there as long as a repository is read.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
-    _temporary: Option<TempDir>,
+    _temporary: Option<Arc<TemporaryClone>>,
     _lease: Option<Arc<Lease>>,
 }
 
@@ -85,15 +89,25 @@ pub(crate) fn check_reference(reference: &str, access: GitAccess) -> Result<(), 
 
 impl Job {
     /// Fetches the commit and reads it. A kept repository that turns out to be damaged is made anew, once.
-    pub(crate) fn run<T>(mut self, read: impl Fn(Fetched) -> Result<T, GitError>) -> Result<T, GitError> {
-        match std::mem::replace(&mut self.folder, CloneFolder::Temporary) {
-            CloneFolder::Temporary => {
-                let folder = tempfile::Builder::new()
-                    .prefix("docs-git-")
-                    .tempdir()
-                    .map_err(|error| no_room(&error.to_string()))?;
-                let path = folder.path().to_owned();
-                read(self.fetch(&path, Held { _temporary: Some(folder), _lease: None })?)
+    pub(crate) fn run<T>(
+        self,
+        folder: CloneFolder,
+        read: impl Fn(Fetched) -> Result<T, GitError>,
+    ) -> Result<T, GitError> {
+        match folder {
+            CloneFolder::Temporary(scratch) => {
+                let known = match self.wanted {
+                    Wanted::Commit(commit) => scratch.find(&self.source, commit),
+                    Wanted::Ref(_) => None,
+                };
+                let clone = match known {
+                    Some(clone) => clone,
+                    None => scratch.clone_folder().map_err(|error| no_room(&error.to_string()))?,
+                };
+                let held = Held { _temporary: Some(Arc::clone(&clone)), _lease: None };
+                let fetched = self.fetch(clone.path(), held)?;
+                scratch.note(&self.source, fetched.commit, &clone);
+                read(fetched)
             }
             CloneFolder::Kept(Kept { path, lease, lock }) => {
                 let lease = Arc::new(lease);
@@ -211,8 +225,7 @@ impl Job {
             (_, ErrorCode::User) => GitError::Unreachable("the fetch was stopped".to_owned()),
             (ErrorClass::Repository | ErrorClass::Os, ErrorCode::NotFound) => GitError::NoRepository,
             (ErrorClass::Net, _) => match message.strip_prefix("remote error: ") {
-                Some(reason) if is_refusal(reason) => GitError::NoRepository,
-                Some(reason) => GitError::Broken(reason.escape_debug().to_string()),
+                Some(reason) => refusal(&redact::text(self.credentials.as_ref(), reason)),
                 None => GitError::Unreachable(message.to_owned()),
             },
             (ErrorClass::Os | ErrorClass::Filesystem, _) => no_room(message),
@@ -265,9 +278,14 @@ fn is_not_shallow(error: &git2::Error) -> bool {
     error.class() == ErrorClass::Net && error.message().contains("support shallow")
 }
 
+/// A refusal to show what there is, by the words of a host.
+///
 /// The daemon says one sentence for a repository that is not there and for one that is not for everyone.
-fn is_refusal(reason: &str) -> bool {
-    ["access denied", "not exported", "not found", "no such"].iter().any(|words| reason.contains(words))
+pub(crate) fn refusal(reason: &str) -> GitError {
+    match ["access denied", "not exported", "not found", "no such"].iter().any(|it| reason.contains(it)) {
+        true => GitError::NoRepository,
+        false => GitError::Broken(reason.escape_debug().to_string()),
+    }
 }
 
 pub(crate) fn broken(error: &git2::Error) -> GitError {

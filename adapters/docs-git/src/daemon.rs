@@ -5,8 +5,9 @@ use std::io;
 use bytes::BytesMut;
 use docs_ports::GitError;
 use docs_web::{CONNECT_TIMEOUT, Guard};
+use git2::Oid;
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
     net::{
         TcpStream,
         tcp::{OwnedReadHalf, OwnedWriteHalf},
@@ -17,9 +18,11 @@ use tokio::{
 use crate::{
     Limits,
     address::{self, DAEMON_PORT, host_error},
+    advertisement::AdvertisementReader,
     line::{Answer, Ask, Asks},
     meter::Meter,
     scan::{Offer, Scan},
+    web::refused,
 };
 
 /// Answers what libgit2 asks of a daemon, until it asks no more.
@@ -34,8 +37,7 @@ pub(crate) async fn serve(
         Some(_) => return Err(misused()),
         None => return Ok(()),
     };
-    let mut stream = connect(&daemon, &guard).await?;
-    stream.write_all(request(&daemon).as_bytes()).await.map_err(|error| broken_off(&error))?;
+    let stream = connect(&daemon, &guard).await?;
     let (from, to) = stream.into_split();
     // When the daemon has said everything, libgit2 may have more to ask. When libgit2 is done, nothing is left to do.
     let receiving = async {
@@ -48,17 +50,42 @@ pub(crate) async fn serve(
     }
 }
 
+/// Where a ref leads to, by the list of refs alone; none where it is not in it.
+pub(crate) async fn commit_of(
+    daemon: address::Daemon,
+    guard: Guard,
+    limits: Limits,
+    reference: &str,
+) -> Result<Option<Oid>, GitError> {
+    let mut stream = connect(&daemon, &guard).await?;
+    let (mut meter, mut reader) =
+        (Meter::new(limits.total_bytes), AdvertisementReader::of_daemon(reference));
+    while !reader.is_over() {
+        let piece = read(&mut stream, limits).await?;
+        if piece.is_empty() {
+            break;
+        }
+        meter.add(piece.len())?;
+        reader.add(&piece).map_err(refused)?;
+    }
+    // Nothing is wanted. A daemon that has hung up needs not hear it.
+    let _ = stream.write_all(b"0000").await;
+    Ok(reader.finish()?.commit())
+}
+
 /// Bytes that are read at once.
 const PIECE: usize = 64 * 1024;
 
+/// Connects to a daemon, and asks for the repository.
 async fn connect(daemon: &address::Daemon, guard: &Guard) -> Result<TcpStream, GitError> {
     let addresses = guard.addresses(&daemon.host, daemon.port).await.map_err(host_error)?;
     let mut reason = "the host has no address".to_owned();
     for address in addresses {
         match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
-            Ok(Ok(stream)) => {
+            Ok(Ok(mut stream)) => {
                 // Requests are small and each waits for its answer.
                 stream.set_nodelay(true).map_err(|error| broken_off(&error))?;
+                stream.write_all(request(daemon).as_bytes()).await.map_err(|error| broken_off(&error))?;
                 return Ok(stream);
             }
             Ok(Err(error)) => reason = error.to_string(),
@@ -76,18 +103,23 @@ fn request(daemon: &address::Daemon) -> String {
     format!("{:04x}{line}", line.len() + 4)
 }
 
+/// The next bytes; none at the end.
+async fn read(from: &mut (impl AsyncRead + Unpin), limits: Limits) -> Result<BytesMut, GitError> {
+    let mut piece = BytesMut::with_capacity(PIECE);
+    match timeout(limits.idle, from.read_buf(&mut piece)).await {
+        Ok(Ok(_)) => Ok(piece),
+        Ok(Err(error)) => Err(broken_off(&error)),
+        Err(_) => Err(GitError::Unreachable("the server does not answer".to_owned())),
+    }
+}
+
 async fn receive(mut from: OwnedReadHalf, answer: Answer, limits: Limits) -> Result<(), GitError> {
     let (mut meter, mut scan, mut offer) = (Meter::new(limits.total_bytes), Scan::new(limits), Offer::new());
     loop {
-        let mut piece = BytesMut::with_capacity(PIECE);
-        let count = match timeout(limits.idle, from.read_buf(&mut piece)).await {
-            Ok(Ok(count)) => count,
-            Ok(Err(error)) => return Err(broken_off(&error)),
-            Err(_) => return Err(GitError::Unreachable("the server does not answer".to_owned())),
-        };
-        meter.add(count)?;
+        let piece = read(&mut from, limits).await?;
+        meter.add(piece.len())?;
         scan.look(&piece).await?;
-        let is_over = count == 0;
+        let is_over = piece.is_empty();
         let piece = if is_over { offer.end() } else { offer.pass(piece.freeze()) };
         if answer.send(Some(piece)).await.is_err() {
             return Ok(());

@@ -7,7 +7,7 @@ use std::{
 };
 
 use docs_ports::GitError;
-use git2::{ErrorClass, ErrorCode, Repository, RepositoryOpenFlags};
+use git2::{ErrorClass, ErrorCode, Oid, Repository, RepositoryOpenFlags};
 
 use crate::{
     Limits,
@@ -19,17 +19,27 @@ use crate::{
 /// Reads a commit of the repository in a folder, and copies nothing.
 pub(crate) fn fetch(folder: &Path, reference: &str, limits: Limits) -> Result<GitCheckout, GitError> {
     let repository = open(folder, RepositoryOpenFlags::BARE)?;
-    let commit = {
-        let found = repository.find_reference(reference).and_then(|found| found.resolve());
-        let found = found.map_err(|error| match error.code() {
-            ErrorCode::NotFound => GitError::NoRef(reference.to_owned()),
-            _ => broken(&error),
-        })?;
-        let commit = found.target().map(|id| objects::commit_at(&repository, id, limits.object_bytes()));
-        let commit = commit.transpose()?.flatten();
-        commit.ok_or_else(|| GitError::Broken(format!("`{reference}` does not lead to a commit")))?
-    };
+    let commit = find(&repository, reference, limits)?;
+    let commit = commit.ok_or_else(|| GitError::NoRef(reference.to_owned()))?;
     GitCheckout::read(Shared::new(repository, Held::default()), commit, limits)
+}
+
+/// Where a ref of the repository in a folder leads to; none where there is no such ref.
+pub(crate) fn commit_of(folder: &Path, reference: &str, limits: Limits) -> Result<Option<Oid>, GitError> {
+    find(&open(folder, RepositoryOpenFlags::BARE)?, reference, limits)
+}
+
+fn find(repository: &Repository, reference: &str, limits: Limits) -> Result<Option<Oid>, GitError> {
+    let found = match repository.find_reference(reference).and_then(|found| found.resolve()) {
+        Ok(found) => found,
+        Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
+        Err(error) => return Err(broken(&error)),
+    };
+    let commit = found.target().map(|id| objects::commit_at(repository, id, limits.object_bytes()));
+    match commit.transpose()?.flatten() {
+        Some(commit) => Ok(Some(commit)),
+        None => Err(GitError::Broken(format!("`{reference}` does not lead to a commit"))),
+    }
 }
 
 /// Opens a repository for a push.

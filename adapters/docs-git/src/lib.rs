@@ -9,6 +9,7 @@
 //! No error and no line in a log holds the user name or the password of a URL.
 
 mod address;
+mod advertisement;
 mod cache;
 mod checkout;
 mod client;
@@ -22,8 +23,11 @@ mod listing;
 mod local;
 mod meter;
 mod objects;
+mod packet;
 mod push;
+mod redact;
 mod scan;
+mod scratch;
 mod transport;
 mod web;
 

@@ -74,6 +74,16 @@ impl GitRemote for LocalRemote {
         }
     }
 
+    async fn resolve(&self, request: &FetchRequest) -> Result<Option<String>, GitError> {
+        match (self.checkouts.get(&request.url), &self.otherwise) {
+            (Some(refs), _) => {
+                Ok(refs.get(&request.reference).map(|checkout| checkout.commit().oid.clone()))
+            }
+            (None, Some(otherwise)) => otherwise.resolve(request).await,
+            (None, None) => Err(GitError::NoRepository),
+        }
+    }
+
     async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError> {
         match (self.checkouts.contains_key(&request.url), &self.otherwise) {
             (true, _) => Err(read_only()),

@@ -6,7 +6,6 @@
 mod answers;
 mod disk;
 mod pack;
-mod packet;
 mod tree;
 mod web;
 

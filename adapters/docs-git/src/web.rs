@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use docs_ports::GitError;
 use docs_web::{Credentials, Dialer, Guard, reason};
+use git2::Oid;
 use reqwest::{
     Body, Client, RequestBuilder, Response, StatusCode,
     header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, LOCATION},
@@ -13,8 +14,11 @@ use url::Url;
 use crate::{
     Limits,
     address::{self, host_error},
+    advertisement::AdvertisementReader,
+    clone::refusal,
     line::{Answer, Ask, Asks},
     meter::Meter,
+    redact,
     scan::{Offer, Scan},
 };
 
@@ -113,6 +117,20 @@ impl Session {
     /// The credentials as they are now: a redirect may have cost them.
     pub(crate) const fn credentials(&self) -> Option<&Credentials> {
         self.credentials.as_ref()
+    }
+
+    /// Where a ref leads to, by the list of refs alone; none where it is not in it.
+    pub(crate) async fn commit_of(mut self, reference: &str) -> Result<Option<Oid>, GitError> {
+        let mut response = self.open().await?;
+        check_status(response.status())?;
+        self.check_type(&response, "advertisement")?;
+        let mut reader = AdvertisementReader::new(reference);
+        while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error))? {
+            self.meter.add(piece.len())?;
+            let added = reader.add(&piece).map_err(|error| redact::rejection(self.credentials(), error));
+            added.map_err(refused)?;
+        }
+        Ok(reader.finish()?.commit())
     }
 
     async fn refs(&mut self, answer: Answer) -> Result<(), GitError> {
@@ -279,6 +297,14 @@ pub(crate) fn check_status(status: StatusCode) -> Result<(), GitError> {
             Err(GitError::Unreachable(format!("the server answered {status}")))
         }
         status => Err(GitError::Broken(format!("the server answered {status}"))),
+    }
+}
+
+/// What a host says in the place of its refs.
+pub(crate) fn refused(error: GitError) -> GitError {
+    match error {
+        GitError::Rejected(reason) => refusal(&reason),
+        error => error,
     }
 }
 

@@ -10,7 +10,6 @@ use std::{
 
 use bytes::Bytes;
 use docs_ports::GitError;
-use docs_web::Credentials;
 use git2::Oid;
 use http_body::{Body, Frame, SizeHint};
 use reqwest::{Response, StatusCode};
@@ -21,11 +20,15 @@ use tokio::{
 
 use super::{
     Update,
-    answers::{Advertisement, AdvertisementReader, MAX_TEXT, Report, ReportReader},
+    answers::{MAX_TEXT, Report, ReportReader},
     pack::Pack,
-    packet::line,
 };
-use crate::web::{Session, check_status, has_type, unreachable};
+use crate::{
+    advertisement::{Advertisement, AdvertisementReader},
+    packet::line,
+    redact,
+    web::{Session, check_status, has_type, unreachable},
+};
 
 /// A repository that is pushed to over HTTP.
 pub(super) struct Receiver {
@@ -181,15 +184,12 @@ impl Receiver {
     }
 
     fn without_credentials(&self, error: GitError) -> GitError {
-        match error {
-            GitError::Rejected(text) => GitError::rejected(&self.redacted(&text)),
-            error => error,
-        }
+        redact::rejection(self.session.credentials(), error)
     }
 
     /// A text of the host without the credentials, which it knows.
     fn redacted(&self, text: &str) -> String {
-        redacted(self.session.credentials(), text)
+        redact::text(self.session.credentials(), text)
     }
 }
 
@@ -206,20 +206,6 @@ async fn watch<T>(answer: impl Future<Output = T>, progress: &Notify, idle: Dura
 
 fn silent() -> GitError {
     GitError::Unreachable("the server does not answer".to_owned())
-}
-
-/// Shorter ones are words of any text.
-const SHORTEST_SECRET: usize = 3;
-
-fn redacted(credentials: Option<&Credentials>, text: &str) -> String {
-    let Some(Credentials { user, password }) = credentials else { return text.to_owned() };
-    let mut text = text.to_owned();
-    for secret in [password, user] {
-        if secret.len() >= SHORTEST_SECRET {
-            text = text.replace(secret.as_str(), "…");
-        }
-    }
-    text
 }
 
 /// The body of a push: the command, and the pack as a thread reads it.

@@ -234,3 +234,17 @@ async fn what_was_left_half_removed_goes() {
     drop(client.fetch(&kept(&url, "x")).await.unwrap());
     assert!(!gone.exists());
 }
+
+#[tokio::test]
+async fn a_folder_for_repositories_belongs_to_one_client() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("made/for/it");
+    let first = client().with_own_cache(&cache, GitClient::CACHE_BYTES).unwrap();
+    let clone = first.clone();
+    let second = || client().with_own_cache(&cache, GitClient::CACHE_BYTES);
+    assert_eq!(second().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+    drop(first);
+    assert_eq!(second().unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "a clone of it is there");
+    drop(clone);
+    second().unwrap();
+}

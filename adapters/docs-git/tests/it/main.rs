@@ -12,5 +12,6 @@ mod push;
 mod push_alike;
 mod push_disk;
 mod push_faults;
+mod resolve;
 mod server;
 mod web;

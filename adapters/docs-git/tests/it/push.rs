@@ -15,7 +15,7 @@ use git2::Repository;
 use crate::{
     fixture::{
         FILE, Files, Fixture, LINK, SUBMODULE, client, fetch, file, files, noise, overtake, push, push_on,
-        pushed_at_once,
+        pushed_at_once, request,
     },
     server::{Log, Server, has_git, web},
 };
@@ -339,4 +339,26 @@ async fn the_files_of_a_push_are_bounded() {
             client().with_limits(limits).push(&request, &mut Files(some.collect())).await.unwrap_err();
         assert!(matches!(error, GitError::TooLarge(_)), "{limits:?}: {error:?}");
     }
+}
+
+#[tokio::test]
+async fn a_push_on_what_is_still_read_fetches_it_only_once() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (server, log) = web(fixture.path(), |_| None);
+    let fetches =
+        || log.lock().unwrap().iter().filter(|request| request.line.contains("POST /repo.git/git-upload-pack")).count();
+    let url = format!("http://{}/repo.git", server.address());
+    let client = client();
+    let checkout = client.fetch(&request(&url, "refs/heads/main")).await.unwrap();
+    let fetched = fetches();
+    let tip = checkout.commit().oid.clone();
+    let commit = client.push(&push_on(&url, Some(&tip)), &mut files(&[("a.md", "a")])).await.unwrap();
+    assert_eq!((fetches(), fixture.tip()), (fetched, Some(commit.oid.clone())));
+    // What nobody reads any more is fetched.
+    drop(checkout);
+    client.push(&push_on(&url, Some(&commit.oid)), &mut files(&[("a.md", "b")])).await.unwrap();
+    assert!(fetches() > fetched);
 }

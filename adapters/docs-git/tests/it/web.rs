@@ -144,6 +144,23 @@ async fn what_a_server_answers_has_its_error() {
 }
 
 #[tokio::test]
+async fn what_a_host_says_of_a_refusal_has_no_credentials_in_it() {
+    let (server, _log) = web("", |_| {
+        let said = "ERR ada with hunter22 must pay first";
+        let body = format!("001e# service=git-upload-pack\n0000{:04x}{said}", said.len() + 4);
+        let kind = "Content-Type: application/x-git-upload-pack-advertisement";
+        Some(format!("HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
+    });
+    let url = format!("http://ada:hunter22@{}/repo.git", server.address());
+    let wanted = request(&url, "refs/heads/main");
+    let fetched = error_of(client().fetch(&wanted).await);
+    let looked = client().resolve(&wanted).await.unwrap_err();
+    for error in [fetched, looked] {
+        assert_eq!(error, GitError::Broken("… with … must pay first".to_owned()));
+    }
+}
+
+#[tokio::test]
 async fn private_addresses_are_refused_unless_they_are_allowed() {
     let fixture = Fixture::filled();
     let (server, log) = web(fixture.path(), |_| None);

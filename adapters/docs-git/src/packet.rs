@@ -5,13 +5,13 @@ use docs_ports::GitError;
 
 /// Takes what arrives apart into packets.
 #[derive(Debug, Default)]
-pub(super) struct Packets {
+pub(crate) struct Packets {
     buffer: BytesMut,
 }
 
 /// A packet.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Packet {
+pub(crate) enum Packet {
     /// A line, with what ends it.
     Line(Bytes),
     /// The end of a list.
@@ -23,12 +23,12 @@ const PREFIX: usize = 4;
 
 impl Packets {
     /// Adds what has arrived.
-    pub(super) fn add(&mut self, bytes: &[u8]) {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
     /// The next packet that is complete. At most 64 KiB wait to be.
-    pub(super) fn next(&mut self) -> Result<Option<Packet>, GitError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Packet>, GitError> {
         let Some(prefix) = self.buffer.get(..PREFIX) else { return Ok(None) };
         let digits =
             std::str::from_utf8(prefix).ok().filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -46,19 +46,27 @@ impl Packets {
                 packet.advance(PREFIX);
                 Ok(Some(Packet::Line(packet)))
             }
-            _ => Err(GitError::Broken("the server does not answer as a Git server".to_owned())),
+            _ => Err(strange()),
         }
     }
 
     /// Tells whether something has arrived in part.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 }
 
 /// A line with its length.
-pub(super) fn line(text: &str) -> String {
+pub(crate) fn line(text: &str) -> String {
     format!("{:04x}{text}", text.len() + PREFIX)
+}
+
+pub(crate) fn strange() -> GitError {
+    GitError::Broken("the server does not answer as a Git server".to_owned())
+}
+
+pub(crate) fn broken_off() -> GitError {
+    GitError::Unreachable("the server broke off".to_owned())
 }
 
 #[cfg(test)]

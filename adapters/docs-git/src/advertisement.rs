@@ -1,0 +1,204 @@
+//! What a server says first: the refs that it has, and what it can do.
+
+use docs_ports::GitError;
+use git2::Oid;
+
+use crate::packet::{Packet, Packets, broken_off, strange};
+
+/// What a repository says of itself and of one of its refs.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Advertisement {
+    /// What the ref points at.
+    pub(crate) tip: Option<Oid>,
+    /// What the tag leads to that the ref points at.
+    peeled: Option<Oid>,
+    /// A ref that cannot be there at the same time: one is a folder of the other.
+    pub(crate) clash: Option<String>,
+    capabilities: String,
+}
+
+impl Advertisement {
+    /// The commit that the ref leads to.
+    pub(crate) fn commit(&self) -> Option<Oid> {
+        self.peeled.or(self.tip)
+    }
+
+    /// Tells whether the server knows a capability.
+    pub(crate) fn can(&self, capability: &str) -> bool {
+        self.capabilities.split(' ').any(|one| one == capability)
+    }
+
+    /// The hash that makes its object ids, where it says so.
+    pub(crate) fn format(&self) -> Option<&str> {
+        self.capabilities.split(' ').find_map(|one| one.strip_prefix("object-format="))
+    }
+}
+
+/// Reads the list of refs, and keeps what matters to one of them.
+pub(crate) struct AdvertisementReader<'a> {
+    reference: &'a str,
+    packets: Packets,
+    state: State,
+    found: Advertisement,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Before the line that names the service, and the flush behind it.
+    Service,
+    First,
+    Refs,
+    Over,
+}
+
+impl<'a> AdvertisementReader<'a> {
+    /// Reads a list as it comes over HTTP.
+    pub(crate) fn new(reference: &'a str) -> Self {
+        Self {
+            reference,
+            packets: Packets::default(),
+            state: State::Service,
+            found: Advertisement::default(),
+        }
+    }
+
+    /// Reads a list as a daemon sends it, which names no service.
+    pub(crate) fn of_daemon(reference: &'a str) -> Self {
+        Self { state: State::First, ..Self::new(reference) }
+    }
+
+    /// Tells whether the list has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.state == State::Over
+    }
+
+    pub(crate) fn add(&mut self, piece: &[u8]) -> Result<(), GitError> {
+        self.packets.add(piece);
+        while let Some(packet) = self.packets.next()? {
+            self.packet(&packet)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<Advertisement, GitError> {
+        match self.is_over() && self.packets.is_empty() {
+            true => Ok(self.found),
+            false => Err(broken_off()),
+        }
+    }
+
+    fn packet(&mut self, packet: &Packet) -> Result<(), GitError> {
+        let line = match (packet, self.state) {
+            (_, State::Over) => return Err(strange()),
+            (Packet::Line(line), _) => line.strip_suffix(b"\n").unwrap_or(line),
+            (Packet::Flush, State::Service) => {
+                self.state = State::First;
+                return Ok(());
+            }
+            (Packet::Flush, _) => {
+                self.state = State::Over;
+                return Ok(());
+            }
+        };
+        if let Some(reason) = line.strip_prefix(b"ERR ") {
+            return Err(GitError::rejected(&String::from_utf8_lossy(reason)));
+        }
+        match self.state {
+            State::Service if line.starts_with(b"# service=") => Ok(()),
+            State::Service | State::Over => Err(strange()),
+            State::First => {
+                self.state = State::Refs;
+                let end = line.iter().position(|byte| *byte == 0).ok_or_else(strange)?;
+                self.found.capabilities = String::from_utf8_lossy(&line[end + 1..]).trim().to_owned();
+                self.reference(&line[..end])
+            }
+            State::Refs => self.reference(line),
+        }
+    }
+
+    fn reference(&mut self, line: &[u8]) -> Result<(), GitError> {
+        if line.starts_with(b"shallow ") {
+            return Ok(());
+        }
+        let (id, name) = line.split_at_checked(40).ok_or_else(strange)?;
+        let id = std::str::from_utf8(id).ok().and_then(|id| Oid::from_str(id).ok()).ok_or_else(strange)?;
+        let name = name.strip_prefix(b" ").ok_or_else(strange)?;
+        let is_below =
+            |name: &[u8], folder: &[u8]| name.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"));
+        let wanted = self.reference.as_bytes();
+        if name == wanted {
+            self.found.tip = Some(id);
+        } else if name.strip_suffix(b"^{}") == Some(wanted) {
+            self.found.peeled = Some(id);
+        } else if is_below(name, wanted) || is_below(wanted, name) {
+            self.found.clash = Some(String::from_utf8_lossy(name).into_owned());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::line;
+
+    const MAIN: &str = "refs/heads/main";
+
+    fn advertised(lines: &[&str]) -> Result<Advertisement, GitError> {
+        let mut reader = AdvertisementReader::new(MAIN);
+        let lines: String = lines.iter().map(|text| line(text)).collect();
+        let all = format!("{}0000{lines}0000", line("# service=git-receive-pack\n"));
+        for piece in all.as_bytes().chunks(7) {
+            reader.add(piece)?;
+        }
+        reader.finish()
+    }
+
+    fn oid(digit: &str) -> String {
+        digit.repeat(40)
+    }
+
+    #[test]
+    fn a_list_of_refs_tells_where_the_ref_is() {
+        let (first, second) = (oid("1"), oid("2"));
+        let found = advertised(&[
+            &format!("{first} .have\0report-status side-band-64k object-format=sha1\n"),
+            &format!("{second} {MAIN}\n"),
+            &format!("shallow {first}\n"),
+        ])
+        .unwrap();
+        assert_eq!(found.tip, Some(Oid::from_str(&second).unwrap()));
+        assert!(found.can("report-status") && !found.can("report") && found.clash.is_none());
+        assert_eq!(found.format(), Some("sha1"));
+
+        let empty = advertised(&[&format!("{} capabilities^{{}}\0report-status\n", oid("0"))]).unwrap();
+        assert_eq!((empty.tip, empty.format()), (None, None));
+        for (name, clash) in [("refs/heads/main/x", true), ("refs/heads", true), ("refs/heads/maine", false)]
+        {
+            let found = advertised(&[&format!("{first} {name}\0report-status\n")]).unwrap();
+            assert_eq!(found.clash.as_deref(), clash.then_some(name));
+        }
+    }
+
+    #[test]
+    fn a_list_of_refs_that_is_none_is_refused() {
+        let cut = AdvertisementReader::new(MAIN).finish().unwrap_err();
+        assert!(cut.may_pass());
+        for lines in [["short"], ["zz"], [&oid("1")], [&format!("{}{MAIN}\0", oid("1"))]] {
+            assert!(matches!(advertised(&lines), Err(GitError::Broken(_))), "{lines:?}");
+        }
+        let archived = advertised(&["ERR this repository is archived\n"]);
+        assert_eq!(archived, Err(GitError::Rejected("this repository is archived".to_owned())));
+    }
+
+    #[test]
+    fn a_tag_is_told_by_the_commit_that_it_leads_to() {
+        let (tag, commit) = (oid("1"), oid("2"));
+        let mut reader = AdvertisementReader::of_daemon("refs/tags/v1");
+        let lines = [format!("{tag} refs/tags/v1\0agent=git\n"), format!("{commit} refs/tags/v1^{{}}\n")];
+        reader.add((lines.map(|text| line(&text)).concat() + "0000").as_bytes()).unwrap();
+        assert!(reader.is_over());
+        let found = reader.finish().unwrap();
+        assert_eq!((found.tip, found.commit()), (Oid::from_str(&tag).ok(), Oid::from_str(&commit).ok()));
+    }
+}

@@ -1,0 +1,131 @@
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use chrono::DateTime;
+use docs_git::{EmbeddedCheckout, Limits, LocalRemote};
+use docs_ports::{GitError, GitRemote};
+use git2::{Signature, Time};
+
+use crate::{
+    fixture::{Fixture, client, request},
+    server::{Log, Server, daemon, has_git, status, web},
+};
+
+/// A repository with a branch, and a tag of its own object on the commit before.
+fn tagged() -> Fixture {
+    let fixture = Fixture::filled();
+    fixture.repository.set_head("refs/heads/main").unwrap();
+    {
+        let tip = fixture.repository.revparse_single("refs/heads/main").unwrap().into_commit().unwrap();
+        let first = tip.parent(0).unwrap().into_object();
+        let who = Signature::new("A", "a@example.com", &Time::new(1_700_000_000, 0)).unwrap();
+        fixture.repository.tag("v1", &first, &who, "One", false).unwrap();
+    }
+    fixture
+}
+
+/// Every ref is told as a fetch would find it.
+async fn assert_told(remote: &dyn GitRemote, url: &str) {
+    for reference in ["refs/heads/main", "refs/tags/v1", "HEAD"] {
+        let fetched = remote.fetch(&request(url, reference)).await.unwrap().commit().oid.clone();
+        assert_eq!(remote.resolve(&request(url, reference)).await, Ok(Some(fetched)), "{reference}");
+    }
+    assert_eq!(remote.resolve(&request(url, "refs/heads/none")).await, Ok(None));
+    let odd = remote.resolve(&request(url, "main")).await.unwrap_err();
+    assert!(matches!(odd, GitError::Ref(_)), "{odd:?}");
+}
+
+fn posts(log: &Log) -> usize {
+    log.lock().unwrap().iter().filter(|request| request.line.starts_with("POST")).count()
+}
+
+#[tokio::test]
+async fn where_a_ref_points_is_told_as_a_fetch_finds_it() {
+    if !has_git() {
+        return;
+    }
+    let fixture = tagged();
+    assert_told(&client(), &fixture.file_url()).await;
+    let (server, _log) = web(fixture.path(), |_| None);
+    assert_told(&client(), &format!("http://{}/repo.git", server.address())).await;
+    let (server, _log) = daemon(fixture.path());
+    assert_told(&client(), &format!("git://{}/repo.git", server.address())).await;
+}
+
+#[tokio::test]
+async fn a_look_at_a_repository_fetches_none_of_it() {
+    if !has_git() {
+        return;
+    }
+    let fixture = tagged();
+    let (server, log) = web(fixture.path(), |_| None);
+    let url = format!("http://ada:hunter2@{}/repo.git", server.address());
+    let remote = LocalRemote::new().or(client());
+    for reference in ["refs/heads/main", "refs/tags/v1", "HEAD"] {
+        assert!(remote.resolve(&request(&url, reference)).await.unwrap().is_some(), "{reference}");
+    }
+    assert_eq!(posts(&log), 0, "the list of refs is all that is asked for");
+    assert!(log.lock().unwrap().iter().all(|request| request.authorization.is_some()));
+}
+
+#[tokio::test]
+async fn an_empty_repository_has_no_ref_to_tell() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::new();
+    let (server, _log) = web(fixture.path(), |_| None);
+    for url in [fixture.file_url(), format!("http://{}/repo.git", server.address())] {
+        for reference in ["HEAD", "refs/heads/main"] {
+            assert_eq!(client().resolve(&request(&url, reference)).await, Ok(None), "{url} {reference}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_checkout_under_a_url_of_its_own_tells_its_commit() {
+    let files = [("README.md", "# Hello\n")];
+    let book = EmbeddedCheckout::new("The book", DateTime::UNIX_EPOCH, files).unwrap();
+    let remote = LocalRemote::new().with("builtin:book", "refs/heads/main", book);
+    let wanted = request("builtin:book", "refs/heads/main");
+    let fetched = remote.fetch(&wanted).await.unwrap().commit().oid.clone();
+    assert_eq!(remote.resolve(&wanted).await, Ok(Some(fetched)));
+    assert_eq!(remote.resolve(&request("builtin:book", "HEAD")).await, Ok(None));
+    assert_eq!(remote.resolve(&request("builtin:other", "HEAD")).await, Err(GitError::NoRepository));
+}
+
+#[tokio::test]
+async fn why_a_look_fails_is_told_as_for_a_fetch() {
+    let fixture = Fixture::filled();
+    for (line, error) in [
+        ("401 Unauthorized", GitError::Credentials),
+        ("404 Not Found", GitError::NoRepository),
+        ("200 OK", GitError::NoRepository),
+    ] {
+        let (server, _log) = web(fixture.path(), move |_| Some(status(line, "")));
+        let url = format!("http://{}/repo.git", server.address());
+        assert_eq!(client().resolve(&request(&url, "HEAD")).await, Err(error), "{line}");
+    }
+    if has_git() {
+        let (server, _log) = daemon(fixture.path());
+        let url = format!("git://{}/other.git", server.address());
+        assert_eq!(client().resolve(&request(&url, "HEAD")).await, Err(GitError::NoRepository));
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_says_nothing_keeps_no_look_waiting_for_long() {
+    let streams = Arc::new(Mutex::new(Vec::new()));
+    let kept = streams.clone();
+    let silent = Server::new(move |stream| kept.lock().unwrap().push(stream));
+    let usual = Limits::default();
+    assert!(usual.look <= Duration::from_secs(15) && usual.look < usual.idle);
+    let client = client().with_limits(Limits { look: Duration::from_millis(50), ..usual });
+    for scheme in ["http", "git"] {
+        let url = format!("{scheme}://{}/repo.git", silent.address());
+        let error = client.resolve(&request(&url, "refs/heads/main")).await.unwrap_err();
+        assert!(error.may_pass(), "{error:?}");
+    }
+}
