@@ -58,8 +58,7 @@ pub(crate) async fn commit_of(
     reference: &str,
 ) -> Result<Option<Oid>, GitError> {
     let mut stream = connect(&daemon, &guard).await?;
-    let (mut meter, mut reader) =
-        (Meter::new(limits.total_bytes), AdvertisementReader::of_daemon(reference));
+    let (mut meter, mut reader) = (Meter::new(limits.total_bytes), AdvertisementReader::of_daemon(reference));
     while !reader.is_over() {
         let piece = read(&mut stream, limits).await?;
         if piece.is_empty() {

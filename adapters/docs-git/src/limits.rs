@@ -15,7 +15,8 @@ pub struct Limits {
     pub entries: usize,
     /// How long a fetch may take, and each half of a push, before and after the files are read: five minutes.
     pub time: Duration,
-    /// How long it may take to tell where a ref points, which is asked for many repositories in turn: a quarter of a minute.
+    /// How long it may take to tell where a ref points, which is asked for many repositories in turn: a quarter of a
+    /// minute.
     pub look: Duration,
     /// How long a server may say nothing, and take nothing of what is pushed: one minute.
     pub idle: Duration,

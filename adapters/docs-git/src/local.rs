@@ -76,9 +76,7 @@ impl GitRemote for LocalRemote {
 
     async fn resolve(&self, request: &FetchRequest) -> Result<Option<String>, GitError> {
         match (self.checkouts.get(&request.url), &self.otherwise) {
-            (Some(refs), _) => {
-                Ok(refs.get(&request.reference).map(|checkout| checkout.commit().oid.clone()))
-            }
+            (Some(refs), _) => Ok(refs.get(&request.reference).map(|checkout| checkout.commit().oid.clone())),
             (None, Some(otherwise)) => otherwise.resolve(request).await,
             (None, None) => Err(GitError::NoRepository),
         }

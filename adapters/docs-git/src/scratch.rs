@@ -1,5 +1,5 @@
-//! Clones that are not kept: each goes with its checkout. They lie in a folder of this process, which holds a lock in it,
-//! so that those of a process that died are found and removed.
+//! Clones that are not kept: each goes with its checkout. They lie in a folder of this process, which holds a lock in
+//! it, so that those of a process that died are found and removed.
 
 use std::{
     collections::HashMap,

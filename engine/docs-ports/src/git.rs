@@ -104,8 +104,9 @@ pub trait GitRemote: Send + Sync + 'static {
     /// Dropping the future leaves nothing behind but a cache.
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError>;
 
-    /// Tells which commit a ref points at; `None` where there is no such ref. Whoever needs no files asks this. By itself
-    /// it costs a fetch, which is of what is new where the request names a cache: an adapter that can ask for less does so.
+    /// Tells which commit a ref points at; `None` where there is no such ref. Whoever needs no files asks this. By
+    /// itself it costs a fetch, which is of what is new where the request names a cache: an adapter that can ask for
+    /// less does so.
     ///
     /// # Errors
     /// As [`fetch`](GitRemote::fetch).

@@ -348,8 +348,13 @@ async fn a_push_on_what_is_still_read_fetches_it_only_once() {
     }
     let fixture = Fixture::filled();
     let (server, log) = web(fixture.path(), |_| None);
-    let fetches =
-        || log.lock().unwrap().iter().filter(|request| request.line.contains("POST /repo.git/git-upload-pack")).count();
+    let fetches = || {
+        log.lock()
+            .unwrap()
+            .iter()
+            .filter(|request| request.line.contains("POST /repo.git/git-upload-pack"))
+            .count()
+    };
     let url = format!("http://{}/repo.git", server.address());
     let client = client();
     let checkout = client.fetch(&request(&url, "refs/heads/main")).await.unwrap();
