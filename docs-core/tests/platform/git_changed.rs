@@ -187,3 +187,19 @@ proptest! {
         });
     }
 }
+
+#[tokio::test]
+async fn a_commit_that_was_imported_before_is_not_fetched_again() {
+    let (w, remote, space) = world().await;
+    import(&w, &space).await;
+    let (fetched, read) = (remote.fetches(), remote.reads());
+    w.clock.advance(Duration::from_millis(1));
+    import(&w, &space).await;
+    assert_eq!((remote.fetches(), remote.reads()), (fetched, read));
+    remote.put("README.md", "# Another\n");
+    w.clock.advance(Duration::from_millis(1));
+    import(&w, &space).await;
+    assert_eq!(remote.fetches(), fetched + 1);
+    import_all(&w, &space).await;
+    assert_eq!(remote.fetches(), fetched + 2, "whoever forces an import gets one");
+}

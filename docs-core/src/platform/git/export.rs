@@ -15,7 +15,9 @@ use self::{
 };
 use super::{
     no_git,
-    sync::{ExportPayload, MadeBy, Times, format_error, git_error, is_set, readable, tree_of},
+    sync::{
+        ExportPayload, MadeBy, Times, branch_is_gone, format_error, git_error, is_set, readable, tree_of,
+    },
 };
 use crate::{
     Error, ErrorKind, Result,
@@ -134,6 +136,9 @@ impl Platform {
         let url = payload.url(self, run)?;
         let (checkout, is_branch) = self.base(payload, &url).await?;
         match &checkout {
+        if !is_branch && payload.setting.is_some() && space.git_of(&payload.source()).is_some() {
+            return Err(branch_is_gone(&payload.request.reference));
+        }
             Some(checkout) => run.say(self, format!("fetched commit {}", checkout.commit().oid)),
             None => run.say(self, "the repository has no commit yet".to_owned()),
         }

@@ -54,10 +54,18 @@ impl Platform {
         let wanted = payload.fetch_of(&payload.url(self, run)?, &payload.request.reference);
         let checkout = git.fetch(&wanted).await.map_err(git_error)?;
         let commit = checkout.commit().clone();
+        let is_wanted_anew = is_set(payload.request.force) || is_set(payload.request.standalone);
+        let known = space.git_of(&payload.source()).filter(|_| !is_wanted_anew);
+        let is_known = |oid: &String| known.is_some_and(|git| git.oid.as_ref() == Some(oid));
+        let nothing = "this commit was imported before; nothing to do";
+        // Where the ref points is told without fetching anything.
+        if known.is_some() && git.resolve(&wanted).await.map_err(git_error)?.as_ref().is_some_and(is_known) {
+            run.say(self, nothing.to_owned());
+            return Ok(Effect::Done);
+        }
         run.say(self, format!("fetched {} at {}", payload.request.reference, commit.oid));
-        let known = space.git.as_ref().is_some_and(|git| git.is_of(&commit.oid, &payload.source()));
-        if known && !is_set(payload.request.force) && !is_set(payload.request.standalone) {
-            run.say(self, "this commit was imported before; nothing to do".to_owned());
+        if is_known(&commit.oid) {
+            run.say(self, nothing.to_owned());
             return Ok(Effect::Done);
         }
         match self.import_on((payload, &space), &*checkout, run, &mut progress).await? {

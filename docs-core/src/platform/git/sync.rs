@@ -351,6 +351,14 @@ pub(super) fn git_error(error: GitError) -> Error {
 }
 
 pub(super) fn format_error(error: FormatError) -> Error {
+/// Why nothing is exported to a branch that was there: whoever deletes one does not want it back without being asked.
+pub(super) fn branch_is_gone(reference: &str) -> Error {
+    Error::invalid(
+        "ref",
+        format!("the repository has no {reference} any more; make it again, or set another ref"),
+    )
+}
+
     Error::new(ErrorKind::Invalid, error.to_string()).caused_by(error)
 }
 

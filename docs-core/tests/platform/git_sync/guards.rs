@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docs_core::{
     ErrorKind,
-    model::{GitSyncDirection, JobState, Role},
+    model::{GitSyncDirection, JobState, Role, SpaceId},
     ports::GitError,
 };
 use docs_memstore::MemRefs;
@@ -15,7 +15,7 @@ use super::{FILES, assert_in_step, conflicts::torn, in_step, jobs, push, put, se
 use crate::{
     collections::{organization, to},
     git_export::{at, change, commits, set},
-    support::Refused as _,
+    support::{Refused as _, World},
 };
 
 /// The setting of `setting`, with an address that holds credentials.
@@ -134,6 +134,32 @@ async fn a_branch_that_somebody_deleted_is_missed_and_not_made_again() {
     let shown = state(&w, &space).await.state.job.expect("a job");
     assert!(shown.error.is_some_and(|error| error.contains("refs/heads/main any more")), "it is said");
     assert_eq!(commits(&remote), 0);
+}
+
+#[tokio::test]
+async fn a_branch_that_is_only_exported_to_is_not_made_again_either() {
+    let (w, remote, space) = in_step(FILES, json!({})).await;
+    put(&w, &space, json!({ "direction": "export" })).await;
+    settle(&w).await;
+    remote.edit(|repository| repository.refs = MemRefs::Only(["refs/heads/other".to_owned()].into()));
+    let limits = at(&w, &space, "limits").await;
+    change(&w, &space, set(&limits, "Two.\n")).await;
+    settle(&w).await;
+    let shown = state(&w, &space).await.state.job.expect("a job");
+    assert!(shown.error.is_some_and(|error| error.contains("refs/heads/main any more")), "it is said");
+    assert_eq!(commits(&remote), 0);
+    // Whoever makes it again gets what was written meanwhile.
+    remote.edit(|repository| repository.refs = MemRefs::Only(["refs/heads/main".to_owned()].into()));
+    w.as_admin().space(&space).run_git_sync().await.expect("enqueued");
+    settle(&w).await;
+    assert_in_step_but_for_failures(&w, &space).await;
+    assert_eq!(commits(&remote), 1);
+}
+
+/// Space and repository are in step, whatever came before.
+async fn assert_in_step_but_for_failures(w: &World, space: &SpaceId) {
+    assert!(state(w, space).await.state.in_step);
+    assert_eq!(jobs(w, space).await[0].state, JobState::Done);
 }
 
 #[tokio::test]

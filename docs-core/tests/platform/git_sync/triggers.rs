@@ -265,3 +265,29 @@ async fn somebody_who_pushes_during_an_export_loses_nothing() {
     assert_eq!(text(&w, &space, "limits").await, "Theirs.\n");
     assert_eq!(files(&remote)["README.md"], "# Start\n\nOurs.\n");
 }
+
+#[tokio::test]
+async fn what_is_in_step_is_found_to_be_without_a_fetch() {
+    let (w, remote, space) = in_step(FILES, json!({ "schedule": 15 })).await;
+    let fetched = remote.fetches();
+    w.as_admin().space(&space).run_git_sync().await.expect("enqueued");
+    settle(&w).await;
+    assert!(log(&jobs(&w, &space).await[0]).contains("in step"), "{:?}", jobs(&w, &space).await[0]);
+    w.clock.advance(Duration::from_secs(15 * 60));
+    w.platform.settle().await.expect("settled");
+    assert_eq!(remote.fetches(), fetched, "neither a run nor a look has fetched");
+    remote.put("README.md", "# Start\n\nBye.\n");
+    w.clock.advance(Duration::from_secs(15 * 60));
+    w.platform.settle().await.expect("settled");
+    assert_eq!((remote.fetches(), text(&w, &space, "readme").await.as_str()), (fetched + 1, "Bye.\n"));
+}
+
+#[tokio::test]
+async fn a_commit_that_people_have_to_decide_about_is_not_fetched_again() {
+    let (w, remote, space, _) = super::conflicts::torn().await;
+    let fetched = remote.fetches();
+    w.as_admin().space(&space).run_git_sync().await.expect("enqueued");
+    settle(&w).await;
+    assert!(log(&jobs(&w, &space).await[0]).contains("until change request #"));
+    assert_eq!(remote.fetches(), fetched);
+}

@@ -8,7 +8,7 @@ use super::{
     super::{
         export::{Attempt, Base, Export, Missing},
         no_git,
-        sync::{ExportPayload, FromSetting, ImportPayload, SyncPayload, Unsaid, git_error},
+        sync::{ExportPayload, FromSetting, ImportPayload, SyncPayload, Unsaid, branch_is_gone, git_error},
     },
     conflict::Standing,
     credit::{Credit, recent},
@@ -25,7 +25,7 @@ use crate::{
         Platform,
         jobs::{Effect, Job, Progress, Run},
     },
-    ports::{Checkout, GitError},
+    ports::{Checkout, FetchRequest, GitError},
     store::{
         jobs::JobOutcome,
         records::{ChangeRequestRecord, GitSyncState, RevisionRecord, SpaceRecord},
@@ -88,7 +88,14 @@ impl Platform {
         let url = payload.url(self, run)?;
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         let reference = &*payload.request.reference;
-        let checkout = match git.fetch(&payload.fetch_of(&url, reference)).await {
+        let wanted = payload.fetch_of(&url, reference);
+        if self.is_at_known((&space, &sync), &standing, &wanted).await? {
+            return Ok(match standing {
+                Standing::Open(request) => self.waits_for(&request, run),
+                Standing::Free => self.in_step_already(run),
+            });
+        }
+        let checkout = match git.fetch(&wanted).await {
             Ok(checkout) => checkout,
             Err(GitError::NoRef(_)) if sync.setting.direction == GitSyncDirection::Both => {
                 if let Standing::Open(request) = standing {
@@ -97,14 +104,8 @@ impl Platform {
                 if is_unwritten(&space) {
                     return Ok(self.nothing_written(run));
                 }
-                // Whoever deletes a branch does not want it back without being asked.
                 if space.git_of(&sync.source()).is_some() {
-                    return Err(Error::invalid(
-                        "ref",
-                        format!(
-                            "the repository has no {reference} any more; make it again, or set another ref"
-                        ),
-                    ));
+                    return Err(branch_is_gone(reference));
                 }
                 return self.make_branch((space, &sync), url, run, progress).await;
             }
@@ -116,6 +117,31 @@ impl Platform {
     }
 
     /// Ends a run for a space in which nobody has written anything yet.
+    /// Tells whether the ref points where nothing follows from it, which needs no fetch: at the commit that the space
+    /// is in step with, or at the one that people have to decide about.
+    async fn is_at_known(
+        &self,
+        (space, sync): (&SpaceRecord, &GitSyncState),
+        standing: &Standing,
+        wanted: &FetchRequest,
+    ) -> Result<bool> {
+        let is_behind = sync.setting.direction.exports() && !space.is_in_step();
+        let known = match standing {
+            Standing::Open(_) => sync.conflict.as_ref().and_then(|conflict| conflict.then.oid.as_ref()),
+            Standing::Free if is_behind => None,
+            Standing::Free => space.git_of(&sync.source()).and_then(|git| git.oid.as_ref()),
+        };
+        let Some(known) = known else { return Ok(false) };
+        let git = self.ports().git.as_ref().ok_or_else(no_git)?;
+        Ok(git.resolve(wanted).await.map_err(git_error)?.as_ref() == Some(known))
+    }
+
+    /// Ends a run that has nothing to do.
+    fn in_step_already(&self, run: &mut Run) -> Attempt {
+        run.say(self, "space and repository are in step; nothing to do".to_owned());
+        Attempt::Ended(Effect::Done)
+    }
+
     fn nothing_written(&self, run: &mut Run) -> Attempt {
         run.say(self, "nothing was written in the space yet; there is nothing to export".to_owned());
         Attempt::Ended(Effect::Done)
@@ -152,10 +178,7 @@ impl Platform {
         let exports = at.sync.setting.direction.exports();
         match is_known {
             true if exports && !at.space.is_in_step() => self.export_to(at, run, progress).await,
-            true => {
-                run.say(self, "space and repository are in step; nothing to do".to_owned());
-                Ok(Attempt::Ended(Effect::Done))
-            }
+            true => Ok(self.in_step_already(run)),
             false if !exports || at.space.is_in_step() || at.space.root == Content::nothing() => {
                 self.import_on((at.payload, &at.space), at.checkout, run, progress).await
             }
