@@ -64,11 +64,12 @@ pub struct ServerConfig {
     /// PATH.search, else in memory when absent.
     #[arg(long, env = "DOCS_SEARCH_INDEX", value_name = "FOLDER")]
     pub search_index: Option<SearchPlace>,
-    /// Folder that keeps Git repositories between imports that name a cache; fetched anew each time when absent.
+    /// Folder that keeps Git repositories from one fetch to the next, or `none`; beside the file of `sqlite:PATH` as
+    /// PATH.git when absent, else none.
     #[arg(long, env = "DOCS_GIT_CACHE", value_name = "FOLDER")]
-    pub git_cache: Option<PathBuf>,
-    /// Most bytes of that folder, like `500MB` or `10GiB`: what was not used for longest goes; 10 GB when absent.
-    #[arg(long, env = "DOCS_GIT_CACHE_SIZE", value_name = "SIZE", requires = "git_cache")]
+    pub git_cache: Option<GitCachePlace>,
+    /// Most bytes of that folder, like `500MB` or `10GiB`: what was not used for longest goes; 2 GB when absent.
+    #[arg(long, env = "DOCS_GIT_CACHE_SIZE", value_name = "SIZE")]
     pub git_cache_size: Option<ByteSize>,
     /// Folder with further fonts for PDF files, such as those of Chinese, Japanese and Korean.
     #[arg(long, env = "DOCS_FONTS")]
@@ -134,6 +135,23 @@ impl FromStr for WorkerProgram {
             "none" => Self::InProcess,
             path => Self::At(path.into()),
         })
+    }
+}
+
+/// Where a server keeps Git repositories from one fetch to the next. A folder belongs to one process.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum GitCachePlace {
+    /// Nowhere: each fetch is of all files.
+    Nowhere,
+    /// In a folder.
+    Folder(PathBuf),
+}
+
+impl FromStr for GitCachePlace {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(if text == "none" { Self::Nowhere } else { Self::Folder(text.into()) })
     }
 }
 

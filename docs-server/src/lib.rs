@@ -56,7 +56,9 @@ pub use adapters::handbook;
 pub use bind::BindAddress;
 pub use byte_size::ByteSize;
 pub use cli::{Cli, run};
-pub use config::{Outbound, SamlMode, Secret, ServerConfig, TranslatorKey, TranslatorKind, WorkerProgram};
+pub use config::{
+    GitCachePlace, Outbound, SamlMode, Secret, ServerConfig, TranslatorKey, TranslatorKind, WorkerProgram,
+};
 pub use error::ServerError;
 pub use search_index::SearchPlace;
 pub use server::Server;

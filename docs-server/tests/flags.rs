@@ -254,12 +254,19 @@ async fn the_git_cache_keeps_the_repositories_of_imports_that_name_a_cache() {
     let url = format!("git://{address}/repository");
     let cache = folder.path().join("cache");
     let flags = ["--bind", ANY, "--outbound", "private", "--git-cache", text(&cache)];
-    let kept = || std::fs::read_dir(&cache).expect("the folder").count();
+    let kept_in = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry"));
+        entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(".git")).count()
+    };
+    let kept = || kept_in(&cache);
     let server = Process::with(&flags).await;
-    for (id, count) in [(None, 0), (Some("docs"), 1), (Some("guides"), 2), (Some("docs"), 2)] {
+    // What names no cache is kept for its space.
+    for (id, count) in [(None, 1), (Some("docs"), 2), (Some("guides"), 3), (Some("docs"), 3)] {
         import(&server, &url, id).await;
         assert_eq!(kept(), count);
     }
+    let (said, _) = refused(&flags).await;
+    assert!(said.contains("--git-cache") && said.contains("another server"), "{said}");
     // What a small one kept before is gone when the next is fetched.
     drop(server);
     let small = Process::with(&[&flags[..], &["--git-cache-size", "1 kB"]].concat()).await;
@@ -274,6 +281,19 @@ async fn the_git_cache_keeps_the_repositories_of_imports_that_name_a_cache() {
     let (said, code) = refused(&["--bind", ANY, "--git-cache", text(&file)]).await;
     assert!(said.contains("--git-cache") && said.contains("README.md"), "{said}");
     assert_ne!(code, Some(0));
+
+    // Beside a store on a disk there is one, unless none is wanted; a second server does without.
+    let store = format!("sqlite:{}", text(&folder.path().join("docs.db")));
+    let beside = folder.path().join("docs.db.git");
+    let flags = ["--bind", ANY, "--outbound", "private", "--store", &store];
+    let none = Process::with(&[&flags[..], &["--git-cache", "none"]].concat()).await;
+    import(&none, &url, None).await;
+    assert!(!beside.exists());
+    drop(none);
+    let server = Process::with(&flags).await;
+    import(&server, &url, None).await;
+    assert_eq!(kept_in(&beside), 1);
+    drop(Process::with(&flags).await);
 }
 
 #[tokio::test]

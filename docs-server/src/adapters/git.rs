@@ -1,6 +1,12 @@
 //! The repositories that can be imported: those of the network, a folder, and the handbook.
 
-use std::{borrow::Cow, fs, path::Path, sync::Arc};
+use std::{
+    borrow::Cow,
+    fs,
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use docs_core::ports::GitRemote;
@@ -9,7 +15,10 @@ use rust_embed::RustEmbed;
 use url::Url;
 
 use super::{FirstImport, Source};
-use crate::{ByteSize, HANDBOOK_URL, MAIN, ServerConfig, ServerError};
+use crate::{ByteSize, GitCachePlace, HANDBOOK_URL, MAIN, ServerConfig, ServerError, StoreUrl};
+
+/// Most bytes of all repositories that are kept, unless it is said otherwise.
+const CACHE_BYTES: u64 = 2_000_000_000;
 
 /// The handbook, compiled in.
 #[derive(RustEmbed)]
@@ -55,7 +64,8 @@ pub(super) async fn remote(config: &ServerConfig) -> Result<(Arc<dyn GitRemote>,
     Ok((Arc::new(remote.with(url.as_str(), MAIN, checkout)), first(url.into(), true)))
 }
 
-/// The client for repositories of the network, which keeps them in a folder where one is named.
+/// The client for repositories of the network, which keeps them in a folder: in the one that is named, else beside a
+/// store on a disk.
 fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
     let outbound = match config.outbound {
         crate::Outbound::Public => Outbound::Public,
@@ -63,18 +73,46 @@ fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
         crate::Outbound::Files => Outbound::Files,
     };
     let client = GitClient::new(outbound).map_err(ServerError::other)?;
-    let Some(folder) = &config.git_cache else { return Ok(client) };
-    // Now, and not at the first import.
-    let wrong = |error| ServerError::flag("--git-cache", format_args!("{}: {error}", folder.display()));
-    fs::create_dir_all(folder).map_err(wrong)?;
-    try_writing(folder).map_err(wrong)?;
-    let size = config.git_cache_size.map_or(GitClient::CACHE_BYTES, ByteSize::bytes);
-    Ok(client.with_cache_of(folder, size))
+    let size = config.git_cache_size.map_or(CACHE_BYTES, ByteSize::bytes);
+    let wrong = |folder: &Path, error: io::Error| {
+        let advice = match error.kind() {
+            ErrorKind::WouldBlock => {
+                "another server uses it; give each a folder of its own, or `none`".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        ServerError::flag("--git-cache", format_args!("{}: {advice}", folder.display()))
+    };
+    match (&config.git_cache, &config.store) {
+        (Some(GitCachePlace::Folder(folder)), _) => {
+            client.with_own_cache(folder, size).map_err(|error| wrong(folder, error))
+        }
+        (None, StoreUrl::Sqlite(file)) => {
+            let folder = beside(file);
+            match client.clone().with_own_cache(&folder, size) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    tracing::warn!(
+                        "{}: another server keeps repositories there; this one keeps none",
+                        folder.display()
+                    );
+                    Ok(client)
+                }
+                cached => cached.map_err(|error| wrong(&folder, error)),
+            }
+        }
+        (Some(GitCachePlace::Nowhere), _) | (None, StoreUrl::Memory | StoreUrl::Postgres(_))
+            if config.git_cache_size.is_some() =>
+        {
+            let missing = "no repositories are kept; name a folder for them by --git-cache";
+            Err(ServerError::flag("--git-cache-size", missing))
+        }
+        (Some(GitCachePlace::Nowhere), _) | (None, StoreUrl::Memory | StoreUrl::Postgres(_)) => Ok(client),
+    }
 }
 
-/// Tries whether files can be made in a folder.
-fn try_writing(folder: &Path) -> std::io::Result<()> {
-    let file = folder.join(format!(".docs-server-{}", std::process::id()));
-    fs::write(&file, [])?;
-    fs::remove_file(&file)
+/// The folder of the repositories that belongs to a file: its name with `.git` behind it.
+fn beside(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".git");
+    name.into()
 }

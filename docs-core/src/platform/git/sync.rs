@@ -190,10 +190,11 @@ impl<R: SyncRequest> SyncPayload<R> {
         })
     }
 
-    /// What is fetched: the ref, or another one in its place.
+    /// What is fetched: the ref, or another one in its place. It is kept under the name that was asked for, else under
+    /// that of the space.
     pub(super) fn fetch_of(&self, url: &str, reference: &str) -> FetchRequest {
-        let cache_id = self.request.wanted().cache_id.map(str::to_owned);
-        FetchRequest { url: url.to_owned(), reference: reference.to_owned(), cache_id }
+        let cache_id = self.request.wanted().cache_id.map_or_else(|| self.space.to_string(), str::to_owned);
+        FetchRequest { url: url.to_owned(), reference: reference.to_owned(), cache_id: Some(cache_id) }
     }
 
     /// What the space shows of its repository afterwards.
@@ -350,7 +351,6 @@ pub(super) fn git_error(error: GitError) -> Error {
     Error::new(kind, error.to_string()).caused_by(error)
 }
 
-pub(super) fn format_error(error: FormatError) -> Error {
 /// Why nothing is exported to a branch that was there: whoever deletes one does not want it back without being asked.
 pub(super) fn branch_is_gone(reference: &str) -> Error {
     Error::invalid(
@@ -359,6 +359,7 @@ pub(super) fn branch_is_gone(reference: &str) -> Error {
     )
 }
 
+pub(super) fn format_error(error: FormatError) -> Error {
     Error::new(ErrorKind::Invalid, error.to_string()).caused_by(error)
 }
 

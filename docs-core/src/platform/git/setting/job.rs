@@ -305,7 +305,7 @@ pub(super) fn import_payload(space: &SpaceRecord, sync: &GitSyncState) -> Import
     let request = ImportGitRepository {
         url: set.url.clone(),
         reference: set.reference.clone(),
-        repo_cache_id: BoundedText::cut(space.id.as_str()),
+        repo_cache_id: None,
         repo_tree_url: set.repo_tree_url.clone(),
         repo_commit_url: set.repo_commit_url.clone(),
         repo_project_directory: set.repo_project_directory.clone(),
