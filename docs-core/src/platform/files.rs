@@ -162,13 +162,39 @@ impl Platform {
 
     /// Stores the bytes of a file; what refers to them comes later.
     pub(super) async fn store_file(&self, domain: &str, new: NewFile<'_>) -> Result<FileEntry> {
-        let content_type = new.content_type.map_or_else(|| media_type(new.name), str::to_owned);
+        let content_type = new.media_type();
         let mut writer =
             FileWriter::new(Some((Arc::clone(&self.inner.objects), domain.to_owned())), &content_type);
         writer.write(new.bytes).await?;
         let written = writer.finish().await?;
         // Names that come from elsewhere are nobody to be told of.
         Ok(written.entry(clean_file_name(new.name).into_owned(), content_type, new.git))
+    }
+
+    /// Stores the bytes of files, small ones at once; answers them in their order. What refers to them comes later.
+    pub(super) async fn store_files(&self, domain: &str, new: Vec<NewFile<'_>>) -> Result<Vec<FileEntry>> {
+        let (mut entries, mut small) = (Vec::with_capacity(new.len()), Vec::new());
+        for file in new {
+            if file.bytes.len() > PART_BYTES {
+                entries.push(self.store_file(domain, file).await?);
+                continue;
+            }
+            // What fits into one part is one object.
+            let (blob, content_type) = (Hash::of(&file.bytes), file.media_type());
+            entries.push(FileEntry {
+                name: clean_file_name(file.name).into_owned(),
+                size: file.bytes.len() as u64,
+                dimensions: picture::dimensions(&content_type, &file.bytes),
+                content_type,
+                blob,
+                parts: None,
+                git: file.git,
+                clash: Default::default(),
+            });
+            small.push((blob, file.bytes));
+        }
+        self.inner.objects.put(domain, &small).await?;
+        Ok(entries)
     }
 }
 
@@ -184,6 +210,12 @@ pub(super) struct NewFile<'a> {
     pub(super) content_type: Option<&'a str>,
     pub(super) bytes: Bytes,
     pub(super) git: Option<GitBlob>,
+}
+
+impl NewFile<'_> {
+    fn media_type(&self) -> String {
+        self.content_type.map_or_else(|| media_type(self.name), str::to_owned)
+    }
 }
 
 /// The media type that a file's name tells.

@@ -2,6 +2,7 @@
 
 mod apply;
 mod changed;
+mod files;
 mod links;
 mod moved;
 mod read;

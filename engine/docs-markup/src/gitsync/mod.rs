@@ -37,7 +37,7 @@ pub use export::{
 pub use infer::infer;
 pub use path::{PathError, RepoPath};
 pub use plan::{ImportPlan, MAX_PAGES, PlannedAsset, PlannedInclude, PlannedKind, PlannedPage};
-pub use refs::{Reference, ReferenceKind, references};
+pub use refs::{PageLinks, Reference, ReferenceKind, references};
 pub use report::{FormatError, MAX_WARNINGS, Warning};
 pub use summary::{MAX_DEPTH, MAX_ITEMS, MAX_SUMMARY_BYTES, Summary, SummaryItem, SummaryKind};
 pub use tree::{Entry, EntryKind, PlannedFile, RepoTree};

@@ -10,7 +10,7 @@ use super::{
     target::{self, Target},
     yaml,
 };
-use crate::markdown::{LinkKind, LinkRole, links, split_front};
+use crate::markdown::{LinkKind, LinkRole, LinkSite, Resolution, links, rewrite_sites, split_front};
 
 /// A reference of a page to a file or folder of its repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,24 +59,85 @@ pub enum ReferenceKind {
 /// ```
 #[must_use]
 pub fn references(text: &str, page: &RepoPath, root: &RepoPath) -> Vec<Reference> {
-    let mut finder = Finder { folder: page.folder(), root, found: Vec::new() };
-    let (front_matter, body) = split_front(text);
-    if let Some(matter) = front_matter {
-        // It begins behind the first line.
-        let start = text.find('\n').map_or(text.len(), |end| end + 1);
-        finder.cover(text, start..start + matter.len());
-    }
-    let start = text.len() - body.len();
-    for site in links(body) {
-        let kind = match (site.kind, site.role) {
-            (LinkKind::Include, _) => ReferenceKind::Include,
-            (LinkKind::Tag, _) => ReferenceKind::Tag,
-            (LinkKind::Image, _) | (LinkKind::Html, LinkRole::Embeds) => ReferenceKind::Image,
-            (LinkKind::Link, _) | (LinkKind::Html, LinkRole::Leads) => ReferenceKind::Link,
+    let PageLinks { cover, sites, .. } = PageLinks::read(text, page, root);
+    cover.into_iter().chain(sites.into_iter().filter_map(|(_, reference)| reference)).collect()
+}
+
+/// Where the text of a page leads, read once: for who looks at it before it is known what becomes of it.
+///
+/// # Example
+/// ```
+/// use docs_markup::{gitsync::{PageLinks, RepoPath}, markdown::Resolution};
+///
+/// let (text, page) = ("---\ntitle: A\n---\n\nSee [B](b.md) and [more](https://example.com).", RepoPath::new("a.md")?);
+/// let links = PageLinks::read(text, &page, &RepoPath::default());
+/// assert_eq!(links.references().next().map(|it| it.path.as_str()), Some("b.md"));
+/// let linked = links.rewritten(text, |_, reference| match reference {
+///     Some(_) => Resolution::To("/pages/b".to_owned()),
+///     None => Resolution::Keep,
+/// });
+/// assert_eq!(linked, "---\ntitle: A\n---\n\nSee [B](/pages/b) and [more](https://example.com).");
+/// # Ok::<(), docs_markup::gitsync::PathError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PageLinks {
+    /// Where the text behind the front matter begins.
+    start: usize,
+    cover: Option<Reference>,
+    /// What stands in the text behind it, by its own bytes; the references by those of all.
+    sites: Vec<(LinkSite, Option<Reference>)>,
+}
+
+impl PageLinks {
+    /// Reads a text as [`references`] does.
+    #[must_use]
+    pub fn read(text: &str, page: &RepoPath, root: &RepoPath) -> Self {
+        let finder = Finder { folder: page.folder(), root };
+        let (front_matter, body) = split_front(text);
+        let cover = front_matter.and_then(|matter| {
+            // It begins behind the first line.
+            let start = text.find('\n').map_or(text.len(), |end| end + 1);
+            finder.cover(text, start..start + matter.len())
+        });
+        let start = text.len() - body.len();
+        let reference = |site: LinkSite| {
+            let kind = match (site.kind, site.role) {
+                (LinkKind::Include, _) => ReferenceKind::Include,
+                (LinkKind::Tag, _) => ReferenceKind::Tag,
+                (LinkKind::Image, _) | (LinkKind::Html, LinkRole::Embeds) => ReferenceKind::Image,
+                (LinkKind::Link, _) | (LinkKind::Html, LinkRole::Leads) => ReferenceKind::Link,
+            };
+            let range = site.range.start + start..site.range.end + start;
+            let reference = finder.reference(kind, range, &site.destination);
+            (site, reference)
         };
-        finder.add(kind, site.range.start + start..site.range.end + start, &site.destination);
+        Self { start, cover, sites: links(body).into_iter().map(reference).collect() }
     }
-    finder.found
+
+    /// How many destinations the text has.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.sites.len() + usize::from(self.cover.is_some())
+    }
+
+    /// What the page refers to in its repository, in the order of the text.
+    pub fn references(&self) -> impl Iterator<Item = &Reference> {
+        self.cover.iter().chain(self.sites.iter().filter_map(|(_, reference)| reference.as_ref()))
+    }
+
+    /// The same text with other destinations behind its front matter: `resolve` says which, by the one that is there
+    /// and what it leads to in the repository.
+    #[must_use]
+    pub fn rewritten(
+        &self,
+        text: &str,
+        mut resolve: impl FnMut(&str, Option<&Reference>) -> Resolution,
+    ) -> String {
+        let (head, body) = text.split_at_checked(self.start).unwrap_or((text, ""));
+        let sites = self.sites.iter();
+        let resolved = sites.map(|(site, reference)| (site, resolve(&site.destination, reference.as_ref())));
+        format!("{head}{}", rewrite_sites(body, resolved))
+    }
 }
 
 /// Paths that are addresses of the platform, not of the repository.
@@ -99,20 +160,18 @@ pub(super) fn place(
 struct Finder<'a> {
     folder: RepoPath,
     root: &'a RepoPath,
-    found: Vec<Reference>,
 }
 
 impl Finder<'_> {
-    fn add(&mut self, kind: ReferenceKind, range: Range<usize>, destination: &str) {
-        if let Some((path, anchor)) = place(destination, &self.folder, self.root) {
-            self.found.push(Reference { range, kind, path, anchor });
-        }
+    fn reference(&self, kind: ReferenceKind, range: Range<usize>, destination: &str) -> Option<Reference> {
+        let (path, anchor) = place(destination, &self.folder, self.root)?;
+        Some(Reference { range, kind, path, anchor })
     }
 
-    fn cover(&mut self, text: &str, range: Range<usize>) {
-        let Some(matter) = text.get(range.clone()) else { return };
-        let Ok(Value::Object(map)) = yaml::read(matter) else { return };
-        let Some(Value::String(cover)) = map.get("cover") else { return };
+    fn cover(&self, text: &str, range: Range<usize>) -> Option<Reference> {
+        let matter = text.get(range.clone())?;
+        let Ok(Value::Object(map)) = yaml::read(matter) else { return None };
+        let Some(Value::String(cover)) = map.get("cover") else { return None };
         let mut at = range.start;
         for line in matter.split_inclusive('\n') {
             if let Some(rest) = line.strip_prefix("cover:") {
@@ -121,10 +180,11 @@ impl Finder<'_> {
                     Some(offset) if !cover.is_empty() => start + offset..start + offset + cover.len(),
                     _ => start..start + rest.trim_end().len(),
                 };
-                return self.add(ReferenceKind::Cover, place, cover);
+                return self.reference(ReferenceKind::Cover, place, cover);
             }
             at += line.len();
         }
+        None
     }
 }
 

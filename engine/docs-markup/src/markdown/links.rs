@@ -130,15 +130,23 @@ pub fn links_and_specs(markdown: &str) -> (Vec<LinkSite>, Vec<String>) {
 /// ```
 #[must_use]
 pub fn rewrite_links(markdown: &str, mut resolve: impl FnMut(&LinkSite) -> Resolution) -> Cow<'_, str> {
+    let sites = links(markdown);
+    rewrite_sites(markdown, sites.iter().map(|site| (site, resolve(site))))
+}
+
+/// Rewrites the destinations of a text at their places.
+pub(crate) fn rewrite_sites<'s>(
+    markdown: &str,
+    sites: impl Iterator<Item = (&'s LinkSite, Resolution)>,
+) -> Cow<'_, str> {
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
-    for site in links(markdown) {
-        match resolve(&site) {
+    for (site, resolution) in sites {
+        match resolution {
             Resolution::Keep => {}
-            Resolution::To(destination) => {
-                let written = site.written(&destination);
-                changes.push((site.range, written));
+            Resolution::To(destination) => changes.push((site.range.clone(), site.written(&destination))),
+            Resolution::Plain => {
+                changes.extend(site.around.iter().map(|range| (range.clone(), String::new())))
             }
-            Resolution::Plain => changes.extend(site.around.into_iter().map(|range| (range, String::new()))),
         }
     }
     if changes.is_empty() {

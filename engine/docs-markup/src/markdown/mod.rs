@@ -13,6 +13,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use crate::PagePatch;
 
+pub(crate) use self::links::rewrite_sites;
 pub use self::{
     emoji::leading_emoji,
     front::{CoverSource, FrontMatter, cover_of, web_reference},

@@ -12,8 +12,8 @@ use crate::{
     content::{
         Edit, LinkRange, LinkSource, LinkTarget, Standing, View,
         gitsync::{
-            ImportPlan, PlannedFile, PlannedInclude, PlannedKind, PlannedPage, RepoConfig, RepoPath,
-            RepoTree, Warning, references,
+            ImportPlan, PageLinks, PlannedFile, PlannedInclude, PlannedKind, PlannedPage, RepoConfig,
+            RepoPath, RepoTree, Warning,
         },
     },
     model::{ContentRef, FileId},
@@ -111,6 +111,8 @@ impl Importer<'_> {
         if read.is_none() {
             // All of it is read again, and what was thought of the files is not known to be so.
             self.texts.clear();
+            self.links.clear();
+            self.link_count = 0;
             self.files.clear();
             self.warnings.truncate(said);
         }
@@ -140,9 +142,11 @@ impl Importer<'_> {
         let mut wanted = plan.clone();
         for file in changed.texts() {
             let text = self.text_of(file).await?;
-            for reference in references(&text, &file.path, &plan.root) {
+            let links = PageLinks::read(&text, &file.path, &plan.root);
+            for reference in links.references() {
                 wanted.refer(tree, &reference.path).map_err(format_error)?;
             }
+            self.keep_links(&file.path, links);
             self.texts.insert(file.path.clone(), text);
         }
         if !self.has_same_files(&wanted, &changed).await? {

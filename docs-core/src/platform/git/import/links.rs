@@ -1,13 +1,14 @@
 //! Where the texts of a repository lead: destinations in it become ids, which last when files move.
 
-use std::{collections::HashMap, ops::Range};
-
 use super::read::Importer;
 use crate::content::{
-    gitsync::{ImportPlan, Reference, RepoPath, RepoTree, references},
-    markdown::{Resolution, rewrite_links, split_front},
+    gitsync::{ImportPlan, PageLinks, Reference, RepoPath, RepoTree},
+    markdown::Resolution,
     reference::exactly,
 };
+
+/// Most links that are kept between two looks at the texts, some hundred bytes each.
+const MOST_LINKS_KEPT: usize = 200_000;
 
 impl Importer<'_> {
     /// Gives every reusable content its id: the one that the same path had before.
@@ -23,32 +24,33 @@ impl Importer<'_> {
     /// Writes ids where the texts lead to pages, files and reusable contents of the repository. What leads to nothing
     /// that is imported stays as it is written. The pages, files and reusable contents have their ids.
     pub(super) fn link_texts(&mut self, tree: &RepoTree, root: &RepoPath) {
+        let mut links = std::mem::take(&mut self.links);
         let texts = std::mem::take(&mut self.texts);
         self.texts = texts
             .into_iter()
             .map(|(path, text)| {
-                let (_, rest) = split_front(&text);
-                let head = text.len() - rest.len();
-                let linked = self.linked(rest, (&path, root), tree);
-                let text = format!("{}{linked}", &text[..head]);
-                (path, text)
+                let links = links.remove(&path).unwrap_or_else(|| PageLinks::read(&text, &path, root));
+                let linked = links.rewritten(&text, |destination, reference| {
+                    // An export writes what leads to nothing so that everybody sees it.
+                    let broken = destination.strip_prefix("/broken").filter(|it| exactly(it).is_some());
+                    let lasting = match broken {
+                        Some(broken) => Some(broken.to_owned()),
+                        None => reference.and_then(|reference| self.lasting(reference, tree)),
+                    };
+                    lasting.map_or(Resolution::Keep, Resolution::To)
+                });
+                (path, linked)
             })
             .collect();
     }
 
-    fn linked(&self, text: &str, (path, root): (&RepoPath, &RepoPath), tree: &RepoTree) -> String {
-        let found: HashMap<Range<usize>, Reference> =
-            references(text, path, root).into_iter().map(|it| (it.range.clone(), it)).collect();
-        let new = rewrite_links(text, |site| {
-            // An export writes what leads to nothing so that everybody sees it.
-            let broken = site.destination.strip_prefix("/broken").filter(|it| exactly(it).is_some());
-            let lasting = match broken {
-                Some(broken) => Some(broken.to_owned()),
-                None => found.get(&site.range).and_then(|reference| self.lasting(reference, tree)),
-            };
-            lasting.map_or(Resolution::Keep, Resolution::To)
-        });
-        new.into_owned()
+    /// Keeps where a text leads until [`link_texts`](Self::link_texts) wants to know it. Of too many links those that
+    /// come last are read once more instead.
+    pub(super) fn keep_links(&mut self, path: &RepoPath, links: PageLinks) {
+        self.link_count += links.count();
+        if self.link_count <= MOST_LINKS_KEPT {
+            self.links.insert(path.clone(), links);
+        }
     }
 
     /// The destination by id of what a reference leads to.

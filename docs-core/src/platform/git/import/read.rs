@@ -9,10 +9,9 @@ use crate::{
         BuildItem, BuildPage, ContentError, FileEntry, NewBody, PageEntry, PageKind, PagePatch,
         ReusablePatch,
         gitsync::{
-            ImportPlan, PlannedFile, PlannedInclude, PlannedKind, PlannedPage, RepoConfig, RepoPath,
-            RepoTree, Warning, references, variables,
+            ImportPlan, PageLinks, PlannedFile, PlannedInclude, PlannedKind, PlannedPage, RepoConfig,
+            RepoPath, RepoTree, Warning, variables,
         },
-        is_numbered,
         markdown::{PageSource, cover_of, parse_include, parse_page, web_reference},
         reference::{destination, exactly},
     },
@@ -20,7 +19,7 @@ use crate::{
         ContentRef, FileId, GitBlob, JobProgress, JobStage, MAX_PAGE_BYTES, PageId, PageTooLong, ReusableId,
         check_page_size,
     },
-    platform::{Platform, files::NewFile, jobs::Progress},
+    platform::{Platform, jobs::Progress},
     ports::Checkout,
     store::{Hash, records::SpaceRecord},
 };
@@ -53,6 +52,9 @@ pub(super) struct Importer<'a> {
     oids: HashMap<&'a str, &'a str>,
     pub(super) before: Before,
     pub(super) texts: HashMap<RepoPath, String>,
+    /// Where the texts lead, as far as it is kept, and how many links were read.
+    pub(super) links: HashMap<RepoPath, PageLinks>,
+    pub(super) link_count: usize,
     /// The texts as they are in the repository, as objects.
     sources: HashMap<RepoPath, Hash>,
     pub(super) files: HashMap<RepoPath, FileId>,
@@ -109,6 +111,8 @@ impl<'a> Importer<'a> {
             oids: checkout.entries().iter().map(|entry| (entry.path.as_str(), entry.oid.as_str())).collect(),
             before: Before::read(platform, space).await?,
             texts: HashMap::new(),
+            links: HashMap::new(),
+            link_count: 0,
             sources: HashMap::new(),
             files: HashMap::new(),
             pages: HashMap::new(),
@@ -212,9 +216,11 @@ impl<'a> Importer<'a> {
         let total = wanted.len() as u64;
         for (read, file) in wanted.into_iter().enumerate() {
             let text = self.text_of(&file).await?;
-            for reference in references(&text, &file.path, &plan.root) {
+            let links = PageLinks::read(&text, &file.path, &plan.root);
+            for reference in links.references() {
                 plan.refer(tree, &reference.path).map_err(format_error)?;
             }
+            self.keep_links(&file.path, links);
             self.texts.insert(file.path, text);
             let done = read as u64 + 1;
             progress.count(JobStage::ContentProcess, JobProgress { done, total }).await?;
@@ -254,37 +260,6 @@ impl<'a> Importer<'a> {
     pub(super) fn git_of(&self, file: &PlannedFile) -> Option<GitBlob> {
         let oid = self.oids.get(file.source.as_str())?;
         Some(GitBlob { oid: (*oid).to_owned(), path: file.path.to_string() })
-    }
-
-    /// Adds the files. One that was there with the same bytes is not read again.
-    ///
-    /// Files of several folders can have one name, of which only the first has no number. Those that were there before
-    /// come first and keep what they were called.
-    async fn add_files(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
-        let mut new = Vec::new();
-        for asset in &plan.assets {
-            let git = self.git_of(&asset.file);
-            let before = self.before.files.get(asset.file.path.as_str());
-            let same = before.filter(|(_, entry)| entry.git.is_some() && entry.git == git);
-            let called = before.map(|(_, entry)| &entry.name);
-            let called =
-                called.filter(|name| is_numbered(name, &asset.name) || is_numbered(&asset.name, name));
-            let name = called.unwrap_or(&asset.name).clone();
-            let (id, entry) = match (before, same) {
-                (_, Some((id, entry))) => (id.clone(), FileEntry { name, ..entry.clone() }),
-                (before, None) => {
-                    let id = before.map_or_else(|| self.platform.id(), |(id, _)| id.clone());
-                    let bytes = self.checkout.read(asset.file.source.as_str()).await.map_err(git_error)?;
-                    let file = NewFile { name: &name, content_type: None, bytes, git };
-                    (id, self.platform.store_file(&self.space.domain, file).await?)
-                }
-            };
-            self.files.insert(asset.file.path.clone(), id.clone());
-            let is_known = self.before.files.contains_key(asset.file.path.as_str());
-            if is_known { &mut *items } else { &mut new }.push(BuildItem::File(id, entry));
-        }
-        items.append(&mut new);
-        Ok(())
     }
 
     /// Gives every page with a file its id: the one that the same path had before, else what [`Self::name_moved`]
