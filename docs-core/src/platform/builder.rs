@@ -184,6 +184,7 @@ impl Builder {
             secrets: secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(ports.ids.as_ref()))),
             content: Content::new(Arc::clone(&objects)),
             follower: search.map(|index| Follower::new(index, ports.clock.now())),
+            turns: super::jobs::Turns::default(),
             pdf_news: pdf::PdfNews::default(),
             spec_pages: computed::SpecPagesCache::default(),
             spec_details: openapi_specs::SpecDetailCache::default(),

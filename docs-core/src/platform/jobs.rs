@@ -3,6 +3,7 @@
 mod list;
 mod run;
 mod tidy;
+mod turns;
 
 use std::{
     future::Future,
@@ -18,10 +19,11 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use tokio::time::Instant;
 
-use self::{run::Stopping, tidy::TIDY_CHUNK};
+use self::{run::Stopping, tidy::TIDY_CHUNK, turns::Reach};
 pub(super) use self::{
     run::{Progress, Run, finish_in},
     tidy::JOBS_KEPT,
+    turns::Turns,
 };
 use super::{
     Platform, collect, collections, comments, git, import, invites, members,
@@ -70,6 +72,9 @@ pub(super) trait Job: Serialize + DeserializeOwned + Send + Sync {
     /// The name of the kind in the store.
     const KIND: &'static str;
 
+    /// Tells whether it waits for hosts outside, which may be slow: others do not wait for those.
+    const WAITS_FOR_HOSTS: bool = false;
+
     /// Does the work.
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect>;
 
@@ -88,6 +93,7 @@ pub(super) trait Job: Serialize + DeserializeOwned + Send + Sync {
 /// A kind of jobs.
 struct Kind {
     name: &'static str,
+    waits_for_hosts: bool,
     run: for<'a> fn(&'a Platform, &'a mut Run) -> BoxFuture<'a, Result<Effect>>,
 }
 
@@ -95,6 +101,7 @@ impl Kind {
     const fn of<J: Job>() -> Self {
         Self {
             name: J::KIND,
+            waits_for_hosts: J::WAITS_FOR_HOSTS,
             run: |platform, run| {
                 Box::pin(async move {
                     let job: J = serde_json::from_value(run.job.payload.clone()).map_err(Error::internal)?;
@@ -175,6 +182,7 @@ impl Platform {
     }
 
     async fn work_on_jobs(&self, mut stop: BoxFuture<'_, ()>) {
+        let _worker = self.inner.turns.worker();
         let mut seen: Option<FeedPos> = None;
         let stopping = Stopping::default();
         let mut tidy_at = self.clock().now();
@@ -189,18 +197,9 @@ impl Platform {
                     tracing::warn!(error = ?error, "tidying up failed");
                 }
             }
-            let claimed = {
-                let working = self.work_once(&stopping);
-                tokio::pin!(working);
-                tokio::select! {
-                    biased;
-                    claimed = &mut working => claimed,
-                    () = &mut stop => {
-                        stopping.get_or_init(Instant::now);
-                        working.await
-                    }
-                }
-            };
+            let reach = self.inner.turns.reach();
+            let is_limited = matches!(reach, Reach::Rest);
+            let claimed = self.work_until_stopped((&stopping, &mut stop), reach).await;
             if stopping.get().is_some() {
                 return;
             }
@@ -229,6 +228,25 @@ impl Platform {
                     }
                 }
                 () = self.clock().wait_until(wake) => {}
+                () = self.inner.turns.freed(), if is_limited => {}
+            }
+        }
+    }
+
+    /// Claims a job and does it. A job in flight is done also when the worker is told to stop.
+    async fn work_until_stopped(
+        &self,
+        (stopping, stop): (&Stopping, &mut BoxFuture<'_, ()>),
+        reach: Reach<'_>,
+    ) -> Result<jobs::Claimed> {
+        let working = self.work_once(stopping, reach);
+        tokio::pin!(working);
+        tokio::select! {
+            biased;
+            claimed = &mut working => claimed,
+            () = stop => {
+                stopping.get_or_init(Instant::now);
+                working.await
             }
         }
     }
@@ -281,7 +299,7 @@ impl Platform {
             let mut ran = 0;
             let stopping = Stopping::default();
             loop {
-                match self.work_once(&stopping).await? {
+                match self.work_once(&stopping, Reach::All(None)).await? {
                     jobs::Claimed::Job(_) => ran += 1,
                     jobs::Claimed::GivenUp => {}
                     jobs::Claimed::Nothing(_) => break,
@@ -293,12 +311,20 @@ impl Platform {
     }
 
     /// Claims a job, runs it and finishes it.
-    async fn work_once(&self, stopping: &Stopping) -> Result<jobs::Claimed> {
-        let claimed = self.upkeep(&jobs::ClaimJob { now: self.now() }).await?;
+    async fn work_once(&self, stopping: &Stopping, reach: Reach<'_>) -> Result<jobs::Claimed> {
+        let but = match &reach {
+            Reach::All(_) => Vec::new(),
+            Reach::Rest => {
+                JOB_KINDS.iter().filter(|kind| kind.waits_for_hosts).map(|kind| kind.name).collect()
+            }
+        };
+        let claimed = self.upkeep(&jobs::ClaimJob { now: self.now(), but }).await?;
         if let jobs::Claimed::Job(id) = &claimed {
             let job: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(id)).await?;
             let job =
                 job.ok_or_else(|| Error::internal(format!("the job {id} was claimed and is not there")))?;
+            let waits = JOB_KINDS.iter().any(|kind| kind.name == job.kind && kind.waits_for_hosts);
+            let _turn = reach.turn().filter(|_| waits);
             self.run_job(JobRecord::clone(&job), stopping).await?;
         }
         Ok(claimed)

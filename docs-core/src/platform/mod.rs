@@ -195,6 +195,7 @@ struct Inner {
     ports: Ports,
     secrets: Arc<dyn Secrets>,
     follower: Option<search::Follower>,
+    turns: jobs::Turns,
     pdf_news: pdf::PdfNews,
     spec_pages: computed::SpecPagesCache,
     spec_details: openapi_specs::SpecDetailCache,

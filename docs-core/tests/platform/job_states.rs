@@ -142,7 +142,9 @@ impl Desk {
                 self.keep_run(&begin.job.id).await;
             }
             Step::Claim => {
-                if let Claimed::Job(id) = self.run(&ClaimJob { now: self.now() }).await.expect("claimed") {
+                if let Claimed::Job(id) =
+                    self.run(&ClaimJob { now: self.now(), but: Vec::new() }).await.expect("claimed")
+                {
                     self.keep_run(&id).await;
                 }
             }

@@ -46,7 +46,7 @@ fn receipt(w: &World) -> Receipt {
 /// Claims the next job, at a time of its own.
 async fn claim(w: &World) -> Option<JobRecord> {
     w.clock.advance(Duration::from_millis(1));
-    let claim = ClaimJob { now: w.clock.now().into() };
+    let claim = ClaimJob { now: w.clock.now().into(), but: Vec::new() };
     match run(w.platform.store(), &receipt(w), &claim).await.expect("claimed") {
         Claimed::Job(id) => Some(job(&w.platform, &id).await),
         Claimed::GivenUp | Claimed::Nothing(_) => None,
@@ -204,4 +204,56 @@ async fn a_worker_does_what_comes_and_ends_when_told() {
     }
     stop.send(()).expect("it listens");
     worker.await.expect("it ended");
+}
+
+#[tokio::test]
+async fn hosts_that_say_nothing_keep_no_other_job_waiting() {
+    let remote = MemGit::new();
+    remote.hold();
+    let w = World::with_git(Arc::new(remote.clone())).await;
+    let request = serde_json::json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+    for _ in 0..6 {
+        let request: ImportGitRepository = serde_json::from_value(request.clone()).expect("a request");
+        w.as_admin().space(&w.space().await).import_git(request).await.expect("enqueued");
+    }
+    let mut workers = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let platform = w.platform.clone();
+        workers.spawn(async move { platform.work(std::future::pending()).await });
+    }
+    remote.held(2).await;
+    // It comes behind all of them.
+    add(&w, "other", None).await;
+    let other = "other".parse().expect("an id");
+    let (store, topic) = (w.platform.store(), docs_core::store::topic::JOBS);
+    let mut seen = None;
+    while job(&w.platform, &other).await.ended_at.is_none() {
+        while let Some((last, _)) = store.changes(topic, seen.clone(), 100).await.expect("news").last() {
+            seen = Some(last.clone());
+        }
+        if job(&w.platform, &other).await.ended_at.is_none() {
+            store.changed(topic, seen.clone(), Duration::from_secs(30)).await.expect("news");
+        }
+    }
+    assert_eq!(remote.urls().len(), 2, "the others wait for their turn");
+    workers.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_claim_that_leaves_kinds_to_others_finds_what_is_behind_many_of_them() {
+    let w = World::new().await;
+    for n in 0..150 {
+        add(&w, &format!("left-{n}"), None).await;
+    }
+    w.clock.advance(Duration::from_millis(1));
+    let claim = |but: &[&'static str]| ClaimJob { now: w.clock.now().into(), but: but.to_vec() };
+    let claimed = async |claim| run(w.platform.store(), &receipt(&w), &claim).await.expect("claimed");
+    assert_eq!(claimed(claim(&["test"])).await, Claimed::Nothing(None));
+    let space = w.space().await;
+    w.as_admin().space(&space).delete().await.expect("deleted");
+    // By then it is purged.
+    w.clock.advance(Duration::from_secs(90 * 24 * 3_600));
+    let Claimed::Job(id) = claimed(claim(&["test"])).await else { panic!("there is another one") };
+    assert_ne!(job(&w.platform, &id).await.kind, "test");
+    assert!(matches!(claimed(claim(&[])).await, Claimed::Job(_)));
 }

@@ -16,7 +16,7 @@ use docs_model::{
 use serde_json::Value as Json;
 
 pub use self::record::{JobLine, JobOutcome, JobRecord, JobState, SUBJECTS};
-use super::{Entity, Key, Operation, Scan, StoreError, StoreResult, Tx, topic};
+use super::{Entity, Key, Operation, Scan, StoreError, StoreResult, Tx, key, topic};
 
 /// How long a worker has a job before others may take it over; workers renew at a third of it.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
@@ -29,6 +29,8 @@ const JOB_LANE_AHEAD: u32 = 100;
 const SAME_LOOKED_AT: u32 = 4;
 /// Failures in a row that are counted.
 const FAILED_LOOKED_AT: u32 = 8;
+/// Jobs that a claim which leaves some to others looks at, at once.
+const LOOKED_AT: u32 = 64;
 /// Most starts of a job that keeps failing for reasons that may pass.
 pub const MAX_STARTS: u32 = 8;
 
@@ -257,6 +259,8 @@ pub enum JobEnd {
 pub struct ClaimJob {
     /// The time of the claim.
     pub now: Timestamp,
+    /// The kinds of jobs that are left to others.
+    pub but: Vec<&'static str>,
 }
 
 /// What a claim found.
@@ -266,7 +270,7 @@ pub enum Claimed {
     Job(JobId),
     /// The first job was started too often; it has failed now, and the next one may be due.
     GivenUp,
-    /// Nothing is due; the next job is due then, if there is one.
+    /// Nothing is due, but for what is left to others; the next job is due then, if there is one.
     Nothing(Option<Timestamp>),
 }
 
@@ -282,10 +286,7 @@ impl Operation for ClaimJob {
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<Claimed> {
-        let rows = tx.below(&JobRecord::due(), 1).await?;
-        let Some((row, _)) = rows.first() else { return Ok(Claimed::Nothing(None)) };
-        let job = tx.get::<JobRecord>(&JobRecord::named_by(row)).await?;
-        let job = job.ok_or_else(|| StoreError::Corrupt(format!("`{row}` leads to no job")))?;
+        let Some(job) = self.first(tx).await? else { return Ok(Claimed::Nothing(None)) };
         if job.due > self.now {
             return Ok(Claimed::Nothing(Some(job.due)));
         }
@@ -304,6 +305,29 @@ impl Operation for ClaimJob {
         started.due = Timestamp::new(self.now.time() + LEASE);
         tx.put(&*job, started)?;
         Ok(Claimed::Job(job.id.clone()))
+    }
+}
+
+impl ClaimJob {
+    /// The first job by the time it is due, of those that are not left to others.
+    async fn first(&self, tx: &Tx) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+        let at_once = if self.but.is_empty() { 1 } else { LOOKED_AT };
+        let (mut from, to) = JobRecord::due().below();
+        loop {
+            let scan = Scan { from, to: to.clone(), rev: false, limit: at_once };
+            let rows = tx.scan(&scan).await?;
+            let found = tx.get_many::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
+            for ((row, _), job) in rows.iter().zip(found) {
+                let job = job.ok_or_else(|| StoreError::Corrupt(format!("`{row}` leads to no job")))?;
+                if job.due > self.now || !self.but.contains(&job.kind.as_str()) {
+                    return Ok(Some(job));
+                }
+            }
+            match rows.last() {
+                Some((last, _)) if rows.len() == at_once as usize => from = key::after(last),
+                _ => return Ok(None),
+            }
+        }
     }
 }
 

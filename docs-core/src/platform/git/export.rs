@@ -55,6 +55,7 @@ const COMMITTER_EMAIL: &str = "git-export@docs-platform.invalid";
 #[async_trait]
 impl Job for ExportPayload {
     const KIND: &'static str = "git_export";
+    const WAITS_FOR_HOSTS: bool = true;
 
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let mut progress = run.progress(platform);
@@ -135,10 +136,10 @@ impl Platform {
         progress.stage(JobStage::RepoFetch).await?;
         let url = payload.url(self, run)?;
         let (checkout, is_branch) = self.base(payload, &url).await?;
-        match &checkout {
         if !is_branch && payload.setting.is_some() && space.git_of(&payload.source()).is_some() {
             return Err(branch_is_gone(&payload.request.reference));
         }
+        match &checkout {
             Some(checkout) => run.say(self, format!("fetched commit {}", checkout.commit().oid)),
             None => run.say(self, "the repository has no commit yet".to_owned()),
         }

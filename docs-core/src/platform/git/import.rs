@@ -36,6 +36,7 @@ use crate::{
 #[async_trait]
 impl Job for ImportPayload {
     const KIND: &'static str = "git_import";
+    const WAITS_FOR_HOSTS: bool = true;
 
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         platform.import_job(self, run).await
@@ -53,8 +54,6 @@ impl Platform {
         progress.stage(JobStage::RepoFetch).await?;
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         let wanted = payload.fetch_of(&payload.url(self, run)?, &payload.request.reference);
-        let checkout = git.fetch(&wanted).await.map_err(git_error)?;
-        let commit = checkout.commit().clone();
         let is_wanted_anew = is_set(payload.request.force) || is_set(payload.request.standalone);
         let known = space.git_of(&payload.source()).filter(|_| !is_wanted_anew);
         let is_known = |oid: &String| known.is_some_and(|git| git.oid.as_ref() == Some(oid));
@@ -64,6 +63,8 @@ impl Platform {
             run.say(self, nothing.to_owned());
             return Ok(Effect::Done);
         }
+        let checkout = git.fetch(&wanted).await.map_err(git_error)?;
+        let commit = checkout.commit().clone();
         run.say(self, format!("fetched {} at {}", payload.request.reference, commit.oid));
         if is_known(&commit.oid) {
             run.say(self, nothing.to_owned());

@@ -38,6 +38,7 @@ const MAX_ATTEMPTS: usize = 5;
 #[async_trait]
 impl Job for SyncRun {
     const KIND: &'static str = "git_sync";
+    const WAITS_FOR_HOSTS: bool = true;
 
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let mut progress = run.progress(platform);
@@ -116,7 +117,6 @@ impl Platform {
         self.sync_with(syncing, standing, run, progress).await
     }
 
-    /// Ends a run for a space in which nobody has written anything yet.
     /// Tells whether the ref points where nothing follows from it, which needs no fetch: at the commit that the space
     /// is in step with, or at the one that people have to decide about.
     async fn is_at_known(
@@ -142,6 +142,7 @@ impl Platform {
         Attempt::Ended(Effect::Done)
     }
 
+    /// Ends a run for a space in which nobody has written anything yet.
     fn nothing_written(&self, run: &mut Run) -> Attempt {
         run.say(self, "nothing was written in the space yet; there is nothing to export".to_owned());
         Attempt::Ended(Effect::Done)

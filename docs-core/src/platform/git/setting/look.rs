@@ -36,6 +36,7 @@ pub(in crate::platform) struct RepositoryLook {
 #[async_trait]
 impl Job for RepositoryLook {
     const KIND: &'static str = "git_look";
+    const WAITS_FOR_HOSTS: bool = true;
 
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let space: Option<Arc<SpaceRecord>> =
