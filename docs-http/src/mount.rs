@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use docs_core::{Actor, BoxFuture, Platform};
-use poem::Route;
+use poem::{EndpointExt as _, Route};
 use poem_openapi::OpenApiService;
 use url::Url;
 
@@ -18,6 +18,7 @@ use crate::{
     metrics::Metrics,
     openapi::{OperationLayer, Problems},
     pdf::PdfFiles,
+    rate::RateLimiter,
     saml,
     sign_in::Doors,
     webhooks::GitWebhooks,
@@ -63,12 +64,13 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
         let path = base.as_ref().map_or("", |base| base.path().trim_end_matches('/'));
         config.server_url = Some(format!("{path}{}", config.api_path));
     }
+    let deliveries = RateLimiter::new(config.rate_limit.clone(), config.trusted_proxies.clone());
     let files = Route::new()
         .at("/files/:owner/:sealed/:name", ReadOnly(Files::of_space(platform)))
         .at("/files/:owner/pdf/:sealed/:name", ReadOnly(PdfFiles(platform.clone())))
         .at("/files/:owner/openapi/:sealed/:name", ReadOnly(Files::of_spec(platform)))
         .at("/files/:owner/openapi/:slug", ReadOnly(Files::of_published_spec(platform)))
-        .at("/webhooks/git/:space", GitWebhooks(platform.clone()));
+        .at("/webhooks/git/:space", GitWebhooks(platform.clone()).with(deliveries));
     #[cfg(feature = "explorer")]
     let files = files.at("/", crate::explorer::way_there());
     let files = match config.saml.take() {

@@ -10,7 +10,7 @@ use docs_core::{
 use futures_util::StreamExt as _;
 use poem::{
     Body, Endpoint, Request, Response,
-    http::{HeaderMap, HeaderValue, Method, StatusCode},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 
 use crate::{endpoints::other_method, wire::error::ApiError};
@@ -28,7 +28,8 @@ const EVENTS: [(&str, &[&str]); 5] = [
     ("x-event-key", &["repo:push", "repo:refs_changed"]),
 ];
 
-/// Webhooks of spaces: `202` when both sides will be brought in step, `204` when nothing follows.
+/// Webhooks of spaces, counted by the address of who delivers: `202` when both sides will be brought in step, `204`
+/// when nothing follows.
 pub(crate) struct GitWebhooks(pub(crate) Platform);
 
 impl Endpoint for GitWebhooks {
@@ -50,6 +51,8 @@ impl Endpoint for GitWebhooks {
 async fn receive(platform: &Platform, request: &Request, body: Body) -> docs_core::Result<GitWebhookAnswer> {
     let space = request.raw_path_param("space").unwrap_or_default();
     let mut webhook = GitWebhook::open(platform, space, delivery(request.headers())).await?;
+    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    webhook.announce(length.and_then(|length| length.parse().ok()).unwrap_or_default())?;
     let mut parts = Box::pin(body.into_bytes_stream());
     while let Some(part) = parts.next().await {
         webhook.take(&part.map_err(|_| Error::invalid("the body", "ended before it was complete"))?)?;

@@ -206,3 +206,27 @@ async fn a_delivery_without_proof_is_refused_like_one_to_nowhere() {
     assert!(before == s.stored().await, "nothing changed");
     assert_eq!(s.send_with("GET", &webhook, &[], None).await.status, 405);
 }
+
+#[tokio::test]
+async fn what_could_prove_nothing_or_is_too_long_is_refused_before_its_body_comes() {
+    let s = Server::new().await;
+    let (_, webhook, secret) = in_step(&s).await;
+    let signature = signed(&secret, "x");
+    for (headers, status) in [
+        (vec![("X-GitHub-Event", "push")], 404),
+        (vec![("X-Hub-Signature-256", "sha256=00")], 404),
+        (vec![("X-Hub-Signature-256", "sha1=0000000000000000000000000000000000000000")], 404),
+        (vec![("X-Gitlab-Token", "guess")], 404),
+        (vec![("X-Hub-Signature-256", signature.as_str()), ("Content-Length", "26214401")], 413),
+    ] {
+        for at in [webhook.as_str(), "/webhooks/git/unknown"] {
+            let never = futures_util::stream::pending::<std::io::Result<bytes::Bytes>>();
+            let mut request = s.client.post(at).body(poem::Body::from_bytes_stream(never));
+            for (name, value) in &headers {
+                request = request.header(*name, *value);
+            }
+            let answer = request.send().await.0;
+            assert_eq!(answer.status().as_u16(), status, "{headers:?}");
+        }
+    }
+}

@@ -235,3 +235,28 @@ async fn a_header_that_names_nobody_counts_for_the_proxy_that_sent_it() {
     assert_eq!(left(&app, "10.0.0.1", &differ).await, Some(2));
     assert_eq!(left(&app, "10.0.0.1", &[]).await, Some(1));
 }
+
+#[tokio::test]
+async fn deliveries_of_hosts_are_counted_by_address() {
+    let clock = ManualClock::default();
+    let limit = NonZeroU32::new(LIMIT).map(|limit| RateLimit::per_minute(limit).clock(clock.clone()));
+    let (store, objects) =
+        (Arc::new(docs_memstore::MemStore::new()), Arc::new(docs_memstore::MemObjects::new()));
+    let platform = docs_core::Platform::builder(store, objects).build();
+    let config = HttpConfig { rate_limit: limit, ..HttpConfig::default() };
+    let app = docs_http::routes(&platform, config).expect("no problems");
+    let deliver = async |from| {
+        let address = SocketAddr::from(([192, 0, 2, from], 4711));
+        let (mut parts, ()) =
+            http::Request::builder().uri("/webhooks/git/x").body(()).expect("a request").into_parts();
+        parts.method = http::Method::POST;
+        let remote = RemoteAddr(Addr::SocketAddr(address));
+        let parts = RequestParts::from((parts, LocalAddr::default(), remote, Scheme::HTTP));
+        told(&app.get_response(Request::from_parts(parts, Body::empty())).await)
+    };
+    for left in [2, 1, 0] {
+        assert_eq!(deliver(1).await, (404, Some(left)));
+    }
+    assert_eq!(deliver(1).await, (429, Some(0)));
+    assert_eq!(deliver(2).await, (404, Some(2)));
+}

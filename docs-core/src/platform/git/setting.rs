@@ -62,7 +62,8 @@ impl<'p> SpaceHandle<'p> {
     }
 
     /// Keeps a space and a repository in step from now on: what was set before is replaced, and they are brought in
-    /// step at once. The first time there is a secret for the webhook, which no later answer shows.
+    /// step at once. The first time, and for another address, there is a new secret for the webhook, which no later
+    /// answer shows.
     ///
     /// Where both sides were never in sync and both have content, the content is merged as if all of it was new on
     /// either side; with the direction `import` it becomes the repository's, and `export` writes beside what is there.

@@ -35,6 +35,11 @@ async fn a_secret_is_shown_when_it_is_made_and_never_again() {
     assert!(first.secret.as_ref().is_some_and(|secret| secret.len() == 64) && first.secret != second.secret);
     assert!(second.secret_created_at > first.secret_created_at);
     assert_eq!(put(&w, &space, json!({})).await.webhook.secret, None);
+    assert_eq!(put(&w, &space, json!({ "direction": "import" })).await.webhook.secret, None);
+    // Those of another repository do not know what those of the one before know.
+    let elsewhere = put(&w, &space, json!({ "url": "https://git.example/other" })).await.webhook;
+    assert!(elsewhere.secret.is_some() && elsewhere.secret != second.secret);
+    assert!(elsewhere.secret_created_at >= second.secret_created_at);
 }
 
 #[tokio::test]

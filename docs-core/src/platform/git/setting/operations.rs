@@ -79,12 +79,14 @@ impl Operation for ChangeGitSync {
             Some(url) => Some(SealedUrl { url: url.clone(), by: self.by.clone() }),
             None => self.kept_credentials(before, setting)?,
         };
+        // Who knows the secret of a repository has nothing to say for another.
+        let kept = before.filter(|before| before.setting.url == setting.url);
         let mut git_sync = GitSyncState {
             setting: SetGitSync::clone(setting),
             generation: self.generation.clone(),
             credentials,
-            sealed_secret: before.map_or(&self.sealed_secret, |before| &before.sealed_secret).clone(),
-            secret_created_at: before.map_or(self.now, |before| before.secret_created_at),
+            sealed_secret: kept.map_or(&self.sealed_secret, |before| &before.sealed_secret).clone(),
+            secret_created_at: kept.map_or(self.now, |before| before.secret_created_at),
             by: self.by.clone(),
             updated_at: self.now,
             last_import: None,

@@ -24,6 +24,8 @@ pub(in crate::platform) const MAX_DELIVERY: u64 = 25 << 20;
 /// Most bytes of a delivery that are kept until its end is seen. What a longer one is about is not read: the space
 /// looks.
 const MAX_READ: usize = 1 << 20;
+/// Bytes of a signature.
+const SIGNATURE: usize = 32;
 /// What a push names as the commit of a branch that was deleted.
 const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
@@ -88,16 +90,21 @@ pub struct GitWebhook<'p> {
 
 impl<'p> GitWebhook<'p> {
     /// Begins to take a delivery for a space. Whether there is such a webhook is told at the [`end`](Self::end), when
-    /// the signature is known: nothing before that differs.
+    /// the signature is known: nothing before that differs. A delivery that could not prove anything is refused before
+    /// its body is taken, wherever it goes.
     ///
     /// # Errors
-    /// The store's.
+    /// `NotFound` without the form of a signature and without the secret; the store's.
     pub fn open(
         platform: &'p Platform,
         space: &'p str,
         delivery: GitDelivery<'p>,
     ) -> BoxFuture<'p, Result<Self>> {
         Box::pin(async move {
+            let signature = delivery.signature.and_then(signature_of);
+            if signature.is_none() && delivery.token.is_none() {
+                return Err(no_webhook());
+            }
             let found = match space.parse::<SpaceId>() {
                 Ok(id) => platform.read().await?.get::<SpaceRecord>(&SpaceRecord::at(&id)).await?,
                 Err(_) => None,
@@ -110,8 +117,9 @@ impl<'p> GitWebhook<'p> {
                 }
                 _ => false,
             };
-            let signature = delivery.signature.and_then(|text| text.strip_prefix("sha256="));
-            let signature = signature.and_then(|hex| HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok());
+            if signature.is_none() && !has_token {
+                return Err(no_webhook());
+            }
             Ok(Self {
                 platform,
                 space: found.filter(|_| secret.is_some()).map(|space| space.id.clone()),
@@ -125,16 +133,25 @@ impl<'p> GitWebhook<'p> {
         })
     }
 
+    /// Takes the size of the body, where it is told before.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn announce(&self, size: u64) -> Result<()> {
+        if size <= MAX_DELIVERY {
+            return Ok(());
+        }
+        let message = format!("the body: must have at most {MAX_DELIVERY} bytes");
+        Err(Error::new(ErrorKind::TooLarge, message))
+    }
+
     /// Takes a part of the body.
     ///
     /// # Errors
     /// `TooLarge`.
     pub fn take(&mut self, part: &[u8]) -> Result<()> {
         self.size += part.len() as u64;
-        if self.size > MAX_DELIVERY {
-            let message = format!("the body: must have at most {MAX_DELIVERY} bytes");
-            return Err(Error::new(ErrorKind::TooLarge, message));
-        }
+        self.announce(self.size)?;
         self.mac.update(part);
         if self.body.len() <= MAX_READ {
             self.body.extend_from_slice(part);
@@ -155,8 +172,7 @@ impl<'p> GitWebhook<'p> {
                 Some(signature) => self.mac.verify_slice(signature).is_ok(),
                 None => false,
             };
-            let missing = || Error::not_found("webhook");
-            let space = self.space.filter(|_| is_signed || self.has_token).ok_or_else(missing)?;
+            let space = self.space.filter(|_| is_signed || self.has_token).ok_or_else(no_webhook)?;
             if self.event != GitHostEvent::Push {
                 return Ok(GitWebhookAnswer::Nothing);
             }
@@ -188,6 +204,16 @@ impl Platform {
             }
         }
     }
+}
+
+/// The bytes of a signature, where it has the form of one.
+fn signature_of(text: &str) -> Option<Vec<u8>> {
+    let hex = text.strip_prefix("sha256=").filter(|hex| hex.len() == 2 * SIGNATURE)?;
+    HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok()
+}
+
+fn no_webhook() -> Error {
+    Error::not_found("webhook")
 }
 
 fn mac(key: &str) -> Hmac<Sha256> {
