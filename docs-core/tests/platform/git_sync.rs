@@ -1,6 +1,7 @@
 //! Synchronization with Git as a setting of a space, with a remote that keeps what is pushed to it.
 
 mod conflicts;
+mod deaths;
 mod guards;
 mod random;
 mod setting;

@@ -260,18 +260,18 @@ async fn a_subject_keeps_so_many_jobs_of_a_kind_and_those_that_ended_first_go() 
 }
 
 /// A server that dies when it begins a transaction too many.
-struct Mortal {
+pub(crate) struct Mortal {
     left: AtomicI64,
     died: Notify,
 }
 
 impl Mortal {
-    fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self { left: AtomicI64::new(i64::MAX), died: Notify::new() })
     }
 
     /// A store for it.
-    fn store(self: &Arc<Self>) -> Arc<dyn Store> {
+    pub(crate) fn store(self: &Arc<Self>) -> Arc<dyn Store> {
         let mortal = Arc::clone(self);
         let before = move |_: &[Key]| -> BoxFuture<'static, ()> {
             if mortal.left.fetch_sub(1, Ordering::SeqCst) > 0 {
@@ -285,7 +285,7 @@ impl Mortal {
 
     /// Does something until it is done, or its server dies before the transaction after `steps`. Answers whether it was
     /// done.
-    async fn until_death<T>(&self, steps: i64, doing: impl Future<Output = T>) -> bool {
+    pub(crate) async fn until_death<T>(&self, steps: i64, doing: impl Future<Output = T>) -> bool {
         self.left.store(steps, Ordering::SeqCst);
         let done = tokio::select! {
             _ = doing => true,

@@ -1,0 +1,118 @@
+//! A server that dies at any step of a run: the next one ends as it would have.
+
+use docs_core::{
+    model::ChangeRequestStatus,
+    platform::{ContentOf, Shown},
+    store::jobs::LEASE,
+};
+
+use super::*;
+use crate::job_states::Mortal;
+
+/// What a run does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Story {
+    /// It unites what both sides have changed.
+    Unite,
+    /// It makes a change request.
+    Conflict,
+    /// It brings another commit into the change request.
+    Renewal,
+    /// It follows from a look of the schedule.
+    Look,
+}
+
+/// What there is in the end.
+#[derive(PartialEq, Eq, Debug)]
+struct End {
+    texts: Vec<String>,
+    files: std::collections::BTreeMap<String, String>,
+    commits: Vec<Vec<String>>,
+    in_step: bool,
+    /// The texts of the open change request, with the number of all that there were.
+    asked: Vec<String>,
+    requests: usize,
+}
+
+/// Does all that comes before the run.
+async fn begin(story: Story, mortal: &Arc<Mortal>) -> (World, MemGit, SpaceId) {
+    let remote = repository(FILES);
+    let git = Arc::new(remote.clone());
+    let w = World::build(mortal.store(), |builder| builder.git(git)).await;
+    let space = w.space().await;
+    let more = if story == Story::Look { json!({ "schedule": 15 }) } else { json!({}) };
+    put(&w, &space, more).await;
+    settle(&w).await;
+    if story == Story::Look {
+        remote.put("limits.md", "# Limits\n\nTheirs.\n");
+        w.clock.advance(Duration::from_secs(15 * 60));
+        return (w, remote, space);
+    }
+    let ours = if story == Story::Unite { "readme" } else { "limits" };
+    let page = at(&w, &space, ours).await;
+    change(&w, &space, set(&page, "Ours.\n")).await;
+    push(&w, &space, &remote, ("limits.md", "# Limits\n\nTheirs.\n")).await;
+    if story == Story::Renewal {
+        settle(&w).await;
+        push(&w, &space, &remote, ("limits.md", "# Limits\n\nTheirs, again.\n")).await;
+    }
+    (w, remote, space)
+}
+
+async fn end(w: &World, remote: &MemGit, space: &SpaceId) -> End {
+    let state = state(w, space).await.state;
+    let jobs = jobs(w, space).await;
+    assert!(jobs.iter().all(|job| job.state == JobState::Done), "{jobs:#?}");
+    let (every, page) = (Default::default(), PageRequest::default());
+    let all = w.as_admin().space(space).change_requests().list(&every, &page).await;
+    let from_git = |subject: &str| subject.starts_with("Changes from Git ");
+    let all: Vec<_> = all.expect("listed").items.into_iter().filter(|it| from_git(&it.subject)).collect();
+    let mut asked = Vec::new();
+    for request in all.iter().filter(|request| request.status == ChangeRequestStatus::Open) {
+        let of = ContentOf::request(space.clone(), request.id.as_str());
+        let shown = Shown { format: docs_core::model::ContentFormat::Markdown, ..Shown::default() };
+        let pages = w.as_admin().content(&of).list_pages(shown).await.expect("read").pages;
+        for page in &pages {
+            let page = serde_json::to_value(page).expect("JSON");
+            let id = page["id"].as_str().expect("an id").parse().expect("an id");
+            let page = serde_json::to_value(crate::support::page(w, &of, &id).await).expect("JSON");
+            asked.push(page["markdown"].as_str().unwrap_or_default().to_owned());
+        }
+    }
+    w.check().await;
+    End {
+        texts: vec![text(w, space, "readme").await, text(w, space, "limits").await],
+        files: files(remote),
+        commits: remote.commits().into_iter().map(|commit| commit.written).collect(),
+        in_step: state.in_step,
+        asked,
+        requests: all.len(),
+    }
+}
+
+#[tokio::test]
+async fn a_run_whose_server_dies_at_any_step_ends_as_it_would_have() {
+    for story in [Story::Unite, Story::Conflict, Story::Renewal, Story::Look] {
+        let mortal = Mortal::new();
+        let (w, remote, space) = begin(story, &mortal).await;
+        settle_all(&w).await;
+        let undisturbed = end(&w, &remote, &space).await;
+        let waits = matches!(story, Story::Conflict | Story::Renewal);
+        assert_eq!((undisturbed.in_step, undisturbed.requests), (!waits, usize::from(waits)), "{story:?}");
+        let mut deaths = 0;
+        for steps in 1.. {
+            let mortal = Mortal::new();
+            let (w, remote, space) = begin(story, &mortal).await;
+            w.clock.advance(Duration::from_millis(1));
+            let is_over = mortal.until_death(steps, w.platform.settle()).await;
+            w.clock.advance(Duration::from_secs(LEASE.num_seconds().unsigned_abs() + 1));
+            settle_all(&w).await;
+            assert_eq!(end(&w, &remote, &space).await, undisturbed, "{story:?} {steps}");
+            if is_over {
+                break;
+            }
+            deaths += 1;
+        }
+        assert!(deaths >= 6, "{story:?}: {deaths}");
+    }
+}
