@@ -86,7 +86,7 @@ impl Plan {
     /// The text of a reusable content. It is no page: what stands at its start is part of it.
     async fn reusable_body(&self, view: &View, document: &DocumentInput, old: &str) -> Result<NewBody> {
         let text = body::text(document, old)?;
-        links::resolve(&text, &self.names, view, "").await.map(NewBody::Text)
+        links::resolve(&text, old, &self.names, (view, "")).await.map(NewBody::Text)
     }
 }
 

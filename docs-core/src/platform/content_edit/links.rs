@@ -93,12 +93,26 @@ pub(super) async fn folder_of(view: &View, page: &PageId) -> Result<String> {
     Ok(path)
 }
 
-/// Replaces the links of a text by lasting ones. A link to a page that there is none of becomes plain text.
-pub(super) async fn resolve(text: &str, names: &Names, view: &View, folder: &str) -> Result<String> {
+/// Replaces the links of a text by lasting ones. A link to a page that there is none of becomes plain text, unless the
+/// text before has led there too: whoever edits something else leaves it as it is.
+pub(super) async fn resolve(
+    text: &str,
+    before: &str,
+    names: &Names,
+    (view, folder): (&View, &str),
+) -> Result<String> {
     let mut answers = HashMap::new();
     for site in links(text) {
         let answer = answer(&site.destination, site.kind, (names, view, folder)).await?;
         answers.insert((site.destination, site.kind), answer);
+    }
+    if answers.values().any(|answer| *answer == Resolution::Plain) {
+        for site in links(before) {
+            let answer = answers.get_mut(&(site.destination, site.kind));
+            if let Some(answer) = answer.filter(|answer| **answer == Resolution::Plain) {
+                *answer = Resolution::Keep;
+            }
+        }
     }
     let new = rewrite_links(text, |site| {
         answers.get(&(site.destination.clone(), site.kind)).cloned().unwrap_or(Resolution::Keep)

@@ -269,7 +269,7 @@ impl Plan {
             Some(parent) => view.path_of(parent).await?.unwrap_or_default(),
             None => String::new(),
         };
-        let body = links::resolve(source.body, &self.names, view, &folder).await?;
+        let body = links::resolve(source.body, "", &self.names, (view, &folder)).await?;
         Ok(Edit::InsertPage(Box::new(NewPage {
             id,
             kind,
@@ -332,17 +332,15 @@ impl Plan {
         }
         let mut body = None;
         if let Some(document) = &update.document {
-            let old = match (view.page(&page).await?, document) {
-                (Some(entry), DocumentInput::Document(_)) => {
-                    view.text(&entry.body, Rendering::Request).await?
-                }
-                _ => "".into(),
+            let old = match view.page(&page).await? {
+                Some(entry) => view.text(&entry.body, Rendering::Request).await?,
+                None => "".into(),
             };
             let text = body::text(document, &old)?;
             let source = body::source(document, &text);
             fields = self.fields(&source, fields);
             let folder = links::folder_of(view, &page).await?;
-            body = Some(links::resolve(source.body, &self.names, view, &folder).await?);
+            body = Some(links::resolve(source.body, &old, &self.names, (view, &folder)).await?);
         }
         let mut edits = vec![Edit::UpdatePage { page: page.clone(), fields: Box::new(fields) }];
         if let Some(body) = body {

@@ -66,6 +66,7 @@ fn block() -> impl Strategy<Value = &'static str> {
         "Ends in two spaces  \nand __bold__ and *it*\\\nnext &nbsp;&copy; ümlaut\u{a0}x",
         "$$\na_b\n$$",
         "See [the other](./other) and [it again](other#x).",
+        "Leads to [nothing](nothing) and [gone](gone.md).",
         "Tabs\there, trailing blank \t",
     ])
 }
@@ -225,10 +226,10 @@ const SUMMARY: &str = "* [Home](README.md)\n* [One](one.md)\n";
 const TREE: &str = "---\nicon:   rocket\n---\n\n# One\n\n|a|  b |\n|:-|--:|\n|x|1|\n\n- one\n    \
                     - two\n\nZebra stripes.\n\n* a\n+ b\n\nSetext\n------\n";
 
-#[tokio::test]
-async fn a_paragraph_that_is_edited_in_the_tree_changes_its_line_alone() {
+/// Edits the paragraph of a page as a tree; answers the file that is exported.
+async fn edited_in_tree(text: &str) -> String {
     let (w, remote, space) =
-        world_of(&[("SUMMARY.md", SUMMARY), ("README.md", "# Home\n"), ("one.md", TREE)]).await;
+        world_of(&[("SUMMARY.md", SUMMARY), ("README.md", "# Home\n"), ("one.md", text)]).await;
     let one = at(&w, &space, "one").await;
     let of = ContentOf::space(space.clone());
     let shown = Shown { format: docs_core::model::ContentFormat::Document, ..Shown::default() };
@@ -241,5 +242,35 @@ async fn a_paragraph_that_is_edited_in_the_tree_changes_its_line_alone() {
     change(&w, &space, edits).await;
     assert_eq!(export(&w, &space, json!({})).await, (JobState::Done, None));
     assert_eq!(remote.commits()[0].written, ["one.md"]);
-    assert_eq!(lines(&files(&remote)["one.md"]), lines(&TREE.replace(MARK, "Leopards have spots.")));
+    files(&remote)["one.md"].clone()
+}
+
+#[tokio::test]
+async fn a_paragraph_that_is_edited_in_the_tree_changes_its_line_alone() {
+    let edited = edited_in_tree(TREE).await;
+    assert_eq!(lines(&edited), lines(&TREE.replace(MARK, "Leopards have spots.")));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn lines_end_as_they_did_around_a_paragraph_that_is_edited_in_the_tree(
+        front in front(),
+        blocks in prop::array::uniform2(prop::sample::select(vec![
+            "|a|  b |\n|:-|--:|\n| `x|y` |1|",
+            "- one\n    - two",
+            "> quoted\nlazily",
+            "```sh title=\"a.sh\"\n$ ls   \n\n\tTab\n```",
+            "{% hint style='info' %}\nMind the *gap*.\n{% endhint %}",
+            "Setext\n------",
+            "Two\nlines.",
+        ])),
+        end in prop::sample::select(vec!["\n", "\r\n"]),
+    ) {
+        let text = format!("{front}# One\n\n{}\n\n{MARK}\n\n{}\n", blocks[0], blocks[1]).replace('\n', end);
+        let edited = block_on(edited_in_tree(&text));
+        let wanted = text.replace(MARK, "Leopards have spots.");
+        prop_assert_eq!(lines(&edited), lines(&wanted));
+    }
 }

@@ -100,7 +100,7 @@ pub(super) fn update(old: &str, new: &Document) -> Result<String, Invalid> {
     }
     let kept = kept(&before, &after, &source);
     let mut printer = Printer::new(&new.nodes);
-    let mut out = String::new();
+    let mut out = Written { text: String::new(), end: line_end(old) };
     let mut last: Option<usize> = None;
     let mut run: Vec<&Block> = Vec::new();
     for (index, block) in new.nodes.iter().enumerate() {
@@ -112,11 +112,11 @@ pub(super) fn update(old: &str, new: &Document) -> Result<String, Invalid> {
         let range = source.ranges[*place].clone();
         let gap = last.filter(|last| last + 1 == *place).map(|last| source.ranges[last].end..range.start);
         match gap {
-            Some(gap) => out.push_str(&source.markdown[gap]),
-            None if out.is_empty() => {}
-            None => out.push_str("\n\n"),
+            Some(gap) => out.text.push_str(&source.markdown[gap]),
+            None if out.text.is_empty() => {}
+            None => out.add("\n\n"),
         }
-        out.push_str(&source.markdown[range]);
+        out.text.push_str(&source.markdown[range]);
         last = Some(*place);
         if !kept.contains_key(&(index + 1)) {
             last = None;
@@ -125,15 +125,39 @@ pub(super) fn update(old: &str, new: &Document) -> Result<String, Invalid> {
     flush(&mut printer, &mut run, &mut out)?;
     let notes = printer.notes()?;
     if !notes.is_empty() {
-        out.push_str("\n\n");
-        out.push_str(&notes);
+        out.add("\n\n");
+        out.add(&notes);
     }
-    out.push('\n');
+    out.add("\n");
+    let out = out.text;
     // Side by side, what was printed and what was kept may read as one.
     if super::is_same(&super::parse(&out), new) { Ok(out) } else { super::print(new) }
 }
 
-fn flush(printer: &mut Printer, run: &mut Vec<&Block>, out: &mut String) -> Result<(), Invalid> {
+/// A text as it is written in place of another.
+struct Written {
+    text: String,
+    /// How the lines of the other end.
+    end: &'static str,
+}
+
+impl Written {
+    /// Adds what was not there before, with line ends as the others are.
+    fn add(&mut self, printed: &str) {
+        match self.end {
+            "\n" => self.text.push_str(printed),
+            end => self.text.push_str(&printed.replace('\n', end)),
+        }
+    }
+}
+
+/// How most lines of a text end.
+fn line_end(text: &str) -> &'static str {
+    let (pairs, all) = (text.matches("\r\n").count(), text.matches('\n').count());
+    if pairs > 0 && 2 * pairs >= all { "\r\n" } else { "\n" }
+}
+
+fn flush(printer: &mut Printer, run: &mut Vec<&Block>, out: &mut Written) -> Result<(), Invalid> {
     if run.is_empty() {
         return Ok(());
     }
@@ -142,10 +166,10 @@ fn flush(printer: &mut Printer, run: &mut Vec<&Block>, out: &mut String) -> Resu
     if text.is_empty() {
         return Ok(());
     }
-    if !out.is_empty() {
-        out.push_str("\n\n");
+    if !out.text.is_empty() {
+        out.add("\n\n");
     }
-    out.push_str(&text);
+    out.add(&text);
     Ok(())
 }
 
