@@ -4,7 +4,9 @@
 //! The host needs the `git` program; without it, a line says that nothing was run.
 
 mod crash;
+mod hook;
 mod host;
+mod hostile;
 mod repository;
 mod transcript;
 
