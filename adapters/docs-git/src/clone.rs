@@ -144,12 +144,30 @@ impl Job {
     /// sends what is new only.
     fn keep(&self, path: &Path, held: Held) -> Result<Fetched, GitError> {
         let fetched = self.fetch(path, held)?;
-        if let Wanted::Ref(reference) = &self.wanted {
-            let name = format!("refs/docs/{}", blake3::hash(reference.as_bytes()).to_hex());
+        if let Some(name) = self.kept_name() {
             let kept = fetched.repository.reference(&name, fetched.commit, true, "fetched");
             kept.map_err(|error| broken(&error))?;
         }
         Ok(fetched)
+    }
+
+    /// The ref of a kept repository that leads to what the wanted one has led to.
+    fn kept_name(&self) -> Option<String> {
+        match &self.wanted {
+            Wanted::Ref(reference) => {
+                Some(format!("refs/docs/{}", blake3::hash(reference.as_bytes()).to_hex()))
+            }
+            Wanted::Commit(_) => None,
+        }
+    }
+
+    /// How much of the history is fetched: of a ref that was fetched before, what has probably come since.
+    fn depth(&self, repository: &Repository) -> Depth {
+        let is_kept = |name: &String| repository.refname_to_id(name).is_ok();
+        match self.kept_name().filter(is_kept) {
+            Some(_) => Depth::Some,
+            None => Depth::One,
+        }
     }
 
     /// Makes sure that the object that is wanted is there, and tells its id.
@@ -169,7 +187,8 @@ impl Job {
         if self.has_commit(repository, tip)? {
             return Ok(tip);
         }
-        let result = match self.transfer(connection.remote(), &name, Depth::One, &received) {
+        let depth = self.depth(repository);
+        let result = match self.transfer(connection.remote(), &name, depth, &received) {
             // A server without shallow fetches says so before anything is sent.
             Err(error) if is_not_shallow(&error) => {
                 self.transfer(connection.remote(), &name, Depth::All, &received)
@@ -202,8 +221,10 @@ impl Job {
     ) -> Result<(), git2::Error> {
         let mut options = FetchOptions::new();
         options.download_tags(AutotagOption::None).remote_callbacks(self.callbacks(received));
-        if depth == Depth::One {
-            options.depth(1);
+        match depth {
+            Depth::One => drop(options.depth(1)),
+            Depth::Some => drop(options.depth(SOME)),
+            Depth::All => {}
         }
         remote.download(&[format!("+{name}:refs/docs/fetched")], Some(&mut options))
     }
@@ -256,8 +277,13 @@ impl Wanted {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     One,
+    Some,
     All,
 }
+
+/// Commits that are fetched where an earlier one is there. A server leaves out what is there only if the earlier commit
+/// is among them.
+const SOME: i32 = 20;
 
 /// What has been received, told by libgit2.
 struct Received {

@@ -61,7 +61,7 @@ fn register_both() -> Result<(), Error> {
 /// Most bytes of a pack that are in memory in one piece, and of all packs together. By itself libgit2 maps all of a
 /// repository, which then counts as memory of the server.
 const WINDOW: usize = 8 << 20;
-const WINDOWS: usize = 64 << 20;
+const WINDOWS: usize = 32 << 20;
 
 /// Most bytes of the folders and commits that libgit2 keeps for the next time somebody reads them.
 const KEPT: isize = 16 << 20;

@@ -46,7 +46,8 @@ fn fill(repository: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
 fn small_files(to: &mut dyn Write, count: u64) -> io::Result<()> {
     for file in 0..count {
         let (folder, text) = (file / 100, format!("# Page {file}\n\nText of {file}.\n"));
-        let path = match file % 2 {
+        // There are fewer pages than a space may have.
+        let path = match file % 25 {
             0 => format!("part-{folder}/page-{file}.md"),
             _ => format!(".gitbook/assets/{folder}/note-{file}.txt"),
         };

@@ -48,6 +48,7 @@ async fn a_kept_repository_gets_what_is_new_only() {
 
     let first = client.fetch(&kept(&url, "space")).await.unwrap();
     assert_filled(&*first, fixture.main()).await;
+    assert!(repositories(folder.path())[0].is_shallow(), "the first fetch is of one commit");
     let posts = || log.lock().unwrap().iter().filter(|request| request.line.starts_with("POST")).count();
     let before = posts();
     let again = client.fetch(&kept(&url, "space")).await.unwrap();
@@ -62,9 +63,7 @@ async fn a_kept_repository_gets_what_is_new_only() {
     let have = format!("have {tip}");
     assert!(log.lock().unwrap().iter().any(|request| String::from_utf8_lossy(&request.body).contains(&have)));
 
-    let repositories = repositories(folder.path());
-    assert_eq!(repositories.len(), 1);
-    assert!(repositories[0].is_shallow());
+    assert_eq!(repositories(folder.path()).len(), 1);
 }
 
 #[tokio::test]
@@ -247,4 +246,40 @@ async fn a_folder_for_repositories_belongs_to_one_client() {
     assert_eq!(second().unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "a clone of it is there");
     drop(clone);
     second().unwrap();
+}
+
+#[tokio::test]
+async fn a_server_sends_again_nothing_that_is_kept() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::new();
+    let (large, count) = (noise(200_000), 3);
+    let mut files: Vec<(Vec<u8>, u32, Vec<u8>)> = vec![(b"large.bin".to_vec(), FILE, large)];
+    let mut tip = None;
+    let mut commit = |files: &[(Vec<u8>, u32, Vec<u8>)]| {
+        let files: Vec<(&[u8], u32, &[u8])> =
+            files.iter().map(|(path, mode, text)| (&path[..], *mode, &text[..])).collect();
+        tip = Some(fixture.commit("refs/heads/main", &files, tip.as_slice()));
+    };
+    commit(&files);
+    commit(&files);
+    let (server, _log) = web(fixture.path(), |_| None);
+    let url = format!("http://{}/repo.git", server.address());
+    let (folder, client) = with_cache();
+    drop(client.fetch(&kept(&url, "x")).await.unwrap());
+    for number in 0..count {
+        files.push((format!("{number}.md").into_bytes(), FILE, b"new".to_vec()));
+        commit(&files);
+        commit(&files);
+        let checkout = client.fetch(&kept(&url, "x")).await.unwrap();
+        assert_eq!(checkout.entries().len(), 2 + number);
+        assert_eq!(checkout.read("large.bin").await.unwrap().len(), 200_000);
+    }
+    let repository = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    let packs = fs::read_dir(repository.join("objects/pack"))
+        .unwrap()
+        .map(|entry| entry.unwrap().metadata().unwrap().len());
+    let bytes: u64 = packs.sum();
+    assert!(bytes < 300_000, "the large file is there {} times", bytes / 200_000);
 }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Bytes of files that are read, and stored, at once: as many of both are in memory, and a file more.
-const BYTES_AT_ONCE: usize = 8 << 20;
+const BYTES_AT_ONCE: usize = 4 << 20;
 /// Files that are stored at once: others wait for the store meanwhile.
 const FILES_AT_ONCE: usize = 500;
 
