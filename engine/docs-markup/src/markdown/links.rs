@@ -145,7 +145,7 @@ pub(crate) fn rewrite_sites<'s>(
             Resolution::Keep => {}
             Resolution::To(destination) => changes.push((site.range.clone(), site.written(&destination))),
             Resolution::Plain => {
-                changes.extend(site.around.iter().map(|range| (range.clone(), String::new())))
+                changes.extend(site.around.iter().map(|range| (range.clone(), String::new())));
             }
         }
     }
