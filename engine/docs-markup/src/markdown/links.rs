@@ -1,14 +1,13 @@
 //! Where a text leads: finding the destinations of links and pictures, and rewriting them in place.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-    ops::Range,
+use std::{borrow::Cow, ops::Range};
+
+use pulldown_cmark::{Event, LinkType, Tag, TagEnd};
+
+use super::{
+    pieces::{self, Known, PIECE, Part},
+    scan,
 };
-
-use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
-
-use super::scan;
 use crate::syntax::{
     entity,
     html::{self, TagKind},
@@ -51,11 +50,25 @@ pub struct LinkSite {
     /// The destination, with escapes resolved.
     pub destination: String,
     /// What to take out to leave only the label.
-    around: Vec<Range<usize>>,
+    around: Box<[Place]>,
     /// The quote around a value that has one.
     quote: Option<char>,
     /// Whether it is one of several in a `srcset`.
     is_in_set: bool,
+}
+
+/// Bytes of a text, small enough to keep many.
+type Place = Range<u32>;
+
+/// A text whose places need more is longer than any that is read.
+fn place(range: &Range<usize>) -> Place {
+    let small = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    small(range.start)..small(range.end)
+}
+
+fn range(place: &Place) -> Range<usize> {
+    let large = |at: u32| usize::try_from(at).unwrap_or_default();
+    large(place.start)..large(place.end)
 }
 
 impl LinkSite {
@@ -83,7 +96,12 @@ pub enum Resolution {
     Plain,
 }
 
-/// The destinations in a text, in the order they stand in it. Code has none, and neither have bare addresses.
+/// Most destinations that are found in a text, and most definitions that its links may use; what goes beyond is as if it
+/// were text.
+pub const MAX_LINKS: usize = 20_000;
+
+/// The destinations in a text, in the order they stand in it. Code has none, and neither have bare addresses; nor has a
+/// block with so many signs that it is no text.
 #[must_use]
 pub fn links(markdown: &str) -> Vec<LinkSite> {
     links_and_specs(markdown).0
@@ -93,18 +111,30 @@ pub fn links(markdown: &str) -> Vec<LinkSite> {
 /// name.
 #[must_use]
 pub fn links_and_specs(markdown: &str) -> (Vec<LinkSite>, Vec<String>) {
+    found(markdown, PIECE)
+}
+
+/// What is found in a text that is read in pieces of at least a length.
+pub(super) fn found(markdown: &str, piece: usize) -> (Vec<LinkSite>, Vec<String>) {
+    let known = Known::of(markdown, MAX_LINKS, piece);
     let mut finder = Finder {
         text: markdown,
+        known: &known,
         sites: Vec::new(),
-        uses: HashMap::new(),
-        pictured: HashSet::new(),
+        open: Vec::new(),
+        html: Vec::new(),
+        definitions: vec![None; known.len()],
+        uses: Vec::new(),
+        pictured: vec![false; known.len()],
         specs: Vec::new(),
         silent: Vec::new(),
     };
-    finder.walk();
+    pieces::each((markdown, piece), &known, &mut |part| finder.part(part));
+    finder.define();
     finder.tags();
     let (mut sites, specs) = (finder.sites, finder.specs);
-    sites.sort_by_key(|site| (site.range.start, site.range.end));
+    // Two of the same bytes are told apart by what they are written as.
+    sites.sort_unstable_by_key(|site| (site.range.start, site.range.end, site.kind as u8));
     // Of two readings of the same bytes the one that starts first stands.
     let mut end = 0;
     sites.retain(|site| {
@@ -145,7 +175,7 @@ pub(crate) fn rewrite_sites<'s>(
             Resolution::Keep => {}
             Resolution::To(destination) => changes.push((site.range.clone(), site.written(&destination))),
             Resolution::Plain => {
-                changes.extend(site.around.iter().map(|range| (range.clone(), String::new())));
+                changes.extend(site.around.iter().map(|place| (range(place), String::new())));
             }
         }
     }
@@ -182,58 +212,84 @@ struct Open {
 
 struct Finder<'a> {
     text: &'a str,
+    known: &'a Known,
     sites: Vec<LinkSite>,
-    /// What to take out of the links that use a definition, by its name.
-    uses: HashMap<String, Vec<Range<usize>>>,
+    /// Links whose end was not reached yet.
+    open: Vec<Open>,
+    /// The lines of HTML whose end was not reached yet.
+    html: Vec<Range<usize>>,
+    /// Where the definitions are among the sites.
+    definitions: Vec<Option<usize>>,
+    /// What to take out of the links that use a definition, with the number of that.
+    uses: Vec<(u32, Place)>,
     /// The definitions that pictures use.
-    pictured: HashSet<String>,
+    pictured: Vec<bool>,
     /// The specifications that tags name.
     specs: Vec<String>,
-    /// What is code or a comment, in order.
+    /// What is code or a comment, in order, as far as tags may begin in it.
     silent: Vec<Range<usize>>,
 }
 
 impl Finder<'_> {
     /// Finds links, pictures and HTML, and what is code or a comment.
-    fn walk(&mut self) {
-        let options = Options::ENABLE_TABLES
-            | Options::ENABLE_FOOTNOTES
-            | Options::ENABLE_STRIKETHROUGH
-            | Options::ENABLE_TASKLISTS;
-        let mut events = Parser::new_ext(self.text, options).into_offset_iter();
-        let mut open: Vec<Open> = Vec::new();
-        let mut html: Vec<Range<usize>> = Vec::new();
-        for (event, range) in events.by_ref() {
-            let own_end = matches!(event, Event::End(TagEnd::Link | TagEnd::Image));
-            if let Some(link) = open.last_mut().filter(|_| !own_end) {
-                link.label_end = link.label_end.max(range.end.min(link.range.end));
-            }
-            match event {
-                Event::Start(Tag::Link { link_type, dest_url, id, .. }) => {
-                    open.push(Open::new(self.text, (range, LinkKind::Link), link_type, (&dest_url, &id)));
-                }
-                Event::Start(Tag::Image { link_type, dest_url, id, .. }) => {
-                    open.push(Open::new(self.text, (range, LinkKind::Image), link_type, (&dest_url, &id)));
-                }
-                Event::End(_) if own_end => {
-                    if let Some(link) = open.pop() {
-                        self.close(link);
-                    }
-                }
-                Event::Start(Tag::CodeBlock(_)) | Event::Code(_) => self.silent.push(range),
-                Event::Html(_) => html.push(range),
-                Event::End(TagEnd::HtmlBlock) => self.html_block(&std::mem::take(&mut html)),
-                Event::InlineHtml(_) => self.html(self.text, range, &|range| Some(range)),
-                _ => {}
-            }
+    fn part(&mut self, part: Part<'_>) {
+        let (event, range) = match part {
+            Part::Event(event, range) => (event, range),
+            Part::Definition { name, span, destination } => return self.definition(name, span, destination),
+        };
+        let own_end = matches!(event, Event::End(TagEnd::Link | TagEnd::Image));
+        if let Some(link) = self.open.last_mut().filter(|_| !own_end) {
+            link.label_end = link.label_end.max(range.end.min(link.range.end));
         }
-        let definitions: Vec<(String, Range<usize>, String)> = events
-            .reference_definitions()
-            .iter()
-            .map(|(name, def)| (name.to_lowercase(), def.span.clone(), def.dest.to_string()))
-            .collect();
-        for (name, span, destination) in definitions {
-            self.definition(&name, span, destination);
+        match event {
+            Event::Start(Tag::Link { link_type, dest_url, id, .. }) => {
+                let link = Open::new(self.text, (range, LinkKind::Link), link_type, (&dest_url, &id));
+                self.open.push(link);
+            }
+            Event::Start(Tag::Image { link_type, dest_url, id, .. }) => {
+                let link = Open::new(self.text, (range, LinkKind::Image), link_type, (&dest_url, &id));
+                self.open.push(link);
+            }
+            Event::End(_) if own_end => {
+                if let Some(link) = self.open.pop() {
+                    self.close(link);
+                }
+            }
+            Event::Start(Tag::CodeBlock(_)) | Event::Code(_) => self.silence(range),
+            Event::Html(_) => self.html.push(range),
+            Event::End(TagEnd::HtmlBlock) => {
+                let lines = std::mem::take(&mut self.html);
+                self.html_block(&lines);
+            }
+            Event::InlineHtml(_) => self.html(self.text, range, &|range| Some(range)),
+            _ => {}
+        }
+    }
+
+    /// No tag begins in a range.
+    fn silence(&mut self, range: Range<usize>) {
+        let text = self.text;
+        let begins = |range: Range<usize>| {
+            // A tag begins in a range that ends within its sign.
+            let end = text.floor_char_boundary(range.end + 1);
+            text.get(range.start..end).is_some_and(|text| text.contains("{%"))
+        };
+        if !begins(range.clone()) {
+            return;
+        }
+        match self.silent.last_mut().filter(|last| last.end <= range.start) {
+            Some(last) if !begins(last.end..range.start) => last.end = range.end,
+            _ => self.silent.push(range),
+        }
+    }
+
+    /// Adds a destination, as long as there are not too many.
+    fn site(&mut self, site: LinkSite) {
+        if self.sites.len() + self.uses.len() < MAX_LINKS {
+            if self.sites.len() == self.sites.capacity() {
+                self.sites.reserve_exact(16 + self.sites.len() / 4);
+            }
+            self.sites.push(site);
         }
     }
 
@@ -246,10 +302,13 @@ impl Finder<'_> {
             return;
         };
         // The parser leaves the empty brackets of `[label][]` out of the link.
-        let collapsed = link_type == LinkType::Collapsed && self.text[range.end..].starts_with("[]");
+        let is_collapsed = matches!(link_type, LinkType::Collapsed | LinkType::CollapsedUnknown);
+        let collapsed = is_collapsed && self.text[range.end..].starts_with("[]");
         let end = if collapsed { range.end + 2 } else { range.end };
-        let around =
-            if kind == LinkKind::Link { vec![range.start..label_start, bracket..end] } else { Vec::new() };
+        let around = || match kind {
+            LinkKind::Link => vec![place(&(range.start..label_start)), place(&(bracket..end))],
+            _ => Vec::new(),
+        };
         let role = if kind == LinkKind::Image { LinkRole::Embeds } else { LinkRole::Leads };
         match link_type {
             LinkType::Inline => {
@@ -260,48 +319,79 @@ impl Finder<'_> {
                 else {
                     return;
                 };
-                self.sites.push(LinkSite {
+                self.site(LinkSite {
                     kind,
                     role,
                     range: found,
                     destination,
-                    around,
+                    around: around().into(),
                     quote: None,
                     is_in_set: false,
                 });
             }
-            LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut => {
-                if kind == LinkKind::Image {
-                    self.pictured.insert(name.to_lowercase());
+            LinkType::Autolink | LinkType::Email | LinkType::WikiLink { .. } => {}
+            _ => {
+                let Some(number) = self.known.link(&name) else { return };
+                let index = usize::try_from(number).unwrap_or_default();
+                if let Some(pictured) = self.pictured.get_mut(index).filter(|_| kind == LinkKind::Image) {
+                    *pictured = true;
                 }
-                self.uses.entry(name.to_lowercase()).or_default().extend(around);
+                if self.sites.len() + self.uses.len() < MAX_LINKS {
+                    self.uses.extend(around().into_iter().map(|place| (number, place)));
+                }
             }
-            _ => {}
         }
     }
 
-    fn definition(&mut self, name: &str, span: Range<usize>, destination: String) {
+    fn definition(&mut self, name: &str, span: Range<usize>, destination: &str) {
+        let Some(number) = self.known.link(name).and_then(|number| usize::try_from(number).ok()) else {
+            return;
+        };
         let Some(text) = self.text.get(..span.end) else { return };
         let Some(colon) = text[span.start..].find("]:").map(|at| span.start + at + 2) else { return };
-        if let Some(range) = scan::destination_at(text, colon) {
-            let role = if self.pictured.contains(name) { LinkRole::Embeds } else { LinkRole::Leads };
-            let around = self.uses.remove(name).unwrap_or_default();
-            self.sites.push(LinkSite {
-                kind: LinkKind::Link,
-                role,
-                range,
-                destination,
-                around,
-                quote: None,
-                is_in_set: false,
-            });
+        let Some(range) = scan::destination_at(text, colon) else { return };
+        // Of several of a name the first counts.
+        if self.definitions.get(number).is_none_or(Option::is_some) {
+            return;
+        }
+        let index = self.sites.len();
+        self.site(LinkSite {
+            kind: LinkKind::Link,
+            role: LinkRole::Leads,
+            range,
+            destination: destination.to_owned(),
+            around: Box::default(),
+            quote: None,
+            is_in_set: false,
+        });
+        if let Some(own) = self.definitions.get_mut(number).filter(|_| index < self.sites.len()) {
+            *own = Some(index);
+        }
+    }
+
+    /// Tells the definitions what uses them.
+    fn define(&mut self) {
+        let mut uses = std::mem::take(&mut self.uses);
+        uses.sort_unstable_by_key(|(number, place)| (*number, place.start));
+        for (number, index) in self.definitions.iter().enumerate() {
+            let Some(site) = index.and_then(|index| self.sites.get_mut(index)) else { continue };
+            let is_of =
+                |(other, _): &(u32, Place)| usize::try_from(*other).is_ok_and(|other| other == number);
+            let start = uses.partition_point(|(other, _)| usize::try_from(*other).is_ok_and(|o| o < number));
+            let own = uses[start..].iter().take_while(|one| is_of(one));
+            site.around = own.map(|(_, place)| place.clone()).collect();
+            if self.pictured.get(number).copied().unwrap_or_default() {
+                site.role = LinkRole::Embeds;
+            }
         }
     }
 
     /// Finds the destinations in a block of HTML, given its lines without what belongs to the blocks around it.
     fn html_block(&mut self, lines: &[Range<usize>]) {
         let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
-        if lines.windows(2).all(|pair| pair[0].end == pair[1].start) {
+        // The parser leaves out the first half of `\r\n`.
+        let is_end = |between: &str| matches!(between, "" | "\r");
+        if lines.windows(2).all(|pair| self.text.get(pair[0].end..pair[1].start).is_some_and(is_end)) {
             return self.html(self.text, first.start..last.end, &|range| Some(range));
         }
         let joined: String = lines.iter().map(|line| &self.text[line.clone()]).collect();
@@ -332,7 +422,7 @@ impl Finder<'_> {
         for token in html::tokens(html, range) {
             let tag = match token {
                 html::Token::Comment(range) => {
-                    self.silent.extend(place(range));
+                    place(range).into_iter().for_each(|range| self.silence(range));
                     continue;
                 }
                 html::Token::Tag(tag) if tag.kind == TagKind::Opening => tag,
@@ -353,16 +443,14 @@ impl Finder<'_> {
                     let destination = entity::decode_attribute(&html[part.clone()]).into_owned();
                     if let Some(range) = place(part).filter(|part| found.quote.is_some() || !part.is_empty())
                     {
-                        let (kind, around, quote) = (LinkKind::Html, Vec::new(), found.quote);
-                        let is_in_set = name == "srcset";
-                        self.sites.push(LinkSite {
-                            kind,
+                        self.site(LinkSite {
+                            kind: LinkKind::Html,
                             role,
                             range,
                             destination,
-                            around,
-                            quote,
-                            is_in_set,
+                            around: Box::default(),
+                            quote: found.quote,
+                            is_in_set: name == "srcset",
                         });
                     }
                 }
@@ -373,7 +461,8 @@ impl Finder<'_> {
     /// Finds the destinations of `{% tags %}` outside of code and comments.
     fn tags(&mut self) {
         let text = self.text;
-        for tag in tag::tags(text, &self.silent) {
+        let silent = std::mem::take(&mut self.silent);
+        for tag in tag::tags(text, &silent) {
             let mut seen = Vec::new();
             for value in tag.values().unwrap_or_default() {
                 let Some(named) = named(tag.name, value.name) else { continue };
@@ -388,19 +477,17 @@ impl Finder<'_> {
                     continue;
                 };
                 match named {
-                    Named::Spec => self.specs.push(destination),
-                    Named::Target(kind, role) => {
-                        let (around, quote) = (Vec::new(), value.quote);
-                        self.sites.push(LinkSite {
-                            kind,
-                            role,
-                            range,
-                            destination,
-                            around,
-                            quote,
-                            is_in_set: false,
-                        });
-                    }
+                    Named::Spec if self.specs.len() < MAX_LINKS => self.specs.push(destination),
+                    Named::Spec => {}
+                    Named::Target(kind, role) => self.site(LinkSite {
+                        kind,
+                        role,
+                        range,
+                        destination,
+                        around: Box::default(),
+                        quote: value.quote,
+                        is_in_set: false,
+                    }),
                 }
             }
         }

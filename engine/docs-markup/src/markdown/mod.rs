@@ -3,6 +3,7 @@
 mod emoji;
 mod front;
 mod links;
+mod pieces;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,7 @@ pub(crate) use self::links::rewrite_sites;
 pub use self::{
     emoji::leading_emoji,
     front::{CoverSource, FrontMatter, cover_of, web_reference},
-    links::{LinkKind, LinkRole, LinkSite, Resolution, links, links_and_specs, rewrite_links},
+    links::{LinkKind, LinkRole, LinkSite, MAX_LINKS, Resolution, links, links_and_specs, rewrite_links},
 };
 
 /// A heading that names the page it stands on.
@@ -159,7 +160,7 @@ pub fn split_front(markdown: &str) -> (Option<&str>, &str) {
 }
 
 /// Most bytes of the lines of a heading that names a page: what is longer is text.
-const MAX_HEADING_BYTES: usize = 16 << 10;
+const MAX_HEADING_BYTES: usize = 4 << 10;
 
 /// The leading heading of the first level and the text behind it.
 fn split_heading(text: &str) -> Option<(Heading, &str)> {

@@ -304,6 +304,72 @@ fn markdown() -> impl Strategy<Value = String> {
     proptest::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
 }
 
+/// Texts whose blocks end, go on and interrupt one another in many ways.
+fn blocks() -> impl Strategy<Value = String> {
+    let part = proptest::sample::select(vec![
+        "[a](b)\n",
+        "[x][a]\n",
+        "[a]",
+        "![a][]\n",
+        "[a]: u\n",
+        "[a]: v\n\n",
+        "[b]:\n",
+        "[b]: w 'x\n",
+        "y'\n",
+        "[^n]",
+        "[^n](d)\n",
+        "[^n]: [c](d)\n",
+        "\n",
+        "\n\n",
+        "\n \t\n",
+        "```\n",
+        "````js\n",
+        "~~~\n",
+        "  ",
+        "    ",
+        "\t",
+        "> ",
+        "* ",
+        "- a\n",
+        "* [l](m)\n",
+        "1. a\n",
+        "7. [o](p)\n",
+        "-\n",
+        "# h\n",
+        "a\n",
+        "---\n",
+        "===\n",
+        "| a | b |\n",
+        "| [q](r) | `c` | d |\n",
+        "|-|-|\n",
+        "<div>\n",
+        "<a href=\"s\">\n",
+        "</div>\n",
+        "<!-- ",
+        "-->\n",
+        "<pre>\n",
+        "</pre>\n",
+        "<?\n",
+        "?>\n",
+        "`{% file src=\"t\" %}`",
+        "{% file src=\"t\" %}\n",
+        "\r\n",
+    ]);
+    proptest::collection::vec(part, 0..30).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8000))]
+
+    #[test]
+    fn links_are_found_in_pieces_of_a_text_as_they_are_in_the_whole(
+        text in prop_oneof![blocks(), markdown()],
+        piece in prop_oneof![Just(1_usize), 1..60_usize],
+    ) {
+        prop_assert_eq!(super::links::found(&text, piece), super::links::found(&text, text.len() + 1));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 

@@ -134,35 +134,38 @@ impl Value<'_> {
 
 /// All tags of a text that begin outside of the ranges to skip, which are ordered and do not overlap. One behind a
 /// backslash is text.
-#[must_use]
-pub fn tags<'a>(text: &'a str, skip: &[Range<usize>]) -> Vec<Tag<'a>> {
-    let mut found = Vec::new();
+pub fn tags<'a>(text: &'a str, skip: &[Range<usize>]) -> impl Iterator<Item = Tag<'a>> {
     let mut skip = skip.iter().peekable();
     // What looks like a tag again and again and is none must not be read to its end each time.
     let mut left = 32 * text.len() + 8 * MAX_TAG;
     let mut at = 0;
-    while let Some(start) = text[at..].find("{%").map(|offset| at + offset) {
-        at = start + 2;
-        while skip.next_if(|range| range.end <= start).is_some() {}
-        if let Some(range) = skip.peek().filter(|range| range.start <= start) {
-            at = at.max(range.end);
-            continue;
+    std::iter::from_fn(move || {
+        while let Some(start) = text[at..].find("{%").map(|offset| at + offset) {
+            at = start + 2;
+            while skip.next_if(|range| range.end <= start).is_some() {}
+            if let Some(range) = skip.peek().filter(|range| range.start <= start) {
+                at = at.max(range.end);
+                continue;
+            }
+            let backslashes = text[..start].bytes().rev().take_while(|byte| *byte == b'\\').count();
+            if backslashes % 2 == 1 {
+                continue;
+            }
+            let inside = paragraph(&text[at..]);
+            if let Some(length) = close(inside) {
+                let own = at..at + length;
+                at += length + 2;
+                if let Some(tag) = Tag::of(text, own) {
+                    return Some(tag);
+                }
+            } else if left < inside.len() {
+                at = text.len();
+            } else {
+                left -= inside.len();
+            }
         }
-        let backslashes = text[..start].bytes().rev().take_while(|byte| *byte == b'\\').count();
-        if backslashes % 2 == 1 {
-            continue;
-        }
-        let inside = paragraph(&text[at..]);
-        if let Some(length) = close(inside) {
-            found.extend(Tag::of(text, at..at + length));
-            at += length + 2;
-        } else if left < inside.len() {
-            break;
-        } else {
-            left -= inside.len();
-        }
-    }
-    found
+        None
+    })
 }
 
 /// The name that a tag begins with, given what stands behind its `{%`; empty when it is on the next line. Whether the
@@ -304,7 +307,7 @@ mod tests {
         assert_eq!(read("{%- include 'a.md' -%}"), [tag("include", &[("", "a.md")])]);
         assert_eq!(read("\\\\{% b %}{% c %}"), [tag("b", &[]), tag("c", &[])]);
         let text = "ä {% x y=\"ö\" %}";
-        let [found] = &tags(text, &[])[..] else { panic!("one tag") };
+        let found = tags(text, &[]).next().expect("a tag");
         assert_eq!(found.end, text.len());
         assert_eq!(&text[found.values().unwrap()[0].range.clone().unwrap()], "ö");
     }
@@ -326,18 +329,18 @@ mod tests {
         ] {
             assert_eq!(read(text), [], "{text}");
         }
-        assert_eq!(tags("`{% a \"x\" %}` {% b %} `{% c %}`", &[0..13, 22..31]).len(), 1);
+        assert_eq!(tags("`{% a \"x\" %}` {% b %} `{% c %}`", &[0..13, 22..31]).count(), 1);
         for text in ["{% a =x %}", "{% a \"b %}", "{% a b=\"c %}"] {
-            assert!(tags(text, &[])[0].values().is_none(), "{text}");
+            assert!(tags(text, &[]).all(|tag| tag.values().is_none()), "{text}");
         }
     }
 
     #[test]
     fn tags_that_never_end_are_read_with_bounded_work() {
         let block = format!("{}\n%}}\n", "{%\"".repeat(2_000));
-        assert!(tags(&block.repeat(200), &[]).len() < 200 * 2_000);
-        assert!(tags(&"{%".repeat(500_000), &[]).is_empty());
-        assert!(tags(&"{%\"\n".repeat(250_000), &[]).is_empty());
+        assert!(tags(&block.repeat(200), &[]).count() < 200 * 2_000);
+        assert_eq!(tags(&"{%".repeat(500_000), &[]).count(), 0);
+        assert_eq!(tags(&"{%\"\n".repeat(250_000), &[]).count(), 0);
     }
 
     proptest! {

@@ -1,0 +1,184 @@
+//! Where Markdown can be cut, and how much a piece of it would be as a tree.
+
+/// Bytes of a piece, more or less.
+pub(in crate::markdown) const PIECE: usize = 4 << 10;
+/// How far behind the least length of a piece a list or a table is cut.
+const NEAR: usize = 4 << 10;
+/// Nodes that any piece may be as a tree.
+const NODES: usize = 8_000;
+/// How many bytes of the text a node of a piece needs beyond that. Text has some twenty.
+const BYTES_A_NODE: usize = 10;
+/// Most cells that the parser adds to rows that have fewer than their table.
+const ADDED_CELLS: usize = 1 << 18;
+
+/// The places where a text can be cut.
+pub(super) struct Cuts<'t> {
+    text: &'t str,
+    /// The least length of a piece.
+    piece: usize,
+    /// The place that was found last.
+    apart: usize,
+}
+
+impl<'t> Cuts<'t> {
+    pub(super) const fn new(text: &'t str, piece: usize) -> Self {
+        Self { text, piece, apart: 0 }
+    }
+
+    /// The first place far enough behind another at which all blocks that hold others end, and all text: a line that is
+    /// not indented, behind a blank one or with the sign of an item or a heading. Fences and HTML may go on there.
+    pub(super) fn apart(&mut self, at: usize) -> usize {
+        if self.apart < at + self.piece {
+            let mut is_behind_blank = false;
+            let found = lines(self.text, at + self.piece).find(|(_, line)| {
+                let is_apart = (is_behind_blank && is_flush(line)) || interrupts(line);
+                is_behind_blank = is_blank(line);
+                is_apart
+            });
+            self.apart = found.map_or(self.text.len(), |(start, _)| start);
+        }
+        self.apart
+    }
+
+    /// The first place as far at which a list or a table goes on with an item or a row, if there is one nearby.
+    pub(super) fn within(&self, at: usize) -> Option<usize> {
+        let near = lines(self.text, at + self.piece).take_while(|(start, _)| *start < at + self.piece + NEAR);
+        let mut near = near.filter(|(_, line)| line.starts_with('|') || is_item(line));
+        near.next().map(|(start, _)| start)
+    }
+
+    /// Tells whether a piece would be a tree far larger than that of any text that people write.
+    pub(super) fn is_dense(&self, piece: &str) -> bool {
+        nodes(piece) > NODES.max(self.text.len() / BYTES_A_NODE)
+    }
+}
+
+/// The lines that begin at or behind a place, with where they begin.
+fn lines(text: &str, at: usize) -> impl Iterator<Item = (usize, &str)> {
+    let at = text.floor_char_boundary(at);
+    let start = match text[..at].ends_with('\n') {
+        true => at,
+        false => text[at..].find('\n').map_or(text.len(), |end| at + end + 1),
+    };
+    text[start..].split_inclusive('\n').scan(start, |next, line| {
+        let start = *next;
+        *next += line.len();
+        Some((start, line))
+    })
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim_matches([' ', '\t', '\r', '\n']).is_empty()
+}
+
+/// Tells whether a line has text that is not indented.
+fn is_flush(line: &str) -> bool {
+    !line.starts_with([' ', '\t', '\r', '\n', '\u{b}', '\u{c}'])
+}
+
+/// Tells whether a line begins an item of a list that is not empty.
+pub(super) fn is_item(line: &str) -> bool {
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let rest = match digits {
+        0 => line.strip_prefix(['*', '-', '+']),
+        1..=9 => line[digits..].strip_prefix(['.', ')']),
+        _ => None,
+    };
+    rest.and_then(|rest| rest.strip_prefix(' '))
+        .is_some_and(|rest| !rest.starts_with([' ', '\t', '\r', '\n']) && !rest.is_empty())
+}
+
+/// Tells whether a line ends whatever text is before it.
+fn interrupts(line: &str) -> bool {
+    let level = line.len() - line.trim_start_matches('#').len();
+    let is_heading = (1..=6).contains(&level) && line[level..].starts_with(' ');
+    is_heading || (!line.starts_with(|c: char| c.is_ascii_digit()) && is_item(line))
+}
+
+/// At most how many nodes a piece is as a tree.
+fn nodes(piece: &str) -> usize {
+    let (mut nodes, mut columns) = (0, 0);
+    for line in piece.split_inclusive('\n') {
+        let bytes = line.as_bytes();
+        let is_marker = |at: usize| matches!(bytes.get(at + 1), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
+        let own = |at: usize, b: u8| match b {
+            b'*' | b'_' | b'~' | b'`' | b'[' | b']' | b'<' | b'&' | b'\\' | b'|' | b'\r' | b'\0' => 2,
+            b'-' | b'+' | b'.' | b')' if is_marker(at) => 2,
+            b'>' => 1,
+            _ => 0,
+        };
+        nodes += 4 + bytes.iter().enumerate().map(|(at, b)| own(at, *b)).sum::<usize>();
+        nodes += columns;
+        if is_blank(line) {
+            columns = 0;
+        }
+        columns = columns.max(columns_of(line));
+    }
+    nodes
+}
+
+/// The columns that a line may give the rows below it.
+fn columns_of(line: &str) -> usize {
+    let is_before = |c: char| c.is_ascii_digit() || matches!(c, '>' | ' ' | '\t' | '*' | '+' | '.' | ')');
+    let rest = line.trim_start_matches(is_before);
+    let is_rule = rest.contains('-') && rest.bytes().all(|b| b"|-: \t\r\n".contains(&b));
+    let columns = if is_rule { rest.matches('|').count() } else { 0 };
+    columns.min(ADDED_CELLS)
+}
+
+/// Tells whether something may be open at the end of a piece that was not read.
+pub(super) fn may_stay_open(piece: &str) -> bool {
+    piece.lines().any(|line| {
+        let is_before = |c: char| c.is_ascii_digit() || " \t>*+-.)".contains(c);
+        let rest = line.trim_start_matches(is_before);
+        rest.starts_with("```") || rest.starts_with("~~~") || rest.starts_with('<')
+    })
+}
+
+/// Where the fence ends that begins at a place, its last line included.
+pub(super) fn fence_end(text: &str, start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    let Some(mark) = rest.chars().next() else { return text.len() };
+    let length = rest.len() - rest.trim_start_matches(mark).len();
+    let mut lines = lines(text, start + 1);
+    let closing = lines.find(|(_, line)| {
+        let inside = line.trim_start_matches(' ');
+        let behind = inside.trim_start_matches(mark);
+        line.len() - inside.len() < 4
+            && inside.len() - behind.len() >= length
+            && matches!(behind.trim_start_matches(' '), "" | "\n" | "\r\n")
+    });
+    closing.map_or(text.len(), |(start, line)| start + line.len())
+}
+
+/// Elements that go on until their end, empty lines included.
+const UNTIL_END: [(&str, &str); 4] =
+    [("pre", "</pre>"), ("style", "</style>"), ("script", "</script>"), ("textarea", "</textarea>")];
+
+/// Where the HTML ends that begins at a place, its last line included.
+pub(super) fn html_end(text: &str, start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    let inside = rest.strip_prefix('<').unwrap_or_default();
+    let element = UNTIL_END.iter().find(|(name, _)| {
+        let own = inside.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name));
+        own && (inside.len() == name.len()
+            || inside[name.len()..].starts_with(|c: char| c.is_ascii_whitespace() || c == '>'))
+    });
+    let end = match (element, inside) {
+        (Some((_, end)), _) => Some(*end),
+        _ if inside.starts_with("!--") => Some("-->"),
+        _ if inside.starts_with('?') => Some("?>"),
+        _ if inside.starts_with("![CDATA[") => Some("]]>"),
+        _ if inside.starts_with('!') => Some(">"),
+        _ => None,
+    };
+    match end {
+        Some(end) => {
+            let at = rest.find(end).map_or(text.len(), |at| start + at);
+            text[at..].find('\n').map_or(text.len(), |end| at + end + 1)
+        }
+        None => {
+            lines(text, start + 1).find(|(_, line)| is_blank(line)).map_or(text.len(), |(start, _)| start)
+        }
+    }
+}
