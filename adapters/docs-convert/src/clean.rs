@@ -1,7 +1,5 @@
 //! What of a page is its content, and what stands around it on every page.
 
-use std::collections::HashSet;
-
 use crate::{
     dom::{Dom, Id, Kind, ROOT},
     text::collapse,
@@ -45,7 +43,7 @@ pub(crate) struct Content<'a> {
     /// What the content is in.
     pub(crate) top: Id,
     /// What is left out.
-    pub(crate) dropped: HashSet<Id>,
+    dropped: Vec<bool>,
     /// The heading that names the page, if one does. It is left out too.
     heading: Option<Id>,
     /// How many levels headings move down, so that none is on the level of the title.
@@ -57,41 +55,55 @@ impl<'a> Content<'a> {
     pub(crate) fn of(dom: &'a Dom) -> Self {
         let body = body(dom);
         let top = main(dom, body);
-        let mut dropped: HashSet<Id> = HashSet::new();
+        let mut content = Self { dom, top, dropped: vec![false; dom.len()], heading: None, shift: 0 };
         for id in dom.below(top, |_| false) {
             // Outside of an article a header is that of the site, unless it has the title.
             if is_dropped(dom, id) || (top == body && dom.name(id) == "header" && !has(dom, id, "h1")) {
-                dropped.insert(id);
+                content.drop(id);
             }
         }
-        let mut content = Self { dom, top, dropped, heading: None, shift: 0 };
         content.find_heading();
         content
     }
 
     /// The whole of a tree: a document that has nothing around its content.
     pub(crate) fn whole(dom: &'a Dom) -> Self {
-        let mut content = Self { dom, top: ROOT, dropped: HashSet::new(), heading: None, shift: 0 };
+        let mut content = Self { dom, top: ROOT, dropped: vec![false; dom.len()], heading: None, shift: 0 };
         content.find_heading();
         content
     }
 
     /// What the heading says that names the page.
     pub(crate) fn title(&self) -> Option<String> {
-        let text = self.dom.text_of(self.heading?, |id| self.dropped.contains(&id));
+        let text = self.dom.text_of(self.heading?, |id| self.is_dropped(id));
         Some(collapse(&text)).filter(|title| !title.is_empty())
     }
 
     fn find_heading(&mut self) {
-        let headings = |content: &Self| {
-            let below = content.dom.below(content.top, |id| content.dropped.contains(&id));
-            below.filter(|id| content.dom.name(*id) == "h1").collect::<Vec<_>>()
-        };
-        let all = headings(self);
-        let named = |id: &&Id| !collapse(&self.dom.text_of(**id, |id| self.dropped.contains(&id))).is_empty();
-        self.heading = all.iter().find(named).copied();
-        self.shift = usize::from(all.len() > usize::from(self.heading.is_some()));
-        self.dropped.extend(self.heading);
+        let named = |id: &Id| !collapse(&self.dom.text_of(*id, |id| self.is_dropped(id))).is_empty();
+        let heading = self.headings().find(named);
+        let has_others = self.headings().nth(usize::from(heading.is_some())).is_some();
+        self.shift = usize::from(has_others);
+        self.heading = heading;
+        if let Some(heading) = heading {
+            self.drop(heading);
+        }
+    }
+
+    fn headings(&self) -> impl Iterator<Item = Id> {
+        let below = self.dom.below(self.top, |id| self.is_dropped(id));
+        below.filter(|id| self.dom.name(*id) == "h1")
+    }
+
+    fn drop(&mut self, id: Id) {
+        if let Some(dropped) = usize::try_from(id).ok().and_then(|id| self.dropped.get_mut(id)) {
+            *dropped = true;
+        }
+    }
+
+    /// Tells whether something is left out.
+    pub(crate) fn is_dropped(&self, id: Id) -> bool {
+        usize::try_from(id).is_ok_and(|id| self.dropped.get(id).copied().unwrap_or_default())
     }
 }
 
@@ -114,21 +126,20 @@ fn main(dom: &Dom, body: Id) -> Id {
 /// The only article below an element.
 fn find_articles(dom: &Dom, top: Id, outside: &mut impl Iterator<Item = Id>) -> Option<Id> {
     let parents = std::iter::once(top).chain(outside);
-    let mut found =
-        parents.flat_map(|id| dom.children(id)).copied().filter(|child| dom.name(*child) == "article");
+    let mut found = parents.flat_map(|id| dom.children(id)).filter(|child| dom.name(*child) == "article");
     let first = found.next()?;
     found.next().is_none().then_some(first)
 }
 
 fn is_dropped(dom: &Dom, id: Id) -> bool {
-    let Kind::Element { name, .. } = dom.kind(id) else { return false };
-    if DROPPED.contains(&&**name) {
+    let Kind::Element(name) = dom.kind(id) else { return false };
+    if DROPPED.contains(&name) {
         // A box to tick in front of an item says whether it is done.
-        return &**name != "input" || dom.attribute(id, "type") != Some("checkbox");
+        return name != "input" || dom.attribute(id, "type") != Some("checkbox");
     }
     let is_hidden = dom.attribute(id, "hidden").is_some() || dom.attribute(id, "aria-hidden") == Some("true");
     let classes = dom.classes(id);
-    let is_aside = &**name == "aside" && crate::render::hint_style(&classes).is_none();
+    let is_aside = name == "aside" && crate::render::hint_style(&classes).is_none();
     let is_role = dom.attribute(id, "role").is_some_and(|role| DROPPED_ROLES.contains(&role));
     is_hidden || is_aside || is_role || classes.iter().any(|class| DROPPED_CLASSES.contains(&class.as_str()))
 }

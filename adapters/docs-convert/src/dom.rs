@@ -1,104 +1,209 @@
-//! A small tree of elements and texts, from HTML and from Word documents alike.
+//! A small tree of elements and texts, from HTML, from XML and from Word documents alike.
+//!
+//! A node takes sixteen bytes, since a text may be little but nodes: names are numbers, and texts and values stand one
+//! behind the other in one text.
+
+use std::collections::HashMap;
 
 /// Most elements and texts of a document.
 pub(crate) const MAX_NODES: usize = 500_000;
 /// Most levels of elements; what is deeper is taken to be on the last one. Whatever walks the tree may recurse.
 pub(crate) const MAX_DEPTH: usize = 200;
+/// Most names of elements and attributes. What has another one has the last: no document has as many.
+const MAX_NAMES: u16 = 4_096;
 
 /// A place in the tree.
-pub(crate) type Id = usize;
+pub(crate) type Id = u32;
 
 /// The top of every tree.
 pub(crate) const ROOT: Id = 0;
+/// No place.
+const NONE: Id = Id::MAX;
 
-#[derive(Debug)]
-pub(crate) enum Kind {
-    Element { name: Box<str>, attributes: Vec<(Box<str>, Box<str>)> },
-    Text(String),
+/// What stands at a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind<'a> {
+    /// An element, by its name.
+    Element(&'a str),
+    Text(&'a str),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Node {
-    kind: Kind,
-    children: Vec<Id>,
+    next: Id,
+    /// Of an element, its first child and its last one; of a text, where it begins and ends.
+    first: u32,
+    last: u32,
+    /// The name of an element; none for a text.
+    name: u16,
+    is_block: bool,
     /// Tells whether an element that stands on lines of its own is somewhere below.
     has_block: bool,
+}
+
+/// What a text has instead of a name.
+const TEXT: u16 = u16::MAX;
+
+#[derive(Debug)]
+struct Attribute {
+    of: Id,
+    start: u32,
+    end: u32,
+    name: u16,
 }
 
 /// The tree. Children come after their parents, so that going backwards everything below is done.
 #[derive(Debug)]
 pub(crate) struct Dom {
     nodes: Vec<Node>,
+    /// In the order of their elements.
+    attributes: Vec<Attribute>,
+    /// All texts and values.
+    text: String,
+    names: Vec<Box<str>>,
+    numbers: HashMap<Box<str>, u16>,
 }
 
 impl Dom {
     pub(crate) fn new() -> Self {
-        let kind = Kind::Element { name: "root".into(), attributes: Vec::new() };
-        Self { nodes: vec![Node { kind, children: Vec::new(), has_block: false }] }
+        Self::with_room(0, 0)
+    }
+
+    /// A tree with room for so many nodes, and so many bytes of text.
+    pub(crate) fn with_room(nodes: usize, text: usize) -> Self {
+        let mut dom = Self {
+            nodes: Vec::with_capacity(nodes + 1),
+            attributes: Vec::new(),
+            text: String::with_capacity(text),
+            names: Vec::new(),
+            numbers: HashMap::new(),
+        };
+        let name = dom.number("root");
+        dom.nodes.push(Node { next: NONE, first: NONE, last: NONE, name, is_block: true, has_block: false });
+        dom
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.nodes.len() >= MAX_NODES
+        self.len() >= MAX_NODES
     }
 
-    pub(crate) fn element(&mut self, parent: Id, name: &str, attributes: Vec<(Box<str>, Box<str>)>) -> Id {
-        self.add(parent, Kind::Element { name: name.into(), attributes })
+    /// How many elements and texts there are.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many bytes the texts and the values have.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(crate) fn element(&mut self, parent: Id, name: &str) -> Id {
+        let number = self.number(name);
+        let (is_block, has_block) = (is_block(name), false);
+        self.add(parent, Node { next: NONE, first: NONE, last: NONE, name: number, is_block, has_block })
+    }
+
+    /// Gives the last element that was added an attribute.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        let of = small(self.nodes.len().saturating_sub(1));
+        let name = self.number(name);
+        let start = small(self.text.len());
+        self.text.push_str(value);
+        self.attributes.push(Attribute { of, start, end: small(self.text.len()), name });
     }
 
     /// Adds text; right behind other text it becomes part of it.
     pub(crate) fn text(&mut self, parent: Id, text: &str) {
-        let last = self.children(parent).last().copied();
-        if let Some(Kind::Text(before)) =
-            last.and_then(|last| self.nodes.get_mut(last)).map(|node| &mut node.kind)
-        {
-            before.push_str(text);
+        let start = small(self.text.len());
+        self.text.push_str(text);
+        let end = small(self.text.len());
+        let last = self.node(parent).last;
+        let goes_on = |node: &&mut Node| node.name == TEXT && node.last == start;
+        if let Some(before) = self.nodes.get_mut(large(last)).filter(goes_on) {
+            before.last = end;
             return;
         }
-        self.add(parent, Kind::Text(text.to_owned()));
+        let (is_block, has_block) = (false, false);
+        self.add(parent, Node { next: NONE, first: start, last: end, name: TEXT, is_block, has_block });
     }
 
-    fn add(&mut self, parent: Id, kind: Kind) -> Id {
-        let id = self.nodes.len();
-        self.nodes.push(Node { kind, children: Vec::new(), has_block: false });
-        if let Some(parent) = self.nodes.get_mut(parent) {
-            parent.children.push(id);
+    fn add(&mut self, parent: Id, node: Node) -> Id {
+        let id = small(self.nodes.len());
+        self.nodes.push(node);
+        let Some(around) = self.nodes.get_mut(large(parent)) else { return id };
+        let last = std::mem::replace(&mut around.last, id);
+        match self.nodes.get_mut(large(last)) {
+            Some(last) => last.next = id,
+            None => self.nodes[large(parent)].first = id,
         }
         id
     }
 
+    fn number(&mut self, name: &str) -> u16 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = u16::try_from(self.names.len()).unwrap_or(MAX_NAMES).min(MAX_NAMES - 1);
+        if self.names.len() < usize::from(MAX_NAMES) {
+            self.names.push(name.into());
+            self.numbers.insert(name.into(), number);
+        }
+        number
+    }
+
     /// Learns where blocks are, once everything is there.
     pub(crate) fn finish(&mut self) {
-        for id in (0..self.nodes.len()).rev() {
-            let below = self.children(id).iter().any(|child| self.is_block(*child) || self.has_block(*child));
-            if let Some(node) = self.nodes.get_mut(id) {
+        for id in (0..small(self.nodes.len())).rev() {
+            let below = self.children(id).any(|child| self.is_block(child) || self.has_block(child));
+            if let Some(node) = self.nodes.get_mut(large(id)) {
                 node.has_block = below;
             }
         }
     }
 
-    pub(crate) fn kind(&self, id: Id) -> &Kind {
-        &self.nodes[id].kind
+    fn node(&self, id: Id) -> &Node {
+        &self.nodes[large(id)]
     }
 
-    pub(crate) fn children(&self, id: Id) -> &[Id] {
-        &self.nodes[id].children
+    fn text_at(&self, start: u32, end: u32) -> &str {
+        self.text.get(large(start)..large(end)).unwrap_or_default()
+    }
+
+    pub(crate) fn kind(&self, id: Id) -> Kind<'_> {
+        let node = self.node(id);
+        match node.name {
+            TEXT => Kind::Text(self.text_at(node.first, node.last)),
+            _ => Kind::Element(self.name(id)),
+        }
+    }
+
+    pub(crate) fn children(&self, id: Id) -> impl Iterator<Item = Id> + Clone {
+        let node = self.node(id);
+        let first = Some(node.first).filter(|first| node.name != TEXT && *first != NONE);
+        std::iter::successors(first, |id| self.next(*id))
+    }
+
+    fn next(&self, id: Id) -> Option<Id> {
+        Some(self.node(id).next).filter(|next| *next != NONE)
+    }
+
+    /// The last child of an element.
+    pub(crate) fn last(&self, id: Id) -> Option<Id> {
+        let node = self.node(id);
+        Some(node.last).filter(|last| node.name != TEXT && *last != NONE)
     }
 
     /// The name of an element; nothing for a text.
     pub(crate) fn name(&self, id: Id) -> &str {
-        match self.kind(id) {
-            Kind::Element { name, .. } => name,
-            Kind::Text(_) => "",
-        }
+        self.names.get(usize::from(self.node(id).name)).map_or("", |name| name)
     }
 
     pub(crate) fn attribute(&self, id: Id, wanted: &str) -> Option<&str> {
-        match self.kind(id) {
-            Kind::Element { attributes, .. } => {
-                attributes.iter().find(|(name, _)| &**name == wanted).map(|(_, value)| &**value)
-            }
-            Kind::Text(_) => None,
-        }
+        let wanted = *self.numbers.get(wanted)?;
+        let start = self.attributes.partition_point(|attribute| attribute.of < id);
+        let mut own = self.attributes[start..].iter().take_while(|attribute| attribute.of == id);
+        own.find(|attribute| attribute.name == wanted)
+            .map(|attribute| self.text_at(attribute.start, attribute.end))
     }
 
     /// The classes of an element, in lower case.
@@ -109,21 +214,23 @@ impl Dom {
 
     /// Tells whether an element stands on lines of its own.
     pub(crate) fn is_block(&self, id: Id) -> bool {
-        is_block(self.name(id))
+        self.node(id).is_block
     }
 
     pub(crate) fn has_block(&self, id: Id) -> bool {
-        self.nodes[id].has_block
+        self.node(id).has_block
     }
 
     /// Everything below, parents first, in the order of the document; below what `skip` says is not looked.
     pub(crate) fn below(&self, top: Id, skip: impl Fn(Id) -> bool) -> impl Iterator<Item = Id> {
-        let mut todo: Vec<Id> = self.children(top).iter().rev().copied().collect();
+        // What is next on each level.
+        let mut todo: Vec<Id> = self.children(top).next().into_iter().collect();
         std::iter::from_fn(move || {
             loop {
                 let id = todo.pop()?;
+                todo.extend(self.next(id));
                 if !skip(id) {
-                    todo.extend(self.children(id).iter().rev());
+                    todo.extend(self.children(id).next());
                     return Some(id);
                 }
             }
@@ -137,12 +244,21 @@ impl Dom {
         for id in texts {
             match self.kind(id) {
                 Kind::Text(text) => out.push_str(text),
-                Kind::Element { .. } if self.is_block(id) || self.name(id) == "br" => out.push(' '),
-                Kind::Element { .. } => {}
+                Kind::Element(name) if self.is_block(id) || name == "br" => out.push(' '),
+                Kind::Element(_) => {}
             }
         }
         out
     }
+}
+
+/// No tree has more nodes or bytes than fit: the bytes of what it is made of are limited.
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn large(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 /// Tells whether elements of a name stand on lines of their own.

@@ -1,5 +1,7 @@
 //! HTML as a page.
 
+use std::borrow::Cow;
+
 use docs_ports::{ConvertError, ConvertedPage, Document};
 use html5gum::{DefaultEmitter, StartTag, Token};
 
@@ -70,7 +72,8 @@ impl Head {
 pub(crate) fn parse(html: &str) -> Result<Dom, ConvertError> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
-    let mut builder = Builder { dom: Dom::new(), open: vec![ROOT], beyond: 0 };
+    let dom = Dom::with_room(most_nodes(html), html.len());
+    let mut builder = Builder { dom, open: vec![ROOT], beyond: 0 };
     for token in tokens(html, emitter) {
         match token {
             Token::StartTag(tag) => builder.start(&tag),
@@ -88,6 +91,18 @@ pub(crate) fn parse(html: &str) -> Result<Dom, ConvertError> {
     }
     builder.dom.finish();
     Ok(builder.dom)
+}
+
+/// At most how many nodes a text is, as far as they are not too many.
+fn most_nodes(html: &str) -> usize {
+    let pairs = html.bytes().zip(html.bytes().skip(1));
+    let count = pairs.filter(|pair| match pair {
+        // A tag, and text behind one.
+        (b'<', next) => next.is_ascii_alphabetic() || *next == b'/',
+        (b'>', next) => *next != b'<',
+        _ => false,
+    });
+    count.take(MAX_NODES).count() + 1
 }
 
 struct Builder {
@@ -116,7 +131,10 @@ impl Builder {
             }
             return;
         }
-        let id = self.dom.element(self.top(), &name, attributes(tag));
+        let id = self.dom.element(self.top(), &name);
+        for (name, value) in attributes(tag) {
+            self.dom.set(name, &value);
+        }
         let is_closed = is_void(&name) || (tag.self_closing && matches!(&*name, "path" | "svg" | "use"));
         if !is_closed {
             self.open.push(id);
@@ -125,7 +143,7 @@ impl Builder {
 
     fn end(&mut self, name: &str) {
         if name == "br" {
-            self.dom.element(self.top(), "br", Vec::new());
+            self.dom.element(self.top(), "br");
             return;
         }
         if self.beyond > 0 {
@@ -215,14 +233,13 @@ fn is_void(name: &str) -> bool {
 }
 
 /// The attributes that mean something here.
-fn attributes(tag: &StartTag<()>) -> Vec<(Box<str>, Box<str>)> {
-    let wanted = tag.attributes.iter().filter_map(|(name, value)| {
+fn attributes(tag: &StartTag<()>) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+    tag.attributes.iter().filter_map(|(name, value)| {
         let name = str::from_utf8(name).ok().filter(|name| is_wanted(name))?;
         let value: &[u8] = value;
         let value = value.get(..MAX_ATTRIBUTE.min(value.len())).unwrap_or_default();
-        Some((name.into(), String::from_utf8_lossy(value).into()))
-    });
-    wanted.collect()
+        Some((name, String::from_utf8_lossy(value)))
+    })
 }
 
 fn is_wanted(name: &str) -> bool {

@@ -1,11 +1,15 @@
 //! The tree as Markdown of the platform.
 
+mod blocks;
 mod escape;
 mod inline;
 mod list;
 mod table;
 
-use self::inline::{Marks, Run};
+use self::{
+    blocks::{BlockKind, Blocks},
+    inline::{InlineContext, Marks, Writer},
+};
 use crate::{
     clean::Content,
     dom::{Id, Kind},
@@ -49,9 +53,9 @@ const HINT_TITLES: [&str; 4] =
 /// The content of a page as Markdown.
 pub(crate) fn markdown(content: &Content<'_>, links: &mut Links) -> String {
     let mut renderer = Renderer { content, links, nested: 0, language: None };
-    let mut blocks = Vec::new();
+    let mut blocks = Blocks::default();
     renderer.children(content.top, &mut blocks);
-    join(&blocks)
+    blocks.join()
 }
 
 /// The style of a hint, where classes say that an element is one.
@@ -69,38 +73,6 @@ fn style_of(word: &str) -> Option<&'static str> {
     HINTS.iter().find(|(known, _)| *known == word).map(|(_, style)| *style)
 }
 
-/// A block of Markdown.
-struct Block {
-    text: String,
-    kind: BlockKind,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum BlockKind {
-    Paragraph,
-    List,
-    Other,
-}
-
-impl Block {
-    fn other(text: String) -> Self {
-        Self { text, kind: BlockKind::Other }
-    }
-}
-
-/// Blocks with a blank line between them.
-fn join(blocks: &[Block]) -> String {
-    let mut out = String::new();
-    for block in blocks.iter().filter(|block| !block.text.is_empty()) {
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        out.push_str(&block.text);
-        out.push('\n');
-    }
-    out
-}
-
 struct Renderer<'a, 'l> {
     content: &'a Content<'a>,
     links: &'l mut Links,
@@ -112,57 +84,57 @@ struct Renderer<'a, 'l> {
 
 impl Renderer<'_, '_> {
     /// The blocks of what is in an element.
-    fn children(&mut self, parent: Id, out: &mut Vec<Block>) {
+    fn children(&mut self, parent: Id, out: &mut Blocks) {
         let dom = self.content.dom;
-        let mut line: Vec<Id> = Vec::new();
-        for child in dom.children(parent).iter().copied() {
-            if self.content.dropped.contains(&child) {
+        let mut line = Writer::new(InlineContext::Paragraph);
+        for child in dom.children(parent) {
+            if self.content.is_dropped(child) {
                 continue;
             }
             // A link around blocks is one link: its blocks are one line.
             if dom.is_block(child) || (dom.has_block(child) && dom.name(child) != "a") {
-                self.paragraph(&std::mem::take(&mut line), out);
+                out.written(BlockKind::Paragraph, |text| line.finish(text));
                 self.block(child, out);
             } else {
-                line.push(child);
+                self.runs(child, Marks::default(), &mut line);
             }
         }
-        self.paragraph(&line, out);
+        out.written(BlockKind::Paragraph, |text| line.finish(text));
     }
 
-    fn paragraph(&mut self, line: &[Id], out: &mut Vec<Block>) {
-        let text = self.line(line, inline::InlineContext::Paragraph);
-        if !text.is_empty() {
-            out.push(Block { text, kind: BlockKind::Paragraph });
-        }
+    fn paragraph(&mut self, id: Id, out: &mut Blocks) {
+        let text = self.line(std::iter::once(id), InlineContext::Paragraph);
+        out.push(&text, BlockKind::Paragraph);
     }
 
     /// Elements of one line as text.
-    fn line(&mut self, ids: &[Id], context: inline::InlineContext) -> String {
-        let mut runs = Vec::new();
+    fn line(&mut self, ids: impl Iterator<Item = Id>, context: InlineContext) -> String {
+        let mut line = Writer::new(context);
         for id in ids {
-            self.runs(*id, Marks::default(), &mut runs);
+            self.runs(id, Marks::default(), &mut line);
         }
-        inline::text(&runs, context)
+        let mut out = String::new();
+        line.finish(&mut out);
+        out
     }
 
-    fn block(&mut self, id: Id, out: &mut Vec<Block>) {
+    fn block(&mut self, id: Id, out: &mut Blocks) {
         let dom = self.content.dom;
         let name = dom.name(id);
         match name {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.heading(id, name, out),
             "ul" | "ol" | "menu" if self.nested < MAX_NESTED => self.list(id, out),
             "blockquote" if self.nested < MAX_NESTED => self.quote(id, out),
-            "pre" => out.extend(self.code(id)),
+            "pre" => self.code(id, out),
             "table" => self.table(id, out),
-            "hr" => out.push(Block::other("***".to_owned())),
+            "hr" => out.other("***"),
             "details" => self.details(id, out),
             "figure" => self.figure(id, out),
             "iframe" => self.embed(id, out),
             "dt" => {
-                let title = self.line(dom.children(id), inline::InlineContext::Cell);
+                let title = self.line(dom.children(id), InlineContext::Cell);
                 if !title.is_empty() {
-                    out.push(Block::other(format!("**{}**", title.trim_matches('*'))));
+                    out.other(&format!("**{}**", title.trim_matches('*')));
                 }
             }
             "note" => self.note(id, out),
@@ -178,20 +150,20 @@ impl Renderer<'_, '_> {
         }
     }
 
-    fn heading(&mut self, id: Id, name: &str, out: &mut Vec<Block>) {
+    fn heading(&mut self, id: Id, name: &str, out: &mut Blocks) {
         let dom = self.content.dom;
-        let text = self.line(dom.children(id), inline::InlineContext::Heading);
+        let text = self.line(dom.children(id), InlineContext::Heading);
         if text.is_empty() {
             return;
         }
         let level = name.bytes().last().map_or(2, |digit| usize::from(digit.saturating_sub(b'0')));
         // The first level is the title's.
         let level = (level + self.content.shift).clamp(2, 6);
-        let plain = collapse(&dom.text_of(id, |id| self.content.dropped.contains(&id)));
+        let plain = collapse(&dom.text_of(id, |id| self.content.is_dropped(id)));
         let anchor = self.anchor(id).filter(|anchor| *anchor != docs_markup::slugify(&plain));
         let anchor =
             anchor.map(|anchor| format!(" <a href=\"#{anchor}\" id=\"{anchor}\"></a>")).unwrap_or_default();
-        out.push(Block::other(format!("{} {text}{anchor}", "#".repeat(level))));
+        out.other(&format!("{} {text}{anchor}", "#".repeat(level)));
     }
 
     /// The name by which links lead to a heading: its own, or that of an element in it.
@@ -203,46 +175,51 @@ impl Renderer<'_, '_> {
         (anchor.len() <= 200 && anchor.chars().all(is_plain)).then(|| anchor.to_owned())
     }
 
-    fn quote(&mut self, id: Id, out: &mut Vec<Block>) {
-        let mut blocks = Vec::new();
+    fn quote(&mut self, id: Id, out: &mut Blocks) {
+        let mut blocks = Blocks::default();
         self.nested += 1;
         self.children(id, &mut blocks);
         self.nested -= 1;
-        let text = join(&blocks);
+        let text = blocks.join();
         if !text.is_empty() {
-            out.push(Block::other(prefixed(&text, "> ", "> ")));
+            out.written(BlockKind::Other, |out| prefixed(&text, ("> ", "> "), out));
         }
     }
 
     /// Code, with its language.
-    fn code(&self, id: Id) -> Option<Block> {
+    fn code(&self, id: Id, out: &mut Blocks) {
         let dom = self.content.dom;
         let mut code = String::new();
         self.raw(id, &mut code);
         let code = code.strip_prefix('\n').unwrap_or(&code).trim_end();
         if code.trim().is_empty() {
-            return None;
+            return;
         }
         let inner = dom.below(id, |_| false).take(5);
         let own = std::iter::once(id).chain(inner).find_map(|id| self.language(id));
         let language = own.or_else(|| self.language.clone()).unwrap_or_default();
         let fence = "`".repeat(longest_run(code, '`').max(2) + 1);
-        Some(Block::other(format!("{fence}{language}\n{code}\n{fence}")))
+        out.other(&format!("{fence}{language}\n{code}\n{fence}"));
     }
 
     fn raw(&self, id: Id, out: &mut String) {
         let dom = self.content.dom;
-        for id in dom.below(id, |id| self.content.dropped.contains(&id)) {
+        for id in dom.below(id, |id| self.content.is_dropped(id)) {
             match dom.kind(id) {
-                Kind::Text(text) => out.push_str(&text.replace("\r\n", "\n")),
-                Kind::Element { name, .. } if &**name == "br" => out.push('\n'),
+                Kind::Text(text) => {
+                    for (at, part) in text.split("\r\n").enumerate() {
+                        out.push_str(if at > 0 { "\n" } else { "" });
+                        out.push_str(part);
+                    }
+                }
+                Kind::Element("br") => out.push('\n'),
                 // Some have an element for each line, and no other end of it.
-                Kind::Element { name, .. } if matches!(&**name, "div" | "p") => {
+                Kind::Element("div" | "p") => {
                     if !out.is_empty() && !out.ends_with('\n') {
                         out.push('\n');
                     }
                 }
-                Kind::Element { .. } => {}
+                Kind::Element(_) => {}
             }
         }
     }
@@ -261,52 +238,54 @@ impl Renderer<'_, '_> {
         (fits && !matches!(language, "none" | "text" | "plaintext")).then(|| language.to_ascii_lowercase())
     }
 
-    fn details(&mut self, id: Id, out: &mut Vec<Block>) {
+    fn details(&mut self, id: Id, out: &mut Blocks) {
         let dom = self.content.dom;
-        let summary = dom.children(id).iter().copied().find(|child| dom.name(*child) == "summary");
-        let title =
-            summary.map(|summary| collapse(&dom.text_of(summary, |id| self.content.dropped.contains(&id))));
+        let summary = dom.children(id).find(|child| dom.name(*child) == "summary");
+        let title = summary.map(|summary| collapse(&dom.text_of(summary, |id| self.content.is_dropped(id))));
         let title = title.filter(|title| !title.is_empty()).unwrap_or_else(|| "Details".to_owned());
-        let mut blocks = Vec::new();
-        for child in dom.children(id).iter().copied().filter(|child| Some(*child) != summary) {
+        let mut blocks = Blocks::default();
+        for child in dom.children(id).filter(|child| Some(*child) != summary) {
             match dom.is_block(child) || dom.has_block(child) {
-                true if !self.content.dropped.contains(&child) => self.block(child, &mut blocks),
+                true if !self.content.is_dropped(child) => self.block(child, &mut blocks),
                 true => {}
-                false => self.paragraph(&[child], &mut blocks),
+                false => self.paragraph(child, &mut blocks),
             }
         }
-        let (title, body) = (escape::html(&title), join(&blocks));
-        out.push(Block::other(format!("<details>\n\n<summary>{title}</summary>\n\n{body}\n</details>")));
+        let (title, body) = (escape::html(&title), blocks.join());
+        out.other(&format!("<details>\n\n<summary>{title}</summary>\n\n{body}\n</details>"));
     }
 
-    fn hint(&mut self, id: Id, style: &str, out: &mut Vec<Block>) {
+    fn hint(&mut self, id: Id, style: &str, out: &mut Blocks) {
         let dom = self.content.dom;
-        let mut blocks = Vec::new();
+        let mut blocks = Blocks::default();
         let is_title =
             |child: &Id| dom.classes(*child).iter().any(|class| HINT_TITLES.contains(&class.as_str()));
         let title = dom.below(id, |_| false).take(10).find(is_title);
         let plain = title.map(|title| collapse(&dom.text_of(title, |_| false))).unwrap_or_default();
         let says_kind = plain.is_empty() || style_of(&plain.to_lowercase()).is_some();
         self.children(id, &mut blocks);
-        if let Some(first) = blocks.first_mut().filter(|_| title.is_some()) {
-            match says_kind {
-                true => first.text.clear(),
-                false => first.text = format!("**{}**", first.text.trim_matches('*')),
-            }
+        let skipped = usize::from(title.is_some());
+        let titles = blocks.range(0..skipped.min(blocks.len()));
+        let mut body = String::new();
+        for (text, _) in titles.filter(|_| !says_kind) {
+            body = format!("**{}**\n", text.trim_matches('*'));
         }
-        let body = join(&blocks);
+        if !body.is_empty() && blocks.len() > skipped {
+            body.push('\n');
+        }
+        blocks::join(blocks.range(skipped.min(blocks.len())..blocks.len()), &mut body);
         if !body.is_empty() {
-            out.push(Block::other(format!("{{% hint style=\"{style}\" %}}\n{body}{{% endhint %}}")));
+            out.other(&format!("{{% hint style=\"{style}\" %}}\n{body}{{% endhint %}}"));
         }
     }
 
     /// A picture with what is written below it; anything else is what it holds.
-    fn figure(&mut self, id: Id, out: &mut Vec<Block>) {
+    fn figure(&mut self, id: Id, out: &mut Blocks) {
         let dom = self.content.dom;
-        let below: Vec<Id> = dom.below(id, |id| self.content.dropped.contains(&id)).collect();
+        let below: Vec<Id> = dom.below(id, |id| self.content.is_dropped(id)).collect();
         let images: Vec<Id> = below.iter().copied().filter(|id| dom.name(*id) == "img").collect();
         let caption = below.iter().copied().find(|id| dom.name(*id) == "figcaption");
-        let caption = caption.map(|id| collapse(&dom.text_of(id, |id| self.content.dropped.contains(&id))));
+        let caption = caption.map(|id| collapse(&dom.text_of(id, |id| self.content.is_dropped(id))));
         let is_more =
             below.iter().any(|id| matches!(dom.name(*id), "pre" | "table" | "ul" | "ol" | "blockquote"));
         match (&images[..], caption.filter(|caption| !caption.is_empty())) {
@@ -314,29 +293,30 @@ impl Renderer<'_, '_> {
                 let Some(source) = self.source(*image) else { return };
                 let alt = escape::html(&collapse(dom.attribute(*image, "alt").unwrap_or_default()));
                 let (source, caption) = (escape::html(&source), escape::html(&caption));
-                out.push(Block::other(format!(
+                out.other(&format!(
                     "<figure><img src=\"{source}\" alt=\"{alt}\"><figcaption><p>{caption}</p></figcaption></figure>"
-                )));
+                ));
             }
             _ => self.children(id, out),
         }
     }
 
-    fn embed(&mut self, id: Id, out: &mut Vec<Block>) {
+    fn embed(&mut self, id: Id, out: &mut Blocks) {
         let source = self.content.dom.attribute(id, "src").unwrap_or_default();
         if let Some(url) = self.links.link(source).filter(|url| url.starts_with("https://")) {
-            out.push(Block::other(format!("{{% embed url=\"{url}\" %}}")));
+            out.other(&format!("{{% embed url=\"{url}\" %}}"));
         }
     }
 
     /// What stands at the end of a document and is referred to in its text.
-    fn note(&mut self, id: Id, out: &mut Vec<Block>) {
+    fn note(&mut self, id: Id, out: &mut Blocks) {
         let name = self.content.dom.attribute(id, "name").unwrap_or_default().to_owned();
-        let mut blocks = Vec::new();
+        let mut blocks = Blocks::default();
         self.children(id, &mut blocks);
-        let text = join(&blocks);
+        let text = blocks.join();
         if !text.is_empty() {
-            out.push(Block::other(prefixed(&text, &format!("[^{name}]: "), "    ")));
+            let first = format!("[^{name}]: ");
+            out.written(BlockKind::Other, |out| prefixed(&text, (&first, "    "), out));
         }
     }
 
@@ -348,78 +328,75 @@ impl Renderer<'_, '_> {
         candidates.into_iter().flatten().find_map(|source| self.links.image(source))
     }
 
-    /// An element of a line as runs of text.
-    fn runs(&mut self, id: Id, marks: Marks, out: &mut Vec<Run>) {
+    /// Writes an element of a line.
+    fn runs(&mut self, id: Id, marks: Marks, out: &mut Writer) {
         let dom = self.content.dom;
-        if self.content.dropped.contains(&id) {
+        if self.content.is_dropped(id) {
             return;
         }
-        let Kind::Element { name, .. } = dom.kind(id) else {
-            if let Kind::Text(text) = dom.kind(id) {
-                out.push(Run::Text(text.clone(), marks));
-            }
-            return;
+        let name = match dom.kind(id) {
+            Kind::Element(name) => name,
+            Kind::Text(text) => return out.text(text, marks),
         };
-        match &**name {
-            "br" => out.push(Run::Break),
+        match name {
+            "br" => out.line_break(),
             "img" => {
                 let alt = collapse(dom.attribute(id, "alt").unwrap_or_default());
                 match self.source(id) {
-                    Some(source) => out.push(Run::Image { source, alt }),
-                    None => out.push(Run::Text(alt, marks)),
+                    Some(source) => out.image(&source, &alt),
+                    None => out.text(&alt, marks),
                 }
             }
-            "input" => out.push(Run::Text(String::new(), marks)),
+            "input" => out.text("", marks),
             "code" | "tt" | "samp" => {
-                let text = collapse(&dom.text_of(id, |id| self.content.dropped.contains(&id)));
-                match out.last_mut() {
-                    // Some write each word of code on its own.
-                    Some(Run::Code(before)) => before.push_str(&text),
-                    _ => out.push(Run::Code(text)),
-                }
+                out.code(&collapse(&dom.text_of(id, |id| self.content.is_dropped(id))));
             }
-            "note-mark" => {
-                let name = dom.attribute(id, "name").unwrap_or_default().to_owned();
-                out.push(Run::Note(name));
-            }
+            "note-mark" => out.note(dom.attribute(id, "name").unwrap_or_default()),
             "a" => self.link(id, marks, out),
-            "iframe" | "table" | "hr" => out.push(Run::Text(" ".to_owned(), marks)),
+            "iframe" | "table" | "hr" => out.text(" ", marks),
             name => {
                 let marks = marks.with(name);
                 let is_block = dom.is_block(id);
-                for child in dom.children(id).iter().copied() {
+                for child in dom.children(id) {
                     self.runs(child, marks, out);
                 }
                 if is_block {
-                    out.push(Run::Text(" ".to_owned(), marks));
+                    out.text(" ", marks);
                 }
             }
         }
     }
 
-    fn link(&mut self, id: Id, marks: Marks, out: &mut Vec<Run>) {
+    fn link(&mut self, id: Id, marks: Marks, out: &mut Writer) {
         let dom = self.content.dom;
-        let mut inside = Vec::new();
-        for child in dom.children(id).iter().copied() {
-            self.runs(child, marks, &mut inside);
-        }
         let href = dom.attribute(id, "href").unwrap_or_default();
-        let label = collapse(&dom.text_of(id, |id| self.content.dropped.contains(&id)));
+        let label = collapse(&dom.text_of(id, |id| self.content.is_dropped(id)));
         // A sign beside a heading that leads to the heading itself.
         if href.starts_with('#') && matches!(label.as_str(), "" | "#" | "¶" | "§" | "🔗" | "\u{200b}") {
             return;
         }
-        let is_empty = label.is_empty() && !inside.iter().any(|run| matches!(run, Run::Image { .. }));
-        match self.links.link(href) {
-            Some(to) if !is_empty => out.push(Run::Link { to, inside }),
-            _ => out.append(&mut inside),
+        let is_empty = label.is_empty() && !self.has_image(id);
+        let to = self.links.link(href).filter(|_| !is_empty);
+        let mut inside = to.as_ref().map(|_| out.inside_link());
+        for child in dom.children(id) {
+            self.runs(child, marks, inside.as_mut().unwrap_or(out));
         }
+        if let (Some(to), Some(inside)) = (to, inside) {
+            out.link(&to, inside);
+        }
+    }
+
+    /// Tells whether there is a picture below an element that is shown.
+    fn has_image(&mut self, id: Id) -> bool {
+        let dom = self.content.dom;
+        let content = self.content;
+        let images = dom.below(id, |id| content.is_dropped(id)).filter(|id| dom.name(*id) == "img");
+        images.into_iter().any(|image| self.source(image).is_some())
     }
 }
 
-/// Text with something in front of its first line and of the others. Blank lines stay blank but for a mark.
-fn prefixed(text: &str, first: &str, rest: &str) -> String {
-    let mut out = String::with_capacity(text.len() + first.len());
+/// Writes text with something in front of its first line and of the others. Blank lines stay blank but for a mark.
+fn prefixed(text: &str, (first, rest): (&str, &str), out: &mut String) {
     for (at, line) in text.trim_end().lines().enumerate() {
         if at > 0 {
             out.push('\n');
@@ -428,7 +405,6 @@ fn prefixed(text: &str, first: &str, rest: &str) -> String {
         out.push_str(if line.is_empty() { prefix.trim_end() } else { prefix });
         out.push_str(line);
     }
-    out
 }
 
 /// The longest run of a character.

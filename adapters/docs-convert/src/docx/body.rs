@@ -240,7 +240,7 @@ impl<'a, 'z> Body<'a, 'z> {
             lists.pop();
         }
         if lists.last().is_none_or(|(open, _)| *open < level) {
-            let around = lists.last().and_then(|(_, id)| self.dom.children(*id).last().copied());
+            let around = lists.last().and_then(|(_, id)| self.dom.last(*id));
             let id = self.element(around.unwrap_or(place), name, &[])?;
             lists.push((level, id));
         }
@@ -462,8 +462,11 @@ impl<'a, 'z> Body<'a, 'z> {
 
     fn element(&mut self, parent: Id, name: &str, attributes: &[(&str, &str)]) -> Result<Id, ConvertError> {
         self.check()?;
-        let attributes = attributes.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        Ok(self.dom.element(parent, name, attributes.collect()))
+        let id = self.dom.element(parent, name);
+        for (name, value) in attributes {
+            self.dom.set(name, value);
+        }
+        Ok(id)
     }
 
     fn check(&self) -> Result<(), ConvertError> {

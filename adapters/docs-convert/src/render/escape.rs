@@ -11,14 +11,12 @@ pub(super) enum Start {
     Within,
 }
 
-/// A word as Markdown that shows it.
-pub(super) fn word(word: &str, start: Start) -> String {
-    let mut out = String::with_capacity(word.len() + 2);
-    let characters: Vec<char> = word.chars().collect();
-    let at = |at: usize| characters.get(at).copied();
-    for (index, (place, c)) in word.char_indices().enumerate() {
-        let before = index.checked_sub(1).and_then(at);
-        let next = at(index + 1);
+/// Adds a word as Markdown that shows it.
+pub(super) fn word(word: &str, start: Start, out: &mut String) {
+    let mut before = None;
+    let mut characters = word.char_indices().peekable();
+    while let Some((place, c)) = characters.next() {
+        let next = characters.peek().map(|(_, next)| *next);
         let is_special = match c {
             '\\' | '`' | '*' | '[' | ']' | '<' => true,
             // Within a word it marks nothing.
@@ -30,30 +28,23 @@ pub(super) fn word(word: &str, start: Start) -> String {
             '{' => next == Some('%'),
             _ => false,
         };
-        if is_special || (start == Start::Line && begins_block(&characters, index)) {
+        if is_special || (start == Start::Line && begins_block(word, place, c)) {
             out.push('\\');
         }
         out.push(c);
+        before = Some(c);
     }
-    out
 }
 
-/// Tells whether a character would begin something other than a paragraph.
-fn begins_block(word: &[char], index: usize) -> bool {
-    let c = word.get(index).copied().unwrap_or_default();
-    match index {
-        0 => match c {
-            '#' => word.iter().all(|c| *c == '#') && word.len() <= 6,
-            '>' => true,
-            '+' => word.len() == 1,
-            '-' | '=' => word.len() == 1 || word.iter().all(|other| *other == c),
-            ':' => false,
-            _ => false,
-        },
-        _ => {
-            let is_last = index + 1 == word.len();
-            matches!(c, '.' | ')') && is_last && index <= 9 && word[..index].iter().all(char::is_ascii_digit)
-        }
+/// Tells whether a character at a place would begin something other than a paragraph.
+fn begins_block(word: &str, place: usize, c: char) -> bool {
+    match (place, c) {
+        (0, '#') => word.len() <= 6 && word.bytes().all(|b| b == b'#'),
+        (0, '>') => true,
+        (0, '+') => word.len() == 1,
+        (0, '-' | '=') => word.chars().all(|other| other == c),
+        (1..=9, '.' | ')') => place + 1 == word.len() && word.bytes().take(place).all(|b| b.is_ascii_digit()),
+        _ => false,
     }
 }
 
@@ -104,8 +95,11 @@ mod tests {
             ("$$x$$", "\\$\\$x\\$\\$", "\\$\\$x\\$\\$"),
             ("[x]", "\\[x\\]", "\\[x\\]"),
         ] {
-            assert_eq!(word(text, Start::Line), line, "{text}");
-            assert_eq!(word(text, Start::Within), within, "{text}");
+            for (start, expected) in [(Start::Line, line), (Start::Within, within)] {
+                let mut out = String::new();
+                word(text, start, &mut out);
+                assert_eq!(out, expected, "{text}");
+            }
         }
     }
 }

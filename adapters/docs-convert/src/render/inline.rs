@@ -34,24 +34,6 @@ impl Marks {
     }
 }
 
-/// A part of a line.
-#[derive(Clone, Debug)]
-pub(super) enum Run {
-    Text(String, Marks),
-    Code(String),
-    Image {
-        source: String,
-        alt: String,
-    },
-    Link {
-        to: String,
-        inside: Vec<Run>,
-    },
-    /// The sign of a note.
-    Note(String),
-    Break,
-}
-
 /// Where a line stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum InlineContext {
@@ -62,68 +44,123 @@ pub(super) enum InlineContext {
 }
 
 /// A piece of the line as it is written, before it is known how marks are.
+#[derive(Clone, Copy)]
 enum Piece {
-    Open(usize),
-    Close(usize),
+    Open(u8),
+    Close(u8),
     Space,
     Break,
-    Written(String),
+    /// Words in a row, or something that is no text: up to where it ends in the text of the line.
+    Written(u32),
 }
 
-/// A line as Markdown.
-pub(super) fn text(runs: &[Run], context: InlineContext) -> String {
-    let mut writer = Writer { pieces: Vec::new(), open: Vec::new(), space: false };
-    writer.runs(runs, context);
-    writer.marks(Marks::default());
-    write(&writer.pieces, context)
-}
-
-struct Writer {
+/// Writes a line as Markdown.
+pub(super) struct Writer {
+    context: InlineContext,
     pieces: Vec<Piece>,
+    /// All that is written, without marks and what stands between.
+    text: String,
     /// The marks that are open, as places in [`MARKS`].
-    open: Vec<usize>,
+    open: Vec<u8>,
     /// White space was seen since the last word.
     space: bool,
+    /// Code that may go on: some write each word of it on its own.
+    code: Option<String>,
+    /// Whether the line begins with white space, once it has begun, and whether it ends with it.
+    starts_with_space: Option<bool>,
+    ends_with_space: bool,
 }
 
 impl Writer {
-    fn runs(&mut self, runs: &[Run], context: InlineContext) {
-        for run in runs {
-            match run {
-                Run::Text(text, marks) => self.words(text, *marks),
-                Run::Code(code) if !code.is_empty() => self.written(code_span(code, context)),
-                Run::Code(_) => {}
-                Run::Image { source, alt } => {
-                    let alt = words(alt);
-                    self.written(format!("![{alt}]({source})"));
-                }
-                Run::Link { to, inside } => self.link(to, inside, context),
-                Run::Note(name) => self.written(format!("[^{name}]")),
-                Run::Break => {
-                    self.marks(Marks::default());
-                    self.space = false;
-                    if !self.at_start() {
-                        self.pieces.push(Piece::Break);
-                    }
-                }
-            }
+    pub(super) const fn new(context: InlineContext) -> Self {
+        Self {
+            context,
+            pieces: Vec::new(),
+            text: String::new(),
+            open: Vec::new(),
+            space: false,
+            code: None,
+            starts_with_space: None,
+            ends_with_space: false,
         }
     }
 
-    fn link(&mut self, to: &str, inside: &[Run], context: InlineContext) {
-        let label = text(
-            inside,
-            if context == InlineContext::Cell { InlineContext::Cell } else { InlineContext::Heading },
-        );
+    /// A writer for the label of a link in the line.
+    pub(super) const fn inside_link(&self) -> Self {
+        Self::new(match self.context {
+            InlineContext::Cell => InlineContext::Cell,
+            InlineContext::Paragraph | InlineContext::Heading => InlineContext::Heading,
+        })
+    }
+
+    /// Writes the line, and begins another one.
+    pub(super) fn finish(&mut self, out: &mut String) {
+        self.end_code();
+        self.marks(Marks::default());
+        write(&self.pieces, &self.text, self.context, out);
+        *self = Self::new(self.context);
+    }
+
+    /// Text with marks.
+    pub(super) fn text(&mut self, text: &str, marks: Marks) {
+        self.begin(text);
+        self.end_code();
+        self.words(text, marks);
+    }
+
+    pub(super) fn code(&mut self, code: &str) {
+        self.begin("");
+        self.code.get_or_insert_default().push_str(code);
+    }
+
+    pub(super) fn image(&mut self, source: &str, alt: &str) {
+        self.begin("");
+        let alt = words(alt);
+        self.written(&format!("![{alt}]({source})"));
+    }
+
+    /// A link, with its label.
+    pub(super) fn link(&mut self, to: &str, mut inside: Self) {
+        self.begin("");
+        self.end_code();
+        let (starts, ends) = (inside.starts_with_space, inside.ends_with_space);
+        let mut label = String::new();
+        inside.finish(&mut label);
         if label.is_empty() {
             return;
         }
         // Space at the ends of a label belongs around the link.
-        self.space |=
-            matches!(inside.first(), Some(Run::Text(text, _)) if text.starts_with(char::is_whitespace));
-        self.written(format!("[{label}]({to})"));
-        self.space |=
-            matches!(inside.last(), Some(Run::Text(text, _)) if text.ends_with(char::is_whitespace));
+        self.space |= starts.unwrap_or_default();
+        self.written(&format!("[{label}]({to})"));
+        self.space |= ends;
+    }
+
+    /// The sign of a note.
+    pub(super) fn note(&mut self, name: &str) {
+        self.begin("");
+        self.written(&format!("[^{name}]"));
+    }
+
+    pub(super) fn line_break(&mut self) {
+        self.begin("");
+        self.end_code();
+        self.marks(Marks::default());
+        self.space = false;
+        if !self.at_start() {
+            self.pieces.push(Piece::Break);
+        }
+    }
+
+    /// Learns how what is added begins and ends.
+    fn begin(&mut self, text: &str) {
+        self.starts_with_space.get_or_insert(text.starts_with(char::is_whitespace));
+        self.ends_with_space = text.ends_with(char::is_whitespace);
+    }
+
+    fn end_code(&mut self) {
+        if let Some(code) = self.code.take().filter(|code| !code.is_empty()) {
+            self.written(&code_span(&code, self.context));
+        }
     }
 
     fn words(&mut self, text: &str, marks: Marks) {
@@ -135,7 +172,7 @@ impl Writer {
                 self.flush_space();
                 self.open(marks);
                 let start = if self.at_line_start() { Start::Line } else { Start::Within };
-                self.pieces.push(Piece::Written(escape::word(word, start)));
+                self.word(word, start);
             }
             let behind = &rest[word.len()..];
             rest = behind.trim_start_matches(char::is_whitespace);
@@ -143,11 +180,29 @@ impl Writer {
         }
     }
 
+    /// Adds a word to the words before, if nothing is between.
+    fn word(&mut self, word: &str, start: Start) {
+        let has_space = self.pieces.pop_if(|piece| matches!(piece, Piece::Space)).is_some();
+        if self.pieces.pop_if(|piece| matches!(piece, Piece::Written(_))).is_some() {
+            self.text.push_str(if has_space { " " } else { "" });
+        } else {
+            self.pieces.extend(has_space.then_some(Piece::Space));
+        }
+        escape::word(word, start, &mut self.text);
+        self.end_piece();
+    }
+
+    fn end_piece(&mut self) {
+        self.pieces.push(Piece::Written(u32::try_from(self.text.len()).unwrap_or(u32::MAX)));
+    }
+
     /// Something that is neither escaped nor marked.
-    fn written(&mut self, text: String) {
+    fn written(&mut self, text: &str) {
+        self.end_code();
         self.marks(Marks::default());
         self.flush_space();
-        self.pieces.push(Piece::Written(text));
+        self.text.push_str(text);
+        self.end_piece();
     }
 
     fn flush_space(&mut self) {
@@ -158,7 +213,7 @@ impl Writer {
 
     /// Closes the marks that are not wanted any more.
     fn marks(&mut self, wanted: Marks) {
-        let is_wanted = |mark: &usize| MARKS.get(*mark).is_some_and(|(bit, ..)| wanted.bits & bit > 0);
+        let is_wanted = |mark: &u8| bit(*mark) & wanted.bits > 0;
         let keep = self.open.iter().take_while(|mark| is_wanted(mark)).count();
         while self.open.len() > keep {
             if let Some(mark) = self.open.pop() {
@@ -169,7 +224,7 @@ impl Writer {
 
     /// Opens the marks that are missing.
     fn open(&mut self, wanted: Marks) {
-        for (mark, (bit, ..)) in MARKS.iter().enumerate() {
+        for (mark, (bit, ..)) in (0_u8..).zip(&MARKS) {
             if wanted.bits & bit > 0 && !self.open.contains(&mark) {
                 self.open.push(mark);
                 self.pieces.push(Piece::Open(mark));
@@ -178,13 +233,18 @@ impl Writer {
     }
 
     fn at_start(&self) -> bool {
-        !self.pieces.iter().any(|piece| matches!(piece, Piece::Written(_)))
+        self.text.is_empty()
     }
 
     fn at_line_start(&self) -> bool {
         let last = self.pieces.iter().rev().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)));
         matches!(last, None | Some(Piece::Break))
     }
+}
+
+/// The bit of a mark.
+fn bit(mark: u8) -> u8 {
+    MARKS.get(usize::from(mark)).map_or(0, |(bit, ..)| *bit)
 }
 
 /// Text without marks, escaped.
@@ -194,7 +254,7 @@ fn words(text: &str) -> String {
         if !out.is_empty() {
             out.push(' ');
         }
-        out.push_str(&escape::word(word, Start::Within));
+        escape::word(word, Start::Within, &mut out);
     }
     out
 }
@@ -208,10 +268,11 @@ fn code_span(code: &str, context: InlineContext) -> String {
 }
 
 /// Writes the pieces. A mark whose signs Markdown would not read as such is written as HTML.
-fn write(pieces: &[Piece], context: InlineContext) -> String {
-    let mut out = String::new();
-    let as_html = html_marks(pieces);
+fn write(pieces: &[Piece], text: &str, context: InlineContext, out: &mut String) {
+    let as_html = html_marks(pieces, text);
+    let begin = out.len();
     let end = pieces.iter().rposition(|piece| matches!(piece, Piece::Written(_) | Piece::Close(_)));
+    let mut start = 0;
     for (at, piece) in pieces.iter().enumerate().take(end.map_or(0, |end| end + 1)) {
         match piece {
             Piece::Space => out.push(' '),
@@ -220,16 +281,18 @@ fn write(pieces: &[Piece], context: InlineContext) -> String {
                 InlineContext::Heading => " ",
                 InlineContext::Cell => "<br>",
             }),
-            Piece::Written(text) => {
+            Piece::Written(end) => {
+                let end = place(*end);
+                let own = text.get(std::mem::replace(&mut start, end)..end).unwrap_or_default();
                 // An exclamation mark before a link would make it a picture.
-                if text.starts_with('[') && out.ends_with('!') {
+                if own.starts_with('[') && out.len() > begin && out.ends_with('!') {
                     out.pop();
                     out.push_str("\\!");
                 }
-                out.push_str(text);
+                out.push_str(own);
             }
             Piece::Open(mark) | Piece::Close(mark) => {
-                let Some((_, signs, element)) = MARKS.get(*mark) else { continue };
+                let Some((_, signs, element)) = MARKS.get(usize::from(*mark)) else { continue };
                 let slash = if matches!(piece, Piece::Close(_)) { "/" } else { "" };
                 match signs.filter(|_| !as_html.get(at).copied().unwrap_or_default()) {
                     Some(signs) => out.push_str(signs),
@@ -238,26 +301,31 @@ fn write(pieces: &[Piece], context: InlineContext) -> String {
             }
         }
     }
-    out
+}
+
+fn place(end: u32) -> usize {
+    usize::try_from(end).unwrap_or(usize::MAX)
 }
 
 /// Which pieces that open and close marks have to be HTML: those with a letter on one side and punctuation on the
 /// other, and those right behind the end of another mark.
-fn html_marks(pieces: &[Piece]) -> Vec<bool> {
+fn html_marks(pieces: &[Piece], text: &str) -> Vec<bool> {
     let mut as_html = vec![false; pieces.len()];
     let mut open: Vec<(usize, bool)> = Vec::new();
+    let mut written = 0;
     for (at, piece) in pieces.iter().enumerate() {
-        let (before, behind) = (before(pieces, at), behind(pieces, at));
+        let before = || before(&pieces[..at], &text[..written]);
+        let behind = || behind(&pieces[at + 1..], &text[written..]);
         match piece {
             Piece::Open(_) => {
                 let follows = at.checked_sub(1).and_then(|last| pieces.get(last));
                 let is_clear = !matches!(follows, Some(Piece::Close(_)))
-                    && (!behind.is_some_and(is_punctuation) || before.is_none_or(is_punctuation));
+                    && (!behind().is_some_and(is_punctuation) || before().is_none_or(is_punctuation));
                 open.push((at, is_clear));
             }
             Piece::Close(_) => {
                 let Some((start, is_clear)) = open.pop() else { continue };
-                let ends = !before.is_some_and(is_punctuation) || behind.is_none_or(is_punctuation);
+                let ends = !before().is_some_and(is_punctuation) || behind().is_none_or(is_punctuation);
                 if !(is_clear && ends) {
                     for place in [start, at] {
                         if let Some(place) = as_html.get_mut(place) {
@@ -266,28 +334,23 @@ fn html_marks(pieces: &[Piece]) -> Vec<bool> {
                     }
                 }
             }
-            _ => {}
+            Piece::Written(end) => written = place(*end).min(text.len()),
+            Piece::Space | Piece::Break => {}
         }
     }
     as_html
 }
 
-/// The character before a piece; none where white space or nothing is.
-fn before(pieces: &[Piece], at: usize) -> Option<char> {
-    let last = pieces[..at].iter().rev().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)))?;
-    match last {
-        Piece::Written(text) => text.chars().next_back(),
-        _ => None,
-    }
+/// The character before a piece, given the pieces and the text before it; none where white space or nothing is.
+fn before(pieces: &[Piece], text: &str) -> Option<char> {
+    let last = pieces.iter().rev().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)))?;
+    text.chars().next_back().filter(|_| matches!(last, Piece::Written(_)))
 }
 
-/// The character behind a piece; none where white space or nothing is.
-fn behind(pieces: &[Piece], at: usize) -> Option<char> {
-    let next = pieces[at + 1..].iter().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)))?;
-    match next {
-        Piece::Written(text) => text.chars().next(),
-        _ => None,
-    }
+/// The character behind a piece, likewise.
+fn behind(pieces: &[Piece], text: &str) -> Option<char> {
+    let next = pieces.iter().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)))?;
+    text.chars().next().filter(|_| matches!(next, Piece::Written(_)))
 }
 
 fn is_punctuation(c: char) -> bool {

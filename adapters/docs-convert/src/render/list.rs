@@ -1,94 +1,140 @@
 //! Lists.
 
-use super::{Block, BlockKind, Renderer, join, prefixed};
+use super::{
+    Renderer,
+    blocks::{self, BlockKind, Blocks},
+    prefixed,
+};
 use crate::dom::{Id, Kind};
 
+/// An item of a list.
+struct Item {
+    /// Its number, if it has one.
+    number: u32,
+    /// Where its blocks end among those of the list.
+    end: u32,
+    tick: Tick,
+}
+
+/// The number of an item with a bullet.
+const BULLET: u32 = u32::MAX;
+
+/// The box in front of an item.
+#[derive(Clone, Copy)]
+enum Tick {
+    None,
+    Open,
+    Done,
+}
+
+impl Item {
+    fn end(&self) -> usize {
+        usize::try_from(self.end).unwrap_or(usize::MAX)
+    }
+}
+
 impl Renderer<'_, '_> {
-    pub(super) fn list(&mut self, id: Id, out: &mut Vec<Block>) {
+    pub(super) fn list(&mut self, id: Id, out: &mut Blocks) {
         let dom = self.content.dom;
         let is_ordered = dom.name(id) == "ol";
         let first = dom.attribute(id, "start").and_then(|start| start.trim().parse::<u32>().ok());
         let mut number = first.unwrap_or(1).min(999_999_999);
         self.nested += 1;
-        let mut items: Vec<(String, Vec<Block>)> = Vec::new();
-        for child in dom.children(id).iter().copied() {
-            if self.content.dropped.contains(&child) || is_blank(dom.kind(child)) {
+        let mut items: Vec<Item> =
+            Vec::with_capacity(dom.children(id).filter(|child| dom.name(*child) == "li").count());
+        let mut blocks = Blocks::default();
+        for child in dom.children(id) {
+            if self.content.is_dropped(child) || is_blank(dom.kind(child)) {
                 continue;
             }
-            let mut blocks = Vec::new();
-            if dom.name(child) == "li" {
-                self.children(child, &mut blocks);
-                let mark = if is_ordered { format!("{number}. ") } else { "* ".to_owned() };
-                number = number.saturating_add(1);
-                items.push((format!("{mark}{}", self.tick(child)), blocks));
-                continue;
+            let is_item = dom.name(child) == "li";
+            match is_item {
+                true => self.children(child, &mut blocks),
+                // What is between items belongs to the one before: older pages have their inner lists there.
+                false => self.block_or_line(child, &mut blocks),
             }
-            // What is between items belongs to the one before: older pages have their inner lists there.
-            self.block_or_line(child, &mut blocks);
-            match items.last_mut() {
-                Some((_, before)) => before.append(&mut blocks),
-                None => items.push(("* ".to_owned(), blocks)),
+            let end = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
+            match items.last_mut().filter(|_| !is_item) {
+                Some(before) => before.end = end,
+                None if is_item => {
+                    let own = if is_ordered { number } else { BULLET };
+                    items.push(Item { number: own, end, tick: self.tick(child) });
+                    number = number.saturating_add(1);
+                }
+                None => items.push(Item { number: BULLET, end, tick: Tick::None }),
             }
         }
         self.nested -= 1;
-        items.retain(|(_, blocks)| blocks.iter().any(|block| !block.text.is_empty()));
-        if items.is_empty() {
+        if blocks.is_empty() {
             return;
         }
-        let is_loose = items.iter().any(|(_, blocks)| !is_tight(blocks));
-        let mut text = String::new();
-        for (mark, blocks) in &items {
-            if !text.is_empty() {
-                text.push_str(if is_loose { "\n\n" } else { "\n" });
-            }
-            let inside = if is_loose { join(blocks) } else { close(blocks) };
-            // What follows the first line stands below its text, and a box to tick is part of that.
-            let bullet = mark.find(' ').map_or(2, |at| at + 1);
-            text.push_str(&prefixed(&inside, mark, &" ".repeat(bullet)));
-        }
         // Two lists in a row would be one.
-        if out.last().is_some_and(|before| before.kind == BlockKind::List) {
-            out.push(Block::other("<!-- -->".to_owned()));
+        if out.last() == Some(BlockKind::List) {
+            out.other("<!-- -->");
         }
-        out.push(Block { text, kind: BlockKind::List });
+        out.written(BlockKind::List, |out| write(&items, &blocks, out));
     }
 
-    fn block_or_line(&mut self, id: Id, out: &mut Vec<Block>) {
+    fn block_or_line(&mut self, id: Id, out: &mut Blocks) {
         let dom = self.content.dom;
         if dom.is_block(id) || dom.has_block(id) {
             self.block(id, out);
         } else {
-            self.paragraph(&[id], out);
+            self.paragraph(id, out);
         }
     }
 
     /// The box in front of an item that is something to do.
-    fn tick(&self, item: Id) -> &'static str {
+    fn tick(&self, item: Id) -> Tick {
         let dom = self.content.dom;
-        let below = dom.below(item, |id| self.content.dropped.contains(&id)).take(4);
+        let below = dom.below(item, |id| self.content.is_dropped(id)).take(4);
         let mut boxes = below.filter(|id| dom.attribute(*id, "type") == Some("checkbox"));
         match boxes.next() {
-            Some(tick) if dom.attribute(tick, "checked").is_some() => "[x] ",
-            Some(_) => "[ ] ",
-            None => "",
+            Some(tick) if dom.attribute(tick, "checked").is_some() => Tick::Done,
+            Some(_) => Tick::Open,
+            None => Tick::None,
         }
     }
 }
 
-fn is_blank(kind: &Kind) -> bool {
+fn is_blank(kind: Kind<'_>) -> bool {
     matches!(kind, Kind::Text(text) if text.trim().is_empty())
 }
 
-/// Tells whether an item is a paragraph, and lists below it.
-fn is_tight(blocks: &[Block]) -> bool {
-    let mut blocks = blocks.iter().filter(|block| !block.text.is_empty());
-    let first = blocks.next();
-    first.is_none_or(|block| block.kind != BlockKind::Other)
-        && blocks.all(|block| block.kind == BlockKind::List)
+fn write(items: &[Item], blocks: &Blocks, out: &mut String) {
+    // An item without blocks is none.
+    let items = || {
+        let starts = std::iter::once(0).chain(items.iter().map(Item::end));
+        starts.zip(items).filter(|(start, item)| *start < item.end())
+    };
+    let is_loose = items().any(|(start, item)| !is_tight(blocks.range(start..item.end())));
+    let mut inside = String::new();
+    for (at, (start, item)) in items().enumerate() {
+        if at > 0 {
+            out.push_str(if is_loose { "\n\n" } else { "\n" });
+        }
+        inside.clear();
+        let own = blocks.range(start..item.end());
+        match is_loose {
+            true => blocks::join(own, &mut inside),
+            false => own.for_each(|(text, _)| {
+                inside.push_str(text);
+                inside.push('\n');
+            }),
+        }
+        let bullet = if item.number == BULLET { "* ".to_owned() } else { format!("{}. ", item.number) };
+        let tick = match item.tick {
+            Tick::None => "",
+            Tick::Open => "[ ] ",
+            Tick::Done => "[x] ",
+        };
+        // What follows the first line stands below its text, and a box to tick is part of that.
+        prefixed(&inside, (&format!("{bullet}{tick}"), &" ".repeat(bullet.len())), out);
+    }
 }
 
-/// Blocks right below each other.
-fn close(blocks: &[Block]) -> String {
-    let texts = blocks.iter().map(|block| block.text.as_str()).filter(|text| !text.is_empty());
-    texts.collect::<Vec<_>>().join("\n")
+/// Tells whether an item is a paragraph, and lists below it.
+fn is_tight<'t>(mut blocks: impl Iterator<Item = (&'t str, BlockKind)>) -> bool {
+    let first = blocks.next();
+    first.is_none_or(|(_, kind)| kind != BlockKind::Other) && blocks.all(|(_, kind)| kind == BlockKind::List)
 }

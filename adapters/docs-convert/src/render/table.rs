@@ -1,6 +1,10 @@
 //! Tables.
 
-use super::{Block, Renderer, inline::InlineContext};
+use super::{
+    Renderer,
+    blocks::{BlockKind, Blocks},
+    inline::{InlineContext, Marks, Writer},
+};
 use crate::dom::Id;
 
 /// Most columns of a table; a wider one is a layout of the page.
@@ -8,46 +12,66 @@ const MAX_COLUMNS: usize = 40;
 
 /// A table as it is in the tree.
 struct Rows {
-    rows: Vec<Vec<Id>>,
+    cells: Vec<Id>,
+    /// Where each row ends among the cells.
+    ends: Vec<u32>,
     columns: usize,
     has_head: bool,
 }
 
+impl Rows {
+    fn rows(&self) -> impl Iterator<Item = &[Id]> {
+        self.ends.iter().scan(0, |start, end| {
+            let end = usize::try_from(*end).unwrap_or(usize::MAX);
+            Some(self.cells.get(std::mem::replace(start, end)..end).unwrap_or_default())
+        })
+    }
+}
+
 impl Renderer<'_, '_> {
-    pub(super) fn table(&mut self, id: Id, out: &mut Vec<Block>) {
+    pub(super) fn table(&mut self, id: Id, out: &mut Blocks) {
         let table = self.rows(id);
         if self.is_layout(&table) {
-            return table.rows.iter().flatten().for_each(|cell| self.children(*cell, out));
+            return table.cells.iter().for_each(|cell| self.children(*cell, out));
         }
         let dom = self.content.dom;
-        let caption = dom.children(id).iter().copied().find(|child| dom.name(*child) == "caption");
-        if let Some(caption) = caption {
-            self.paragraph(&[caption], out);
+        if let Some(caption) = dom.children(id).find(|child| dom.name(*child) == "caption") {
+            self.paragraph(caption, out);
         }
-        let mut lines = Vec::with_capacity(table.rows.len() + 2);
+        out.written(BlockKind::Other, |out| self.rows_of(&table, out));
+    }
+
+    fn rows_of(&mut self, table: &Rows, out: &mut String) {
         let mut taken = vec![0_usize; table.columns];
-        let divider = format!("|{}", " --- |".repeat(table.columns));
+        let line = |out: &mut String, cell: &str| {
+            out.push('|');
+            (0..table.columns).for_each(|_| out.push_str(cell));
+        };
         if !table.has_head {
-            lines.push(format!("|{}", "   |".repeat(table.columns)));
-            lines.push(divider.clone());
+            line(out, "   |");
+            out.push('\n');
+            line(out, " --- |");
         }
-        for (at, row) in table.rows.iter().enumerate() {
-            lines.push(self.row(row, &mut taken));
+        for (at, row) in table.rows().enumerate() {
+            if at > 0 || !table.has_head {
+                out.push('\n');
+            }
+            self.row(row, &mut taken, out);
             if at == 0 && table.has_head {
-                lines.push(divider.clone());
+                out.push('\n');
+                line(out, " --- |");
             }
         }
-        out.push(Block::other(lines.join("\n")));
     }
 
     /// One row. Cells of rows above that reach into it are empty here.
-    fn row(&mut self, cells: &[Id], taken: &mut [usize]) -> String {
+    fn row(&mut self, cells: &[Id], taken: &mut [usize], line: &mut String) {
         let dom = self.content.dom;
         let span = |id: Id, name: &str| {
             let told = dom.attribute(id, name).and_then(|value| value.trim().parse::<usize>().ok());
             told.unwrap_or(1).clamp(1, 1_000)
         };
-        let mut line = "|".to_owned();
+        line.push('|');
         let mut cells = cells.iter().copied();
         let mut column = 0;
         while column < taken.len() {
@@ -62,8 +86,10 @@ impl Renderer<'_, '_> {
                 line.push_str("   |");
                 continue;
             };
-            let text = self.cell(cell);
-            line.push_str(&if text.is_empty() { "   |".to_owned() } else { format!(" {text} |") });
+            let start = line.len();
+            line.push(' ');
+            self.cell(cell, line);
+            line.push_str(if line.len() == start + 1 { "  |" } else { " |" });
             let (width, height) = (span(cell, "colspan"), span(cell, "rowspan"));
             for (at, taken) in taken.iter_mut().skip(column).take(width).enumerate() {
                 *taken = height - 1;
@@ -73,82 +99,80 @@ impl Renderer<'_, '_> {
             }
             column += width;
         }
-        line
     }
 
     /// A cell as one line: paragraphs and items with breaks between them.
-    fn cell(&mut self, cell: Id) -> String {
-        let mut parts: Vec<String> = Vec::new();
+    fn cell(&mut self, cell: Id, out: &mut String) {
+        let mut parts = Blocks::default();
         self.cell_parts(cell, &mut parts);
-        parts.join("<br>")
+        for (at, (text, _)) in parts.iter().enumerate() {
+            out.push_str(if at > 0 { "<br>" } else { "" });
+            out.push_str(text);
+        }
     }
 
-    fn cell_parts(&mut self, id: Id, parts: &mut Vec<String>) {
+    fn cell_parts(&mut self, id: Id, parts: &mut Blocks) {
         let dom = self.content.dom;
-        let mut line: Vec<Id> = Vec::new();
-        for child in dom.children(id).iter().copied() {
-            if self.content.dropped.contains(&child) {
+        let mut line = Writer::new(InlineContext::Cell);
+        for child in dom.children(id) {
+            if self.content.is_dropped(child) {
                 continue;
             }
             if !dom.is_block(child) && !dom.has_block(child) {
-                line.push(child);
+                self.runs(child, Marks::default(), &mut line);
                 continue;
             }
-            self.cell_line(&std::mem::take(&mut line), parts);
-            let start = parts.len();
-            self.cell_parts(child, parts);
-            if dom.name(child) == "li"
-                && let Some(first) = parts.get_mut(start)
-            {
-                first.insert_str(0, "• ");
+            parts.written(BlockKind::Other, |text| line.finish(text));
+            if dom.name(child) != "li" {
+                self.cell_parts(child, parts);
+                continue;
+            }
+            let mut own = Blocks::default();
+            self.cell_parts(child, &mut own);
+            for (at, (text, kind)) in own.iter().enumerate() {
+                parts.written(kind, |out| {
+                    out.push_str(if at == 0 { "• " } else { "" });
+                    out.push_str(text);
+                });
             }
         }
-        self.cell_line(&line, parts);
-    }
-
-    fn cell_line(&mut self, line: &[Id], parts: &mut Vec<String>) {
-        let text = self.line(line, InlineContext::Cell);
-        if !text.is_empty() {
-            parts.push(text);
-        }
+        parts.written(BlockKind::Other, |text| line.finish(text));
     }
 
     /// The rows of a table, not those of a table within it.
     fn rows(&self, id: Id) -> Rows {
         let dom = self.content.dom;
-        let mut rows = Vec::new();
-        let mut has_head = false;
-        let groups = dom.children(id).iter().copied().filter(|child| !self.content.dropped.contains(child));
-        for group in groups {
-            let own = [group];
-            let in_group = if dom.name(group) == "tr" { &own[..] } else { dom.children(group) };
-            for row in in_group.iter().copied().filter(|row| dom.name(*row) == "tr") {
-                let cells = dom.children(row).iter().copied();
-                let cells: Vec<Id> = cells
-                    .filter(|cell| {
-                        matches!(dom.name(*cell), "td" | "th") && !self.content.dropped.contains(cell)
-                    })
-                    .collect();
-                if rows.is_empty() && !cells.is_empty() {
-                    has_head = dom.name(group) == "thead" || cells.iter().all(|cell| dom.name(*cell) == "th");
+        let mut table = Rows { cells: Vec::new(), ends: Vec::new(), columns: 0, has_head: false };
+        for group in dom.children(id).filter(|child| !self.content.is_dropped(*child)) {
+            let own = Some(group).filter(|group| dom.name(*group) == "tr");
+            let inside = dom.children(group).filter(|_| own.is_none());
+            for row in own.into_iter().chain(inside).filter(|row| dom.name(*row) == "tr") {
+                let is_cell =
+                    |cell: &Id| matches!(dom.name(*cell), "td" | "th") && !self.content.is_dropped(*cell);
+                let start = table.cells.len();
+                table.cells.extend(dom.children(row).filter(is_cell));
+                let cells = &table.cells[start..];
+                if cells.is_empty() {
+                    continue;
                 }
-                if !cells.is_empty() {
-                    rows.push(cells);
+                if table.ends.is_empty() {
+                    table.has_head =
+                        dom.name(group) == "thead" || cells.iter().all(|cell| dom.name(*cell) == "th");
                 }
+                let spans =
+                    cells.iter().map(|cell| dom.attribute(*cell, "colspan").and_then(|n| n.parse().ok()));
+                let width = spans.map(|span| span.unwrap_or(1_usize).clamp(1, MAX_COLUMNS + 1)).sum();
+                table.columns = table.columns.max(width);
+                table.ends.push(u32::try_from(table.cells.len()).unwrap_or(u32::MAX));
             }
         }
-        let width = |row: &Vec<Id>| {
-            let spans = row.iter().map(|cell| dom.attribute(*cell, "colspan").and_then(|n| n.parse().ok()));
-            spans.map(|span| span.unwrap_or(1_usize).clamp(1, MAX_COLUMNS + 1)).sum::<usize>()
-        };
-        let columns = rows.iter().map(width).max().unwrap_or_default();
-        Rows { rows, columns, has_head }
+        table
     }
 
     /// Tells whether a table only places parts of a page beside each other.
     fn is_layout(&self, table: &Rows) -> bool {
         let dom = self.content.dom;
-        if table.columns > MAX_COLUMNS || table.rows.is_empty() {
+        if table.columns > MAX_COLUMNS || table.ends.is_empty() {
             return true;
         }
         let is_large = |cell: &Id| {
@@ -157,6 +181,6 @@ impl Renderer<'_, '_> {
             names.any(|name| matches!(name, "table" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "pre"))
         };
         let is_single = table.columns == 1 && !table.has_head;
-        is_single || table.rows.iter().flatten().any(is_large)
+        is_single || table.cells.iter().any(is_large)
     }
 }

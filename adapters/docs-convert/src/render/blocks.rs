@@ -1,0 +1,92 @@
+//! Blocks of Markdown, one behind the other in one text.
+
+/// What a block is, as far as what stands beside it depends on that.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    Paragraph,
+    List,
+    Other,
+}
+
+/// Blocks, none of them empty.
+#[derive(Default)]
+pub(super) struct Blocks {
+    text: String,
+    /// Where each ends in the text.
+    ends: Vec<(u32, BlockKind)>,
+}
+
+impl Blocks {
+    /// Adds a block, unless it is empty.
+    pub(super) fn push(&mut self, text: &str, kind: BlockKind) {
+        if !text.is_empty() {
+            self.text.push_str(text);
+            self.end(kind);
+        }
+    }
+
+    /// Adds a block that is neither a paragraph nor a list.
+    pub(super) fn other(&mut self, text: &str) {
+        self.push(text, BlockKind::Other);
+    }
+
+    /// Adds what `write` writes as a block.
+    pub(super) fn written(&mut self, kind: BlockKind, write: impl FnOnce(&mut String)) {
+        let start = self.text.len();
+        write(&mut self.text);
+        if self.text.len() > start {
+            self.end(kind);
+        }
+    }
+
+    fn end(&mut self, kind: BlockKind) {
+        self.ends.push((u32::try_from(self.text.len()).unwrap_or(u32::MAX), kind));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The kind of the last one.
+    pub(super) fn last(&self) -> Option<BlockKind> {
+        self.ends.last().map(|(_, kind)| *kind)
+    }
+
+    /// Those in a range, with their kinds.
+    pub(super) fn range(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = (&str, BlockKind)> {
+        let at = |end: u32| usize::try_from(end).unwrap_or(usize::MAX);
+        let before = range.start.checked_sub(1).and_then(|before| self.ends.get(before));
+        let start = before.map_or(0, |(end, _)| at(*end));
+        let own = self.ends.get(range).unwrap_or_default();
+        own.iter().scan(start, move |start, (end, kind)| {
+            let text = self.text.get(std::mem::replace(start, at(*end))..at(*end)).unwrap_or_default();
+            Some((text, *kind))
+        })
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, BlockKind)> {
+        self.range(0..self.len())
+    }
+
+    /// All with a blank line between them.
+    pub(super) fn join(&self) -> String {
+        let mut out = String::with_capacity(self.text.len() + 2 * self.len());
+        join(self.iter(), &mut out);
+        out
+    }
+}
+
+/// Writes blocks with a blank line between them.
+pub(super) fn join<'t>(blocks: impl Iterator<Item = (&'t str, BlockKind)>, out: &mut String) {
+    for (at, (text, _)) in blocks.enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        out.push_str(text);
+        out.push('\n');
+    }
+}
