@@ -20,6 +20,7 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     })?;
     let parts = Parts::read(&mut archive)?;
     let read = Body::new(&mut archive, &parts).read(&main)?;
+    drop(main);
     let content = Content::whole(&read.dom);
     let mut links = Links::new(None);
     let named = part(&mut archive, "docProps/core.xml")?.and_then(|core| core.text_of(TITLE));

@@ -99,7 +99,7 @@ fn most_nodes(html: &str) -> usize {
     let count = pairs.filter(|pair| match pair {
         // A tag, and text behind one.
         (b'<', next) => next.is_ascii_alphabetic() || *next == b'/',
-        (b'>', next) => *next != b'<',
+        (b'>', next) => !matches!(next, b'<' | b'>'),
         _ => false,
     });
     count.take(MAX_NODES).count() + 1

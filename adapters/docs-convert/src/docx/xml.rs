@@ -7,6 +7,8 @@ use quick_xml::{
     events::{BytesRef, BytesStart, Event},
 };
 
+use crate::dom::{Dom, Id, Kind, ROOT};
+
 /// Most elements and texts of a part.
 const MAX_NODES: usize = 1_000_000;
 /// Most bytes of the texts and the attributes of a part: a page holds far less.
@@ -14,35 +16,24 @@ const MAX_TEXT_BYTES: usize = 16_000_000;
 /// Most levels of elements; what is deeper is left out. Whatever walks the tree may recurse.
 const MAX_DEPTH: usize = 120;
 
-/// An element, or a text where the name is empty.
-#[derive(Debug, Default)]
-struct Node {
-    name: Box<str>,
-    attributes: Vec<(Box<str>, Box<str>)>,
-    children: Vec<usize>,
-    text: String,
-}
-
 #[derive(Debug)]
 pub(super) struct Xml {
-    nodes: Vec<Node>,
-    /// Bytes of its texts and attributes.
-    text_bytes: usize,
+    dom: Dom,
 }
 
 /// An element within its tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Element<'a> {
     xml: &'a Xml,
-    at: usize,
+    at: Id,
 }
 
 impl Xml {
     pub(super) fn read(text: &str) -> Result<Self, ConvertError> {
         let damaged = || ConvertError::Unreadable("the Word document is damaged".to_owned());
         let mut reader = Reader::from_str(text);
-        let mut xml = Self { nodes: vec![Node::default()], text_bytes: 0 };
-        let mut open = vec![0];
+        let mut xml = Self { dom: Dom::with_room(most_nodes(text).min(MAX_NODES), text.len() / 8) };
+        let mut open = vec![ROOT];
         // Elements that are open and too deep to be kept.
         let mut beyond = 0_usize;
         loop {
@@ -59,10 +50,10 @@ impl Xml {
                 Event::Eof => break,
                 Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
             }
-            if xml.nodes.len() > MAX_NODES {
+            if xml.dom.len() > MAX_NODES {
                 return Err(ConvertError::TooLarge(format!("a part must have at most {MAX_NODES} elements")));
             }
-            if xml.text_bytes > MAX_TEXT_BYTES {
+            if xml.dom.bytes() > MAX_TEXT_BYTES {
                 let what = format!("a part must have at most {MAX_TEXT_BYTES} bytes of text");
                 return Err(ConvertError::TooLarge(what));
             }
@@ -71,7 +62,7 @@ impl Xml {
     }
 
     pub(super) fn root(&self) -> Element<'_> {
-        Element { xml: self, at: 0 }
+        Element { xml: self, at: ROOT }
     }
 
     /// The text of the first element of a name, if it has one.
@@ -80,38 +71,33 @@ impl Xml {
         Some(found.text()).filter(|text| !text.trim().is_empty())
     }
 
-    fn element(&mut self, open: &[usize], start: &BytesStart<'_>) -> usize {
-        let local = |name: &[u8]| String::from_utf8_lossy(name).into_owned().into_boxed_str();
+    fn element(&mut self, open: &[Id], start: &BytesStart<'_>) -> Id {
+        let parent = open.last().copied().unwrap_or(ROOT);
+        let id = self.dom.element(parent, &String::from_utf8_lossy(start.local_name().as_ref()));
         let mut attributes = start.attributes();
-        let attributes = attributes.with_checks(false).filter_map(Result::ok).take(100).map(|attribute| {
+        for attribute in attributes.with_checks(false).filter_map(Result::ok).take(100) {
             let value = String::from_utf8_lossy(&attribute.value);
-            let value = unescape(&value).map(|value| value.into_owned()).unwrap_or_default();
-            (local(attribute.key.local_name().as_ref()), value.into_boxed_str())
-        });
-        let attributes: Vec<(Box<str>, Box<str>)> = attributes.collect();
-        self.text_bytes += attributes.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
-        let node = Node { name: local(start.local_name().as_ref()), attributes, ..Node::default() };
-        self.add(open, node)
+            let value = unescape(&value).unwrap_or_default();
+            self.dom.set(&String::from_utf8_lossy(attribute.key.local_name().as_ref()), &value);
+        }
+        id
     }
 
-    fn text(&mut self, open: &[usize], text: &str) {
-        self.text_bytes += text.len();
-        let last =
-            open.last().and_then(|top| self.nodes.get(*top)).and_then(|top| top.children.last().copied());
-        match last.and_then(|last| self.nodes.get_mut(last)).filter(|last| last.name.is_empty()) {
-            Some(last) => last.text.push_str(text),
-            None => drop(self.add(open, Node { text: text.to_owned(), ..Node::default() })),
-        }
+    fn text(&mut self, open: &[Id], text: &str) {
+        self.dom.text(open.last().copied().unwrap_or(ROOT), text);
     }
+}
 
-    fn add(&mut self, open: &[usize], node: Node) -> usize {
-        let at = self.nodes.len();
-        self.nodes.push(node);
-        if let Some(parent) = open.last().and_then(|top| self.nodes.get_mut(*top)) {
-            parent.children.push(at);
-        }
-        at
-    }
+/// At most how many nodes a text is.
+fn most_nodes(text: &str) -> usize {
+    let pairs = text.bytes().zip(text.bytes().skip(1));
+    let is_node = |pair: &(u8, u8)| match pair {
+        // An element, and text behind one.
+        (b'<', next) => !matches!(next, b'/' | b'<'),
+        (b'>', next) => !matches!(next, b'<' | b'>'),
+        _ => false,
+    };
+    pairs.filter(is_node).count() + 1
 }
 
 /// What an entity stands for. Those that a document defines itself stand for nothing.
@@ -124,16 +110,17 @@ fn resolved(reference: &BytesRef<'_>) -> String {
 }
 
 impl<'a> Element<'a> {
-    fn node(self) -> &'a Node {
-        &self.xml.nodes[self.at]
+    fn of(self, at: Id) -> Self {
+        Self { at, ..self }
     }
 
+    /// Its name; nothing where it is a text.
     pub(super) fn name(self) -> &'a str {
-        &self.node().name
+        self.xml.dom.name(self.at)
     }
 
     pub(super) fn attribute(self, name: &str) -> Option<&'a str> {
-        self.node().attributes.iter().find(|(own, _)| &**own == name).map(|(_, value)| &**value)
+        self.xml.dom.attribute(self.at, name)
     }
 
     /// The attribute `val`, where Word keeps most values.
@@ -142,7 +129,7 @@ impl<'a> Element<'a> {
     }
 
     pub(super) fn children(self) -> impl Iterator<Item = Element<'a>> {
-        self.node().children.iter().map(move |at| Element { xml: self.xml, at: *at })
+        self.xml.dom.children(self.at).map(move |at| self.of(at))
     }
 
     pub(super) fn child(self, name: &str) -> Option<Element<'a>> {
@@ -151,21 +138,16 @@ impl<'a> Element<'a> {
 
     /// Everything below, in the order of the document.
     pub(super) fn below(self) -> impl Iterator<Item = Element<'a>> {
-        let mut todo: Vec<usize> = self.node().children.iter().rev().copied().collect();
-        std::iter::from_fn(move || {
-            let at = todo.pop()?;
-            let element = Element { xml: self.xml, at };
-            todo.extend(element.node().children.iter().rev());
-            Some(element)
-        })
+        self.xml.dom.below(self.at, |_| false).map(move |at| self.of(at))
     }
 
     /// Its own text.
     pub(super) fn text(self) -> String {
-        self.children()
-            .filter(|child| child.name().is_empty())
-            .map(|child| child.node().text.as_str())
-            .collect()
+        let text = |child: Element<'a>| match self.xml.dom.kind(child.at) {
+            Kind::Text(text) => text,
+            Kind::Element(_) => "",
+        };
+        self.children().map(text).collect()
     }
 
     /// Tells whether a switch is on: it is there, and does not say `0`.
