@@ -139,6 +139,17 @@ impl Dom {
         id
     }
 
+    /// The number of the name of an element.
+    pub(crate) fn number_at(&self, id: Id) -> u16 {
+        self.node(id).name
+    }
+
+    /// The number of a name that some element or attribute has.
+    pub(crate) fn number_of(&self, name: &str) -> Option<u16> {
+        let is_full = self.names.len() >= usize::from(MAX_NAMES);
+        self.numbers.get(name).copied().or_else(|| is_full.then_some(MAX_NAMES - 1))
+    }
+
     fn number(&mut self, name: &str) -> u16 {
         if let Some(number) = self.numbers.get(name) {
             return *number;

@@ -73,7 +73,7 @@ pub(crate) fn parse(html: &str) -> Result<Dom, ConvertError> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
     let dom = Dom::with_room(most_nodes(html), html.len());
-    let mut builder = Builder { dom, open: vec![ROOT], beyond: 0 };
+    let mut builder = Builder { dom, open: Vec::new(), all: 0, counts: Vec::new(), beyond: 0 };
     for token in tokens(html, emitter) {
         match token {
             Token::StartTag(tag) => builder.start(&tag),
@@ -108,14 +108,78 @@ fn most_nodes(html: &str) -> usize {
 struct Builder {
     dom: Dom,
     /// The elements that are open, from the outermost.
-    open: Vec<Id>,
+    open: Vec<Open>,
+    /// What these are, all together.
+    all: u32,
+    /// How many of each name are open.
+    counts: Vec<u16>,
     /// Elements that are open and too deep to be in the tree.
     beyond: usize,
 }
 
+/// An element that is open.
+#[derive(Clone, Copy)]
+struct Open {
+    id: Id,
+    /// The number of its name.
+    name: u16,
+    /// What it is, as far as it matters for what ends it, and what was open around it.
+    is: u32,
+    around: u32,
+}
+
+// What elements are: whether one of them is open is asked for every tag, and there may be a tag every three bytes.
+const LI: u32 = 1;
+const LIST: u32 = 1 << 1;
+const TERM: u32 = 1 << 2;
+const TERMS: u32 = 1 << 3;
+const CELL: u32 = 1 << 4;
+const CAPTION: u32 = 1 << 5;
+const ROW: u32 = 1 << 6;
+const ROWS: u32 = 1 << 7;
+const TABLE: u32 = 1 << 8;
+const OPTION: u32 = 1 << 9;
+const SELECT: u32 = 1 << 10;
+const LINK: u32 = 1 << 11;
+const PART: u32 = 1 << 12;
+const PARAGRAPH: u32 = 1 << 13;
+const BUTTON: u32 = 1 << 14;
+const DETAILS: u32 = 1 << 15;
+const TITLE: u32 = 1 << 16;
+const HEADING: u32 = 1 << 17;
+const BODY: u32 = 1 << 18;
+const BLOCK: u32 = 1 << 19;
+
+/// What elements of a name are.
+fn is_what(name: &str) -> u32 {
+    let own = match name {
+        "li" => LI,
+        "ul" | "ol" | "menu" => LIST,
+        "dt" | "dd" => TERM,
+        "dl" => TERMS,
+        "td" | "th" => CELL,
+        "caption" => CAPTION,
+        "tr" => ROW,
+        "thead" | "tbody" | "tfoot" => ROWS,
+        "table" => TABLE,
+        "option" => OPTION,
+        "select" => SELECT,
+        "a" => LINK,
+        "div" | "section" | "article" => PART,
+        "p" => PARAGRAPH,
+        "button" => BUTTON,
+        "details" => DETAILS,
+        "title" => TITLE,
+        "body" => BODY,
+        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => HEADING,
+        _ => 0,
+    };
+    own | if is_block(name) { BLOCK } else { 0 }
+}
+
 impl Builder {
     fn top(&self) -> Id {
-        self.open.last().copied().unwrap_or(ROOT)
+        self.open.last().map_or(ROOT, |open| open.id)
     }
 
     fn start(&mut self, tag: &StartTag<()>) {
@@ -124,8 +188,10 @@ impl Builder {
         if matches!(&*name, "html" | "head") {
             return;
         }
-        self.close_implied(&name);
-        if self.open.len() >= MAX_DEPTH {
+        let is = is_what(&name);
+        self.close_implied(&name, is);
+        // The top of the tree is a level, too.
+        if self.open.len() + 1 >= MAX_DEPTH {
             if !is_void(&name) {
                 self.beyond += 1;
             }
@@ -137,7 +203,14 @@ impl Builder {
         }
         let is_closed = is_void(&name) || (tag.self_closing && matches!(&*name, "path" | "svg" | "use"));
         if !is_closed {
-            self.open.push(id);
+            let name = self.dom.number_at(id);
+            self.open.push(Open { id, name, is, around: self.all });
+            self.all |= is;
+            let place = usize::from(name);
+            if self.counts.len() <= place {
+                self.counts.resize(place + 1, 0);
+            }
+            self.counts[place] += 1;
         }
     }
 
@@ -150,66 +223,73 @@ impl Builder {
             self.beyond -= 1;
             return;
         }
+        let Some(number) = self.dom.number_of(name) else { return };
+        if self.counts.get(usize::from(number)).is_none_or(|count| *count == 0) {
+            return;
+        }
         // What marks text ends within its block; a block ends within its cell.
-        let is_stopped = |open: &str| match is_block(name) {
-            true => is_cell(open) && !is_table(name),
-            false => is_block(open),
+        let is = is_what(name);
+        let stops = match is & BLOCK > 0 {
+            true if is & (TABLE | ROWS | ROW | CELL | BODY) > 0 => 0,
+            true => CELL | CAPTION,
+            false => BLOCK,
         };
-        for at in (1..self.open.len()).rev() {
-            let open = self.open.get(at).map(|id| self.dom.name(*id)).unwrap_or_default();
-            if open == name {
-                self.open.truncate(at);
-                return;
+        for at in (0..self.open.len()).rev() {
+            let open = self.open[at];
+            if open.name == number {
+                return self.truncate(at);
             }
-            if is_stopped(open) {
+            if open.is & stops > 0 {
                 return;
             }
         }
     }
 
     /// Ends the elements that an element of a name ends without saying so.
-    fn close_implied(&mut self, name: &str) {
-        match name {
-            "li" => self.close(&["li"], &["ul", "ol", "menu"]),
-            "dt" | "dd" => self.close(&["dt", "dd"], &["dl"]),
-            "td" | "th" => self.close(&["td", "th"], &["tr", "table"]),
-            "tr" => self.close(&["tr"], &["thead", "tbody", "tfoot", "table"]),
-            "thead" | "tbody" | "tfoot" => self.close(&["thead", "tbody", "tfoot"], &["table"]),
-            "option" => self.close(&["option"], &["select"]),
-            "a" => self.close(&["a"], &["td", "th", "li", "table", "div", "p", "section", "article"]),
-            "body" => self.close(&["title"], &[]),
-            _ => {}
+    fn close_implied(&mut self, name: &str, is: u32) {
+        let (ended, within) = match is & !BLOCK {
+            LI => (LI, LIST),
+            TERM => (TERM, TERMS),
+            CELL => (CELL, ROW | TABLE),
+            ROW => (ROW, ROWS | TABLE),
+            ROWS => (ROWS, TABLE),
+            OPTION => (OPTION, SELECT),
+            LINK => (LINK, CELL | LI | TABLE | PART | PARAGRAPH),
+            BODY => (TITLE, 0),
+            _ => (0, 0),
+        };
+        self.close(ended, within);
+        if is & BLOCK > 0 && !matches!(name, "iframe" | "summary") {
+            self.close(PARAGRAPH, CELL | LI | TABLE | BUTTON | DETAILS);
         }
-        if is_block(name) && !matches!(name, "iframe" | "summary") {
-            self.close(&["p"], &["td", "th", "li", "table", "button", "details"]);
+        if is & HEADING > 0 && self.open.last().is_some_and(|open| open.is & HEADING > 0) {
+            self.truncate(self.open.len() - 1);
         }
-        let is_heading = |name: &str| matches!(name, "h1" | "h2" | "h3" | "h4" | "h5" | "h6");
-        if is_heading(name) && is_heading(self.dom.name(self.top())) {
-            self.open.pop();
+    }
+
+    /// Ends the innermost open element that is this, unless one that is that is around it.
+    fn close(&mut self, ended: u32, within: u32) {
+        if self.all & ended == 0 {
+            return;
+        }
+        for at in (0..self.open.len()).rev() {
+            let is = self.open[at].is;
+            if is & ended > 0 {
+                return self.truncate(at);
+            }
+            if is & within > 0 {
+                return;
+            }
         }
     }
 
-    /// Ends the innermost open element of these names, unless one of those is around it.
-    fn close(&mut self, names: &[&str], within: &[&str]) {
-        for at in (1..self.open.len()).rev() {
-            let open = self.open.get(at).map(|id| self.dom.name(*id)).unwrap_or_default();
-            if names.contains(&open) {
-                self.open.truncate(at);
-                return;
-            }
-            if within.contains(&open) {
-                return;
-            }
+    /// Ends all elements but the outermost so many.
+    fn truncate(&mut self, at: usize) {
+        for open in self.open.drain(at..).rev() {
+            self.all = open.around;
+            self.counts[usize::from(open.name)] -= 1;
         }
     }
-}
-
-fn is_cell(name: &str) -> bool {
-    matches!(name, "td" | "th" | "caption")
-}
-
-fn is_table(name: &str) -> bool {
-    matches!(name, "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" | "body" | "html")
 }
 
 fn is_void(name: &str) -> bool {
