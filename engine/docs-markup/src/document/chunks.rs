@@ -441,7 +441,7 @@ impl<'a> Scanner<'_, 'a> {
             && rule.indent() < CODE
             && !rule.is_lazy
             && super::pipes::alignments(&rule.text)
-                .is_some_and(|columns| columns.len() == super::pipes::cells(&head.text).len())
+                .is_some_and(|columns| columns.len() == super::pipes::count(&head.text))
     }
 
     fn paragraph(&mut self) -> ChunkKind<'a> {

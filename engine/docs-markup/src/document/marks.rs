@@ -304,7 +304,7 @@ impl OpenText {
             self.going_on = Some(GoingOn::Table);
         } else {
             self.is_text = true;
-            self.head = rest.contains('|').then(|| super::pipes::cells(rest).len());
+            self.head = rest.contains('|').then(|| super::pipes::count(rest));
         }
     }
 

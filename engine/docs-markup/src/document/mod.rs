@@ -12,8 +12,8 @@
 //!   around it, and of no other.
 //! - Reading is linear, and never fails. Blocks are read to a depth of 20 and to a number of 20,000; what goes beyond
 //!   is kept as it is, and so is a block whose bytes would have to be taken apart too often, and blocks that together
-//!   would take more than 50 times the bytes of the text as a tree. A text may always have the room of one of 128 KiB,
-//!   so that it takes thousands of the smallest blocks to come to that.
+//!   would take more than 20 times the bytes of the text as a tree. Any text may have some megabytes beside that, so
+//!   that it takes thousands of the smallest blocks to come to it.
 //! - What was read can be written, and reads the same again. Blocks that do not, beside those around them, are kept as
 //!   they are, as one paragraph with what they are mistaken for; all others stay what they are.
 

@@ -7,25 +7,38 @@ use super::lines::SPACE;
 /// How the columns of a table are aligned, from the line below its header.
 pub(super) fn alignments(text: &str) -> Option<Vec<CellAlign>> {
     let text = text.trim_matches(SPACE);
-    if !text.contains('|') && !text.contains(':') && text.trim_matches('-').is_empty() {
+    let is_rule = text.bytes().all(|b| matches!(b, b'|' | b':' | b'-') || SPACE.contains(&char::from(b)));
+    if !is_rule || (!text.contains('|') && !text.contains(':') && text.trim_matches('-').is_empty()) {
         return None;
     }
-    cells(text)
-        .iter()
-        .map(|cell| {
-            let cell = cell.trim_matches(SPACE);
-            let (left, rest) = cell.strip_prefix(':').map_or((false, cell), |rest| (true, rest));
-            let (right, rest) = rest.strip_suffix(':').map_or((false, rest), |rest| (true, rest));
-            if rest.is_empty() || rest.bytes().any(|b| b != b'-') {
-                return None;
-            }
-            Some(match (left, right) {
-                (true, true) => CellAlign::Center,
-                (false, true) => CellAlign::Right,
-                _ => CellAlign::Left,
-            })
-        })
-        .collect()
+    let inside = text.strip_prefix('|').unwrap_or(text);
+    inside.strip_suffix('|').unwrap_or(inside).split('|').map(alignment).collect()
+}
+
+/// How a column is aligned, from its cell below the header.
+fn alignment(cell: &str) -> Option<CellAlign> {
+    let cell = cell.trim_matches(SPACE);
+    let (left, rest) = cell.strip_prefix(':').map_or((false, cell), |rest| (true, rest));
+    let (right, rest) = rest.strip_suffix(':').map_or((false, rest), |rest| (true, rest));
+    if rest.is_empty() || rest.bytes().any(|b| b != b'-') {
+        return None;
+    }
+    Some(match (left, right) {
+        (true, true) => CellAlign::Center,
+        (false, true) => CellAlign::Right,
+        _ => CellAlign::Left,
+    })
+}
+
+/// How many cells a line has.
+pub(super) fn count(text: &str) -> usize {
+    let text = text.trim_matches(SPACE);
+    let inside = text.strip_prefix('|').unwrap_or(text).as_bytes();
+    let is_pipe = |at: usize| at.checked_sub(1).and_then(|at| inside.get(at)) != Some(&b'\\');
+    let pipes = (0..inside.len()).filter(|at| inside.get(*at) == Some(&b'|') && is_pipe(*at)).count();
+    let is_closed = inside.last() == Some(&b'|') && is_pipe(inside.len() - 1);
+    // The pipe at the end closes the last cell.
+    pipes + usize::from(!is_closed)
 }
 
 /// The cells of a line, with escaped pipes as pipes.
@@ -88,8 +101,11 @@ mod tests {
             ("|", vec![""]),
             ("| a", vec!["a"]),
             ("||", vec![""]),
+            ("|a|b\\|", vec!["a", "b|"]),
+            ("", vec![""]),
         ] {
             assert_eq!(cells(line), expected, "{line}");
+            assert_eq!(count(line), expected.len(), "{line}");
         }
         assert_eq!(
             alignments("| :-: | -: | --- |").unwrap(),

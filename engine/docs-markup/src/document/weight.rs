@@ -9,12 +9,12 @@ use super::{
     marks::item,
 };
 
-/// Most bytes of memory that are counted for each byte of a text. What is not counted here takes the rest of the 50
-/// that a text may take.
-const MOST: usize = 28;
-/// Texts below this may take as much as one of this length. So a page of tables and lists is a tree, as long as it is
-/// no longer than pages are.
-const FLOOR: usize = 120 * 1024;
+/// Bytes of memory that any text may take as a tree: a page of tables and lists is one, as long as it is no longer than
+/// pages are.
+const ROOM: usize = 28 * 120 * 1024;
+/// Bytes of memory that are counted for each byte of a text beyond that. What is not counted here takes the rest of the
+/// 20 that a text may take.
+const A_BYTE: usize = 11;
 
 /// What a line takes that is a block, or an item and the block in it.
 const LINE: usize = 800;
@@ -26,8 +26,15 @@ const ROW: usize = 1600;
 /// What a sign takes that may be part of a mark or an element, and while its text is read.
 const SIGN: usize = 130;
 const READING: usize = 1100;
+/// How often the text of a paragraph is there while it is read, written and read again.
+const COPIES: usize = 32;
 /// What a tag takes while the HTML around it is read.
 const TAG: usize = 500;
+
+/// The room of a text of so many bytes.
+const fn room(bytes: usize) -> usize {
+    ROOM + A_BYTE * bytes
+}
 
 /// The room that a text has: what is left of it, and all of it.
 pub(super) struct Room {
@@ -39,7 +46,7 @@ impl Room {
     pub(super) fn new(lines: &[Line<'_>]) -> Self {
         // Empty lines change when a text is written.
         let bytes: usize = lines.iter().filter(|line| !line.is_blank()).map(|line| line.text.len() + 1).sum();
-        Self::of(MOST * bytes.max(FLOOR))
+        Self::of(room(bytes))
     }
 
     const fn of(all: usize) -> Self {
@@ -71,7 +78,7 @@ const ANY_LINE: usize = 160;
 /// Tells whether a text is so many lines that it is not even taken apart.
 pub(super) fn is_all_lines(text: &str) -> bool {
     let count = text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count() - text.matches("\r\n").count();
-    count * ANY_LINE > MOST * text.len().max(FLOOR)
+    count * ANY_LINE > room(text.len())
 }
 
 /// How many chunks there is room for, were they the smallest.
@@ -98,7 +105,7 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
     let signs: usize = full().map(signs).sum();
     match kind {
         ChunkKind::Paragraph | ChunkKind::Heading(..) | ChunkKind::Definition(..) => {
-            (LINE + SIGN * signs + 2 * bytes, READING * (signs + lines.len()) + 8 * bytes)
+            (LINE + SIGN * signs + 2 * bytes, READING * (signs + lines.len()) + COPIES * bytes)
         }
         ChunkKind::Fence(_, code) | ChunkKind::Indented(code) => {
             let kept = LINE + CODE_LINE * code.len() + 2 * bytes;
@@ -126,7 +133,9 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
             // The bullets are no marks.
             let signs = signs.saturating_sub(items);
             let kept = LINE * (1 + others) + ITEM * items + SIGN * signs + 2 * bytes;
-            (kept, longest(lines))
+            // What stands between tags is written and read again.
+            let again = if matches!(kind, ChunkKind::List(_)) { 0 } else { kept / 2 };
+            (kept, again + longest(lines))
         }
     }
 }
@@ -140,22 +149,33 @@ fn blocks_of_html(text: &str) -> usize {
         .sum()
 }
 
-/// What the text takes that has the most signs.
+/// What the paragraph takes while it is read that takes the most.
 fn longest(lines: &[Line<'_>]) -> usize {
-    let (mut most, mut own) = (0, 0);
+    let (mut most, mut signs, mut bytes) = (0, 0, 0);
+    let mut is_code = false;
     for line in lines {
         let text = line.text.trim_start_matches(SPACE);
-        if text.is_empty() || text.starts_with(['|', '<', '>', '#']) || item(text).is_some() {
-            own = 0;
+        is_code ^= text.starts_with("```") || text.starts_with("~~~");
+        let begins = !is_code && (text.starts_with(['<', '>', '#']) || item(text).is_some());
+        if text.is_empty() || begins {
+            bytes = 0;
         }
-        own += 1;
+        // A row, which may be text that goes on.
+        if text.is_empty() || begins || text.starts_with('|') {
+            signs = 0;
+        }
+        signs += usize::from(!is_code);
         // The end of a cell, of a row, of a paragraph.
         for (index, piece) in text.split("</t").flat_map(|part| part.split("</p")).enumerate() {
-            own = if index > 0 { 0 } else { own } + signs_of(piece);
-            most = most.max(own);
+            if index > 0 {
+                (signs, bytes) = (0, 0);
+            }
+            signs += if is_code { 0 } else { signs_of(piece) };
+            bytes += piece.len();
+            most = most.max(READING * signs + COPIES * bytes);
         }
     }
-    READING * most
+    most
 }
 
 fn signs(line: &Line<'_>) -> usize {
