@@ -13,6 +13,8 @@ const MAX_BYTES: u64 = 200_000_000;
 const MAX_PART_BYTES: u64 = 40_000_000;
 /// How many times larger than packed a file may be that is large at all. Deflate reaches a thousand; text has ten.
 const MAX_RATIO: u64 = 200;
+/// How many times larger than packed files are.
+const USUAL_RATIO: u64 = 16;
 /// What is not large, whatever its ratio.
 const SMALL: u64 = 1_000_000;
 /// Longest path, in bytes.
@@ -138,8 +140,9 @@ impl<'a> Archive<'a> {
         let mut limit = MAX_FILE_BYTES.min(self.left);
         // What an entry says of its size need not be true, so it is what comes out that counts.
         limit = limit.min(packed.saturating_mul(MAX_RATIO).max(SMALL));
-        // What the entry says of its size is enough to begin with, so that there are no two copies while it grows.
-        let told = entry.size().min(limit).saturating_add(1);
+        // What the entry says of its size is enough to begin with, so that there are no two copies while it grows; unless
+        // it says more than files are packed.
+        let told = entry.size().min(limit).min(packed.saturating_mul(USUAL_RATIO)).saturating_add(1);
         let mut bytes = Vec::with_capacity(usize::try_from(told).unwrap_or_default());
         let read = entry.take(limit + 1).read_to_end(&mut bytes);
         read.map_err(|error| damaged(ZipError::Io(error)))?;

@@ -109,6 +109,9 @@ impl Dom {
         let name = self.number(name);
         let start = small(self.text.len());
         self.text.push_str(value);
+        if self.attributes.len() == self.attributes.capacity() {
+            self.attributes.reserve_exact(16 + self.attributes.len() / 4);
+        }
         self.attributes.push(Attribute { of, start, end: small(self.text.len()), name });
     }
 
