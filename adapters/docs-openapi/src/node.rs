@@ -13,6 +13,10 @@ use serde_json::Number;
 
 /// Most values of a document, aliases resolved.
 pub(crate) const MAX_NODES: usize = 3_000_000;
+/// Values that any document may have, and how many bytes it has for each one more. A value takes as much memory as some
+/// twenty bytes, and documents that people write have some ten for each.
+const FREE_NODES: usize = 20_000;
+const BYTES_A_NODE: usize = 5;
 /// Most bytes of its names and texts, aliases resolved.
 pub(crate) const MAX_TEXT_BYTES: usize = 2 * MAX_SPEC_BYTES;
 /// Objects with fewer fields are looked through from their beginning.
@@ -40,8 +44,7 @@ pub(crate) struct Fields {
 impl Fields {
     /// # Errors
     /// A name that is there twice.
-    fn new(mut fields: Vec<(Box<str>, Node)>) -> Result<Self, Box<str>> {
-        fields.shrink_to_fit();
+    fn new(fields: Vec<(Box<str>, Node)>) -> Result<Self, Box<str>> {
         if fields.len() <= FEW {
             let is_again = |(at, (name, _)): &(usize, &(Box<str>, Node))| {
                 fields.iter().take(*at).any(|(other, _)| other == name)
@@ -177,12 +180,24 @@ impl Serialize for Node {
 pub(crate) struct Left {
     nodes: Cell<usize>,
     bytes: Cell<usize>,
+    /// Most values.
+    most: usize,
 }
 
-impl Default for Left {
-    fn default() -> Self {
-        Self { nodes: Cell::new(MAX_NODES), bytes: Cell::new(MAX_TEXT_BYTES) }
+impl Left {
+    /// What there may be of a document of so many bytes.
+    pub(crate) fn of(bytes: usize) -> Self {
+        let most = MAX_NODES.min(FREE_NODES + bytes / BYTES_A_NODE);
+        Self { nodes: Cell::new(most), bytes: Cell::new(MAX_TEXT_BYTES), most }
     }
+}
+
+/// Adds to a list that grows by half, and not by as much again.
+fn add<T>(list: &mut Vec<T>, item: T) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(list.len() / 2 + 1);
+    }
+    list.push(item);
 }
 
 /// Reads a node as long as there is not too much of the document.
@@ -210,7 +225,7 @@ impl<'de> DeserializeSeed<'de> for ReadNode<'_> {
     type Value = Node;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
-        Self::take::<D::Error>(&self.0.nodes, 1, MAX_NODES, "values")?;
+        Self::take::<D::Error>(&self.0.nodes, 1, self.0.most, "values")?;
         deserializer.deserialize_any(self)
     }
 }
@@ -272,9 +287,8 @@ impl<'de> Visitor<'de> for ReadNode<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = seq.next_element_seed(self)? {
-            items.push(item);
+            add(&mut items, item);
         }
-        items.shrink_to_fit();
         Ok(Node::List(items))
     }
 
@@ -282,7 +296,7 @@ impl<'de> Visitor<'de> for ReadNode<'_> {
         let mut fields: Vec<(Box<str>, Node)> = Vec::new();
         while let Some(name) = map.next_key::<Box<str>>()? {
             self.text::<A::Error>(&name)?;
-            fields.push((name, map.next_value_seed(self)?));
+            add(&mut fields, (name, map.next_value_seed(self)?));
         }
         match Fields::new(fields) {
             Ok(fields) => Ok(Node::Map(Box::new(fields))),

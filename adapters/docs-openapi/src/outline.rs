@@ -8,7 +8,7 @@ use crate::{
     Parsed,
     node::Node,
     references::Files,
-    shape::{OpenApiVersion, operations},
+    shape::{MAX_TAGS, OpenApiVersion, operations},
 };
 
 /// Most bytes of a description that is kept; the text of a page may be no longer.
@@ -36,7 +36,15 @@ pub(crate) fn outline<'a>(entry: &'a Parsed<'a>, files: &Files<'a>, version: Ope
         version: cut(&of_info("version").unwrap_or_default()),
         description: info.and_then(|info| text(info, "description")),
         servers: servers(root, version),
-        tags: root.get("tags").map(Node::items).unwrap_or_default().iter().filter_map(tag).collect(),
+        // Of more, the problem is told; they need not be kept.
+        tags: root
+            .get("tags")
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .take(MAX_TAGS)
+            .filter_map(tag)
+            .collect(),
         operations: all_of(entry, "paths", files),
         webhooks: all_of(entry, "webhooks", files),
         schemas: schemas

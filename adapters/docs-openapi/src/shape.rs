@@ -16,7 +16,7 @@ const MAX_PATHS: usize = 20_000;
 /// Most characters of a path.
 const MAX_PATH: usize = 2_000;
 /// Most tags, and most of one operation.
-const MAX_TAGS: usize = 2_000;
+pub(crate) const MAX_TAGS: usize = 2_000;
 const MAX_OPERATION_TAGS: usize = 100;
 
 /// Which OpenAPI a specification is written in.

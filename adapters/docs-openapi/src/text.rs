@@ -34,7 +34,7 @@ pub(crate) fn parse(bytes: &Bytes) -> Result<(SpecFormat, Node), Unparsed> {
         line: Some(1 + bytes.iter().take(at).filter(|byte| **byte == b'\n').count() as u64),
     })?;
     let format = format_of(text);
-    let root = read_with(text, format, ReadNode(&Left::default()))?;
+    let root = read_with(text, format, ReadNode(&Left::of(text.len())))?;
     Ok((format, root))
 }
 
