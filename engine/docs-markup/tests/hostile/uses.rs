@@ -1,0 +1,115 @@
+//! What is made of text that was read: links in it rewritten, its references, its segments; and documents as JSON.
+
+use docs_markup::{
+    document,
+    gitsync::{RepoPath, references},
+    markdown::{Resolution, rewrite_links},
+    translate::translated_markdown,
+};
+use docs_model::{Document, MAX_PAGE_BYTES};
+
+use crate::{
+    DOCUMENT, FRAMES, MARKDOWN,
+    harness::{self, MEMORY, OWN, Parser},
+};
+
+#[test]
+fn what_is_made_of_repeated_constructs_takes_memory_that_follows_their_bytes() {
+    harness::run(PARSERS);
+}
+
+const PARSERS: &[Parser] = &[
+    Parser {
+        name: "rewritten links",
+        pieces: MARKDOWN,
+        frames: FRAMES,
+        most: MAX_PAGE_BYTES,
+        memory: MEMORY,
+        own: LINKS,
+        read: rewrite,
+    },
+    Parser {
+        name: "references",
+        pieces: MARKDOWN,
+        frames: FRAMES,
+        most: MAX_PAGE_BYTES,
+        memory: MEMORY,
+        own: LINKS,
+        read: refer,
+    },
+    Parser {
+        name: "translation",
+        pieces: MARKDOWN,
+        frames: FRAMES,
+        most: MAX_PAGE_BYTES,
+        memory: MEMORY,
+        own: 3 * DOCUMENT,
+        read: translate,
+    },
+    Parser {
+        name: "document as JSON",
+        pieces: JSON,
+        frames: IN_JSON,
+        most: 2 * MAX_PAGE_BYTES,
+        memory: MEMORY,
+        own: OWN,
+        read: read_json,
+    },
+];
+
+/// Bytes of memory that what is made of links may take: of at most 20,000 of them, whatever the text.
+const LINKS: usize = 4 << 20;
+
+fn rewrite(text: &str) {
+    let new = rewrite_links(text, |_| Resolution::To("x y(".to_owned()));
+    drop(rewrite_links(&new, |_| Resolution::Plain));
+}
+
+fn refer(text: &str) {
+    drop(references(text, &RepoPath::default(), &RepoPath::default()));
+}
+
+fn translate(text: &str) {
+    drop(translated_markdown(text, |segment| Some(segment.to_owned())));
+}
+
+fn read_json(text: &str) {
+    if let Ok(read) = serde_json::from_str::<Document>(text) {
+        drop(document::print(&read));
+    }
+}
+
+const JSON: &[&str] = &[
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "0,",
+    "\"a\":",
+    "\"a\",",
+    "\"nodes\":[",
+    "{\"object\":\"block\",\"type\":\"paragraph\",\"nodes\":[]},",
+    "{\"object\":\"block\",\"type\":\"divider\"},",
+    "{\"object\":\"block\",\"type\":\"blockquote\",\"nodes\":[",
+    "{\"object\":\"text\",\"leaves\":[]},",
+    "{\"object\":\"text\",\"leaves\":[{\"object\":\"leaf\",\"text\":\"a\",\"marks\":[]}]},",
+    "{\"object\":\"leaf\",\"text\":\"a\",\"marks\":[]},",
+    "{\"object\":\"mark\",\"type\":\"bold\"},",
+    "{\"object\":\"inline\",\"type\":\"annotation\",\"nodes\":[]},",
+    "{\"object\":\"block\",\"type\":\"image\",\"data\":{\"ref\":{\"kind\":\"url\",\"url\":\"a\"}}},",
+    "{\"object\":\"block\",\"type\":\"hint\",\"data\":{\"style\":\"info\"},\"nodes\":[",
+    "\\u0000",
+    "\"",
+    " ",
+    "é",
+];
+
+const IN_JSON: &[(&str, &str)] = &[
+    ("", ""),
+    ("{\"object\":\"document\",\"nodes\":[", "{\"object\":\"block\",\"type\":\"paragraph\",\"nodes\":[]}]}"),
+    (
+        "{\"object\":\"document\",\"nodes\":[{\"object\":\"block\",\"type\":\"paragraph\",\"nodes\":[",
+        "{\"object\":\"text\",\"leaves\":[]}]}]}",
+    ),
+];
