@@ -39,7 +39,7 @@ const PARSERS: &[Parser] = &[
 ];
 
 fn read_spec(text: &str) {
-    let entry = SpecFile { location: String::new(), bytes: Bytes::copy_from_slice(text.as_bytes()) };
+    let entry = SpecFile { bytes: Bytes::copy_from_slice(text.as_bytes()), ..SpecFile::default() };
     drop(read(&SpecFiles { entry, others: Vec::new() }));
 }
 
