@@ -158,23 +158,23 @@ impl Seen {
 /// Bytes of the inputs that repeat one piece.
 const SHORT: usize = 40_000;
 const LONG: usize = 1_000_000;
-/// The same in a run that does not say how many inputs it wants: unoptimised code takes a minute and a half for the
-/// long ones.
-const ORDINARY: usize = 160_000;
+/// The same in a run that does not say how many inputs it wants: unoptimised code takes minutes for longer ones.
+const ORDINARY: [usize; 2] = [10_000, 50_000];
 
 /// Each piece and a frame with it over and over, short, long, and as long as anything that is read; and as stairs: once
 /// on the first line, and once more on each line than on the one before. A run that does not say how many inputs it
 /// wants has no stairs that are long.
 fn whole(parser: &Parser, is_long: bool) -> impl Iterator<Item = String> {
-    let lengths = if is_long { vec![SHORT, LONG, parser.most] } else { vec![SHORT, ORDINARY] };
+    let lengths = if is_long { vec![SHORT, LONG, parser.most] } else { ORDINARY.to_vec() };
     let mut lengths: Vec<usize> = lengths.into_iter().map(|length| length.min(parser.most)).collect();
     lengths.dedup();
     lengths.into_iter().flat_map(move |length| {
         parser.pieces.iter().enumerate().flat_map(move |(at, piece)| {
             let (before, behind) = parser.frames[at % parser.frames.len()];
+            let is_stairs = is_long || length < ORDINARY[1];
             let length = length.saturating_sub(before.len() + behind.len());
             let even = piece.repeat(length / piece.len().max(1));
-            let stairs = (is_long || length < ORDINARY).then(|| stairs(piece, length));
+            let stairs = is_stairs.then(|| stairs(piece, length));
             std::iter::once(even).chain(stairs).map(move |inside| format!("{before}{inside}{behind}"))
         })
     })
