@@ -140,8 +140,8 @@ impl<'a> Archive<'a> {
         let mut limit = MAX_FILE_BYTES.min(self.left);
         // What an entry says of its size need not be true, so it is what comes out that counts.
         limit = limit.min(packed.saturating_mul(MAX_RATIO).max(SMALL));
-        // What the entry says of its size is enough to begin with, so that there are no two copies while it grows; unless
-        // it says more than files are packed.
+        // What the entry says of its size is enough to begin with, so that there are no two copies while it grows;
+        // unless it says more than files are packed.
         let told = entry.size().min(limit).min(packed.saturating_mul(USUAL_RATIO)).saturating_add(1);
         let mut bytes = Vec::with_capacity(usize::try_from(told).unwrap_or_default());
         let read = entry.take(limit + 1).read_to_end(&mut bytes);

@@ -250,7 +250,7 @@ async fn a_page_of_a_repository_that_is_too_long_is_named_and_the_rest_is_import
     setting.git.put("long.md", [b"# Long\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES + 1]].concat());
     setting.git.put("huge.md", vec![b'a'; 99 * MB]);
     // What is short enough and has links that become longer.
-    let links = "[a](fits.md)".repeat(MAX_PAGE_BYTES / 12);
+    let links = "[a](fits.md)\n\n".repeat(15_000) + &"Some words.\n\n".repeat(MAX_PAGE_BYTES / 20);
     setting.git.put("links.md", format!("# Links\n\n{links}").into_bytes());
     measured.restart();
     let (state, said) = setting.import_repository().await;

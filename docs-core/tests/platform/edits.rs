@@ -367,11 +367,16 @@ async fn a_page_that_is_too_long_is_refused_with_the_name_of_its_field() {
         let error = draft.edit(json!([change])).await.refused(ErrorKind::Invalid);
         assert_eq!(error.message(), format!("changes[0].document.markdown: {long}"));
     }
-    let leaf = json!({ "object": "leaf", "text": "a".repeat(MAX_PAGE_BYTES) });
-    let paragraph = json!({
-        "object": "block", "type": "paragraph", "isVoid": false, "nodes": [{ "object": "text", "leaves": [leaf] }],
-    });
-    let tree = json!({ "document": { "object": "document", "nodes": [paragraph] } });
+    // Ten paragraphs, with an empty line between each two and the end of the last line.
+    let paragraph = |bytes: usize| {
+        let leaf = json!({ "object": "leaf", "text": "a".repeat(bytes) });
+        json!({
+            "object": "block", "type": "paragraph", "isVoid": false, "nodes": [{ "object": "text", "leaves": [leaf] }],
+        })
+    };
+    let mut nodes = vec![paragraph(MAX_PAGE_BYTES / 10 - 2); 9];
+    nodes.push(paragraph(MAX_PAGE_BYTES / 10));
+    let tree = json!({ "document": { "object": "document", "nodes": nodes } });
     let tree = json!({ "operation": "insert_page", "title": "Tree", "document": tree });
     let error = draft.edit(json!([tree])).await.refused(ErrorKind::Invalid);
     assert_eq!(error.message(), format!("changes[0].document: {long}"));

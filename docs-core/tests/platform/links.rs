@@ -240,7 +240,7 @@ async fn the_organization_that_a_link_leads_to_is_the_one_that_is_read() {
 async fn totals_judge_a_bounded_number_of_the_links_that_leave_and_lists_judge_each() {
     let w = World::new().await;
     let texts: Vec<String> = (0..6)
-        .map(|page| (0..1_000).map(|n| format!("[x](/spaces/missing/pages/p{page}x{n})\n")).collect())
+        .map(|page| (0..1_000).map(|n| format!("[x](/spaces/missing/pages/p{page}x{n})\n\n")).collect())
         .collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let (space, pages) = filled(&w, &texts).await;

@@ -46,7 +46,7 @@ async fn translated(s: &Server) -> (String, String) {
         json!({ "operation": "insert_page", "title": "Start", "document": { "markdown": "Hello.\n" } });
     s.post(&format!("{request}/content"), 200, json!({ "changes": [page] })).await;
     s.post(&format!("{request}/merge"), 200, json!({})).await;
-    let new = json!({ "source": { "space": space, "language": "en" }, "language": "pt-br" });
+    let new = json!({ "source": { "space": space, "language": "en" }, "language": "pt" });
     let created = s.post(&format!("/v1/orgs/{}/translations", s.org), 201, new).await;
     assert_eq!(created.header("location"), None, "the contract has none");
     assert_eq!(created.body["status"], "pending");
@@ -90,7 +90,7 @@ async fn a_translation_is_created_read_listed_changed_run_and_deleted() {
     let (space, path) = translated(&s).await;
     s.platform.settle().await.expect("settled");
     let done = s.get(&path).await;
-    assert_eq!((&done["status"], &done["language"]), (&json!("completed"), &json!("pt-br")));
+    assert_eq!((&done["status"], &done["language"]), (&json!("completed"), &json!("pt")));
     assert_eq!(done["source"], json!({ "space": space, "language": "en" }));
     assert_eq!(done["permissions"], json!({ "view": true, "edit": true }));
     assert_eq!(done["stats"]["latestWords"], 2);

@@ -96,8 +96,8 @@ pub enum Resolution {
     Plain,
 }
 
-/// Most destinations that are found in a text, and most definitions that its links may use; what goes beyond is as if it
-/// were text.
+/// Most destinations that are found in a text, and most definitions that its links may use; what goes beyond is as if
+/// it were text.
 pub const MAX_LINKS: usize = 20_000;
 
 /// The destinations in a text, in the order they stand in it. Code has none, and neither have bare addresses; nor has a
