@@ -237,8 +237,11 @@ impl World {
     async fn check_spaces(&self, client: &Client, may_be: &[u32]) {
         for pair in &self.pairs {
             let mut found = Vec::new();
+            // An import may end while the pages are read one by one: all of them are read as one revision has them.
+            let revision = id(&client.get(&format!("/spaces/{}/content", pair.space)).await);
             for (page, path) in pages(client, &pair.space).await {
-                let path_of = format!("/spaces/{}/content/page/{page}?format=markdown", pair.space);
+                let path_of =
+                    format!("/spaces/{}/revisions/{revision}/page/{page}?format=markdown", pair.space);
                 let text = client.get(&path_of).await["markdown"].as_str().unwrap_or_default().to_owned();
                 let is = |number: &&u32| {
                     version(**number)[&path]
