@@ -55,11 +55,24 @@ struct Parsed<'a> {
     root: Arc<Node>,
 }
 
-/// Reads a specification as far as its files are at hand.
+/// The stack that a specification is read on. Nesting is bounded, and what is nested so deep takes some megabytes of it
+/// where the program is not optimised: more than a thread has that its caller made.
+const STACK: usize = 32 << 20;
+
+/// Reads a specification as far as its files are at hand, on a thread of its own.
 ///
 /// # Errors
 /// [`SpecError`]; problems of a document that could be read at all are in the answer.
 pub fn read(files: &SpecFiles) -> Result<ReadSpec, SpecError> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("openapi".to_owned()).stack_size(STACK);
+        let reading = thread.spawn_scoped(scope, || read_here(files));
+        let reading = reading.map_err(|error| SpecError::Failed(error.to_string()))?;
+        reading.join().unwrap_or_else(|_| Err(SpecError::Failed("its reader panicked".to_owned())))
+    })
+}
+
+fn read_here(files: &SpecFiles) -> Result<ReadSpec, SpecError> {
     let all = || std::iter::once(&files.entry).chain(&files.others);
     let size: usize = all().map(|file| file.bytes.len()).sum();
     if size > MAX_SPEC_BYTES {
