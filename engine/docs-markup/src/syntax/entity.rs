@@ -2,8 +2,13 @@
 
 use std::borrow::Cow;
 
+use html5gum::{DefaultEmitter, Emitter, ForwardingEmitter, State, Token, Tokenizer};
+
 /// Longest name of a character.
 const MAX_NAME: usize = 32;
+
+/// What a tokenizer of HTML changes besides references: such bytes are kept, and the text is read in pieces between them.
+const KEPT: [char; 2] = ['\r', '\0'];
 
 /// Resolves the character references of text between tags.
 ///
@@ -13,13 +18,64 @@ const MAX_NAME: usize = 32;
 /// ```
 #[must_use]
 pub fn decode(text: &str) -> Cow<'_, str> {
-    htmlize::unescape(text)
+    resolve(text, |piece, resolved| {
+        let mut tokens = Tokenizer::new_with_emitter(piece, Quiet::default());
+        tokens.set_state(State::RcData);
+        for token in tokens.flatten() {
+            if let Token::String(text) = token {
+                resolved.push_str(&String::from_utf8_lossy(&text));
+            }
+        }
+    })
 }
 
 /// Resolves the character references of the value of an attribute, where `&copy=` is no reference.
 #[must_use]
 pub fn decode_attribute(value: &str) -> Cow<'_, str> {
-    htmlize::unescape_attribute(value)
+    resolve(value, |piece, resolved| {
+        let tag = format!("<a b=\"{}\">", piece.replace('"', "&quot;"));
+        for token in Tokenizer::new_with_emitter(tag.as_str(), Quiet::default()).flatten() {
+            if let Token::StartTag(tag) = token {
+                let values = tag.attributes.values();
+                values.for_each(|value| resolved.push_str(&String::from_utf8_lossy(value)));
+            }
+        }
+    })
+}
+
+/// Resolves the pieces of a text that may have references.
+fn resolve(text: &str, read: impl Fn(&str, &mut String)) -> Cow<'_, str> {
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    let mut resolved = String::with_capacity(text.len());
+    for line in text.split_inclusive(KEPT) {
+        let piece = line.trim_end_matches(KEPT);
+        match piece.contains('&') {
+            true => read(piece, &mut resolved),
+            false => resolved.push_str(piece),
+        }
+        resolved.push_str(&line[piece.len()..]);
+    }
+    Cow::Owned(resolved)
+}
+
+/// Tokens without what the standard calls errors.
+#[derive(Default)]
+struct Quiet(DefaultEmitter);
+
+impl ForwardingEmitter for Quiet {
+    type Token = Token;
+
+    fn inner(&mut self) -> &mut impl Emitter<Token = Token> {
+        &mut self.0
+    }
+
+    fn emit_error(&mut self, _error: html5gum::Error) {}
+
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
 }
 
 /// The length of the reference that a text begins with, its semicolon included: what Markdown takes for one.
@@ -70,6 +126,36 @@ mod tests {
             ["", "&", "&;", "&#;", "&#x;", "&amp", "&ampx;", "&ltx;", "&am p;", "x&amp;", "&no;", "&a#b;"]
         {
             assert_eq!(reference(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_reference_is_kept_byte_for_byte() {
+        for text in
+            ["", "&", "a\r\nb & c\0", "<title></title>&none;", "\"'&\u{feff}", "&#", "& amp;", "\u{feff}&"]
+        {
+            assert_eq!(decode(text), text);
+            assert_eq!(decode_attribute(text), text);
+        }
+    }
+
+    #[test]
+    fn a_reference_is_resolved_as_the_standard_says() {
+        // Text, between tags, in an attribute.
+        let table = [
+            ("&lt;a&gt;\r\n&amp;", "<a>\r\n&", "<a>\r\n&"),
+            ("&copy 1", "© 1", "© 1"),
+            ("?a=1&copy=2", "?a=1©=2", "?a=1&copy=2"),
+            ("&ampx", "&x", "&ampx"),
+            ("&notit;", "¬it;", "&notit;"),
+            ("&#0;&#x110000;&#xD800;", "\u{fffd}\u{fffd}\u{fffd}", "\u{fffd}\u{fffd}\u{fffd}"),
+            ("&#x80;", "€", "€"),
+            ("\"&quot;'", "\"\"'", "\"\"'"),
+            ("&amp;amp;", "&amp;", "&amp;"),
+        ];
+        for (text, between, inside) in table {
+            assert_eq!(decode(text), between, "{text}");
+            assert_eq!(decode_attribute(text), inside, "{text}");
         }
     }
 
