@@ -18,7 +18,7 @@ use crate::{
 
 /// Reads a commit of the repository in a folder, and copies nothing.
 pub(crate) fn fetch(folder: &Path, reference: &str, limits: Limits) -> Result<GitCheckout, GitError> {
-    let repository = open(folder, RepositoryOpenFlags::BARE)?;
+    let repository = open(folder, reference, RepositoryOpenFlags::BARE)?;
     let commit = find(&repository, reference, limits)?;
     let commit = commit.ok_or_else(|| GitError::NoRef(reference.to_owned()))?;
     GitCheckout::read(Shared::new(repository, Held::default()), commit, limits)
@@ -26,7 +26,7 @@ pub(crate) fn fetch(folder: &Path, reference: &str, limits: Limits) -> Result<Gi
 
 /// Where a ref of the repository in a folder leads to; none where there is no such ref.
 pub(crate) fn commit_of(folder: &Path, reference: &str, limits: Limits) -> Result<Option<Oid>, GitError> {
-    find(&open(folder, RepositoryOpenFlags::BARE)?, reference, limits)
+    find(&open(folder, reference, RepositoryOpenFlags::BARE)?, reference, limits)
 }
 
 fn find(repository: &Repository, reference: &str, limits: Limits) -> Result<Option<Oid>, GitError> {
@@ -43,8 +43,8 @@ fn find(repository: &Repository, reference: &str, limits: Limits) -> Result<Opti
 }
 
 /// Opens a repository for a push.
-pub(crate) fn open_to_write(folder: &Path) -> Result<Repository, GitError> {
-    open(folder, RepositoryOpenFlags::empty())
+pub(crate) fn open_to_write(folder: &Path, reference: &str) -> Result<Repository, GitError> {
+    open(folder, reference, RepositoryOpenFlags::empty())
 }
 
 /// Longest file that names other folders.
@@ -55,7 +55,7 @@ const MAX_ALTERNATES: usize = 16;
 
 /// Opens the repository in a folder: a bare one, or that of a working copy. Nothing is looked for above it, and what
 /// leads out of it is refused: whoever may write in a folder must not make others read elsewhere.
-fn open(folder: &Path, flags: RepositoryOpenFlags) -> Result<Repository, GitError> {
+fn open(folder: &Path, reference: &str, flags: RepositoryOpenFlags) -> Result<Repository, GitError> {
     let root = fs::canonicalize(folder).map_err(|_| GitError::NoRepository)?;
     let own = root.join(".git");
     let git = match fs::symlink_metadata(&own) {
@@ -76,7 +76,8 @@ fn open(folder: &Path, flags: RepositoryOpenFlags) -> Result<Repository, GitErro
     {
         inside(&root, &common.join(name))?;
     }
-    check_alternates(&root, common.join("objects"))?;
+    [&git, &common].into_iter().try_for_each(|folder| inside(&root, &folder.join(reference)).map(drop))?;
+    check_objects(&root, common.join("objects"))?;
     let flags = flags | RepositoryOpenFlags::NO_SEARCH | RepositoryOpenFlags::NO_DOTGIT;
     Repository::open_ext(&git, flags, &[] as &[&Path]).map_err(|error| match (error.class(), error.code()) {
         (_, ErrorCode::Owner) => {
@@ -87,8 +88,33 @@ fn open(folder: &Path, flags: RepositoryOpenFlags) -> Result<Repository, GitErro
     })
 }
 
-/// The folders that objects are read from as well must be inside too.
-fn check_alternates(root: &Path, objects: PathBuf) -> Result<(), GitError> {
+/// How deep files lie in a folder of objects: `info/commit-graphs/graph-….graph`.
+const MAX_DEPTH: usize = 2;
+
+/// No link in a folder may lead out, nor one where such a link leads.
+fn check_links(root: &Path, folder: PathBuf) -> Result<(), GitError> {
+    let mut todo = vec![(folder, 0)];
+    while let Some((folder, depth)) = todo.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                continue;
+            }
+            Err(error) => return Err(GitError::Broken(error.to_string())),
+        };
+        for entry in entries {
+            let (path, kind) = entry
+                .and_then(|entry| Ok((entry.path(), entry.file_type()?)))
+                .map_err(|error| GitError::Broken(error.to_string()))?;
+            let path = if kind.is_symlink() { inside(root, &path)? } else { Some(path) };
+            todo.extend(path.filter(|_| !kind.is_file() && depth < MAX_DEPTH).map(|path| (path, depth + 1)));
+        }
+    }
+    Ok(())
+}
+
+/// What is read of a folder of objects must be inside, and so must the folders that objects are read from as well.
+fn check_objects(root: &Path, objects: PathBuf) -> Result<(), GitError> {
     let mut seen = BTreeSet::new();
     let mut todo = vec![objects];
     while let Some(objects) = todo.pop() {
@@ -100,6 +126,7 @@ fn check_alternates(root: &Path, objects: PathBuf) -> Result<(), GitError> {
                 "at most {MAX_ALTERNATES} folders of objects are allowed"
             )));
         }
+        check_links(root, objects.clone())?;
         let Some(text) = read_links(&objects.join("info/alternates"))? else { continue };
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             todo.extend(inside(root, &objects.join(line))?);

@@ -27,7 +27,7 @@ pub(crate) async fn push(
 ) -> Result<Commit, GitError> {
     let update = Update::new(request)?;
     let (base, update, folder) = listing::blocking(move || {
-        let repository = disk::open_to_write(&folder)?;
+        let repository = disk::open_to_write(&folder, &update.reference)?;
         check(&repository, &update)?;
         let base = match update.parent {
             Some(commit)
@@ -43,7 +43,7 @@ pub(crate) async fn push(
     .await?;
     let Made { id, commit, pack } = make(base, request, limits, files).await?;
     listing::blocking(move || {
-        let repository = disk::open_to_write(&folder)?;
+        let repository = disk::open_to_write(&folder, &update.reference)?;
         {
             let odb = repository.odb().map_err(|error| broken(&error))?;
             let mut objects = odb.packwriter().map_err(|error| no_room(error.message()))?;

@@ -221,13 +221,29 @@ async fn a_working_copy_is_read_where_it_is() {
 #[cfg(unix)]
 #[tokio::test]
 async fn what_leads_out_of_the_folder_is_refused() {
-    use std::{fs, os::unix::fs::symlink, path::Path};
+    use std::{
+        fs,
+        os::unix::fs::symlink,
+        path::{Path, PathBuf},
+    };
 
     let other = Fixture::filled();
     let elsewhere = other.path().to_owned();
     let write = |path: &Path, text: &str| fs::write(path, text).unwrap();
+    // A folder of loose objects, and one of them.
+    let loose = |git: &Path| {
+        let is_loose = |path: &PathBuf| path.file_name().is_some_and(|name| name.len() == 2);
+        let folders = fs::read_dir(git.join("objects")).unwrap().map(|entry| entry.unwrap().path());
+        let folder = folders.filter(is_loose).next().unwrap();
+        let object = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+        (folder, object)
+    };
+    let link = |from: &str, path: &Path| {
+        fs::remove_dir_all(path).or_else(|_| fs::remove_file(path)).unwrap();
+        symlink(from, path).unwrap();
+    };
     type Lead<'a> = Box<dyn Fn(&Path) + 'a>;
-    let leads: [(&str, Lead<'_>); 5] = [
+    let leads: [(&str, Lead<'_>); 10] = [
         (
             "objects of another",
             Box::new(|git| write(&git.join("objects/info/alternates"), &format!("{elsewhere}/objects\n"))),
@@ -245,6 +261,21 @@ async fn what_leads_out_of_the_folder_is_refused() {
             }),
         ),
         ("a linked file", Box::new(|git| symlink("/etc/passwd", git.join("packed-refs")).unwrap())),
+        ("a linked branch", Box::new(|git| link("/etc/passwd", &git.join("refs/heads/main")))),
+        ("a linked folder among the objects", Box::new(|git| link(&elsewhere, &loose(git).0))),
+        ("a linked object", Box::new(|git| link("/etc/passwd", &loose(git).1))),
+        (
+            "a linked pack",
+            Box::new(|git| symlink("/etc/passwd", git.join("objects/pack/pack-1.pack")).unwrap()),
+        ),
+        (
+            "a link where a link leads",
+            Box::new(|git| {
+                fs::rename(git.join("objects/pack"), git.join("packs")).unwrap();
+                symlink("../packs", git.join("objects/pack")).unwrap();
+                symlink("/etc/passwd", git.join("packs/pack-1.pack")).unwrap();
+            }),
+        ),
     ];
     for (name, lead) in leads {
         let fixture = Fixture::filled();
