@@ -126,22 +126,14 @@ done
         assert_eq!(setting["state"]["inStep"], true, "{setting}");
     }
 
-    /// The page of a file, and its text.
-    async fn page(&self, path: &str) -> (String, String) {
-        let content = self.client.get(&format!("/spaces/{}/content", self.space)).await;
-        let pages = content["pages"].as_array().expect("pages");
-        let page = pages.iter().find(|page| page["git"]["path"] == path).expect("a page of the file");
-        let read = format!("/spaces/{}/content/page/{}?format=markdown", self.space, id(page));
-        (id(page), self.client.get(&read).await["markdown"].as_str().expect("a text").to_owned())
+    /// The text of the page of a file.
+    async fn text(&self, path: &str) -> String {
+        crate::page_of(&self.client, &self.space, path).await.1
     }
 
     async fn edit(&self, path: &str, from: &str, to: &str) {
         println!("> change request on {path}: {from} -> {to}, merged");
-        let (page, text) = self.page(path).await;
-        assert!(text.contains(from), "{text}");
-        let document = json!({ "markdown": text.replace(from, to) });
-        let change = json!({ "operation": "update_page", "page": page, "document": document });
-        crate::edit(&self.client, &self.space, json!([change])).await;
+        crate::edit_page(&self.client, &self.space, path, (from, to)).await;
     }
 
     /// Changes a text in the working copy, and pushes it. The hook has run when this is over.
@@ -168,12 +160,12 @@ async fn the_push_hook_of_a_host_and_the_merges_of_a_space_keep_both_in_step() {
     let store = format!("sqlite:{}", folder.path().join("docs.db").display());
     let server = Process::with(&["--bind", "127.0.0.1:0", "--store", &store, "--outbound", "private"]).await;
     let pair = Pair::new(folder.path(), &host, Client::new(&server.base, TOKEN)).await;
-    assert_eq!(pair.page("README.md").await.1, "Hello.\n");
+    assert_eq!(pair.text("README.md").await, "Hello.\n");
 
     pair.push("README.md", "Hello.", "Hello again.");
     assert_eq!(pair.told(), ["202"], "the hook was heard");
     pair.in_step().await;
-    assert_eq!(pair.page("README.md").await.1, "Hello again.\n");
+    assert_eq!(pair.text("README.md").await, "Hello again.\n");
 
     let before = commits(&pair.repository);
     pair.edit("guide.md", "First.", "First of all.").await;
@@ -207,7 +199,7 @@ async fn the_push_hook_of_a_host_and_the_merges_of_a_space_keep_both_in_step() {
     let shown = pair.client.get(&format!("/spaces/{}/change-requests/{request}", pair.space)).await;
     println!("  change request #{}: {}", shown["number"], shown["subject"]);
     assert_eq!(commits(&pair.repository), pushed, "nothing is pushed while people have to decide");
-    assert_eq!(pair.page("guide.md").await.1, "First of all.\n\nOurs.\n");
+    assert_eq!(pair.text("guide.md").await, "First of all.\n\nOurs.\n");
 
     // The hook is right again, and what it tells of comes into the same change request.
     pair.hook(&pair.secret);

@@ -28,3 +28,20 @@ async fn edit(client: &Client, space: &str, changes: Value) {
     let merged = client.post(&format!("{request}/merge"), json!({})).await;
     assert_eq!(merged["result"], "merge", "{merged}");
 }
+
+/// The page of a file, and its text.
+async fn page_of(client: &Client, space: &str, path: &str) -> (String, String) {
+    let content = client.get(&format!("/spaces/{space}/content")).await;
+    let pages = content["pages"].as_array().expect("pages");
+    let page = pages.iter().find(|page| page["git"]["path"] == path).expect("a page of the file");
+    let read = format!("/spaces/{space}/content/page/{}?format=markdown", id(page));
+    (id(page), client.get(&read).await["markdown"].as_str().expect("a text").to_owned())
+}
+
+/// Puts a text in place of another on the page of a file, by way of a change request.
+async fn edit_page(client: &Client, space: &str, path: &str, (from, to): (&str, &str)) {
+    let (page, text) = page_of(client, space, path).await;
+    assert!(text.contains(from), "{text}");
+    let document = json!({ "markdown": text.replace(from, to) });
+    edit(client, space, json!([{ "operation": "update_page", "page": page, "document": document }])).await;
+}

@@ -61,20 +61,12 @@ impl Story {
     }
 
     /// The text of the page of a file.
-    async fn text(&self, path: &str) -> (String, String) {
-        let content = self.client.get(&format!("/spaces/{}/content", self.space)).await;
-        let pages = content["pages"].as_array().expect("pages");
-        let page = pages.iter().find(|page| page["git"]["path"] == path).expect("a page of the file");
-        let read = format!("/spaces/{}/content/page/{}?format=markdown", self.space, id(page));
-        (id(page), self.client.get(&read).await["markdown"].as_str().expect("a text").to_owned())
+    async fn text(&self, path: &str) -> String {
+        crate::page_of(&self.client, &self.space, path).await.1
     }
 
     async fn edit(&self, path: &str, from: &str, to: &str) {
-        let (page, text) = self.text(path).await;
-        assert!(text.contains(from), "{text}");
-        let document = json!({ "markdown": text.replace(from, to) });
-        let change = json!({ "operation": "update_page", "page": page, "document": document });
-        crate::edit(&self.client, &self.space, json!([change])).await;
+        crate::edit_page(&self.client, &self.space, path, (from, to)).await;
     }
 }
 
@@ -135,7 +127,7 @@ async fn what_is_edited_on_either_side_of_a_host_with_a_password_arrives_on_the_
         );
     }
     story.done("import").await;
-    assert_eq!(story.text("README.md").await.1, "Hello.\n");
+    assert_eq!(story.text("README.md").await, "Hello.\n");
 
     println!("edit on the platform");
     story.edit("guide.md", "| 1 | 2 |", "| 1 | 3 |").await;
@@ -148,8 +140,8 @@ async fn what_is_edited_on_either_side_of_a_host_with_a_password_arrives_on_the_
     println!("edit in Git");
     edit_and_push(&work, "README.md", "Hello.", "Hello again.");
     story.pushed().await;
-    assert_eq!(story.text("README.md").await.1, "Hello again.\n");
-    assert!(story.text("guide.md").await.1.contains("| 1 | 3 |"));
+    assert_eq!(story.text("README.md").await, "Hello again.\n");
+    assert!(story.text("guide.md").await.contains("| 1 | 3 |"));
 
     println!("both, one after the other");
     story.edit("README.md", "again", "for the third time").await;

@@ -8,7 +8,7 @@ use docs_core::{
     model::{GitSyncDirection, JobState, Role, SpaceId},
     ports::GitError,
 };
-use docs_memstore::MemRefs;
+use docs_memstore::{MemGit, MemRefs};
 use serde_json::{Value, json};
 
 use super::{FILES, assert_in_step, conflicts::torn, in_step, jobs, push, put, setting, settle, state, text};
@@ -124,16 +124,21 @@ async fn whoever_asks_for_a_run_does_not_wait_for_one_that_was_put_off() {
     assert_eq!(text(&w, &space, "readme").await, "Bye.\n");
 }
 
+/// The branch goes, and what is edited then is not exported: it is said that the branch is gone.
+async fn assert_misses_the_branch(w: &World, remote: &MemGit, space: &SpaceId) {
+    remote.edit(|repository| repository.refs = MemRefs::Only(["refs/heads/other".to_owned()].into()));
+    let limits = at(w, space, "limits").await;
+    change(w, space, set(&limits, "Two.\n")).await;
+    settle(w).await;
+    let shown = state(w, space).await.state.job.expect("a job");
+    assert!(shown.error.is_some_and(|error| error.contains("refs/heads/main any more")), "it is said");
+    assert_eq!(commits(remote), 0);
+}
+
 #[tokio::test]
 async fn a_branch_that_somebody_deleted_is_missed_and_not_made_again() {
     let (w, remote, space) = in_step(FILES, json!({})).await;
-    remote.edit(|repository| repository.refs = MemRefs::Only(["refs/heads/other".to_owned()].into()));
-    let limits = at(&w, &space, "limits").await;
-    change(&w, &space, set(&limits, "Two.\n")).await;
-    settle(&w).await;
-    let shown = state(&w, &space).await.state.job.expect("a job");
-    assert!(shown.error.is_some_and(|error| error.contains("refs/heads/main any more")), "it is said");
-    assert_eq!(commits(&remote), 0);
+    assert_misses_the_branch(&w, &remote, &space).await;
 }
 
 #[tokio::test]
@@ -141,13 +146,7 @@ async fn a_branch_that_is_only_exported_to_is_not_made_again_either() {
     let (w, remote, space) = in_step(FILES, json!({})).await;
     put(&w, &space, json!({ "direction": "export" })).await;
     settle(&w).await;
-    remote.edit(|repository| repository.refs = MemRefs::Only(["refs/heads/other".to_owned()].into()));
-    let limits = at(&w, &space, "limits").await;
-    change(&w, &space, set(&limits, "Two.\n")).await;
-    settle(&w).await;
-    let shown = state(&w, &space).await.state.job.expect("a job");
-    assert!(shown.error.is_some_and(|error| error.contains("refs/heads/main any more")), "it is said");
-    assert_eq!(commits(&remote), 0);
+    assert_misses_the_branch(&w, &remote, &space).await;
     // Whoever makes it again gets what was written meanwhile.
     remote.edit(|repository| repository.refs = MemRefs::Only(["refs/heads/main".to_owned()].into()));
     w.as_admin().space(&space).run_git_sync().await.expect("enqueued");
