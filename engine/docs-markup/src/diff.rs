@@ -52,6 +52,11 @@ impl<'a> Lines<'a> {
         lines
     }
 
+    /// Texts as numbers, each as it is.
+    pub fn number_all(&mut self, texts: &[&'a str]) -> Vec<LineId> {
+        texts.iter().map(|text| self.id(text)).collect()
+    }
+
     fn id(&mut self, line: &'a str) -> LineId {
         let next = LineId::try_from(self.known.len()).unwrap_or(LineId::MAX);
         *self.known.entry(line).or_insert(next)

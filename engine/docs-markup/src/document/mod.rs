@@ -21,6 +21,7 @@ mod atoms;
 mod blocks;
 mod builder;
 mod chunks;
+mod close;
 mod emoji;
 mod escape;
 mod figures;
@@ -134,14 +135,15 @@ pub fn is_same(a: &Document, b: &Document) -> bool {
     normal::blocks(&a.nodes) == normal::blocks(&b.nodes)
 }
 
-/// Writes a new document in place of an old text. Blocks that say what they said keep their bytes; without a change the
-/// text is the old one.
+/// Writes a new document in place of an old text. Blocks that say what they said keep their bytes, and those that say
+/// something else the way in which they are written, as far as it can be kept; without a change the text is the old
+/// one.
 ///
 /// # Errors
 ///
 /// As [`print()`].
 pub fn update(old: &str, new: &Document) -> Result<String, Invalid> {
-    source::update(old, new)
+    source::update_closely(old, new)
 }
 
 /// The text of a block by its key, cut to a preview; `None` when the text has no such block.

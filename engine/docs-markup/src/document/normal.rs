@@ -2,7 +2,7 @@
 
 use docs_model::{Block, BlockKind, ContentRef, Fragment, Inline, InlineKind, Leaf, Mark, Node, TextNode};
 
-use super::targets;
+use super::{spelling, targets};
 
 /// Text as it is compared: leaves with the same marks are one, and empty ones none.
 pub(super) fn inlines(nodes: &[Node]) -> Vec<Node> {
@@ -136,6 +136,7 @@ fn kind(kind: &mut BlockKind) {
             data.dark.iter_mut().for_each(reference);
             data.alt.take_if(|alt| alt.is_empty());
         }
+        BlockKind::Table(table) => spelling::clear_in(table),
         BlockKind::Drawing { target } => target.iter_mut().for_each(reference),
         BlockKind::File { target }
         | BlockKind::ContentRef { target }
@@ -167,7 +168,6 @@ fn kind(kind: &mut BlockKind) {
         | BlockKind::StepperStep { .. }
         | BlockKind::Columns { .. }
         | BlockKind::Column { .. }
-        | BlockKind::Table(_)
         | BlockKind::If { .. }
         | BlockKind::Integration(_) => {}
     }

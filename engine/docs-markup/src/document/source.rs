@@ -4,7 +4,14 @@ use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use docs_model::{Block, Document};
 
-use super::{Invalid, keys, lines, print::Printer, weight, whole, work::Reading};
+use super::{
+    Invalid,
+    close::{self, Way},
+    keys, lines,
+    print::Printer,
+    weight, whole,
+    work::Reading,
+};
 use crate::diff::{Change, changed};
 
 /// What lines end with.
@@ -83,6 +90,26 @@ impl<'a> Source<'a> {
         keys::assign(&mut document);
         Source { markdown: Cow::Borrowed(markdown), document, ranges, notes }
     }
+}
+
+/// The text of a new document as [`update`] writes it, or one that changes less of the old text.
+pub(super) fn update_closely(old: &str, new: &Document) -> Result<String, Invalid> {
+    let mut best = update(old, new)?;
+    let mut changed = close::lines_between(old, &best);
+    let mut before = None;
+    for way in [Way::Spelled, Way::Usual] {
+        // A line in place of another: nothing can be closer.
+        if changed <= 2 {
+            break;
+        }
+        let before = before.get_or_insert_with(|| Source::new(old).document);
+        let Some(text) = close::written(old, (before, new), (way, line_end(old))) else { continue };
+        let lines = close::lines_between(old, &text);
+        if lines < changed {
+            (best, changed) = (text, lines);
+        }
+    }
+    Ok(best)
 }
 
 /// The text of a new document: blocks that say what they said keep their bytes, and so does what stands between two

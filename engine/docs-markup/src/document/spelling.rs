@@ -1,6 +1,6 @@
 //! How things are written where there is more than one way.
 
-use docs_model::{Block, BlockKind, Fragment, Inline, InlineKind, Leaf, MarkKind, Node, TextNode};
+use docs_model::{Block, BlockKind, Fragment, Inline, InlineKind, Leaf, MarkKind, Node, TableData, TextNode};
 
 use super::{
     atoms,
@@ -15,6 +15,12 @@ pub(super) fn without(nodes: &[Node]) -> Vec<Node> {
 /// Nodes without any spelling but the labels of notes.
 pub(super) fn labelled(nodes: &[Node]) -> Vec<Node> {
     without_but(nodes, Keep::Labels)
+}
+
+/// Takes the spellings of its columns and rows from a table.
+pub(super) fn clear_in(table: &mut TableData) {
+    table.definition.values_mut().for_each(|column| column.spelling = None);
+    table.records.values_mut().for_each(|record| record.spelling.clear());
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
