@@ -94,6 +94,20 @@ pub struct GitState {
     /// What that commit is like apart from the bytes of what was imported, after an import.
     #[serde(default)]
     pub layout: Option<Hash>,
+    /// Where that commit has the content.
+    #[serde(default)]
+    pub places: Option<ContentPlaces>,
+}
+
+/// Where a repository has the content of a space, by paths from its root: what its configuration says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContentPlaces {
+    /// The folder that is read.
+    pub root: String,
+    /// The first page.
+    pub readme: String,
+    /// The table of contents.
+    pub summary: String,
 }
 
 impl GitState {

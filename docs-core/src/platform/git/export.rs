@@ -16,7 +16,8 @@ use self::{
 use super::{
     no_git,
     sync::{
-        ExportPayload, MadeBy, Times, branch_is_gone, format_error, git_error, is_set, readable, tree_of,
+        ExportPayload, MadeBy, Times, branch_is_gone, format_error, git_error, is_set, places_of, readable,
+        tree_of,
     },
 };
 use crate::{
@@ -37,7 +38,7 @@ use crate::{
     store::{
         Hash,
         jobs::JobOutcome,
-        records::{RevisionRecord, SpaceRecord, UserRecord},
+        records::{ContentPlaces, GitState, RevisionRecord, SpaceRecord, UserRecord},
     },
 };
 
@@ -184,7 +185,8 @@ impl Platform {
         let Export { payload, space, base, .. } = &export;
         progress.stage(JobStage::ConfigCheck).await?;
         let checkout = base.checkout;
-        let repository = repository(checkout, &payload.project()?).await?;
+        let places = space.git.as_ref().and_then(|git| git.places.as_ref());
+        let (repository, config) = repository(checkout, &payload.project()?, places).await?;
         let before = self.before(payload, space, &repository).await?;
         let view = self.content().view(&space.domain, space.root);
         let now = Revision::read(&view, Some(&before)).await?;
@@ -192,8 +194,14 @@ impl Platform {
         let oid = checkout.map(|checkout| checkout.commit().oid.clone());
         let is_in_step =
             space.git.as_ref().zip(oid.as_ref()).is_some_and(|(git, oid)| git.is_of(oid, &payload.source()));
-        let compared =
-            Compared { domain: &space.domain, view: &view, repository: &repository, checkout, is_in_step };
+        let compared = Compared {
+            domain: &space.domain,
+            view: &view,
+            repository: &repository,
+            config,
+            checkout,
+            is_in_step,
+        };
         let prepared = self.prepare(&compared, (&now, &before), progress).await?;
         progress.stage(JobStage::Finalize).await?;
         let is_nothing = prepared.writes.is_empty() && prepared.removed.is_empty() && base.is_branch;
@@ -215,7 +223,9 @@ impl Platform {
             },
         };
         self.require_stored(storing)?;
-        self.store_export(&export, run, (commit, gits)).await.map(Attempt::Ended)
+        self.store_export(&export, run, (commit, gits, places_of(&repository.config)))
+            .await
+            .map(Attempt::Ended)
     }
 
     /// Compares the space with the repository until nothing is taken for the space's own that says something else.
@@ -335,7 +345,7 @@ impl Platform {
         &self,
         export: &Export<'_>,
         run: &mut Run,
-        (commit, files): (Commit, Vec<GitFile>),
+        (commit, files, places): (Commit, Vec<GitFile>, ContentPlaces),
     ) -> Result<Effect> {
         let Export { payload, space, .. } = export;
         let edits = [Edit::SetGit { files }];
@@ -361,7 +371,7 @@ impl Platform {
                 exported: NewRevision { id: id.clone(), root: exported, parent: space.head.clone() },
                 edited,
                 commit: payload.commit(&commit, made_by),
-                git: payload.state(&commit.oid, &id, times),
+                git: GitState { places: Some(places.clone()), ..payload.state(&commit.oid, &id, times) },
                 finished,
             };
             match self.write(&Actor::Platform, &operation).await? {
@@ -386,15 +396,31 @@ impl Platform {
     }
 }
 
-/// What the commit has that an export is made on.
-async fn repository(checkout: Option<&dyn Checkout>, project: &RepoPath) -> Result<Repository> {
+/// What the commit has that an export is made on, and the text of the configuration that it gets. `known` is where the
+/// space has its content: a repository that says nothing of that, and has no table of contents, gets it there too.
+async fn repository(
+    checkout: Option<&dyn Checkout>,
+    project: &RepoPath,
+    known: Option<&ContentPlaces>,
+) -> Result<(Repository, Option<String>)> {
     let tree = checkout.map(tree_of).unwrap_or_default();
-    let config = text_at(checkout, &tree, &RepoConfig::path(project), MAX_CONFIG_BYTES).await?;
-    let config = RepoConfig::read(config.as_deref(), project).map_err(format_error)?;
+    let text = text_at(checkout, &tree, &RepoConfig::path(project), MAX_CONFIG_BYTES).await?;
+    let mut config = RepoConfig::read(text.as_deref(), project).map_err(format_error)?;
+    let mut new = None;
+    if text.is_none()
+        && tree.file(&config.summary).map_err(format_error)?.is_none()
+        && let Some([root, readme, summary]) = known.and_then(|known| {
+            let path = |text: &str| RepoPath::new(text).ok();
+            Some([path(&known.root)?, path(&known.readme)?, path(&known.summary)?])
+        })
+    {
+        config = RepoConfig { root, readme, summary, ..config };
+        new = config.text();
+    }
     let summary = text_at(checkout, &tree, &config.summary, MAX_SUMMARY_BYTES).await?;
     let entries = checkout.map_or([].as_slice(), |checkout| checkout.entries());
     let oids = entries.iter().map(|entry| (entry.path.clone(), entry.oid.clone())).collect();
-    Ok(Repository { tree, oids, config, summary })
+    Ok((Repository { tree, oids, config, summary }, new))
 }
 
 /// The text of a file that may be missing.

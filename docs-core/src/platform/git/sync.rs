@@ -9,7 +9,7 @@ use url::{ParseError, Url};
 
 use crate::{
     Error, ErrorKind, Result,
-    content::gitsync::{Entry, EntryKind, FormatError, PathError, RepoPath, RepoTree},
+    content::gitsync::{Entry, EntryKind, FormatError, PathError, RepoConfig, RepoPath, RepoTree},
     model::{
         BoundedText, ExportGitRepository, GitCommit, GitInfoProvider, GitInfoUpdate, GitProvider, GitSync,
         GitSyncDirection, ImportGitRepository, JobId, RevisionId, SpaceId, Timestamp, Url as WebUrl, UserId,
@@ -25,12 +25,18 @@ use crate::{
     store::{
         Operation, Tx,
         jobs::{self, Audience, NewJob},
-        records::{GitState, RevisionRecord, SpaceRecord, git_source},
+        records::{ContentPlaces, GitState, RevisionRecord, SpaceRecord, git_source},
     },
 };
 
 /// Most characters of a commit's message that a revision keeps.
 const MAX_MESSAGE: usize = 4_000;
+
+/// Where a commit has the content, as it is kept.
+pub(super) fn places_of(config: &RepoConfig) -> ContentPlaces {
+    let [root, readme, summary] = [&config.root, &config.readme, &config.summary].map(ToString::to_string);
+    ContentPlaces { root, readme, summary }
+}
 
 /// What an import works on.
 pub(in crate::platform) type ImportPayload = SyncPayload<ImportGitRepository>;
@@ -227,6 +233,7 @@ impl<R: SyncRequest> SyncPayload<R> {
             event_at: Some(at.event),
             revision: Some(revision.clone()),
             layout: None,
+            places: None,
         }
     }
 

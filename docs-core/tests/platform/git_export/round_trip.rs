@@ -125,6 +125,32 @@ async fn a_page_that_is_called_as_the_first_file_is_keeps_its_address() {
     assert_same_after_import(&w, &remote, &space).await;
 }
 
+#[tokio::test]
+async fn a_repository_that_says_nothing_of_where_the_content_is_gets_it_where_the_space_has_it() {
+    for (added, is_same) in [
+        (None, true),
+        (Some(("README.md", "# Made by a host\n")), true),
+        // It is a documentation already, in the usual place.
+        (Some(("SUMMARY.md", "* [Other](other.md)\n")), false),
+    ] {
+        let (w, remote, space) = world_of(AWKWARD).await;
+        let before = files(&remote);
+        remote.edit(|repository| {
+            repository.files.clear();
+            repository.message = "Nothing".to_owned();
+        });
+        added.iter().for_each(|(path, text)| remote.put(path, (*text).to_owned()));
+        assert_eq!(export(&w, &space, json!({ "force": true })).await, (JobState::Done, None));
+        let after = files(&remote);
+        let texts: Vec<_> = ["docs/start.md", "docs/One two.md", "docs/a/b/c.md", "docs/api/call.md"].into();
+        let same = texts.iter().filter(|path| after.get(**path) == Some(&before[**path])).count();
+        assert_eq!(same == texts.len(), is_same, "{after:#?}");
+        let config = "root: ./docs/\nstructure:\n  readme: ./start.md\n  summary: ./nav/TOC.md\n";
+        assert_eq!(after.get(".gitbook.yaml").map(String::as_str), is_same.then_some(config));
+        assert_same_after_import(&w, &remote, &space).await;
+    }
+}
+
 /// The files that differ.
 fn changed(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
     let names: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
@@ -202,6 +228,25 @@ async fn a_deleted_page_deletes_its_file_and_nothing_else() {
     assert!(!after.contains_key("docs/a/b/c.md"));
     assert!(after["docs/One two.md"].contains(&format!("[that](/broken/pages/{deep}#x)")), "{after:?}");
     assert_same_after_import(&w, &remote, &space).await;
+}
+
+#[tokio::test]
+async fn a_space_without_pages_is_not_exported() {
+    let (w, remote, space) = world_of(&[]).await;
+    let made = change(&w, &space, json!([insert("Welcome", "Hello.\n")])).await;
+    let below = json!({ "operation": "insert_page", "title": "Below", "into": made[0], "document": { "markdown": "x\n" } });
+    change(&w, &space, json!([below])).await;
+    exported(&w, &space).await;
+    let before = files(&remote);
+    change(&w, &space, json!([{ "operation": "delete_page", "page": made[0] }])).await;
+    let (state, error) = export(&w, &space, json!({})).await;
+    assert_eq!(state, JobState::Failed, "nobody could import what that would leave");
+    assert!(
+        error.expect("why").contains("no Markdown file that could become a page"),
+        "it is said what is missing"
+    );
+    assert_eq!(files(&remote), before);
+    w.check().await;
 }
 
 #[tokio::test]
@@ -350,18 +395,25 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Documents and groups by their ids, in reading order.
-async fn pages(w: &World, space: &SpaceId) -> Vec<(PageId, bool)> {
-    fn walk(pages: &[RevisionPage], out: &mut Vec<(PageId, bool)>) {
+/// A document or a group, and how deep it lies.
+struct Place {
+    id: PageId,
+    is_document: bool,
+    depth: usize,
+}
+
+/// Documents and groups in reading order.
+async fn pages(w: &World, space: &SpaceId) -> Vec<Place> {
+    fn walk(pages: &[RevisionPage], depth: usize, out: &mut Vec<Place>) {
         for page in pages {
             match page {
                 RevisionPage::Document(page) => {
-                    out.push((page.base.id.clone(), true));
-                    walk(&page.pages, out);
+                    out.push(Place { id: page.base.id.clone(), is_document: true, depth });
+                    walk(&page.pages, depth + 1, out);
                 }
                 RevisionPage::Group(page) => {
-                    out.push((page.base.id.clone(), false));
-                    walk(&page.pages, out);
+                    out.push(Place { id: page.base.id.clone(), is_document: false, depth });
+                    walk(&page.pages, depth + 1, out);
                 }
                 RevisionPage::Link(_) | RevisionPage::Computed(_) => {}
             }
@@ -369,17 +421,28 @@ async fn pages(w: &World, space: &SpaceId) -> Vec<(PageId, bool)> {
     }
     let of = ContentOf::space(space.clone());
     let mut out = Vec::new();
-    walk(&w.as_admin().content(&of).get(Shown::default()).await.expect("read").pages, &mut out);
+    walk(&w.as_admin().content(&of).get(Shown::default()).await.expect("read").pages, 0, &mut out);
     out
+}
+
+/// Tells whether there is a document left without a page and what lies below it: a repository without any is none that
+/// can be imported.
+fn leaves_a_document(all: &[Place], page: &PageId) -> bool {
+    let mut within = None;
+    all.iter().any(|place| {
+        within = within.filter(|depth| place.depth > *depth).or((place.id == *page).then_some(place.depth));
+        within.is_none() && place.is_document
+    })
 }
 
 /// The change that an act is, where there is something to do it to.
 async fn as_change(w: &World, space: &SpaceId, act: &Act) -> Option<Value> {
     let all = pages(w, space).await;
-    let documents: Vec<&PageId> = all.iter().filter(|(_, is)| *is).map(|(id, _)| id).collect();
+    let documents: Vec<&PageId> =
+        all.iter().filter(|place| place.is_document).map(|place| &place.id).collect();
     let of = |n: &usize| documents.get(n % documents.len().max(1)).copied();
     // One place more is the top level.
-    let below = |n: &usize| all.get(n % (all.len() + 1)).map(|(id, _)| id);
+    let below = |n: &usize| all.get(n % (all.len() + 1)).map(|place| &place.id);
     Some(match act {
         Act::Insert { title, text, below: n, at } => {
             let mut new = insert(title, text);
@@ -417,8 +480,10 @@ async fn as_change(w: &World, space: &SpaceId, act: &Act) -> Option<Value> {
         Act::Move { page, below: n, at } => {
             json!({ "operation": "update_page", "page": of(page)?, "into": below(n), "at": at })
         }
-        Act::Delete { page } if all.len() > 2 => json!({ "operation": "delete_page", "page": of(page)? }),
-        Act::Delete { .. } => return None,
+        Act::Delete { page } => {
+            let page = of(page).filter(|page| leaves_a_document(&all, page))?;
+            json!({ "operation": "delete_page", "page": page })
+        }
         Act::File { name } => json!({ "operation": "insert_files",
             "files": [{ "name": name, "contentType": "text/plain", "base64": "eA==" }] }),
         Act::Reusable { title, text } => {

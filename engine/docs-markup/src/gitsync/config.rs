@@ -86,6 +86,54 @@ impl RepoConfig {
             file: file.clone(),
         })
     }
+
+    /// The text of a file that says where the content is, for a repository that has none; `None` where that is what a
+    /// repository without one says. Redirects are not in it.
+    ///
+    /// # Example
+    /// ```
+    /// use docs_markup::gitsync::{RepoConfig, RepoPath};
+    ///
+    /// let project = RepoPath::default();
+    /// let config = RepoConfig::read(Some("root: ./docs/\n"), &project)?;
+    /// let text = config.text().expect("the content is in a folder");
+    /// assert_eq!(RepoConfig::read(Some(&text), &project)?, config);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        let project = self.file.folder();
+        let structure: String =
+            [("readme", &self.readme, "README.md"), ("summary", &self.summary, "SUMMARY.md")]
+                .into_iter()
+                .filter(|(_, path, name)| **path != self.root.child(name))
+                .map(|(key, path, _)| format!("  {key}: {}\n", scalar(&way(&self.root, path))))
+                .collect();
+        let root = match self.root == project {
+            true => String::new(),
+            false => format!("root: {}\n", scalar(&format!("{}/", way(&project, &self.root)))),
+        };
+        let structure = if structure.is_empty() { structure } else { format!("structure:\n{structure}") };
+        Some(root + &structure).filter(|text| !text.is_empty())
+    }
+}
+
+/// The way from a folder to a path, as the file has it.
+fn way(from: &RepoPath, to: &RepoPath) -> String {
+    let parts = |path: &RepoPath| -> Vec<String> {
+        path.as_str().split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    };
+    let (here, there) = (parts(from), parts(to));
+    let common = here.iter().zip(&there).take_while(|(a, b)| a == b).count();
+    let up = vec!["..".to_owned(); here.len() - common];
+    let first = if up.is_empty() { vec![".".to_owned()] } else { Vec::new() };
+    [first, up, there[common..].to_vec()].concat().join("/")
+}
+
+/// A path as YAML has it: in quotes where it could be read as something else.
+fn scalar(path: &str) -> String {
+    let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_'));
+    if is_plain { path.to_owned() } else { Value::from(path).to_string() }
 }
 
 fn top(text: &str, file: &RepoPath) -> Result<Map<String, Value>, FormatError> {
@@ -200,6 +248,26 @@ mod tests {
         assert_eq!(config.redirects[1].from, "old/path");
         assert_eq!(config.redirects[1].to.as_str(), "app/docs/new/page.md");
         assert_eq!(config.redirects[1].anchor.as_deref(), Some("part"));
+    }
+
+    #[test]
+    fn what_is_written_for_a_repository_without_one_reads_as_the_same() {
+        for (project, text) in [
+            ("", "root: ./docs/\n"),
+            ("", "structure:\n  readme: ./start.md\n"),
+            ("", "root: ./a/b/\nstructure:\n  readme: ../../README.md\n  summary: ./nav/TOC.md\n"),
+            ("app", "root: ../docs/\n"),
+            ("app", "root: \"./a: b #c/\"\nstructure:\n  summary: \"./\\u00ef \\\"q\\\".md\"\n"),
+        ] {
+            let project = RepoPath::new(project).unwrap();
+            let config = RepoConfig::read(Some(text), &project).unwrap();
+            let written = config.text().unwrap();
+            assert_eq!(RepoConfig::read(Some(&written), &project).unwrap(), config, "{written}");
+        }
+        assert_eq!(
+            read("root: .\nstructure: { readme: README.md }\nredirects: { a: b.md }").unwrap().text(),
+            None
+        );
     }
 
     #[test]

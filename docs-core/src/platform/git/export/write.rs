@@ -67,6 +67,8 @@ pub(super) struct Compared<'a> {
     pub(super) domain: &'a str,
     pub(super) view: &'a View,
     pub(super) repository: &'a Repository,
+    /// The text of the configuration that the repository gets.
+    pub(super) config: Option<String>,
     pub(super) checkout: Option<&'a dyn Checkout>,
     /// Tells whether the repository is as the space left it: what was not edited since need not be read.
     pub(super) is_in_step: bool,
@@ -110,6 +112,9 @@ impl Preparer<'_> {
         let summary = self.plan.summary(&prepared.titles);
         if self.compared.repository.summary.as_ref() != Some(&summary) {
             self.write(&self.compared.repository.config.summary, summary.into(), &mut prepared)?;
+        }
+        if let Some(config) = &self.compared.config {
+            self.write(&self.compared.repository.config.file, config.clone().into(), &mut prepared)?;
         }
         if prepared.refused.is_empty() {
             let texts: Vec<&str> = prepared.sources.iter().map(|text| &**text).collect();

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::{
-    super::sync::{format_error, git_error, path_error},
+    super::sync::{format_error, git_error, path_error, places_of},
     read::{Importer, MAX_FILES_BYTES, MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, Read, check_size},
 };
 use crate::{
@@ -107,7 +107,7 @@ impl Importer<'_> {
             return Ok(None);
         };
         let said = self.warnings.len();
-        let read = self.read_changed_of(tree, plan, (&config.readme, layout)).await?;
+        let read = self.read_changed_of(tree, plan, (config, layout)).await?;
         if read.is_none() {
             // All of it is read again, and what was thought of the files is not known to be so.
             self.texts.clear();
@@ -123,7 +123,7 @@ impl Importer<'_> {
         &mut self,
         tree: &RepoTree,
         plan: &ImportPlan,
-        (readme, layout): (&RepoPath, Hash),
+        (config, layout): (&RepoConfig, Hash),
     ) -> Result<Option<Read>> {
         let Some(changed) = self.changed(tree, plan)? else { return Ok(None) };
         let all = self.before.pages.len() + self.before.files.len() + self.before.reusables.len();
@@ -131,7 +131,7 @@ impl Importer<'_> {
             return Ok(None);
         }
         self.name_pages(&plan.pages).await?;
-        self.landing = self.landing_slug(readme, &plan.pages);
+        self.landing = self.landing_slug(&config.readme, &plan.pages);
         self.name_reusables(plan);
         self.files = self
             .before
@@ -166,7 +166,7 @@ impl Importer<'_> {
         );
         let mut warnings = self.take_warnings();
         warnings.extend(plan.warnings.iter().map(Warning::to_string));
-        Ok(Some(Read { root: edited.root, layout, what, warnings }))
+        Ok(Some(Read { root: edited.root, layout, places: places_of(config), what, warnings }))
     }
 
     /// What has other bytes than before; none where there is something that was not there before, or is too large.

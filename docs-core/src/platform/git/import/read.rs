@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::super::sync::{Unsaid, format_error, git_error, readable, tree_of};
+use super::super::sync::{Unsaid, format_error, git_error, places_of, readable, tree_of};
 use crate::{
     Error, Result,
     content::{
@@ -21,7 +21,10 @@ use crate::{
     },
     platform::{Platform, jobs::Progress},
     ports::Checkout,
-    store::{Hash, records::SpaceRecord},
+    store::{
+        Hash,
+        records::{ContentPlaces, SpaceRecord},
+    },
 };
 
 /// Most bytes of all pages and reusable contents together: they are in memory at the same time.
@@ -37,6 +40,8 @@ pub(in crate::platform::git) struct Read {
     pub(in crate::platform::git) root: Hash,
     /// What the commit is like apart from the bytes of what was read.
     pub(in crate::platform::git) layout: Hash,
+    /// Where the commit has the content.
+    pub(in crate::platform::git) places: ContentPlaces,
     /// How much was read, as a sentence.
     pub(in crate::platform::git) what: String,
     /// What was left out or read in a way its author may not expect.
@@ -157,7 +162,8 @@ impl<'a> Importer<'a> {
             other => other.into(),
         })?;
         let what = format!("read {page_count} pages and {} files", plan.assets.len());
-        Ok(Read { root: built.root, layout: self.layout(project), what, warnings: self.take_warnings() })
+        let (layout, warnings) = (self.layout(project), self.take_warnings());
+        Ok(Read { root: built.root, layout, places: places_of(config), what, warnings })
     }
 
     /// What the repository says of itself, and what becomes of its files.

@@ -75,7 +75,9 @@ impl Choice<'_> {
     /// What stays where it is.
     fn kept(&self) -> HashMap<Thing, RepoPath> {
         let config = &self.repository.config;
-        let vars = config.root.child(".gitbook/vars.yaml");
+        let folder = config.root.child(".gitbook");
+        let (vars, includes, assets) =
+            (folder.child("vars.yaml"), folder.child("includes"), folder.child("assets"));
         let reserved = [&config.file, &config.summary, &vars];
         let mut taken: HashSet<RepoPath> = reserved.into_iter().cloned().collect();
         let mut folded: HashSet<String> = taken.iter().map(|path| fold(path.as_str())).collect();
@@ -101,7 +103,8 @@ impl Choice<'_> {
         let gits = gits_of(&self.before.includes, |include| (&include.id, &include.git));
         for include in &self.now.includes {
             let path = self.stays(include.git.as_ref(), gits.get(&include.id).copied());
-            keep(Thing::Include(include.id.clone()), path.filter(RepoPath::is_markdown));
+            let is_include = |path: &RepoPath| path.is_markdown() && path.folder() == includes;
+            keep(Thing::Include(include.id.clone()), path.filter(is_include));
         }
         let gits = gits_of(&self.before.files, |file| (&file.id, &file.git));
         let names: HashMap<&FileId, &String> =
@@ -109,7 +112,11 @@ impl Choice<'_> {
         for file in &self.now.files {
             let renamed = names.get(&file.id).is_some_and(|name| **name != file.name);
             let path = self.stays(file.git.as_ref().filter(|_| !renamed), gits.get(&file.id).copied());
-            keep(Thing::File(file.id.clone()), path);
+            // In the folder of another root, an import would not look for it.
+            let is_found = |path: &RepoPath| {
+                path.below(&assets).is_some() || !format!("/{path}").contains("/.gitbook/assets/")
+            };
+            keep(Thing::File(file.id.clone()), path.filter(is_found));
         }
         kept
     }
