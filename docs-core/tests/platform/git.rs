@@ -8,12 +8,16 @@ use docs_core::{
         LinkTarget,
         markdown::{Resolution, rewrite_links, split_front},
     },
-    model::{ContentLocation, ContentRef, ImportGitRepository, Job, JobState, PageId, RevisionPage, SpaceId},
-    platform::{ContentOf, Shown},
+    model::{
+        ContentFormat, ContentLocation, ContentRef, ImportGitRepository, Job, JobState, PageId, PostComment,
+        RevisionPage, SpaceId,
+    },
+    platform::{CommentQuery, ContentOf, Shown, Thread},
     ports::GitError,
     store::PageRequest,
 };
 use docs_memstore::{MemGit, MemRepository};
+use serde_json::json;
 
 use crate::{
     support::{Refused, World, page},
@@ -201,6 +205,62 @@ async fn a_page_that_is_renamed_and_edited_at_once_keeps_its_id_and_one_that_is_
     assert_eq!(after["moved"], before["a"], "most lines are the same");
     for path in ["new", "copy"] {
         assert!(!before.values().any(|id| *id == after[path]), "{path} is new");
+    }
+    w.check().await;
+}
+
+/// A comment on the last block of a page.
+async fn comment_on(w: &World, space: &SpaceId, page: &PageId) -> Thread {
+    let of = ContentOf::space(space.clone());
+    let shown = Shown { format: ContentFormat::Document, ..Shown::default() };
+    let RevisionPage::Document(read) = w.as_admin().content(&of).get_page(page, shown).await.expect("read")
+    else {
+        panic!("a document")
+    };
+    let key =
+        read.document.expect("a document").nodes.last().and_then(|block| block.key.clone()).expect("a key");
+    let post = json!({ "page": page, "node": key, "body": { "markdown": "Why?" } });
+    let post: PostComment = serde_json::from_value(post).expect("a comment");
+    let comment = w.as_admin().content(&of).comments().post(post).await.expect("posted");
+    Thread { of, comment: comment.id }
+}
+
+#[tokio::test]
+async fn comments_follow_a_page_that_is_moved_in_the_repository() {
+    let (w, remote, space) = world().await;
+    let lines: String =
+        ["apples", "pears", "plums", "figs"].map(|it| format!("A line about {it}.\n")).concat();
+    let text = |title: &str, first: &str| format!("# {title}\n\n{first}\n{lines}\nThe last of {title}.\n");
+    remote.put("SUMMARY.md", "* [Welcome](README.md)\n* [A](a.md)\n* [B](b.md)\n* [C](c.md)\n* [D](d.md)\n");
+    for (path, title) in [("a.md", "A"), ("b.md", "B"), ("c.md", "C"), ("d.md", "D")] {
+        remote.put(path, text(title, &format!("First of {title}.")));
+    }
+    assert_eq!(import(&w, &space).await, (JobState::Done, None));
+    let before = ids(&w, &space).await;
+    let mut threads = Vec::new();
+    for path in ["a", "b", "c", "d"] {
+        threads.push(comment_on(&w, &space, &before[path]).await);
+    }
+    remote.put("SUMMARY.md", "* [Welcome](README.md)\n* [A](a.md)\n  * [B](sub/b2.md)\n  * [C](sub/c2.md)\n");
+    remote.put("a.md", text("A", "Another."));
+    remote.put("sub/b2.md", text("B", "First of B."));
+    remote.put("sub/c2.md", text("C", "Another first line."));
+    ["b.md", "c.md", "d.md"].iter().for_each(|path| remote.remove(path));
+    assert_eq!(import(&w, &space).await, (JobState::Done, None));
+    for (thread, (path, block, how)) in threads.iter().zip([
+        (Some("a"), "The last of A.", "by its path"),
+        (Some("a/b2"), "The last of B.", "by its bytes"),
+        (Some("a/c2"), "The last of C.", "by its likeness"),
+        (None, "The last of D.", "it is gone"),
+    ]) {
+        let target = w.as_admin().comment(thread).get(Default::default()).await.expect("read").target;
+        let page = target.page.expect("a page");
+        assert_eq!(page.outdated, path.is_none(), "{how}");
+        assert_eq!(page.path.as_str(), path.unwrap_or("d"), "{how}");
+        assert_eq!(target.node.expect("a block").preview.as_deref(), Some(block), "{how}");
+        let query = CommentQuery { target_page: Some(page.base.id.to_string()), ..CommentQuery::default() };
+        let list = w.as_admin().content(&thread.of).comments().list(&query, &PageRequest::default()).await;
+        assert_eq!(list.expect("listed").items.len(), 1, "{how}");
     }
     w.check().await;
 }
