@@ -13,7 +13,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use docs_store::{Batch, FeedPos, Key, Mode, Scan, Store, StoreError, StoreResult, Txn, Value};
+use docs_store::{Batch, FeedPos, Key, Mode, Scan, Store, StoreError, StoreResult, StoreVersion, Txn, Value};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Semaphore, watch};
 
@@ -126,6 +126,13 @@ impl<S: Store + ?Sized> Store for FaultStore<S> {
         let txn = FaultTxn { inner, faults: self.faults.clone(), over: AtomicBool::new(false) };
         call.leave().await;
         Ok(Box::new(txn))
+    }
+
+    async fn version(&self) -> StoreResult<Option<StoreVersion>> {
+        let call = self.faults.enter(Step::Version).await?;
+        let version = self.inner.version().await?;
+        call.leave().await;
+        Ok(version)
     }
 
     async fn changes(

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use docs_ports::{Clock, SystemClock};
 use docs_store::{
-    Batch, FeedPos, Key, Mode, Op, Scan, Store, StoreError, StoreResult, Txn, Value,
+    Batch, FeedPos, Key, Mode, Op, Scan, Store, StoreError, StoreResult, StoreVersion, Txn, Value,
     limits::{check_batch, check_key, check_scan},
 };
 use parking_lot::{Mutex, RwLock};
@@ -147,6 +147,10 @@ impl Store for MemStore {
         };
         let (ticket, end) = self.0.enter();
         Ok(Box::new(MemTxn { shared: self.0.clone(), mode, ticket, end, reads: Mutex::default(), locks }))
+    }
+
+    async fn version(&self) -> StoreResult<Option<StoreVersion>> {
+        Ok(Some(StoreVersion::new(self.0.newest.load(Ordering::Acquire).into())))
     }
 
     async fn changes(

@@ -11,6 +11,7 @@ mod session;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod version;
 
 use std::{
     fmt,
@@ -22,7 +23,7 @@ use std::{
 use async_trait::async_trait;
 #[cfg(doc)]
 use docs_store::StoreError;
-use docs_store::{FeedPos, Key, Mode, Store, StoreResult, Txn};
+use docs_store::{FeedPos, Key, Mode, Store, StoreResult, StoreVersion, Txn};
 use tokio::time::{Instant, sleep, timeout};
 
 use self::{
@@ -161,6 +162,10 @@ impl Store for SqliteStore {
     async fn begin(&self, mode: Mode, _hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
         let session = detached(Session::begin(Arc::clone(&self.shared), mode)).await?;
         Ok(Box::new(SqliteTxn(session)))
+    }
+
+    async fn version(&self) -> StoreResult<Option<StoreVersion>> {
+        self.shared.versions.now().await
     }
 
     async fn changes(

@@ -21,10 +21,12 @@ pub enum Step {
     Changed,
     /// [`Store::trim`](docs_store::Store::trim).
     Trim,
+    /// [`Store::version`](docs_store::Store::version).
+    Version,
 }
 
 impl Step {
-    pub(super) const COUNT: usize = 7;
+    pub(super) const COUNT: usize = 8;
 }
 
 /// What goes wrong.

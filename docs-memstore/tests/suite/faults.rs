@@ -113,7 +113,7 @@ async fn a_transaction_is_over_after_a_failed_read() {
 
 #[tokio::test]
 async fn every_step_can_be_unavailable() {
-    let steps = [Step::Begin, Step::Changes, Step::Changed, Step::Trim];
+    let steps = [Step::Begin, Step::Changes, Step::Changed, Step::Trim, Step::Version];
     let plan = steps.into_iter().fold(Plan::none(), |plan, step| plan.at(step, 1, Fault::Unavailable));
     let store = faulty(plan);
     let away = |answer: Option<StoreError>| assert!(matches!(answer, Some(StoreError::Unavailable(_))));
@@ -125,7 +125,9 @@ async fn every_step_can_be_unavailable() {
     assert_eq!(store.changed(1, None, Duration::ZERO).await, Ok(true));
     away(store.trim(1, &pos).await.err());
     assert_eq!(store.trim(1, &pos).await, Ok(()));
-    assert_eq!(store.injected().len(), 4);
+    away(store.version().await.err());
+    assert_eq!(store.version().await, store.inner().version().await);
+    assert_eq!(store.injected().len(), 5);
 }
 
 #[tokio::test]

@@ -13,13 +13,14 @@ mod tests;
 #[cfg(feature = "tls")]
 mod tls;
 mod txn;
+mod version;
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use deadpool_postgres::Pool;
 use docs_ports::Clock;
-use docs_store::{FeedPos, Hash, Key, Mode, Store, StoreError, StoreResult, Txn, everything};
+use docs_store::{FeedPos, Hash, Key, Mode, Store, StoreError, StoreResult, StoreVersion, Txn, everything};
 use tokio::sync::{Semaphore, watch};
 use tokio_postgres::{
     Socket,
@@ -225,6 +226,10 @@ impl Store for PostgresStore {
             }
         }
         Ok(Box::new(txn::PostgresTxn::new(Arc::clone(&self.0), session, mode)))
+    }
+
+    async fn version(&self) -> StoreResult<Option<StoreVersion>> {
+        version::now(&self.0).await.map(Some)
     }
 
     async fn changes(

@@ -15,11 +15,13 @@ use super::{
     feed::Topics,
     file::File,
     pool::Pool,
+    version::Versions,
 };
 use crate::layout::Layout;
 
 /// An open database.
 pub(super) struct Shared {
+    pub(super) versions: Versions,
     // The writer goes last: its connection may still move the log into the file when it is closed.
     readers: Arc<Pool>,
     writer: Arc<Pool>,
@@ -34,6 +36,7 @@ impl Shared {
     pub(super) fn new(file: File, layout: Layout, options: &crate::Options) -> Self {
         let (file, clock) = (Arc::new(file), options.time_source());
         Self {
+            versions: Versions::new(&file),
             readers: Arc::new(Pool::new(Mode::Read, options.the_connections(), &file, &clock)),
             writer: Arc::new(Pool::new(Mode::Write, 1, &file, &clock)),
             file,

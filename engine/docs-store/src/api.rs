@@ -172,6 +172,18 @@ pub enum StoreError {
     Corrupt(String),
 }
 
+/// Names what a store holds at one moment: see [`Store::version`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct StoreVersion(u128);
+
+impl StoreVersion {
+    /// A version by a number that is the store's own affair: nothing follows from which of two is larger.
+    #[must_use]
+    pub const fn new(number: u128) -> Self {
+        Self(number)
+    }
+}
+
 /// The hot key that stands for all keys: whoever names it has met conflicts again and again, and asks that nobody else
 /// commits until it has. See [`Store::begin`].
 #[must_use]
@@ -197,6 +209,9 @@ pub fn everything() -> Key {
 ///   [`StoreError::TooLarge`]. Neither keys nor strings in values contain NUL: [`StoreError::Misuse`].
 /// - **Feed.** All items of a commit appear, never behind a position that was already returned, in commit order for
 ///   each key, and only if the batch was applied. Delivery is at least once.
+/// - **Version.** Where two calls of [`version`](Store::version) answer the same version, all transactions that begin
+///   between them read the same, and so does one that begins right after: every change that was acknowledged before a
+///   call shows in its answer, whoever made it.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Starts a transaction on a snapshot of now.
@@ -207,6 +222,15 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// [`StoreError::Unavailable`] when the store cannot be reached or has no free connection.
     async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>>;
+
+    /// Names what the store holds now, for who keeps what was read of it: equal versions of one store, equal content.
+    /// It costs no more than reading a key. `None` where that cannot be told now, or not at all.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when the store cannot be reached or has no free connection.
+    async fn version(&self) -> StoreResult<Option<StoreVersion>> {
+        Ok(None)
+    }
 
     /// Returns up to `max` items of a topic after a position (from the start of what is kept, when `None`).
     ///

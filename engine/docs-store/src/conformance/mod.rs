@@ -31,6 +31,7 @@ pub mod objects;
 pub mod progress;
 mod script;
 mod suite;
+pub mod version;
 
 use std::{future::Future, sync::Arc, time::Duration};
 

@@ -72,6 +72,9 @@ macro_rules! suite_despite_faults {
                 phantom_insert_in_scanned_range,
                 snapshot_stable_during_txn,
                 three_txn_cycle;
+            version:
+                a_version_names_what_is_read,
+                each_change_is_another_version;
             counters:
                 add_from_nothing,
                 only_counters_are_added_to,
@@ -146,6 +149,7 @@ mod tests {
             include_str!("isolation.rs"),
             include_str!("counters.rs"),
             include_str!("progress.rs"),
+            include_str!("version.rs"),
             include_str!("feed.rs"),
             include_str!("objects.rs"),
             include_str!("above.rs"),

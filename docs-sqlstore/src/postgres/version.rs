@@ -1,0 +1,23 @@
+//! What names the content of the database: which transactions show in it.
+
+use docs_store::{Hash, StoreError, StoreResult, StoreVersion};
+
+use super::{
+    Shared,
+    session::{Request, Work},
+};
+
+/// The transactions that a snapshot of now shows, those of other databases of the cluster among them. A server that
+/// took over from another, or was set back, may give their numbers again: it was started at another time.
+const SQL: &str = "SELECT pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text";
+
+pub(super) async fn now(shared: &Shared) -> StoreResult<StoreVersion> {
+    let session = shared.session(Work::Read).await?;
+    let rows = session.read_alone(Request::new(SQL, Vec::new())).await?;
+    let text: Option<String> = rows.first().and_then(|row| row.try_get(0).ok());
+    let text =
+        text.ok_or_else(|| StoreError::Corrupt("the database does not tell its snapshot".to_owned()))?;
+    let mut number = [0; 16];
+    number.copy_from_slice(&Hash::of(text.as_bytes()).as_bytes()[..16]);
+    Ok(StoreVersion::new(u128::from_le_bytes(number)))
+}

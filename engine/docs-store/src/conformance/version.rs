@@ -1,0 +1,88 @@
+//! A version names what a store holds.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use super::{
+    super::{Store, StoreVersion},
+    Factory,
+    kit::{Attempts, add, create, delete, get, join, keys, look, put, spawn_each, write},
+};
+
+/// Reads that begin between two calls that answer the same version read the same, however many write meanwhile.
+pub async fn a_version_names_what_is_read(factory: &dyn Factory) {
+    let store = factory.store().await;
+    write(&*store, vec![put("num!a", 0)]).await;
+    let is_done = Arc::new(AtomicBool::new(false));
+    let writers = spawn_each(&store, 3, |store, writer| async move {
+        for n in 0..40 {
+            write(&*store, vec![put("num!a", i64::from(writer) * 1_000 + n), add("ctr!n", 1)]).await;
+        }
+    });
+    let readers = spawn_each(&store, 2, |store, _| {
+        let is_done = Arc::clone(&is_done);
+        async move {
+            let mut named = HashMap::new();
+            while !is_done.load(Ordering::SeqCst) {
+                let before = version(&*store).await;
+                let (seen, _) = look(&*store, &keys(&["num!a", "ctr!n"]), &[]).await;
+                if let Some(before) = before
+                    && version(&*store).await == Some(before)
+                {
+                    assert_eq!(*named.entry(before).or_insert_with(|| seen.clone()), seen, "of one version");
+                }
+                tokio::task::yield_now().await;
+            }
+            named
+        }
+    });
+    join(writers).await;
+    is_done.store(true, Ordering::SeqCst);
+    let mut all: HashMap<StoreVersion, _> = HashMap::new();
+    for (version, seen) in join(readers).await.into_iter().flatten() {
+        assert_eq!(
+            *all.entry(version).or_insert_with(|| seen.clone()),
+            seen,
+            "of one version, to two readers"
+        );
+    }
+}
+
+/// Every commit that was acknowledged shows in the version, whatever it changes; one that changes nothing need not.
+pub async fn each_change_is_another_version(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let mut seen = vec![version(&*store).await];
+    for n in 0..25 {
+        let changes = match n % 4 {
+            0 => vec![create(format!("cf!{n}"))],
+            1 => vec![put("num!a", n)],
+            2 => vec![add("ctr!a", 1)],
+            _ => vec![delete(format!("cf!{}", n - 3))],
+        };
+        write(&*store, changes).await;
+        seen.push(version(&*store).await);
+        // Reading is no change that a version has to tell of, nor does it hide one.
+        get(&*store, &["num!a"]).await;
+    }
+    let mut known: Vec<StoreVersion> = seen.into_iter().flatten().collect();
+    let all = known.len();
+    known.sort_unstable_by_key(|version| format!("{version:?}"));
+    known.dedup();
+    assert_eq!(known.len(), all, "two states had one version between them");
+}
+
+/// The version, again after passing failures.
+async fn version(store: &dyn Store) -> Option<StoreVersion> {
+    let mut attempts = Attempts::default();
+    loop {
+        let result = store.version().await;
+        if let Some(result) = attempts.settle(result).await {
+            return result.expect("a version is told");
+        }
+    }
+}
