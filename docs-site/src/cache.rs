@@ -1,18 +1,18 @@
-//! What is kept between requests, within bytes: content of spaces, and whole answers.
+//! What is kept between requests, within bytes: content of spaces, whole answers, and what leads to them.
 //!
-//! Nothing kept becomes stale: each is kept under all that it was made of. An answer that nobody asks for any more, as
-//! the site has changed since, goes when there is no room.
+//! Nothing kept becomes stale: each is kept under all that it was made of, or with the [`Moment`] in which it was found
+//! out. An answer that nobody asks for any more, as the site has changed since, goes when there is no room.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use docs_core::{
-    model::{PageId, RevisionId, SpaceId},
-    platform::EntityTag,
+    model::{PageId, RevisionId, SiteId, SpaceId},
+    platform::{EntityTag, Moment},
 };
 use quick_cache::{Weighter, sync::Cache};
 
-use crate::{frame::Frame, page::Rendered};
+use crate::{frame::Frame, page::Rendered, request::Asked, visit::KnownSite};
 
 /// Entries that are expected: how large the tables of the caches are at first.
 const EXPECTED: usize = 512;
@@ -38,6 +38,28 @@ pub(crate) struct PageKey {
     pub(crate) base: Arc<str>,
 }
 
+/// What is asked for by somebody of whom nothing is known.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct StrangerKey {
+    origin: Box<str>,
+    path: Box<str>,
+}
+
+impl StrangerKey {
+    /// What a request asks for, where it tells nothing of who asks and everybody may be told the same.
+    pub(crate) fn of(asked: &Asked<'_>) -> Option<Self> {
+        let is_page = asked.is_strangers() && !asked.prefers_markdown();
+        is_page.then(|| Self { origin: (&*asked.origin).into(), path: asked.path.as_str().into() })
+    }
+}
+
+/// What was found out in a moment, and holds as long as that lasts.
+#[derive(Clone, Debug)]
+pub(crate) struct At<T> {
+    moment: Moment,
+    found: T,
+}
+
 /// How entries are weighed.
 #[derive(Clone, Debug)]
 pub(crate) struct Weigh;
@@ -54,20 +76,64 @@ impl Weighter<PageKey, Arc<Rendered>> for Weigh {
     }
 }
 
+impl Weighter<StrangerKey, At<Arc<PageKey>>> for Weigh {
+    fn weight(&self, key: &StrangerKey, _: &At<Arc<PageKey>>) -> u64 {
+        (key.origin.len() + key.path.len()) as u64 + 512
+    }
+}
+
+impl Weighter<SiteId, At<Arc<KnownSite>>> for Weigh {
+    fn weight(&self, _: &SiteId, site: &At<Arc<KnownSite>>) -> u64 {
+        site.found.weight() as u64 + 256
+    }
+}
+
 /// What is kept.
 #[derive(Debug)]
 pub(crate) struct Caches {
     pub(crate) frames: Cache<FrameKey, Arc<Frame>, Weigh>,
     pub(crate) pages: Cache<PageKey, Arc<Rendered>, Weigh>,
+    /// Which page it was that everybody was told.
+    answered: Cache<StrangerKey, At<Arc<PageKey>>, Weigh>,
+    /// What everybody is told of sites.
+    sites: Cache<SiteId, At<Arc<KnownSite>>, Weigh>,
 }
 
 impl Caches {
-    /// Caches of at most so many bytes, half of them for content and half for answers.
+    /// Caches of at most so many bytes, nearly half of them for content and as many for answers.
     pub(crate) fn new(bytes: u64) -> Self {
+        let small = bytes / 16;
         Self {
-            frames: Cache::with_weighter(EXPECTED, bytes / 2, Weigh),
-            pages: Cache::with_weighter(EXPECTED, bytes / 2, Weigh),
+            frames: Cache::with_weighter(EXPECTED, bytes / 2 - small, Weigh),
+            pages: Cache::with_weighter(EXPECTED, bytes / 2 - small, Weigh),
+            answered: Cache::with_weighter(EXPECTED, small, Weigh),
+            sites: Cache::with_weighter(EXPECTED, small, Weigh),
         }
+    }
+
+    /// The page that answers what is asked for, where it is kept and still does.
+    pub(crate) fn answered(&self, key: &StrangerKey, moment: Moment) -> Option<Arc<Rendered>> {
+        let page = self.answered.get(key).filter(|kept| kept.moment == moment)?.found;
+        self.pages.get(&*page)
+    }
+
+    /// Keeps which page answers what is asked for, as was found out in a moment or later.
+    pub(crate) fn keep_answered(&self, key: StrangerKey, moment: Moment, page: PageKey) {
+        self.answered.insert(key, At { moment, found: Arc::new(page) });
+    }
+
+    /// What everybody is told of a site, where it is kept and still holds.
+    pub(crate) fn site(&self, id: &SiteId, moment: Moment) -> Option<Arc<KnownSite>> {
+        Some(self.sites.get(id).filter(|kept| kept.moment == moment)?.found)
+    }
+
+    /// Keeps what everybody is told of a site, as was found out in a moment or later. Answers what was kept before
+    /// where it is the same.
+    pub(crate) fn keep_site(&self, id: &SiteId, moment: Moment, site: KnownSite) -> Arc<KnownSite> {
+        let before = self.sites.get(id).map(|kept| kept.found).filter(|before| before.hash == site.hash);
+        let found = before.unwrap_or_else(|| Arc::new(site));
+        self.sites.insert(id.clone(), At { moment, found: Arc::clone(&found) });
+        found
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use bytes::Bytes;
-use docs_core::{Error, ErrorKind, Platform, Result};
+use docs_core::{Error, ErrorKind, Platform, Result, platform::Moment};
 use futures_util::FutureExt as _;
 use poem::{
     Body, Endpoint, Request, Response,
@@ -18,11 +18,13 @@ use crate::{
         takes_gzip,
     },
     assets::{Asset, MCP, OWN},
-    cache::{Caches, PageKey},
+    cache::{Caches, PageKey, StrangerKey},
     claims::{claims, is_claim, kept},
     frame::EntryKind,
     machine::{feed, full_list, mcp, page_markdown, robots, short_list, sitemap},
-    page::{Scene, bare_page, compare_page, document_page, missing_page, results_as_json, search_page},
+    page::{
+        Rendered, Scene, bare_page, compare_page, document_page, missing_page, results_as_json, search_page,
+    },
     preview::{self, Behind, COMPARE, Preview},
     request::{Asked, Base, HostKind, TOKEN_PARAMETER},
     sent::{self, Expected},
@@ -202,6 +204,18 @@ impl Shared {
         }
     }
 
+    /// The moment of now, for requests whose answer may be kept with it: those of strangers.
+    async fn moment(&self, asked: &Asked<'_>) -> Result<Option<Moment>> {
+        if asked.is_strangers() { self.platform.moment().await } else { Ok(None) }
+    }
+
+    /// The answer to a stranger that was kept, where it still holds in a moment.
+    async fn answered(&self, asked: &Asked<'_>, moment: Option<Moment>) -> Option<Response> {
+        let page = self.caches.answered(&StrangerKey::of(asked)?, moment?)?;
+        asked.opens();
+        Some(self.rendered(asked, &page, Keeping::Anybody).await)
+    }
+
     async fn visited(&self, asked: &Asked<'_>, sent: Option<&Bytes>) -> Result<Response> {
         let (path, own) = match asked.path.split_once(&format!("/{OWN}/")) {
             Some((path, own)) => (path, Some(own)),
@@ -215,14 +229,17 @@ impl Shared {
             return Ok(answer.send(asked, &self.policy).await);
         }
         let (path, behind) = preview::split(path);
-        let visit = match Visit::of(&self.platform, asked, path).await? {
+        let moment = self.moment(asked).await?;
+        if sent.is_none()
+            && own.is_none()
+            && let Some(response) = self.answered(asked, moment).await
+        {
+            return Ok(response);
+        }
+        let kept = moment.map(|moment| (moment, self.caches()));
+        let visit = match Visit::of(&self.platform, asked, path, kept).await? {
             Arrival::Here(visit) => *visit,
-            Arrival::Moved(to) => {
-                let query = if asked.query.is_empty() { String::new() } else { format!("?{}", asked.query) };
-                let rest = asked.path.strip_prefix(path).unwrap_or_default();
-                let to = if rest.is_empty() { to } else { format!("{}{rest}", to.trim_end_matches('/')) };
-                return Ok(redirect(&format!("{to}{query}"), &self.policy));
-            }
+            Arrival::Moved(to) => return Ok(redirect(&moved(asked, path, to), &self.policy)),
             // An agent cannot follow there.
             Arrival::SignIn(_) if sent.is_some() => {
                 return Err(Error::new(ErrorKind::Unauthenticated, "a token of a visitor is needed"));
@@ -310,7 +327,7 @@ impl Shared {
                 Answer::new("image/svg+xml", theme::icon(look, visit.title_of(look)), keeping(visit))
             }
             name if name.starts_with("theme.") => {
-                let sheet = theme::Sheet::of(look);
+                let sheet = visit.site.sheet(&place.space.id);
                 // A page that was sent before the settings changed names another one.
                 let is_this = sheet.name == name;
                 let keeping = if is_this && visit.is_for_all { Keeping::ForGood } else { keeping(visit) };
@@ -395,7 +412,7 @@ impl Shared {
                 let key = PageKey {
                     frame: key,
                     page: frame.entries[at].id.clone(),
-                    site: visit.site_hash,
+                    site: visit.site.hash,
                     base: visit.found.base_path.as_str().into(),
                 };
                 return self.html(asked, visit, key, at).await;
@@ -429,17 +446,28 @@ impl Shared {
             None => {
                 let page = Arc::new(document_page(visit, &self.caches, at).await?);
                 if page.is_kept {
-                    self.caches.pages.insert(key, Arc::clone(&page));
+                    self.caches.pages.insert(key.clone(), Arc::clone(&page));
                 }
                 page
             }
         };
+        if page.is_kept
+            && visit.is_for_all
+            && let (Some(moment), Some(stranger)) = (visit.moment, StrangerKey::of(asked))
+        {
+            self.caches.keep_answered(stranger, moment, key);
+        }
+        Ok(self.rendered(asked, &page, keeping(visit)).await)
+    }
+
+    /// A page that was drawn, to who asked for it.
+    async fn rendered(&self, asked: &Asked<'_>, page: &Rendered, keeping: Keeping) -> Response {
         let answer = Answer {
             encoded: if takes_gzip(asked.headers) { page.encoded().await } else { None },
-            is_indexed: page.is_indexed && visit.preview.is_none(),
-            ..Answer::tagged(HTML, page.html.clone(), keeping(visit))
+            is_indexed: page.is_indexed && keeping != Keeping::Nobody,
+            ..Answer::tagged(HTML, page.html.clone(), keeping)
         };
-        Ok(answer.send(asked, &self.policy).await)
+        answer.send(asked, &self.policy).await
     }
 
     async fn markdown(&self, asked: &Asked<'_>, visit: &Visit, at: usize) -> Result<Response> {
@@ -506,6 +534,14 @@ impl Shared {
         }
         response
     }
+}
+
+/// Where a request is led that asks for something behind a path which leads elsewhere.
+fn moved(asked: &Asked<'_>, path: &str, to: String) -> String {
+    let query = if asked.query.is_empty() { String::new() } else { format!("?{}", asked.query) };
+    let rest = asked.path.strip_prefix(path).unwrap_or_default();
+    let to = if rest.is_empty() { to } else { format!("{}{rest}", to.trim_end_matches('/')) };
+    format!("{to}{query}")
 }
 
 /// Who may keep what a visit is told.

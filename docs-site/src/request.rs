@@ -12,6 +12,8 @@ use poem::{
 };
 use url::{Host, Url};
 
+use crate::claims::PUBLIC_COOKIE;
+
 /// The cookie that keeps the token of a visitor who signed in.
 pub(crate) const VISITOR_COOKIE: &str = "docs-visitor";
 /// The cookie that keeps the token of a member who looks at previews.
@@ -134,6 +136,13 @@ impl<'r> Asked<'r> {
     /// The first value of a parameter of the query.
     pub(crate) fn parameter(&self, name: &str) -> Option<String> {
         self.parameters().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    }
+
+    /// Tells whether nothing in the request says who asks, nor anything else but what is asked for.
+    pub(crate) fn is_strangers(&self) -> bool {
+        self.query.is_empty()
+            && !self.headers.contains_key(header::AUTHORIZATION)
+            && self.cookies().all(|(name, _)| name != VISITOR_COOKIE && !name.starts_with(PUBLIC_COOKIE))
     }
 
     /// The parameters of the query, in their order.

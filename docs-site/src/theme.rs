@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::{assets::hashed, cache::Tagged, xml::escaped};
 
 /// The style sheet of a site's settings, as it is sent.
+#[derive(Clone, Debug)]
 pub(crate) struct Sheet {
     /// The last segment of its address: another one for other settings.
     pub(crate) name: String,

@@ -1,6 +1,10 @@
 //! A visit: who came to which site, and what of it they may read.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
 
 use docs_core::{
     Actor, Error, ErrorKind, Platform, Result,
@@ -8,7 +12,7 @@ use docs_core::{
         Customization, ElsewhereTarget, PublishedSite, PublishedUrl, RedirectSource, ResolveUrl,
         ResolveVisitor, ResolvedContent, ResolvedUrl, SearchSite, SiteSpaceId, SiteVisibility, SpaceId,
     },
-    platform::{ContentHandle, Shown, SiteHandle, SpaceHandle},
+    platform::{ContentHandle, Moment, Shown, SiteHandle, SpaceHandle},
     store::PageRequest,
 };
 
@@ -19,6 +23,7 @@ use crate::{
     frame::Frame,
     preview::{Preview, Version},
     request::Asked,
+    theme::Sheet,
 };
 
 /// What a request leads to.
@@ -38,9 +43,9 @@ pub(crate) struct Visit {
     platform: Platform,
     actor: Actor,
     pub(crate) found: ResolvedContent,
-    pub(crate) site: PublishedSite,
-    /// Names all that is known of the site.
-    pub(crate) site_hash: blake3::Hash,
+    pub(crate) site: Arc<KnownSite>,
+    /// When it was found out, or before, where the visitor is a stranger.
+    pub(crate) moment: Option<Moment>,
     /// Equal for visitors who are told the same.
     audience: Arc<str>,
     /// Whether everybody is told the same, so that shared caches may keep it.
@@ -51,6 +56,70 @@ pub(crate) struct Visit {
     pub(crate) copy: Option<Copied>,
 }
 
+/// All that a visitor is told of a site, and what follows from it.
+#[derive(Debug)]
+pub(crate) struct KnownSite {
+    published: PublishedSite,
+    /// Names all that is known of the site.
+    pub(crate) hash: blake3::Hash,
+    /// How many bytes it has as JSON.
+    size: usize,
+    /// The style sheet of the site, and of each space that has a look of its own, once one was asked for.
+    sheets: HashMap<Option<SiteSpaceId>, OnceLock<Sheet>>,
+}
+
+impl Deref for KnownSite {
+    type Target = PublishedSite;
+
+    fn deref(&self) -> &PublishedSite {
+        &self.published
+    }
+}
+
+impl KnownSite {
+    fn of(published: PublishedSite) -> Result<Self> {
+        let known = serde_json::to_vec(&published).map_err(Error::internal)?;
+        let own = published.customizations.site_spaces.keys().cloned().map(Some);
+        let sheets = own.chain([None]).map(|look| (look, OnceLock::new())).collect();
+        Ok(Self { hash: blake3::hash(&known), size: known.len(), sheets, published })
+    }
+
+    /// The site that an address leads to, as it is kept or as it is read.
+    async fn find(
+        platform: &Platform,
+        (actor, content): (&Actor, &ResolvedContent),
+        kept: Option<(Moment, &Caches)>,
+    ) -> Result<Arc<Self>> {
+        if let Some(site) = kept.and_then(|(moment, caches)| caches.site(&content.site, moment)) {
+            return Ok(site);
+        }
+        let site = platform.as_actor(actor).org(&content.organization).site(&content.site);
+        let site = Self::of(site.with_share_key(content.share_key.as_deref()).published().await?)?;
+        Ok(match kept {
+            Some((moment, caches)) => caches.keep_site(&content.site, moment, site),
+            None => Arc::new(site),
+        })
+    }
+
+    /// How a space of the site looks.
+    fn look(&self, space: &SiteSpaceId) -> &Customization {
+        let looks = &self.published.customizations;
+        looks.site_spaces.get(space).unwrap_or(&looks.site)
+    }
+
+    /// The style sheet of a space of the site.
+    pub(crate) fn sheet(&self, space: &SiteSpaceId) -> Sheet {
+        let own = self.sheets.get(&Some(space.clone())).or_else(|| self.sheets.get(&None));
+        let sheet = || Sheet::of(self.look(space));
+        own.map_or_else(sheet, |kept| kept.get_or_init(sheet).clone())
+    }
+
+    /// About how many bytes it takes: less than as JSON, but for its style sheets.
+    pub(crate) fn weight(&self) -> usize {
+        self.size + self.sheets.len() * 2048
+    }
+}
+
 /// A copy of a site as files.
 #[derive(Clone, Debug)]
 pub(crate) struct Copied {
@@ -59,12 +128,17 @@ pub(crate) struct Copied {
 }
 
 impl Visit {
-    /// Finds out what a request leads to.
+    /// Finds out what a request leads to. What it is kept with is a moment that was asked for before, of a stranger.
     ///
     /// # Errors
     /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that a sign-in
     /// has just handed over and that is not valid.
-    pub(crate) async fn of(platform: &Platform, asked: &Asked<'_>, path: &str) -> Result<Arrival> {
+    pub(crate) async fn of(
+        platform: &Platform,
+        asked: &Asked<'_>,
+        path: &str,
+        kept: Option<(Moment, &Caches)>,
+    ) -> Result<Arrival> {
         let handed = asked.handed_token().or_else(|| asked.visitor_token());
         let token = handed.clone().or_else(|| asked.kept_token());
         let has_token = token.is_some();
@@ -83,10 +157,9 @@ impl Visit {
             ResolvedUrl::Redirect(to) => return Ok(Arrival::Moved(to.redirect)),
         };
         let actor = platform.authenticate(&content.api_token).await?;
-        let site = platform.as_actor(&actor).org(&content.organization).site(&content.site);
-        let site = site.with_share_key(content.share_key.as_deref()).published().await?;
-        let known = serde_json::to_vec(&site).map_err(Error::internal)?;
         let is_known = has_token || content.context_id.is_some();
+        let kept = kept.filter(|_| !is_known && content.share_key.is_none());
+        let site = KnownSite::find(platform, (&actor, &content), kept).await?;
         let audience = match is_known {
             // Addresses of files end with the token of a visitor who is known, so what holds them is kept as long. What
             // their claims decide is in the id of the context.
@@ -101,7 +174,7 @@ impl Visit {
         Ok(Arrival::Here(Box::new(Self {
             platform: platform.clone(),
             actor,
-            site_hash: blake3::hash(&known),
+            moment: kept.map(|(moment, _)| moment),
             audience: audience.into(),
             is_for_all: is_open && !is_known,
             preview: None,
@@ -113,8 +186,7 @@ impl Visit {
 
     /// How a space of the site looks.
     pub(crate) fn look(&self, space: &SiteSpaceId) -> &Customization {
-        let looks = &self.site.customizations;
-        looks.site_spaces.get(space).unwrap_or(&looks.site)
+        self.site.look(space)
     }
 
     /// What the site is called where it looks so.

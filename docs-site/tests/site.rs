@@ -22,6 +22,8 @@ mod leaks;
 mod log;
 #[path = "site/machines.rs"]
 mod machines;
+#[path = "site/moments.rs"]
+mod moments;
 #[path = "site/pages.rs"]
 mod pages;
 #[path = "site/payloads.rs"]

@@ -93,7 +93,7 @@ pub use teams::TeamFilter;
 pub use token_user::TokenUser;
 pub use tree::Reach;
 pub use urls::Urls;
-pub use visitors::Visitor;
+pub use visitors::{Moment, Visitor};
 
 use crate::{
     BoxFuture, Error, Result,

@@ -6,6 +6,7 @@ mod decider;
 mod file_bearer;
 pub(super) mod jwt;
 pub(super) mod member;
+mod moment;
 pub(super) mod pass;
 mod reader;
 pub(super) mod resolve;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 pub(super) use admit::{Admitted, Visit};
 pub(super) use file_bearer::VisitorBearer;
+pub use moment::Moment;
 pub(super) use reader::{ContentFilter, Reader, VisitorClaims};
 
 use serde::{Deserialize, Serialize};

@@ -128,7 +128,7 @@ impl Sites {
             .header(header::HOST, shared.authority())
             .finish();
         let asked = Asked::of(&request, shared.base());
-        let visit = match Visit::of(shared.platform(), &asked, &asked.path).await? {
+        let visit = match Visit::of(shared.platform(), &asked, &asked.path, None).await? {
             Arrival::Here(visit) => *visit,
             Arrival::Moved(_) => return Err(Error::not_found("published site")),
             Arrival::SignIn(_) => return Err(not_public()),
@@ -257,7 +257,7 @@ impl Export<'_> {
     async fn space(&mut self, place: Place<'_>) -> Result<()> {
         let (visit, caches) = (self.visit, self.shared.caches());
         let look = visit.look(&place.space.id);
-        let sheet = theme::Sheet::of(look);
+        let sheet = visit.site.sheet(&place.space.id);
         self.write(&format!("{}{OWN}/{}", place.path, sheet.name), &sheet.body.bytes)?;
         self.write(&format!("{}{OWN}/icon.svg", place.path), theme::icon(look, visit.title_of(look)))?;
         let frame = visit.frame(caches, &place).await?;

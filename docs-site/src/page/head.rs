@@ -5,10 +5,7 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::json;
 
 use super::Scene;
-use crate::{
-    assets::{Asset, OWN},
-    theme,
-};
+use crate::assets::{Asset, OWN};
 
 /// What is told of a page.
 #[derive(Debug, Default)]
@@ -75,7 +72,7 @@ pub(super) fn markup(scene: &Scene<'_>, head: &Head) -> Markup {
     let site = scene.title();
     let title = if head.title.is_empty() { site.to_owned() } else { format!("{} | {site}", head.title) };
     let own = |name: &str| format!("{}{OWN}/{name}", scene.site_base());
-    let theme = theme::Sheet::of(scene.look).name;
+    let theme = scene.visit.site.sheet(&scene.place.space.id).name;
     let loaded = |url| scene.addresses.loaded(url);
     let icon = scene.look.favicon.icon.as_ref();
     let icon = icon.and_then(|icon| loaded(icon.light.as_str()).zip(loaded(icon.dark.as_str())));

@@ -11,7 +11,9 @@ use docs_core::{
     },
     platform::{Caller, NewUser},
 };
-use docs_memstore::{ManualClock, MemGit, MemObjects, MemSearch, MemStore, SeededIds};
+use docs_memstore::{
+    FaultStore, ManualClock, MemGit, MemObjects, MemSearch, MemStore, Plan, SeededIds, Step,
+};
 use docs_openapi::OpenApiReader;
 use docs_site::{SiteConfig, Sites};
 use hmac::{Hmac, KeyInit, Mac};
@@ -33,6 +35,7 @@ pub(crate) struct World {
     pub(crate) org: OrgId,
     /// The repository that spaces are imported from.
     pub(crate) git: MemGit,
+    stores: Stores,
     app: BoxEndpoint<'static>,
 }
 
@@ -58,14 +61,8 @@ impl World {
     pub(crate) async fn at(base: &str) -> Self {
         let (clock, git) = (ManualClock::default(), MemGit::new());
         let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
-        let platform = Platform::builder(Arc::new(MemStore::new()), objects)
-            .clock(clock.clone())
-            .ids(SeededIds::new(7))
-            .search(Arc::new(MemSearch::new()))
-            .git(Arc::new(git.clone()))
-            .spec_reader(Arc::new(OpenApiReader))
-            .base_url(base)
-            .build();
+        let stores = (FaultStore::new(Arc::new(MemStore::new()), Plan::none()), objects, Arc::default());
+        let platform = platform(&stores, (&clock, &git), base);
         let new = NewUser {
             display_name: "Ada".parse().expect("a name"),
             email: "ada@example.com".parse().expect("an address"),
@@ -73,9 +70,18 @@ impl World {
         let ada = platform.as_platform().users().create(new).await.expect("a user").id;
         let title = "Engines".parse().expect("a title");
         let org = platform.as_platform().orgs().create(title, &ada).await.expect("an organization").id;
-        let next = make_sync(|_| Response::builder().status(StatusCode::IM_A_TEAPOT).body("the next one"));
-        let app = Sites::new(&platform, SiteConfig::default()).expect("an address").before(next).boxed();
-        Self { platform, clock, admin: Actor::User(ada), org, git, app }
+        let app = sites(&platform);
+        Self { platform, clock, admin: Actor::User(ada), org, git, stores, app }
+    }
+
+    /// Another server over the same stores, which has kept nothing yet.
+    pub(crate) fn server(&self) -> BoxEndpoint<'static> {
+        sites(&platform(&self.stores, (&self.clock, &self.git), BASE))
+    }
+
+    /// How many transactions were begun.
+    pub(crate) fn begun(&self) -> u64 {
+        self.stores.0.calls(Step::Begin)
     }
 
     pub(crate) fn me(&self) -> Caller<'_> {
@@ -172,6 +178,16 @@ impl World {
     }
 
     pub(crate) async fn ask(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Got {
+        Self::ask_of(&self.app, method, path, headers).await
+    }
+
+    /// Asks another server.
+    pub(crate) async fn ask_of(
+        server: &BoxEndpoint<'static>,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> Got {
         let mut request = Request::builder().method(method).uri(path.parse().expect("a path"));
         if !headers.iter().any(|(name, _)| *name == "host") {
             request = request.header(header::HOST, "docs.test:4000");
@@ -179,7 +195,7 @@ impl World {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        self.got(request.finish()).await
+        got(server, request.finish()).await
     }
 
     /// What is answered to something that is sent.
@@ -191,7 +207,7 @@ impl World {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        self.got(request.body(body)).await
+        got(&self.app, request.body(body)).await
     }
 
     /// Serves the sites on a port of this machine, until the test ends; answers its address.
@@ -204,17 +220,37 @@ impl World {
         tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(app));
         format!("http://{address}")
     }
+}
 
-    async fn got(&self, request: Request) -> Got {
-        let response = self.app.get_response(request).await;
-        let (parts, body) = response.into_parts();
-        let body = body.into_bytes().await.expect("a body");
-        Got {
-            status: parts.status,
-            headers: parts.headers,
-            body: String::from_utf8_lossy(&body).into_owned(),
-        }
-    }
+type Stores = (FaultStore<MemStore>, Arc<MemObjects>, Arc<MemSearch>);
+
+/// A platform over stores that others may use too.
+fn platform(
+    (store, objects, search): &Stores,
+    (clock, git): (&ManualClock, &MemGit),
+    base: &str,
+) -> Platform {
+    let (objects, search) = (Arc::clone(objects), Arc::clone(search));
+    Platform::builder(Arc::new(store.clone()), objects)
+        .clock(clock.clone())
+        .ids(SeededIds::new(7))
+        .search(search)
+        .git(Arc::new(git.clone()))
+        .spec_reader(Arc::new(OpenApiReader))
+        .base_url(base)
+        .build()
+}
+
+fn sites(platform: &Platform) -> BoxEndpoint<'static> {
+    let next = make_sync(|_| Response::builder().status(StatusCode::IM_A_TEAPOT).body("the next one"));
+    Sites::new(platform, SiteConfig::default()).expect("an address").before(next).boxed()
+}
+
+async fn got(app: &BoxEndpoint<'static>, request: Request) -> Got {
+    let response = app.get_response(request).await;
+    let (parts, body) = response.into_parts();
+    let body = body.into_bytes().await.expect("a body");
+    Got { status: parts.status, headers: parts.headers, body: String::from_utf8_lossy(&body).into_owned() }
 }
 
 /// The path of an address.

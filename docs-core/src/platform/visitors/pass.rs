@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{Pass, Signer, Visit, Visitor, jwt};
 use crate::{
     Error, ErrorKind, Result,
-    model::{BASE32, OrgId, SectionId, ShareLinkId, SiteId, SiteSpaceId, SpaceId},
+    model::{BASE32, OrgId, SectionId, ShareLinkId, SiteId, SiteSpaceId, SpaceId, Timestamp},
     platform::Platform,
 };
 
@@ -64,6 +64,12 @@ pub(super) fn fingerprint(key: &str) -> Arc<str> {
     BASE32.encode(&hash[..16]).into()
 }
 
+/// When a content token ends that is made now, in seconds since the epoch.
+pub(super) fn end_from(now: Timestamp) -> i64 {
+    let end = (now.time() + CONTENT_TOKEN_WINDOW).timestamp();
+    (end + EVEN - 1) / EVEN * EVEN
+}
+
 impl Platform {
     /// Finds the visitor that a content token is for.
     ///
@@ -91,8 +97,7 @@ impl Platform {
         if !unsigned.is_empty() {
             claims.insert(UNSIGNED.to_owned(), Value::Object(unsigned));
         }
-        let end = (self.now().time() + CONTENT_TOKEN_WINDOW).timestamp();
-        let even = (end + EVEN - 1) / EVEN * EVEN;
+        let even = end_from(self.now());
         let share_link = match &visit.visitor.pass {
             Pass::ShareLink(link) => Some(link.clone()),
             Pass::None | Pass::ShareKey(_) => None,
