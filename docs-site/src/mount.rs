@@ -318,6 +318,7 @@ impl Shared {
         let look = visit.look(&place.space.id);
         let query = asked.parameter("q").unwrap_or_default();
         let answer = match name {
+            "search" | "search.json" if !visit.is_searched() => return self.missing(asked, visit).await,
             "search" => Answer::new(HTML, search_page(visit, &self.caches, &query).await?, Keeping::Nobody)
                 .unindexed(),
             "search.json" => {

@@ -215,6 +215,11 @@ impl Visit {
         self.copy.as_ref().is_none_or(|copy| copy.url.is_some())
     }
 
+    /// Tells whether the site can be searched: a copy has no server that does, and of a preview it finds what is live.
+    pub(crate) const fn is_searched(&self) -> bool {
+        self.copy.is_none() && self.preview.is_none()
+    }
+
     /// The address of what is below an address of the site. Pages that are files have the addresses of their folders.
     pub(crate) fn address(&self, base: &str, below: &str) -> String {
         let (path, anchor) = below.split_at(below.find('#').unwrap_or(below.len()));

@@ -22,7 +22,7 @@ pub(super) fn shell(scene: &Scene<'_>, head: &Head, main: &Markup, aside: &Marku
         ThemeMode::Light => "light",
         ThemeMode::Dark => "dark",
     };
-    let search = scene.visit.copy.is_none().then(|| format!("{}{OWN}/search", scene.base()));
+    let search = scene.visit.is_searched().then(|| format!("{}{OWN}/search", scene.base()));
     let class = if head.is_wide { "page wide" } else { "page" };
     html! {
         (DOCTYPE)
@@ -93,7 +93,7 @@ fn header(scene: &Scene<'_>) -> Markup {
                 }
             }
             (variants(scene))
-            @if scene.visit.copy.is_none() {
+            @if scene.visit.is_searched() {
                 form.find role="search" action={ (scene.base()) (OWN) "/search" } {
                     input type="search" name="q" maxlength="512" placeholder=(words.search) aria-label=(words.search)
                         autocomplete="off";

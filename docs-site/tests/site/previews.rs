@@ -82,6 +82,24 @@ async fn a_member_sees_a_change_request_as_the_site_would_show_it() {
 }
 
 #[tokio::test]
+async fn a_preview_leads_to_no_search_as_that_finds_what_is_live() {
+    let it = Changed::new().await;
+    assert!(it.w.html(&it.site).await.contains("role=\"search\""));
+    for page in ["~/changes/4/", "~/changes/4/added", "~/changes/4/gone", "~/changes/4/~compare"] {
+        let body = it.get(page).await.body;
+        assert!(body.contains("class=\"preview\""), "{page}: {body}");
+        for part in ["role=\"search\"", "data-search", "~site/search"] {
+            assert!(!body.contains(part), "{page}: {part} of {body}");
+        }
+    }
+    for name in ["search?q=fox", "search.json?q=fox"] {
+        let got = it.get(&format!("~/changes/4/~site/{name}")).await;
+        assert_eq!(got.status, StatusCode::NOT_FOUND, "{name}: {got:?}");
+        assert!(!got.body.contains("quick"), "{got:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_changed_is_shown_page_by_page_and_word_by_word() {
     let it = Changed::new().await;
     let shown = it.get("~/changes/4/~compare").await;
