@@ -14,6 +14,8 @@ mod chromium;
 mod doors;
 #[path = "site/exports.rs"]
 mod exports;
+#[path = "site/hidden.rs"]
+mod hidden;
 #[path = "site/hostile.rs"]
 mod hostile;
 #[path = "site/leaks.rs"]

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use crate::world::{Got, World, token};
 
 /// What a condition asks, in Rust.
-type Asked = fn(&Who) -> bool;
+pub(crate) type Asked = fn(&Who) -> bool;
 /// What a condition asks, as text and in Rust.
-const CONDITIONS: [(&str, Asked); 8] = [
+pub(crate) const CONDITIONS: [(&str, Asked); 8] = [
     ("true", |_| true),
     ("visitor.claims.beta", |who| who.beta),
     ("!visitor.claims.beta", |who| !who.beta),
@@ -27,18 +27,18 @@ const CONDITIONS: [(&str, Asked); 8] = [
 
 /// A visitor.
 #[derive(Clone, Copy, Debug)]
-struct Who {
+pub(crate) struct Who {
     /// Whether they come with a token: without one no claim of theirs is known, though the site asks for claims.
-    is_known: bool,
-    beta: bool,
-    is_pro: bool,
+    pub(crate) is_known: bool,
+    pub(crate) beta: bool,
+    pub(crate) is_pro: bool,
     /// What they say of themselves.
-    eu: bool,
+    pub(crate) eu: bool,
 }
 
 impl Who {
     /// The cookies of a visitor with a token, or without one.
-    fn cookies(self, token: Option<&str>) -> String {
+    pub(crate) fn cookies(self, token: Option<&str>) -> String {
         let token = token.map(|token| format!("docs-visitor={token}; ")).unwrap_or_default();
         format!("{token}gitbook-visitor-public={{\"eu\":{},\"beta\":true,\"plan\":\"pro\"}}", self.eu)
     }
@@ -187,7 +187,7 @@ async fn replay(w: &World, (site, path, cookie): (&str, &str, &str), (known, got
 }
 
 /// The claims that the site knows.
-fn claims_schema() -> Value {
+pub(crate) fn claims_schema() -> Value {
     json!({ "jsonSchema": { "type": "object", "additionalProperties": false, "properties": {
         "beta": { "type": "boolean", "description": "What for" },
         "plan": { "type": "string", "enum": ["free", "pro"], "description": "What for" },
@@ -230,7 +230,7 @@ fn page_plan() -> impl Strategy<Value = PagePlan> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 30, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 8, max_shrink_iters: 30, ..ProptestConfig::default() })]
 
     #[test]
     fn no_page_or_list_of_a_site_tells_a_visitor_of_what_is_not_for_them(
