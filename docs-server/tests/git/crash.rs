@@ -1,4 +1,6 @@
-//! A server that is killed while it imports and exports. `DOCS_CRASH_ROUNDS` says how often.
+//! A server that is killed while it imports and exports, and once more when it starts again. `DOCS_CRASH_ROUNDS` says
+//! how often; as many servers as [`LANES`] are killed side by side, since what a killed one did is taken over only when
+//! its lease ends.
 
 use std::{
     collections::BTreeMap,
@@ -7,6 +9,10 @@ use std::{
     time::Duration,
 };
 
+use data_encoding::BASE64;
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::Bytes;
+use hyper_util::{client::legacy::Client as Hyper, rt::TokioExecutor};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -21,6 +27,8 @@ use crate::{
 const SPACES: usize = 4;
 /// Pages of a space.
 const PAGES: usize = 24;
+/// Servers that are killed at the same time, each with a store and a host of its own.
+const LANES: u32 = 4;
 
 /// When a server is killed: at a moment of an exchange over HTTP, or some time after it was asked.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +106,18 @@ fn version(number: u32) -> BTreeMap<String, String> {
         summary.push_str(&format!("* [Page {page}](part/page-{page}.md)\n"));
     }
     all.insert("SUMMARY.md".to_owned(), summary);
+    all.insert(format!(".gitbook/assets/{}", asset_name(number)), asset(number));
     all
+}
+
+/// The name of the file of a version that is no page.
+fn asset_name(version: u32) -> String {
+    format!("notes-{version}.txt")
+}
+
+/// Its text, which is too long for a row of the store.
+fn asset(version: u32) -> String {
+    (0..12_000).map(|line| format!("Note {line} of {version}.\n")).collect()
 }
 
 /// The same as the git program prints them.
@@ -107,14 +126,14 @@ fn trimmed(files: BTreeMap<String, String>) -> BTreeMap<String, String> {
 }
 
 impl World {
-    async fn new() -> (Self, Process) {
+    async fn new(seed: u64) -> (Self, Process) {
         let folder = tempfile::tempdir().expect("a folder");
         let trap = Arc::new(Trap::default());
         let watch = trap.clone();
         let host = Host::new(folder.path(), move |moment| watch.tell(moment));
         let store = format!("sqlite:{}", folder.path().join("docs.db").display());
-        let mut world =
-            Self { _folder: folder, store, trap, host, pairs: Vec::new(), chance: 0x9e37_79b9_7f4a_7c15 };
+        let chance = 0x9e37_79b9_7f4a_7c15 ^ (seed + 1);
+        let mut world = Self { _folder: folder, store, trap, host, pairs: Vec::new(), chance };
         let server = world.start().await;
         let client = Client::new(&server.base, TOKEN);
         let org = id(&client.get("/orgs").await["items"][0]);
@@ -164,7 +183,13 @@ impl World {
                 let text = texts[path].split_once("\n\n").expect("a heading and a text").1;
                 json!({ "operation": "update_page", "page": page, "document": { "markdown": text } })
             };
-            let changes: Vec<Value> = pages.iter().map(change).collect();
+            let mut changes: Vec<Value> = pages.iter().map(change).collect();
+            let there = client.get(&format!("/spaces/{}/content/files", pair.space)).await;
+            let there: Vec<String> = there["items"].as_array().expect("files").iter().map(id).collect();
+            let new = json!({ "name": asset_name(number), "contentType": "text/plain",
+                "base64": BASE64.encode(asset(number).as_bytes()) });
+            changes.push(json!({ "operation": "delete_files", "files": there }));
+            changes.push(json!({ "operation": "insert_files", "files": [new] }));
             crate::edit(client, &pair.space, json!(changes)).await;
         }
     }
@@ -252,8 +277,69 @@ impl World {
             }
             assert_eq!(found.len(), PAGES + 1);
             assert!(found.iter().all(|number| *number == found[0]), "{}: {found:?}", pair.space);
+            let files = client.get(&format!("/spaces/{}/revisions/{revision}/files", pair.space)).await;
+            let files = files["items"].as_array().expect("files");
+            assert_eq!(files.len(), 1, "{files:?}");
+            assert_eq!(files[0]["name"], asset_name(found[0]), "the file is of the version of the pages");
+            let bytes = download(files[0]["downloadURL"].as_str().expect("an address")).await;
+            assert!(bytes == asset(found[0]), "{} of {}", asset_name(found[0]), pair.space);
         }
     }
+
+    /// Kills a server in the midst of imports or exports and once more when it starts again, and looks at everything
+    /// then and when all is done.
+    async fn round(&mut self, server: Process, round: u32, old: u32) -> Process {
+        let (new, turn, is_export) = (old + 1, round as usize / 2, round.is_multiple_of(2));
+        let client = Client::new(&server.base, TOKEN);
+        let before: Vec<usize> = self.pairs.iter().map(|pair| commits(&pair.repository)).collect();
+        let kill =
+            if is_export { OF_EXPORTS[turn % OF_EXPORTS.len()] } else { OF_IMPORTS[turn % OF_IMPORTS.len()] };
+        match is_export {
+            true => self.edit(&client, new).await,
+            false => self.pairs.iter().for_each(|pair| commit(&pair.repository, &version(new), "New")),
+        }
+        let what = if is_export { "export" } else { "import" };
+        self.kill(server, kill, async |world| world.ask(&client, what, new).await).await;
+        let old_files = if is_export { old } else { new };
+        let may_be: &[u32] = if is_export { &[new] } else { &[old, new] };
+        let mut server = self.restart(&before, (old_files, new), may_be).await;
+        let pause = Duration::from_millis(self.draw() % 400);
+        // The moment of the kill is what this test draws; nothing is waited for.
+        tokio::time::sleep(pause).await;
+        drop(server);
+        server = self.restart(&before, (old_files, new), may_be).await;
+        let client = Client::new(&server.base, TOKEN);
+        self.ended(&client).await;
+        self.check_spaces(&client, &[new]).await;
+        self.check_repositories(&before, old_files, new);
+        for (pair, before) in self.pairs.iter().zip(&before) {
+            assert_eq!(commits(&pair.repository), before + 1, "one commit, and not two");
+            let dangling = git(&pair.repository, &["fsck", "--strict", "--no-reflogs"]);
+            println!(
+                "round {round}: {what} killed at {kill:?}, then after {pause:?}: {} {dangling}",
+                pair.space
+            );
+        }
+        server
+    }
+
+    /// Starts a server where another was killed, and looks that nothing is there by half.
+    async fn restart(&self, before: &[usize], (old, new): (u32, u32), may_be: &[u32]) -> Process {
+        self.verify();
+        let server = self.start().await;
+        self.check_repositories(before, old, new);
+        self.check_spaces(&Client::new(&server.base, TOKEN), may_be).await;
+        server
+    }
+}
+
+/// The bytes at an address of a file.
+async fn download(url: &str) -> Bytes {
+    let client = Hyper::builder(TokioExecutor::new()).build_http();
+    let request = hyper::Request::get(url).body(Empty::<Bytes>::new()).expect("a request");
+    let answer = client.request(request).await.expect("an answer");
+    assert_eq!(answer.status(), 200, "{url}");
+    answer.into_body().collect().await.expect("a body").to_bytes()
 }
 
 /// The pages of a space, with the paths of their files.
@@ -265,45 +351,27 @@ async fn pages(client: &Client, space: &str) -> Vec<(String, String)> {
     pages.iter().map(|page| (id(page), path(page))).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_import_or_export_that_is_killed_is_done_once_and_whole_after_the_restart() {
-    if !has_git() {
-        return;
-    }
-    let (mut world, mut server) = World::new().await;
-    for round in 0..rounds() {
-        let (old, new) = (round, round + 1);
-        let turn = round as usize / 2;
-        let is_export = round % 2 == 0;
-        let client = Client::new(&server.base, TOKEN);
-        let before: Vec<usize> = world.pairs.iter().map(|pair| commits(&pair.repository)).collect();
-        let kill =
-            if is_export { OF_EXPORTS[turn % OF_EXPORTS.len()] } else { OF_IMPORTS[turn % OF_IMPORTS.len()] };
-        match is_export {
-            true => world.edit(&client, new).await,
-            false => world.pairs.iter().for_each(|pair| commit(&pair.repository, &version(new), "New")),
-        }
-        let what = if is_export { "export" } else { "import" };
-        world.kill(server, kill, async |world| world.ask(&client, what, new).await).await;
-        let old_files = if is_export { old } else { new };
-        world.verify();
-        server = world.start().await;
-        let client = Client::new(&server.base, TOKEN);
-        let settled = |world: &World| world.check_repositories(&before, old_files, new);
-        if is_export {
-            settled(&world);
-        }
-        let may_be: &[u32] = if is_export { &[new] } else { &[old, new] };
-        world.check_spaces(&client, may_be).await;
-        world.ended(&client).await;
-        world.check_spaces(&client, &[new]).await;
-        settled(&world);
-        for (pair, before) in world.pairs.iter().zip(&before) {
-            assert_eq!(commits(&pair.repository), before + 1, "one commit, and not two");
-            let dangling = git(&pair.repository, &["fsck", "--strict", "--no-reflogs"]);
-            println!("round {round}: {what} killed at {kill:?}: {} {dangling}", pair.space);
-        }
+/// The rounds of a lane, one after the other on one store.
+async fn lane(lane: u32) {
+    let (mut world, mut server) = World::new(lane.into()).await;
+    for (old, round) in (lane..rounds()).step_by(LANES as usize).enumerate() {
+        server = world.round(server, round, u32::try_from(old).expect("few rounds")).await;
     }
     drop(server);
     world.verify();
+}
+
+#[test]
+fn an_import_or_export_that_is_killed_is_done_once_and_whole_after_the_restart() {
+    if !has_git() {
+        return;
+    }
+    std::thread::scope(|scope| {
+        for number in 0..LANES.min(rounds()) {
+            scope.spawn(move || {
+                let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+                runtime.expect("a runtime").block_on(lane(number));
+            });
+        }
+    });
 }

@@ -64,11 +64,12 @@ pub(crate) fn check(repository: &Path) {
     assert!(locks.is_empty(), "a ref stays locked: {locks:?}");
 }
 
-/// Commits files to `main` without a working copy, as somebody else would.
+/// Commits files to `main`, and no others, without a working copy, as somebody else would.
 pub(crate) fn commit(repository: &Path, files: &BTreeMap<String, String>, message: &str) {
     let work = tempfile::tempdir().expect("a folder");
     let url = repository.to_str().expect("text");
     git(work.path(), &["clone", "--quiet", url, "."]);
+    git(work.path(), &["rm", "-r", "--quiet", "--ignore-unmatch", "."]);
     for (path, text) in files {
         let path = work.path().join(path);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
