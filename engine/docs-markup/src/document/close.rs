@@ -13,6 +13,11 @@ use super::{
 };
 use crate::diff::{Change, Lines, changes};
 
+/// Longest text that is looked at word by word: that takes more time than the text is longer.
+const MOST_BYTES: usize = 256 << 10;
+/// Most lines that go and come in a text that is looked at word by word.
+const MOST_LINES: usize = 500;
+
 /// How the documents are written that are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
@@ -42,11 +47,34 @@ pub(super) fn written(
     is_same(&super::parse(&written), after).then_some(written)
 }
 
-/// How many lines go and come from one text to another.
-pub(super) fn lines_between(old: &str, new: &str) -> usize {
-    let mut lines = Lines::default();
-    let (old, new) = (lines.number(old), lines.number(new));
-    changes(&old, &new).iter().map(|change| change.old.len() + change.new.len()).sum()
+/// How far two texts are from each other: how many lines go and come, and then how many words and signs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Distance {
+    lines: usize,
+    words: usize,
+}
+
+impl Distance {
+    /// None where so much is another that it is not worth the work to look closer.
+    pub(super) fn between(old: &str, new: &str) -> Option<Self> {
+        if old.len().max(new.len()) > MOST_BYTES {
+            return None;
+        }
+        let sum =
+            |changes: Vec<Change>| changes.iter().map(|change| change.old.len() + change.new.len()).sum();
+        let (mut lines, mut words) = (Lines::default(), Lines::default());
+        let lines = sum(changes(&lines.number(old), &lines.number(new)));
+        if lines > MOST_LINES {
+            return None;
+        }
+        let words = sum(changes(&words.number_all(&words_of(old)), &words.number_all(&words_of(new))));
+        Some(Self { lines, words })
+    }
+
+    /// Tells whether nothing can be closer: one word of one line is another.
+    pub(super) fn is_least(self) -> bool {
+        self.lines <= 2 && self.words <= 2
+    }
 }
 
 /// A block without spellings, but for what is kept as it is.

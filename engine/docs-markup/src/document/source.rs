@@ -6,7 +6,7 @@ use docs_model::{Block, Document};
 
 use super::{
     Invalid,
-    close::{self, Way},
+    close::{self, Distance, Way},
     keys, lines,
     print::Printer,
     weight, whole,
@@ -95,18 +95,16 @@ impl<'a> Source<'a> {
 /// The text of a new document as [`update`] writes it, or one that changes less of the old text.
 pub(super) fn update_closely(old: &str, new: &Document) -> Result<String, Invalid> {
     let mut best = update(old, new)?;
-    let mut changed = close::lines_between(old, &best);
+    let Some(mut far) = Distance::between(old, &best) else { return Ok(best) };
     let mut before = None;
     for way in [Way::Spelled, Way::Usual] {
-        // A line in place of another: nothing can be closer.
-        if changed <= 2 {
+        if far.is_least() {
             break;
         }
         let before = before.get_or_insert_with(|| Source::new(old).document);
         let Some(text) = close::written(old, (before, new), (way, line_end(old))) else { continue };
-        let lines = close::lines_between(old, &text);
-        if lines < changed {
-            (best, changed) = (text, lines);
+        if let Some(how_far) = Distance::between(old, &text).filter(|how_far| *how_far < far) {
+            (best, far) = (text, how_far);
         }
     }
     Ok(best)

@@ -31,7 +31,7 @@ fn an_edited_block_keeps_the_bytes_of_all_others() {
 }
 
 /// Texts whose lines, tables, lists and gaps are not as we would write them; in each, one word is another.
-const AWKWARD: [&str; 12] = [
+const AWKWARD: [&str; 13] = [
     "One line  and\nanother with zebra stripes,\nand one more.\n",
     "* item\n  that goes on with `code`\n  and zebra\n- other marker\n- and [one|more] sign\n",
     "- a\n\n    - b with zebra\n      and more\n    - c\n- d\n",
@@ -43,6 +43,7 @@ const AWKWARD: [&str; 12] = [
     "> quoted\nlazily zebra\n> > twice\n",
     "Line\r\nzebra   \r\nend\r\n\r\n\r\n* a\r\n* b\r\n",
     "Ends &nbsp;&copy; with __bold__ zebra and *it*\\\nnext\u{a0}line  \nthird&#x20;\n",
+    "**Note**: a zebra. [![Join](https://img.example/a%20b.svg)](https://example.com/x)\n",
     "**Note**: a zebra here. [![Join](https://img.example/a.svg)](https://example.com/x)\nnext <img src=\"x.png\">\n\n```js\nlet zebra;\n```\n",
 ];
 
