@@ -51,7 +51,7 @@ impl<'p> SpaceHandle<'p> {
                 ContentError::NotFound(_) => Error::not_found("document"),
                 other => other.into(),
             })?;
-            let document = Arc::unwrap_or_clone(at.view.document_of(&text).await);
+            let document = at.view.document_of(&text).await;
             filter.document(document, &variables, Evaluated::No).await
         })
     }
@@ -180,11 +180,11 @@ impl Located {
     }
 
     /// The document of a body; an empty one has none.
-    async fn document(&self, body: &Body) -> Result<Document> {
+    async fn document(&self, body: &Body) -> Result<Arc<Document>> {
         if body.is_empty() {
             return Err(Error::not_found("document"));
         }
-        Ok(Arc::unwrap_or_clone(self.view.document(body, Rendering::Request).await?))
+        Ok(self.view.document(body, Rendering::Request).await?)
     }
 }
 

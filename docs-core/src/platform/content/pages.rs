@@ -1,6 +1,6 @@
 //! A page as it is shown: with its text, and the pages below it.
 
-use std::{collections::HashSet, sync::Arc};
+use std::collections::HashSet;
 
 use super::{Located, Shown, computed::slugs_of};
 use crate::{
@@ -37,7 +37,7 @@ impl Platform {
                 }
                 ContentFormat::Markdown => {
                     let text = at.view.text(&entry.body, Rendering::Request).await?;
-                    let document = Arc::unwrap_or_clone(at.view.document_of(&text).await);
+                    let document = at.view.document_of(&text).await;
                     let document = filter.document(document, &entry.variables, shown.evaluated).await?;
                     // Blocks in which there was nothing to evaluate stay as they were written.
                     page.markdown = Some(document::update(&text, &document).map_err(Error::internal)?);
@@ -45,7 +45,6 @@ impl Platform {
                 ContentFormat::Document if entry.body.is_empty() => {}
                 ContentFormat::Document => {
                     let document = at.view.document(&entry.body, Rendering::Request).await?;
-                    let document = Arc::unwrap_or_clone(document);
                     let document = filter.document(document, &entry.variables, shown.evaluated).await?;
                     page.document = Some(document);
                 }

@@ -115,7 +115,7 @@ impl ContentFilter {
     /// claims.
     pub(in crate::platform) async fn document(
         &self,
-        document: Document,
+        document: Arc<Document>,
         of_page: &Variables,
         mode: Evaluated,
     ) -> Result<Document> {
@@ -124,7 +124,7 @@ impl ContentFilter {
                 let context = decider.context().clone().with_page(of_page);
                 evaluate_for_visitor(&document, mode, &context, decider.claims())
             }
-            None if mode == Evaluated::No => document,
+            None if mode == Evaluated::No => Arc::unwrap_or_clone(document),
             None => {
                 let context = of_space(&self.view).await?.with_page(of_page);
                 evaluate(&document, mode, &context, &Claims::default())

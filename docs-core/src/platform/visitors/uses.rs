@@ -162,7 +162,7 @@ impl ContentFilter {
             },
         };
         let document = self.view().document(&parts.body, Rendering::Request).await?;
-        let shown = self.document(Arc::unwrap_or_clone(document), &variables, Evaluated::No).await?;
+        let shown = self.document(document, &variables, Evaluated::No).await?;
         // What cannot be written shows nothing.
         let text = print(&shown).unwrap_or_default();
         Ok(parts.targets(source, &text))
