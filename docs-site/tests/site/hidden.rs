@@ -1,7 +1,7 @@
 //! Random sites with everything that conditions, audiences and share links hide: whatever a visitor asks for, they are
 //! told what a naive model says, and what is hidden from them is as if it were not there.
 
-use std::{collections::BTreeMap, io};
+use std::{collections::BTreeMap, io, slice};
 
 use docs_core::model::{SiteId, SiteSpaceId, SiteVisibility, SpaceId};
 use docs_site::{ExportOptions, ExportTarget, SiteConfig, Sites};
@@ -419,7 +419,7 @@ impl Site {
             });
             assert_eq!(around.is_some(), seen(any, who), "{word} for {who:?}: {around:?}");
         }
-        for page in self.made.pages.iter().filter(|page| !seen(&[page.all.clone()], who)) {
+        for page in self.made.pages.iter().filter(|page| !seen(slice::from_ref(&page.all), who)) {
             let last = page.path.rsplit('/').next().expect("a name");
             for path in Self::addresses(page) {
                 let (got, never) = (path.clone(), path.replace(last, "mark9999q"));
@@ -433,7 +433,11 @@ impl Site {
         }
         for (path, all) in &self.redirects {
             let got = self.get(path, &cookies, None).await;
-            assert_eq!(got.status == StatusCode::TEMPORARY_REDIRECT, seen(&[all.clone()], who), "{path}");
+            assert_eq!(
+                got.status == StatusCode::TEMPORARY_REDIRECT,
+                seen(slice::from_ref(all), who),
+                "{path}"
+            );
         }
         if let Some(revoked) = &self.revoked {
             for path in LISTS.into_iter().chain(["mark0000q"]) {
@@ -454,7 +458,7 @@ impl Site {
         for Mark { word, any } in &self.made.marks {
             assert!(seen(any, &stranger) || !files.0.contains(word.as_str()), "{word} in files");
         }
-        for page in self.made.pages.iter().filter(|page| seen(&[page.all.clone()], &stranger)) {
+        for page in self.made.pages.iter().filter(|page| seen(slice::from_ref(&page.all), &stranger)) {
             assert!(files.0.contains(&page.path), "{} in files", page.path);
         }
     }
