@@ -370,6 +370,40 @@ proptest! {
     }
 }
 
+#[test]
+fn links_behind_code_of_many_signs_are_found_and_those_behind_a_text_of_many_signs_are_not() {
+    let signs = r"\n[`*_|<&".repeat(4_000);
+    let found = |text: &str| links(text).len();
+    for (before, behind) in
+        [("```json\n", "\n```\n"), ("~~~~\n\n```\n", "\n```\n~~~\n~~~~~\n"), ("``` x\n", "\n   ````  \n")]
+    {
+        assert_eq!(
+            found(&format!("<mark>[a](b)</mark>\n\n{before}{signs}{behind}\n# H\n\n[c](d)\n")),
+            2,
+            "{before}"
+        );
+        assert_eq!(
+            found(&format!("{before}{signs}{behind}\n# H\n\n{signs}\n\n# H\n\n[c](d)\n")),
+            1,
+            "{before}"
+        );
+    }
+    // What looks like a fence may be within what is open, or end what was.
+    for before in [
+        "``` `\n",
+        "<!--\n\n```\n-->\n",
+        "  ```\n```\n",
+        "<div>\n```\n\n",
+        "<pre>\n```\n</pre>\n\n",
+        "    ```\n",
+        "[a]: b '\n```\n'\n\n",
+        "<mark>a</mark>\n```\n\n```\n",
+        "- <!--\n\n```\n",
+    ] {
+        assert_eq!(found(&format!("{before}{signs}\n\n# H\n\n[c](d)\n")), 0, "{before}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 

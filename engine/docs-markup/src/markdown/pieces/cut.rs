@@ -95,11 +95,84 @@ fn interrupts(line: &str) -> bool {
     is_heading || (!line.starts_with(|c: char| c.is_ascii_digit()) && is_item(line))
 }
 
+/// Finds the lines of a piece that are code for certain, whose signs mean nothing: between a fence that is not indented
+/// and its end.
+#[derive(Default)]
+struct Code {
+    /// The sign of the fence that is open, and how many it has.
+    open: Option<(char, usize)>,
+    doubt: Doubt,
+}
+
+/// Whether what looks like a fence may be none.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Doubt {
+    #[default]
+    None,
+    /// Until the next blank line: it may be HTML, or a definition.
+    Block,
+    /// Whatever comes: something may be open.
+    Lasting,
+}
+
+impl Code {
+    /// Whether the next line of the piece is code, or a fence around it.
+    fn holds(&mut self, line: &str) -> bool {
+        if let Some((mark, length)) = self.open {
+            if closes(line, mark, length) {
+                self.open = None;
+            }
+            return true;
+        }
+        match self.doubt {
+            Doubt::None => self.open = opens(line),
+            Doubt::Block if is_blank(line) => self.doubt = Doubt::None,
+            Doubt::Block | Doubt::Lasting => {}
+        }
+        if self.open.is_none() {
+            self.doubt = self.doubt_behind(line);
+        }
+        self.open.is_some()
+    }
+
+    fn doubt_behind(&self, line: &str) -> Doubt {
+        if self.doubt == Doubt::Lasting || !begins_what_stays_open(line) {
+            return if self.doubt == Doubt::None && line.starts_with('[') {
+                Doubt::Block
+            } else {
+                self.doubt
+            };
+        }
+        let inside = line.trim_start_matches(is_before).strip_prefix('<').unwrap_or_default();
+        let goes_on = UNTIL_END
+            .iter()
+            .any(|(name, _)| inside.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name)));
+        match inside.starts_with(|c: char| c == '/' || c.is_ascii_alphabetic()) && !goes_on {
+            true => Doubt::Block,
+            false => Doubt::Lasting,
+        }
+    }
+}
+
+/// The fence that a line begins where nothing is open: its sign, and how many it has.
+fn opens(line: &str) -> Option<(char, usize)> {
+    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let info = line.trim_start_matches(mark);
+    let length = line.len() - info.len();
+    (length >= 3 && !(mark == '`' && info.contains('`'))).then_some((mark, length))
+}
+
 /// At most how many nodes a piece is as a tree.
 fn nodes(piece: &str) -> usize {
-    let (mut nodes, mut columns) = (0, 0);
+    let (mut nodes, mut columns, mut code) = (0, 0, Code::default());
     for line in piece.split_inclusive('\n') {
         let bytes = line.as_bytes();
+        if code.holds(line) {
+            // Each of its lines is a text.
+            nodes += 4 + 2 * bytes.iter().filter(|b| matches!(b, b'\r' | b'\0')).count();
+            columns = 0;
+            continue;
+        }
         let is_marker = |at: usize| matches!(bytes.get(at + 1), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
         let own = |at: usize, b: u8| match b {
             b'*' | b'_' | b'~' | b'`' | b'[' | b']' | b'<' | b'&' | b'\\' | b'|' | b'\r' | b'\0' => 2,
@@ -128,11 +201,20 @@ fn columns_of(line: &str) -> usize {
 
 /// Tells whether something may be open at the end of a piece that was not read.
 pub(super) fn may_stay_open(piece: &str) -> bool {
-    piece.lines().any(|line| {
-        let is_before = |c: char| c.is_ascii_digit() || " \t>*+-.)".contains(c);
-        let rest = line.trim_start_matches(is_before);
-        rest.starts_with("```") || rest.starts_with("~~~") || rest.starts_with('<')
-    })
+    let mut code = Code::default();
+    let is_left_open = piece.lines().any(|line| !code.holds(line) && begins_what_stays_open(line));
+    is_left_open || code.open.is_some()
+}
+
+/// Tells whether a line begins a fence or HTML, whatever that stands in.
+fn begins_what_stays_open(line: &str) -> bool {
+    let rest = line.trim_start_matches(is_before);
+    rest.starts_with("```") || rest.starts_with("~~~") || rest.starts_with('<')
+}
+
+/// Tells whether a sign may stand before what a line begins: those of lists and quotes.
+fn is_before(c: char) -> bool {
+    c.is_ascii_digit() || " \t>*+-.)".contains(c)
 }
 
 /// Where the fence ends that begins at a place, its last line included.
@@ -140,15 +222,17 @@ pub(super) fn fence_end(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     let Some(mark) = rest.chars().next() else { return text.len() };
     let length = rest.len() - rest.trim_start_matches(mark).len();
-    let mut lines = lines(text, start + 1);
-    let closing = lines.find(|(_, line)| {
-        let inside = line.trim_start_matches(' ');
-        let behind = inside.trim_start_matches(mark);
-        line.len() - inside.len() < 4
-            && inside.len() - behind.len() >= length
-            && matches!(behind.trim_start_matches(' '), "" | "\n" | "\r\n")
-    });
+    let closing = lines(text, start + 1).find(|(_, line)| closes(line, mark, length));
     closing.map_or(text.len(), |(start, line)| start + line.len())
+}
+
+/// Tells whether a line ends a fence of so many signs.
+fn closes(line: &str, mark: char, length: usize) -> bool {
+    let inside = line.trim_start_matches(' ');
+    let behind = inside.trim_start_matches(mark);
+    line.len() - inside.len() < 4
+        && inside.len() - behind.len() >= length
+        && matches!(behind.trim_start_matches(' '), "" | "\n" | "\r\n")
 }
 
 /// Elements that go on until their end, empty lines included.
