@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A file of a package of npm.
-fn tool(path: &str) -> Option<PathBuf> {
+pub(crate) fn tool(path: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DOCS_TEST_NODE_MODULES").map(PathBuf::from);
     let found = folder.map(|folder| folder.join(path)).filter(|path| path.exists());
     if found.is_none() {

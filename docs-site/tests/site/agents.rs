@@ -1,6 +1,8 @@
-//! Sites for agents: the endpoint is asked by the client of the protocol's official SDK.
+//! Sites for agents: the endpoint is asked by the client of the protocol's official SDK, and by the command line of its
+//! inspector where that is installed: `npm install @modelcontextprotocol/inspector`, and the folder `node_modules` in
+//! `DOCS_TEST_NODE_MODULES`.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, path::Path};
 
 use docs_core::model::{SiteVisibility, SpaceId};
 use poem::http::{HeaderName, HeaderValue, StatusCode};
@@ -12,7 +14,11 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use crate::world::{World, token};
+use crate::{
+    accessible::tool,
+    chromium::skip,
+    world::{World, token},
+};
 
 async fn guide(w: &World) -> SpaceId {
     let space = w.space("Guide").await;
@@ -74,6 +80,57 @@ async fn a_client_of_the_protocol_searches_lists_and_reads() {
         assert_eq!(refused["isError"], true, "{tool} {arguments}: {refused}");
     }
     agent.cancel().await.expect("ended");
+}
+
+/// What the inspector's command line prints for a site that is asked so; `None` where there is no node.
+async fn inspect(script: &Path, endpoint: &str, asked: &[&str]) -> Option<Value> {
+    // It keeps what it was told in the folder of its user.
+    let home = tempfile::tempdir().expect("a folder");
+    let mut command = tokio::process::Command::new("node");
+    command.arg(script).args(["--cli", endpoint, "--transport", "http"]).args(asked);
+    let said = match command.env("HOME", home.path()).kill_on_drop(true).output().await {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            skip("node is not installed");
+            return None;
+        }
+        said => said.expect("it runs"),
+    };
+    let (told, why) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
+    assert!(said.status.success(), "{asked:?}: {told}{why}");
+    Some(serde_json::from_str(&told).unwrap_or_else(|error| panic!("{asked:?}: {error}: {told}{why}")))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_inspector_of_the_protocol_lists_the_tools_and_calls_each() {
+    let Some(script) = tool("@modelcontextprotocol/inspector/clients/launcher/build/index.js") else {
+        return;
+    };
+    let w = World::new().await;
+    let space = guide(&w).await;
+    let (_, path) = w.site("Docs", &space).await;
+    w.platform.settle().await.expect("settled");
+    let endpoint = format!("{}{path}~site/mcp", w.serve().await);
+    let Some(listed) = inspect(&script, &endpoint, &["--method", "tools/list"]).await else { return };
+    let tools = listed["tools"].as_array().expect("tools");
+    let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert_eq!(names, ["search", "read_page", "list_pages"]);
+    assert_eq!(tools[0]["inputSchema"]["required"], json!(["query"]), "{listed}");
+    for (name, argument, place, expected) in [
+        ("search", Some("query=money"), "/structuredContent/pages/0/title", json!("Invoices")),
+        ("list_pages", None, "/structuredContent/total", json!(2)),
+        (
+            "read_page",
+            Some("page=invoices"),
+            "/content/0/text",
+            json!("# Invoices\n\nIntro.\n\n## Refunds\n\nMoney comes back soon.\n"),
+        ),
+    ] {
+        let mut asked = vec!["--method", "tools/call", "--tool-name", name];
+        asked.extend(argument.into_iter().flat_map(|argument| ["--tool-arg", argument]));
+        let Some(answer) = inspect(&script, &endpoint, &asked).await else { return };
+        assert_eq!(answer.pointer(place), Some(&expected), "{name}: {answer}");
+        assert_ne!(answer["isError"], true, "{name}: {answer}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
