@@ -115,6 +115,11 @@ impl Browser {
 
     pub(crate) async fn open(&mut self, url: &str) {
         self.ask("Page.navigate", json!({ "url": url })).await;
+        self.loaded().await;
+    }
+
+    /// Waits for the end of loading the page that something leads to.
+    pub(crate) async fn loaded(&mut self) {
         while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
             let got = self.read().await;
             self.events.push(got);
