@@ -206,7 +206,7 @@ impl Shared {
 
     /// The moment of now, for requests whose answer may be kept with it: those of strangers.
     async fn moment(&self, asked: &Asked<'_>) -> Result<Option<Moment>> {
-        if asked.is_strangers() { self.platform.moment().await } else { Ok(None) }
+        if asked.is_strangers() { Moment::now(&self.platform).await } else { Ok(None) }
     }
 
     /// The answer to a stranger that was kept, where it still holds in a moment.

@@ -14,7 +14,7 @@ pub struct Moment {
     tokens_end: i64,
 }
 
-impl Platform {
+impl Moment {
     /// The moment of now: another one once anything was changed, by whatever process, and every few minutes, since
     /// content tokens end. `None` where the store cannot tell.
     ///
@@ -25,17 +25,17 @@ impl Platform {
     /// ```
     /// # use docs_core::{Platform, Result, platform::Moment};
     /// # async fn example(platform: &Platform, kept_at: Moment) -> Result<()> {
-    /// if platform.moment().await? == Some(kept_at) {
+    /// if Moment::now(platform).await? == Some(kept_at) {
     ///     println!("nobody has changed anything since");
     /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub fn moment(&self) -> BoxFuture<'_, Result<Option<Moment>>> {
+    pub fn now(platform: &Platform) -> BoxFuture<'_, Result<Option<Self>>> {
         Box::pin(async move {
-            let store = self.inner.store.version().await?;
-            let tokens_end = pass::end_from(self.now());
-            Ok(store.map(|store| Moment { store, tokens_end }))
+            let store = platform.inner.store.version().await?;
+            let tokens_end = pass::end_from(platform.now());
+            Ok(store.map(|store| Self { store, tokens_end }))
         })
     }
 }
