@@ -269,6 +269,26 @@ async fn handbook_is_imported(address: &str) {
     .await;
 }
 
+/// Commands for a shell that stand in the handbook and are not run as they are: they ask a registry of packages. What they
+/// start is run by a test of its own.
+const NOT_RUN: &[&str] = &["npm install @gitbook/api@0.130.0"];
+
+#[test]
+fn commands_for_a_shell_are_run_or_named_here() {
+    for page in pages() {
+        let text = fs::read_to_string(handbook().join(&page)).expect("a page");
+        let mut lines = text.lines().map(str::trim);
+        while let Some(line) = lines.next() {
+            let Some(language) = line.strip_prefix("```") else { continue };
+            let code: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            if matches!(language, "sh" | "shell" | "console" | "zsh" | "terminal") {
+                let first = code.first().expect("a command");
+                assert!(NOT_RUN.contains(first), "{page}: write `bash` behind the quotes: {code:?}");
+            }
+        }
+    }
+}
+
 macro_rules! pages {
     ($($name:ident: $page:literal,)*) => {
         /// The pages that have commands.

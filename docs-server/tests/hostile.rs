@@ -171,18 +171,20 @@ fn memory(server: &Process, line: &str) -> Option<u64> {
     Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// Lets the most memory that the process had be the memory that it has.
-fn forget_peak(server: &Process) {
+/// Lets the most memory that the process had be the memory that it has, and answers how much that is.
+fn forget_peak(server: &Process) -> u64 {
     // Where that is not possible the peak is of the whole test, which is held to the same.
     let _ = std::fs::write(format!("/proc/{}/clear_refs", server.child.id()), "5");
+    memory(server, "VmRSS:").unwrap_or_default()
 }
 
 /// The process is the one that was started, answers, and has taken no more memory than it may.
-async fn is_well(server: &mut Process, client: &Client, what: &str) {
+async fn is_well(server: &mut Process, client: &Client, (what, before): (&str, u64)) {
     assert!(server.child.try_wait().expect("a child").is_none(), "{what}: the server ended");
     client.get("/orgs").await;
     let (peak, now) = (memory(server, "VmHWM:"), memory(server, "VmRSS:"));
-    println!("{what}: peak {} MB, then {} MB", peak.unwrap_or_default() / MB, now.unwrap_or_default() / MB);
+    let shown = [Some(before), peak, now].map(|bytes| bytes.unwrap_or_default() / MB);
+    println!("{what}: {} MB before, {} MB at most, {} MB after", shown[0], shown[1], shown[2]);
     assert!(peak.is_none_or(|peak| peak < MOST_MEMORY), "{what}: {peak:?} bytes");
 }
 
@@ -248,7 +250,7 @@ async fn no_document_of_others_ends_the_server_or_takes_its_memory() {
             }
             let what = format!("{}, worker {worker}", foreign.name);
             let space = space(&client, &org).await;
-            forget_peak(&server);
+            let before = forget_peak(&server);
             let request = json!({ "url": format!("{base}/{n}"), "source": foreign.source });
             let import = async {
                 client.call("POST", &format!("/spaces/{space}/content/import"), request).await.expect(&what)
@@ -270,7 +272,7 @@ async fn no_document_of_others_ends_the_server_or_takes_its_memory() {
                 let (read, _) = beside_others(&client, client.call("GET", &path, Value::Null)).await;
                 assert_eq!(read.expect(&what).status, 200, "{what}");
             }
-            is_well(&mut server, &client, &what).await;
+            is_well(&mut server, &client, (&what, before)).await;
         }
     }
 }
@@ -299,7 +301,7 @@ async fn a_repository_with_files_that_are_too_large_costs_an_import_and_no_more(
     let (mut server, client, org) = start(folder.path(), "self").await;
     let url = repository(folder.path());
     let space = space(&client, &org).await;
-    forget_peak(&server);
+    let before = forget_peak(&server);
     let import = async {
         let request = json!({ "url": url, "ref": "refs/heads/main" });
         client.post(&format!("/spaces/{space}/git/import"), request).await;
@@ -313,5 +315,8 @@ async fn a_repository_with_files_that_are_too_large_costs_an_import_and_no_more(
     };
     let (job, others) = beside_others(&client, import).await;
     println!("30 files of 90 MB and a page of 99 MB: {job} ({others} requests of others)");
-    is_well(&mut server, &client, "30 files of 90 MB and a page of 99 MB").await;
+    assert_eq!(job["state"], "failed", "{job}");
+    let error = job["error"].as_str().unwrap_or_default();
+    assert!(error.contains("files") && error.contains("allowed"), "{job}");
+    is_well(&mut server, &client, ("30 files of 90 MB and a page of 99 MB", before)).await;
 }

@@ -1,7 +1,11 @@
 //! What stands beside the program and names its flags: the image, the unit of systemd, the README and the handbook. All
 //! of it is read here with the parser of the program, so that none of it is out of date.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 use clap::{Arg, Command, CommandFactory as _, Parser as _};
 use docs_server::Cli;
@@ -130,11 +134,13 @@ fn the_readme_and_the_handbook_list_the_flags_that_there_are() {
     }
 }
 
-/// The features that a build has by default.
-fn default_features() -> Vec<String> {
-    let manifest = read("docs-server/Cargo.toml");
-    let list = manifest.lines().find_map(|line| line.strip_prefix("default = ")).expect("default features");
-    words(list)
+/// The features of a crate by its manifest, and those that a build has by default.
+fn features(manifest: &str) -> (BTreeSet<String>, Vec<String>) {
+    let table = manifest.split_once("[features]\n").expect("features").1;
+    let lines = table.lines().take_while(|line| !line.starts_with('[')).filter(|line| !line.starts_with('#'));
+    let all: BTreeMap<_, _> = lines.filter_map(|line| line.split_once(" = ")).collect();
+    let default = all.get("default").map_or_else(Vec::new, |list| words(list));
+    (all.into_keys().filter(|name| *name != "default").map(str::to_owned).collect(), default)
 }
 
 /// What stands in the quotes of code in a text.
@@ -142,15 +148,64 @@ fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
+/// The manifest of a crate by its name.
+fn manifest(name: &str) -> String {
+    let members = read("Cargo.toml");
+    let members = members.lines().find_map(|line| line.strip_prefix("members = ")).expect("members");
+    let member = words(members).into_iter().find(|member| member.rsplit('/').next() == Some(name));
+    read(&format!("{}/Cargo.toml", member.unwrap_or_else(|| panic!("{name} is no crate of the workspace"))))
+}
+
 #[test]
 fn the_readme_and_the_documentation_of_the_crate_list_the_features_that_there_are() {
     let readme = read("README.md");
-    let row = readme.lines().find_map(|line| line.strip_prefix("| `docs-server` | `")).expect("a row");
-    let listed = quoted(&format!("`{}", row.split('|').next().expect("a cell")));
-    assert_eq!(listed, default_features());
+    let table = readme.split_once("| crate | feature | what it adds |").expect("a table").1;
+    let rows = table.lines().skip(2).map_while(|line| line.strip_prefix("| "));
+    let mut listed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for row in rows {
+        let (crates, row) = row.split_once(" | ").expect("a second cell");
+        let cell = row.split_once(" | ").expect("a third cell").0;
+        let named = quoted(cell);
+        for name in quoted(crates) {
+            let (_, default) = features(&manifest(&name));
+            let all_by_default = named.iter().all(|feature| default.contains(feature));
+            assert_eq!(cell.ends_with("(all by default)"), all_by_default, "{name}: {cell}");
+            listed.entry(name).or_default().extend(named.iter().cloned());
+        }
+    }
+    assert!(listed.len() >= 6, "{listed:?}");
+    for (name, listed) in listed {
+        assert_eq!(listed, features(&manifest(&name)).0, "{name}");
+    }
     let library = read("docs-server/src/lib.rs");
     let rows = library.lines().filter_map(|line| line.strip_prefix("//! | `")?.split('`').next());
-    assert_eq!(rows.collect::<Vec<_>>(), default_features());
+    assert_eq!(rows.collect::<Vec<_>>(), features(&manifest("docs-server")).1);
+}
+
+#[test]
+fn the_readme_names_the_dependencies_that_its_example_uses() {
+    let readme = read("README.md");
+    let library = readme.split_once("## As a library").expect("a chapter").1;
+    let block = |language: &str| {
+        let block = library.split_once(&format!("```{language}\n")).expect("a block").1;
+        block.split_once("```").expect("its end").0
+    };
+    let (dependencies, code) = (block("toml"), block("rust"));
+    let mut named = BTreeSet::new();
+    for line in dependencies.lines().filter(|line| line.contains(" = ")) {
+        let (name, rest) = line.split_once(" = ").expect("a dependency");
+        if name.starts_with("docs-") {
+            assert!(rest.contains(&format!("path = \"../docs/{name}\"")), "{line}");
+            assert!(manifest(name).contains(&format!("name = \"{name}\"")), "{line}");
+        }
+        named.insert(name.replace('-', "_"));
+    }
+    let outside = |line: &str| {
+        let path = line.strip_prefix("use ").or_else(|| line.strip_prefix("#["))?;
+        path.split("::").next().filter(|name| *name != "std").map(str::to_owned)
+    };
+    let used: BTreeSet<String> = code.lines().filter_map(outside).collect();
+    assert_eq!(named, used);
 }
 
 #[test]

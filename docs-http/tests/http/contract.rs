@@ -72,7 +72,14 @@ impl Contract {
     pub(crate) fn of_others() -> Option<&'static Self> {
         static CONTRACT: OnceLock<Option<Contract>> = OnceLock::new();
         let read = || {
-            let file = std::env::var_os("DOCS_TEST_CONTRACT")?;
+            let Some(file) = std::env::var_os("DOCS_TEST_CONTRACT") else {
+                let is_needed = std::env::var_os("DOCS_TEST_NO_SKIP").is_some();
+                assert!(
+                    !is_needed,
+                    "DOCS_TEST_CONTRACT names no document: answers are held against ours alone"
+                );
+                return None;
+            };
             let text = std::fs::read(file).expect("the file that DOCS_TEST_CONTRACT names");
             Some(Self::new(&serde_json::from_slice(&text).expect("an OpenAPI document"), Fields::Any))
         };

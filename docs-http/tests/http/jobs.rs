@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use docs_memstore::{Fault, Plan, Step};
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
@@ -91,6 +92,46 @@ async fn an_import_that_is_done_names_its_revision_and_counts_what_it_read() {
     let url = job["result"]["url"].as_str().expect("an address");
     assert!(url.ends_with(space_now["revision"].as_str().expect("an id")), "{url}");
     assert!(job["log"].to_string().contains("read 3 pages"), "{job}");
+}
+
+#[tokio::test]
+async fn an_import_that_runs_says_how_many_of_its_pages_are_done() {
+    let s = Server::new().await;
+    for page in ["README.md", "a.md", "b.md"] {
+        s.repository.put(page, "# Page\n");
+    }
+    s.repository.put("SUMMARY.md", "* [Start](README.md)\n* [A](a.md)\n* [B](b.md)\n");
+    let mut told = Vec::new();
+    // Each import is held at another of its commits, until one has fewer.
+    for nth in 1.. {
+        let space = format!("/v1/spaces/{}", s.space().await);
+        let path = import(&s, &space, "https://git.example/docs", "refs/heads/main").await;
+        let commit = s.faults.calls(Step::Commit) + nth;
+        s.faults.follow(Plan::none().at(Step::Commit, commit, Fault::HoldBefore));
+        let look = async {
+            s.faults.held(1).await;
+            let job = s.get(&path).await;
+            s.faults.release(1);
+            job
+        };
+        let mut settle = std::pin::pin!(s.platform.settle());
+        let job = tokio::select! {
+            biased;
+            job = look => job,
+            settled = &mut settle => {
+                settled.expect("settled");
+                break;
+            }
+        };
+        settle.await.expect("settled");
+        told.push((job["state"].clone(), job["stage"].clone(), job["progress"].clone()));
+        assert_eq!(s.get(&path).await["state"], "done");
+    }
+    let of_three =
+        |done: u64| (json!("running"), json!("content_process"), json!({ "done": done, "total": 3 }));
+    told.retain(|(.., progress)| !progress.is_null());
+    told.dedup();
+    assert_eq!(told[..3], [1, 2, 3].map(of_three), "{told:?}");
 }
 
 #[tokio::test]

@@ -1,14 +1,20 @@
 //! What operators watch, at `/metrics`.
 
-use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use docs_core::{
     Platform,
-    platform::{NewUser, metrics},
-    ports::Metric,
+    model::{OrgId, SpaceId, UserId},
+    platform::{CollectMode, NewUser, UNTOUCHED, metrics},
+    ports::{Metric, Metrics},
 };
 use docs_http::{HttpConfig, metrics::Registry};
-use docs_memstore::{Fault, FaultStore, ManualClock, MemObjects, MemSearch, MemStore, Plan, Step};
+use docs_memstore::{Fault, FaultStore, ManualClock, MemGit, MemObjects, MemSearch, MemStore, Plan, Step};
 use poem::test::TestClient;
 use serde_json::json;
 
@@ -18,8 +24,10 @@ type Client = TestClient<docs_http::HttpApp>;
 
 fn served(store: Arc<dyn docs_core::store::Store>, clock: ManualClock) -> (Platform, Client) {
     let registry = Arc::new(Registry::default());
-    let platform = Platform::builder(store, Arc::new(MemObjects::new()))
+    let objects = MemObjects::with(Arc::new(clock.clone()));
+    let platform = Platform::builder(store, Arc::new(objects))
         .clock(clock)
+        .git(Arc::new(MemGit::new()))
         .metrics(registry.clone())
         .search(Arc::new(MemSearch::new()))
         .build();
@@ -47,16 +55,23 @@ async fn person(platform: &Platform, n: usize) -> docs_core::Result<docs_core::m
     platform.as_platform().users().create(new).await
 }
 
+/// A person with an organization and a space in it.
+async fn space(platform: &Platform) -> (UserId, OrgId, SpaceId) {
+    let ada = person(platform, 1).await.expect("created").id;
+    let org = platform.as_platform().orgs().create("Engines".parse().expect("a title"), &ada);
+    let org = org.await.expect("created").id;
+    let space =
+        platform.as_user(&ada).org(&org).spaces().create(Default::default()).await.expect("created").id;
+    (ada, org, space)
+}
+
 #[tokio::test(start_paused = true)]
 async fn operators_see_what_the_store_the_jobs_the_index_and_the_caches_do() {
     let clock = ManualClock::default();
     let (platform, client) = served(Arc::new(MemStore::new()), clock.clone());
-    let ada = person(&platform, 1).await.expect("created");
+    let (ada, org, space) = space(&platform).await;
+    let me = platform.as_user(&ada);
     person(&platform, 1).await.expect_err("the address is taken");
-    let org = platform.as_platform().orgs().create("Engines".parse().expect("a title"), &ada.id);
-    let org = org.await.expect("created").id;
-    let me = platform.as_user(&ada.id);
-    let space = me.org(&org).spaces().create(Default::default()).await.expect("created").id;
     let request = me.space(&space).change_requests().create(Default::default()).await.expect("created").id;
     let insert = json!({ "operation": "insert_page", "title": "Page", "document": { "markdown": "text" } });
     let update = serde_json::from_value(json!({ "changes": [insert] })).expect("changes");
@@ -120,6 +135,122 @@ async fn conflicts_and_failures_of_the_store_are_counted_by_operation() {
     };
     assert_eq!(number(&text, &attempts("conflict")), 1.0);
     assert_eq!(number(&text, &attempts("done")), 1.0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn transactions_that_have_begun_and_not_ended_are_counted_by_their_mode() {
+    let faults = FaultStore::new(Arc::new(MemStore::new()), Plan::none());
+    let (platform, client) = served(Arc::new(faults.clone()), ManualClock::default());
+    let (ada, org, _) = space(&platform).await;
+    let open = |text: &str| {
+        ["read", "write"].map(|mode| number(text, &format!(r#"docs_transactions_open{{mode="{mode}"}}"#)))
+    };
+    for (step, expected) in [(Step::Commit, [0.0, 1.0]), (Step::Get, [1.0, 0.0])] {
+        faults.follow(Plan::none().at(step, faults.calls(step) + 1, Fault::HoldBefore));
+        let (platform, ada, org) = (platform.clone(), ada.clone(), org.clone());
+        let held = tokio::spawn(async move {
+            match step {
+                Step::Commit => person(&platform, 2).await.map(drop),
+                _ => platform.as_user(&ada).org(&org).get().await.map(drop),
+            }
+        });
+        faults.held(1).await;
+        tokio::time::advance(Duration::from_secs(2)).await;
+        assert_eq!(open(&shown(&client).await), expected, "{step:?}");
+        faults.release(1);
+        held.await.expect("no panic").expect("done");
+        tokio::time::advance(Duration::from_secs(2)).await;
+        assert_eq!(open(&shown(&client).await), [0.0, 0.0], "{step:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_fails_is_counted_by_its_kind_and_the_kind_of_failure() {
+    let (platform, client) = served(Arc::new(MemStore::new()), ManualClock::default());
+    let (ada, _, space) = space(&platform).await;
+    let request = json!({ "url": "https://git.example/none", "ref": "refs/heads/main" });
+    let request = serde_json::from_value(request).expect("a request");
+    platform.as_user(&ada).space(&space).import_git(request).await.expect("enqueued");
+    platform.settle().await.expect("settled");
+    let text = shown(&client).await;
+    assert_eq!(number(&text, r#"docs_job_runs_total{kind="git_import",outcome="failed"}"#), 1.0);
+    assert_eq!(number(&text, r#"docs_job_failures_total{kind="git_import",error="invalid"}"#), 1.0);
+}
+
+#[tokio::test]
+async fn what_the_collector_removes_and_what_it_leaves_is_counted() {
+    let faults = FaultStore::new(Arc::new(MemStore::new()), Plan::none());
+    let clock = ManualClock::default();
+    let (platform, client) = served(Arc::new(faults.clone()), clock.clone());
+    let (ada, _, space) = space(&platform).await;
+    let me = platform.as_user(&ada);
+    let request = me.space(&space).change_requests().create(Default::default()).await.expect("created").id;
+    let edit = |text: &str| {
+        let insert = json!({ "operation": "insert_page", "title": "Page", "document": { "markdown": text } });
+        let update = serde_json::from_value(json!({ "changes": [insert] })).expect("changes");
+        me.space(&space).change_request(request.as_str()).edit(update)
+    };
+    edit("kept").await.expect("edited");
+    // What an edit has stored before it fails is named by nothing.
+    faults.follow(Plan::none().at(Step::Commit, faults.calls(Step::Commit) + 1, Fault::Unavailable));
+    edit("lost").await.expect_err("the store is away");
+    clock.advance(UNTOUCHED.to_std().expect("a span") + Duration::from_secs(3600));
+    let done = platform.as_platform().collect(CollectMode::Remove).await.expect("collected");
+    let text = shown(&client).await;
+    assert!(done.objects >= 1, "{done:?}");
+    assert_eq!(number(&text, "docs_objects_removed_total"), done.objects as f64);
+    assert!(number(&text, "docs_objects_kept_total") >= 1.0, "{text}");
+    assert!(number(&text, r#"docs_storage_areas_collected_total{outcome="read"}"#) >= 1.0, "{text}");
+}
+
+/// What a host counts by means of its own: the metrics that it was told of.
+#[derive(Debug, Default)]
+struct Told(Mutex<BTreeSet<&'static str>>);
+
+impl Told {
+    fn note(&self, metric: &Metric) {
+        self.0.lock().expect("no panic").insert(metric.name);
+    }
+}
+
+impl Metrics for Told {
+    fn add(&self, metric: &'static Metric, _: &[&'static str], _: u64) {
+        self.note(metric);
+    }
+
+    fn set_total(&self, metric: &'static Metric, _: &[&'static str], _: u64) {
+        self.note(metric);
+    }
+
+    fn set(&self, metric: &'static Metric, _: &[&'static str], _: f64) {
+        self.note(metric);
+    }
+
+    fn observe(&self, metric: &'static Metric, _: &[&'static str], _: Duration) {
+        self.note(metric);
+    }
+}
+
+#[tokio::test]
+async fn a_host_counts_by_means_of_its_own_what_the_platform_tells() {
+    let told = Arc::new(Told::default());
+    let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()))
+        .metrics(told.clone())
+        .build();
+    person(&platform, 1).await.expect("created");
+    person(&platform, 1).await.expect_err("the address is taken");
+    platform.measure().await.expect("measured");
+    let told = told.0.lock().expect("no panic").clone();
+    for name in [
+        "docs_transaction_attempts_total",
+        "docs_write_failures_total",
+        "docs_transactions_open",
+        "docs_content_cache_lookups_total",
+        "docs_jobs_due",
+    ] {
+        assert!(told.contains(name), "{name}: {told:?}");
+    }
+    assert!(told.iter().all(|name| metrics::METRICS.iter().any(|metric| metric.name == *name)), "{told:?}");
 }
 
 /// The names, kinds and labels in the tables of the handbook.

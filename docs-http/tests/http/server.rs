@@ -61,6 +61,8 @@ pub(crate) struct Server {
     pub(crate) both: String,
     /// The operations that were asked for.
     pub(crate) asked: Mutex<BTreeSet<String>>,
+    /// Those whose answers were held against the other document, by the names that it has for them.
+    pub(crate) held: Mutex<BTreeSet<String>>,
 }
 
 /// An answer: its status, its headers, its body as JSON (null when there is none).
@@ -151,6 +153,7 @@ impl Server {
             stranger: zoe.1,
             both: bea.1,
             asked: Mutex::default(),
+            held: Mutex::default(),
         }
     }
 
@@ -209,6 +212,7 @@ impl Server {
         let Some((contract, operation)) = others.and_then(|c| Some((c, c.operation(name, path)?))) else {
             return;
         };
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(operation.id.clone());
         let faults = contract.differences(operation, status, body);
         assert!(faults.is_empty(), "{} {status} of the other document: {faults:#?}\n{body:#}", operation.id);
     }

@@ -66,6 +66,14 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
         Contract::of(s.document).operations().iter().map(|operation| operation.id.clone()).collect();
     let asked = s.asked.lock().expect("nobody panicked").clone();
     assert_eq!(declared.difference(&asked).collect::<Vec<_>>(), Vec::<&String>::new(), "all are asked for");
+    if let Some(others) = Contract::of_others() {
+        let held = s.held.lock().expect("nobody panicked").clone();
+        let both = others.operations().iter().filter(|operation| declared.contains(&operation.id));
+        let missed: Vec<_> =
+            both.filter(|operation| !held.contains(&operation.id)).map(|it| &it.id).collect();
+        assert_eq!(missed, Vec::<&String>::new(), "all that both have are held against the other document");
+        assert!(held.len() > 150, "{held:?}");
+    }
     s.check().await;
 }
 
