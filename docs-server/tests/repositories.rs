@@ -2,85 +2,166 @@
 //! and read in full. Without it the test says so and does nothing.
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     path::{Path, PathBuf},
 };
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::{Request, body::Bytes};
-use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+use hyper_util::{client::legacy, rt::TokioExecutor};
+use serde_json::Value;
 use url::Url;
+
+#[expect(dead_code, reason = "the tests of durability use the rest")]
+#[path = "durable/client.rs"]
+mod client;
 
 #[expect(dead_code, reason = "other tests start the server in other ways")]
 #[path = "durable/process.rs"]
 mod process;
 
-use process::{Process, until};
+use client::{Client, id};
+use process::{Process, TOKEN, until};
 
-/// An answer: its status, where it leads, whether it is a page, and what it says.
+/// An answer: its status, where it leads, what kind it is of, and what it says.
 struct Got {
     status: u16,
     location: Option<String>,
-    is_page: bool,
+    media: String,
     body: String,
 }
 
 async fn get(url: &str) -> Got {
-    let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+    let client = legacy::Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
     let request = Request::builder().uri(url).body(Full::default()).expect("a request");
     let answer = client.request(request).await.expect("an answer");
     let header =
         |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let (status, location) = (answer.status().as_u16(), header("location"));
-    let is_page = header("content-type").is_some_and(|media| media.starts_with("text/html"));
+    let media = header("content-type").unwrap_or_default();
     let body = answer.into_body().collect().await.expect("a body").to_bytes();
-    Got { status, location, is_page, body: String::from_utf8_lossy(&body).into_owned() }
+    Got { status, location, media, body: String::from_utf8_lossy(&body).into_owned() }
 }
 
-/// The addresses in a page, as they are written there.
-fn addresses(page: &str) -> BTreeSet<String> {
-    let parts = [" href=\"", " src=\""].into_iter().flat_map(|name| page.split(name).skip(1));
-    let values = parts.filter_map(|rest| rest.split('"').next());
-    values.map(|value| value.replace("&quot;", "\"").replace("&lt;", "<").replace("&amp;", "&")).collect()
+/// The addresses that a page has in attributes of a name, as they are meant.
+fn addresses<'a>(page: &'a str, attribute: &'a str) -> impl Iterator<Item = String> + 'a {
+    let values = page.split(attribute).skip(1).filter_map(|rest| rest.split('"').next());
+    values.map(|value| value.replace("&quot;", "\"").replace("&lt;", "<").replace("&amp;", "&"))
 }
 
-/// All Markdown of a folder, in which a link that leads nowhere may have been written so.
-fn source(folder: &Path) -> String {
-    let (mut text, mut folders) = (String::new(), vec![PathBuf::from(folder)]);
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
-            let (path, kind) = (entry.path(), entry.file_type().expect("a kind"));
-            if kind.is_dir() && entry.file_name() != ".git" {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
-                text.push_str(&std::fs::read_to_string(path).unwrap_or_default());
+/// The Markdown of a repository, in which a link that leads nowhere may have been written so.
+struct Source {
+    folder: PathBuf,
+    /// The files of pages, by the paths of these on the site.
+    pages: BTreeMap<String, PathBuf>,
+    /// The folder that is read as content.
+    root: PathBuf,
+    contents: String,
+    /// The files, and what they say.
+    files: Vec<(PathBuf, String)>,
+}
+
+impl Source {
+    fn read(folder: &Path) -> Self {
+        let config = std::fs::read_to_string(folder.join(".gitbook.yaml")).unwrap_or_default();
+        let root = config.lines().find_map(|line| line.strip_prefix("root:")).map_or("", str::trim);
+        let root = folder.join(root);
+        let (mut files, mut folders) = (Vec::new(), vec![PathBuf::from(folder)]);
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).expect("a folder").flatten() {
+                let (path, kind) = (entry.path(), entry.file_type().expect("a kind"));
+                if kind.is_dir() && entry.file_name() != ".git" {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "md") {
+                    let text = std::fs::read_to_string(&path).unwrap_or_default();
+                    files.push((path, text));
+                }
             }
         }
+        let contents = std::fs::read_to_string(root.join("SUMMARY.md")).unwrap_or_default();
+        Self { folder: folder.to_owned(), pages: BTreeMap::new(), root, contents, files }
     }
-    text
+
+    /// Learns which file each of some pages and of those below them is of.
+    fn learn(&mut self, pages: &Value) {
+        for page in pages.as_array().into_iter().flatten() {
+            if let (Some(path), Some(file)) = (page["path"].as_str(), page["git"]["path"].as_str()) {
+                self.pages.insert(path.to_owned(), self.folder.join(file));
+            }
+            self.learn(&page["pages"]);
+        }
+    }
+
+    /// Tells whether a link that is written so in a page leads nowhere in the source itself: to no file, or to a text
+    /// that the table of contents does not list, which is no page.
+    fn leads_nowhere(&self, written: &str, page: &str) -> bool {
+        let is_there = |file: &Path| {
+            let from = if written.starts_with('/') { Some(self.root.as_path()) } else { file.parent() };
+            let from = Url::from_directory_path(from.expect("a folder")).expect("a folder");
+            let to = from.join(written.trim_start_matches('/')).ok().and_then(|url| url.to_file_path().ok());
+            let Some(to) = to.filter(|to| to.exists()) else { return false };
+            let listed = to.strip_prefix(&self.root).unwrap_or(&to).to_string_lossy().replace(' ', "%20");
+            !listed.ends_with(".md") || self.contents.replace(' ', "%20").contains(&listed)
+        };
+        let all = || self.files.iter().filter(|(_, text)| text.contains(written)).map(|(file, _)| file);
+        // What a page includes is written elsewhere.
+        let own = self.pages.get(page).filter(|page| all().any(|file| file == *page));
+        let mut writers = all().filter(|file| own.is_none_or(|own| own == *file));
+        !written.is_empty() && writers.any(|file| !is_there(file))
+    }
 }
 
-/// Reads a site from its first page on; answers what is wrong, and how many addresses were asked for.
-async fn crawl(site: &Url, source: &str) -> (Vec<String>, usize) {
+/// What a site was found to be.
+#[derive(Default)]
+struct Found {
+    pages: usize,
+    addresses: usize,
+    pictures: BTreeSet<String>,
+    /// What stands where a picture cannot be shown.
+    missing: Vec<String>,
+    /// Links that lead nowhere in the source either.
+    gone: BTreeSet<String>,
+    wrong: Vec<String>,
+}
+
+/// Reads a site from its first page on.
+async fn crawl(site: &Url, source: &Source) -> Found {
     let mut waiting = VecDeque::from([(site.clone(), String::new(), String::from("the start"))]);
-    let (mut seen, mut wrong) = (BTreeSet::from([site.to_string()]), Vec::new());
+    let mut found = Found::default();
+    let mut seen = BTreeSet::from([site.to_string()]);
     while let Some((url, written, page)) = waiting.pop_front() {
         let got = get(url.as_str()).await;
-        let is_in_source = !written.is_empty() && !written.starts_with('/') && source.contains(&written);
-        if got.status >= 500 || (got.status >= 400 && !is_in_source) {
-            wrong.push(format!("{} for {url} of {page}", got.status));
+        let path = page.strip_prefix(site.as_str()).unwrap_or_default();
+        if got.status >= 400 && got.status < 500 && source.leads_nowhere(&written, path) {
+            found.gone.insert(format!("{written} of {path}"));
+        } else if got.status >= 400 {
+            found.wrong.push(format!("{} for {url} of {page}", got.status));
+        } else if found.pictures.contains(url.as_str()) && !got.media.starts_with("image/") {
+            found.wrong.push(format!("{} is no picture: {url} of {page}", got.media));
         }
-        let found = if got.is_page { addresses(&got.body) } else { BTreeSet::new() };
-        for written in found.into_iter().chain(got.location) {
+        let mut next: Vec<String> = got.location.into_iter().collect();
+        if got.media.starts_with("text/html") {
+            found.pages += usize::from(got.status == 200);
+            next.extend(addresses(&got.body, " href=\"").chain(addresses(&got.body, " src=\"")));
+            let missing = got.body.split("<span class=\"missing\">").skip(1);
+            let missing = missing.filter_map(|rest| rest.split('<').next());
+            found.missing.extend(missing.map(|text| format!("{url}: {text}")));
+            let pictures = got.body.split("<img ").skip(1).filter_map(|tag| addresses(tag, "src=\"").next());
+            let pictures = pictures.filter_map(|src| url.join(&src).ok());
+            found.pictures.extend(pictures.filter(|to| to.origin() == site.origin()).map(String::from));
+        }
+        for written in next {
             let Ok(mut to) = url.join(&written) else { continue };
             to.set_fragment(None);
             // Files stand beside sites on the same host; what is elsewhere is nobody's here.
             if to.origin() == site.origin() && seen.insert(to.to_string()) {
+                let written = written.split('#').next().unwrap_or_default().to_owned();
                 waiting.push_back((to, written, url.to_string()));
             }
         }
     }
-    (wrong, seen.len())
+    found.addresses = seen.len();
+    found
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -95,9 +176,22 @@ async fn real_repositories_are_read_in_full_without_a_broken_link_that_is_not_th
         until("the site", async || get(&root).await.status == 307).await;
         let site = get(&root).await.location.expect("an address");
         let site = Url::parse(&site).expect("an address");
-        let (wrong, asked) = crawl(&site, &source(&folder)).await;
-        println!("{name}: {asked} addresses");
-        assert!(asked > 10, "{name}: only {asked} addresses were found");
-        assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
+        let client = Client::new(&server.base, TOKEN);
+        let org = id(&client.get("/orgs").await["items"][0]);
+        let space = id(&client.get(&format!("/orgs/{org}/spaces")).await["items"][0]);
+        let mut source = Source::read(&folder);
+        source.learn(&client.get(&format!("/spaces/{space}/content/pages")).await["pages"]);
+        let found = crawl(&site, &source).await;
+        println!(
+            "{name}: {} addresses, {} pages, {} pictures; {} links of the source lead nowhere: {:?}; not shown: {:?}",
+            found.addresses,
+            found.pages,
+            found.pictures.len(),
+            found.gone.len(),
+            found.gone,
+            found.missing
+        );
+        assert!(found.addresses > 10, "{name}: only {} addresses were found", found.addresses);
+        assert!(found.wrong.is_empty(), "{name}:\n{}", found.wrong.join("\n"));
     }
 }
