@@ -156,7 +156,7 @@ impl Drawer {
             N::Underline { body, .. } => html! {
                 munder { (self.element(body, font)) mo stretchy="true" { "_" } }
             },
-            N::Kern { dimension, .. } => html! { mspace width=(em(dimension)); },
+            N::Kern { dimension, .. } => html! { mspace width=(em(dimension)) {} },
             N::Phantom { body, .. } => html! { mphantom { (self.row(body, font)) } },
             N::VPhantom { body, .. } => {
                 html! { mpadded width="0" { mphantom { (self.element(body, font)) } } }
@@ -180,7 +180,7 @@ impl Drawer {
             N::MathChoice { text, .. } => html! { mrow { (self.row(text, font)) } },
             N::HtmlMathMl { mathml, .. } => html! { mrow { (self.row(mathml, font)) } },
             N::Tag { body, tag, .. } => html! {
-                mrow { (self.row(body, font)) mspace width="2em"; mtext { "(" (text_of(tag)) ")" } }
+                mrow { (self.row(body, font)) mspace width="2em" {} mtext { "(" (text_of(tag)) ")" } }
             },
             N::Array { body, cols, col_separation_type, .. } => {
                 self.array(body, (cols.as_deref(), col_separation_type.as_deref()), font)
@@ -365,7 +365,7 @@ fn space(text: &str) -> Markup {
         "\\qquad" => "2em",
         _ => "0.3333em",
     };
-    html! { mspace width=(width); }
+    html! { mspace width=(width) {} }
 }
 
 /// A length in em; what would go back is none, as MathML cannot.

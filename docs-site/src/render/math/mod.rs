@@ -112,6 +112,10 @@ mod tests {
             ("\\mathrm{d}x", "<mi mathvariant=\"normal\">d</mi>"),
             ("\\text{if } x", "<mtext>if\u{a0}</mtext>"),
             ("a < b & c", ""),
+            // What is not closed holds all that follows, and browsers show nothing of it.
+            ("a\\,b", "<mi>a</mi><mspace width=\"0.1667em\"></mspace><mi>b</mi>"),
+            ("a\\quad b", "</mspace><mi>b</mi>"),
+            ("x \\tag{1}", "<mspace width=\"2em\"></mspace>"),
             ("\\hat{x}", "<mover accent=\"true\"><mi>x</mi>"),
             ("\\left( x \\right)", "<mo fence=\"true\" stretchy=\"true\" form=\"prefix\">(</mo>"),
             ("\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}", "<mtable"),
