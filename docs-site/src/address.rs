@@ -48,6 +48,15 @@ pub(crate) fn encoded(path: &str) -> String {
     segments.map(|segment| utf8_percent_encode(segment, SEGMENT).to_string()).collect::<Vec<_>>().join("/")
 }
 
+/// Segments as a path. What is a slash within one stays part of it.
+pub(crate) fn encoded_segments(segments: &[String]) -> String {
+    segments
+        .iter()
+        .map(|segment| utf8_percent_encode(segment, SEGMENT).to_string())
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
 /// A space of a site, with where it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct Place<'s> {

@@ -12,7 +12,7 @@ use poem::{
 use url::Url;
 
 use crate::{
-    address::encoded,
+    address::encoded_segments,
     answer::{
         self, Answer, HTML, JSON, Keeping, MARKDOWN, RSS, TEXT, XML, keep_claims, keep_token, redirect,
         takes_gzip,
@@ -403,7 +403,8 @@ impl Shared {
         }
         let place = visit.place()?;
         let (key, frame) = visit.named_frame(&self.caches, &place).await?;
-        let below = asked.below(&visit.found.base_path).unwrap_or_default().join("/");
+        let below_space = asked.below(&visit.found.base_path).unwrap_or_default();
+        let below = below_space.join("/");
         let as_markdown = below.strip_suffix(".md").map(|path| if path == "index" { "" } else { path });
         if let Some(at) = frame.find(&below) {
             if frame.entries[at].kind == EntryKind::Document {
@@ -431,8 +432,8 @@ impl Shared {
         {
             return self.markdown(asked, visit, at).await;
         }
-        for path in [below_site.join("/"), below] {
-            if let Some(to) = visit.redirect(&format!("/{}", encoded(&path))).await? {
+        for path in [below_site, &below_space] {
+            if let Some(to) = visit.redirect(&format!("/{}", encoded_segments(path))).await? {
                 return Ok(redirect(&to, &self.policy));
             }
         }

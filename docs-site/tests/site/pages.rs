@@ -91,13 +91,15 @@ async fn redirects_and_former_paths_lead_on() {
     let (site, path) = w.site("Docs", &space).await;
     let place = w.me().org(&w.org).site(&site).spaces().list(Default::default(), &Default::default()).await;
     let place = place.expect("places").items.remove(0);
-    let new = json!({ "source": "/old/page", "destination":
-        { "kind": "site-page", "siteSpaceId": place.id, "pageId": second } });
-    let new = serde_json::from_value(new).expect("a redirect");
-    w.me().org(&w.org).site(&site).redirects().create(new).await.expect("created");
-    let got = w.get(&format!("{path}old/page")).await;
-    assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT);
-    assert_eq!(got.header("location"), format!("http://docs.test:4000{path}second"));
+    for source in ["old/page", "old%2Fpage", "%C3%A4%28b%29", "%3Cb%3E%22"] {
+        let new = json!({ "source": format!("/{source}"), "destination":
+            { "kind": "site-page", "siteSpaceId": place.id, "pageId": second } });
+        let new = serde_json::from_value(new).expect("a redirect");
+        w.me().org(&w.org).site(&site).redirects().create(new).await.expect("created");
+        let got = w.get(&format!("{path}{source}")).await;
+        assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT, "{source}");
+        assert_eq!(got.header("location"), format!("http://docs.test:4000{path}second"));
+    }
     // A default has no segment of its own.
     let got = w.get(&format!("{path}{}/second", place.path.as_str())).await;
     assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT);
