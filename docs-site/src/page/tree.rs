@@ -87,6 +87,10 @@ impl Tree<'_> {
             EntryKind::Link(target) => {
                 let to = self.scene.addresses.target(target);
                 match to.href {
+                    // It would lead elsewhere from each page: what it was meant for is not there.
+                    Some(href) if is_relative(&href) => {
+                        html! { li { span.gone dir="auto" { (named(entry)) } } }
+                    }
                     Some(href) => html! {
                         li { a href=(href) rel=[to.is_outside.then_some("noopener")] dir="auto" {
                             (named(entry)) @if to.is_outside { span.out aria-hidden="true" { " ↗" } }
@@ -98,6 +102,11 @@ impl Tree<'_> {
             EntryKind::Computed => Markup::default(),
         }
     }
+}
+
+/// Tells whether an address leads elsewhere from each page.
+fn is_relative(href: &str) -> bool {
+    !href.starts_with(['/', '#', '?']) && !href.contains(':')
 }
 
 /// The title of an entry, with its emoji.

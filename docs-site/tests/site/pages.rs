@@ -3,7 +3,7 @@
 use poem::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::{settings::import, world::World};
 
 fn page(title: &str, markdown: &str) -> Value {
     json!({ "operation": "insert_page", "title": title, "document": { "markdown": markdown } })
@@ -104,6 +104,22 @@ async fn redirects_and_former_paths_lead_on() {
     let got = w.get(&format!("{path}{}/second", place.path.as_str())).await;
     assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT);
     assert_eq!(got.header("location"), format!("http://docs.test:4000{path}second"));
+}
+
+#[tokio::test]
+async fn an_entry_of_the_contents_that_leads_nowhere_is_a_text_and_no_address_of_each_page() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let entries = "* [Welcome](README.md)\n* [Gone](gone/away.md)\n* [Out](https://a.test/out)\n";
+    w.git.put("SUMMARY.md", format!("# Table of contents\n\n{entries}"));
+    import(&w, &space, json!({})).await;
+    let (_, path) = w.site("Docs", &space).await;
+    let shown = w.html(&path).await;
+    assert!(shown.contains("<span class=\"gone\" dir=\"auto\">Gone</span>"), "{shown}");
+    assert!(
+        !shown.contains("href=\"gone/away.md\"") && shown.contains("href=\"https://a.test/out\""),
+        "{shown}"
+    );
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::world::World;
 
 /// Imports a page into a space from a repository of which this is said besides.
-async fn import(w: &World, space: &SpaceId, more: Value) {
+pub(crate) async fn import(w: &World, space: &SpaceId, more: Value) {
     w.git.put("README.md", "# Welcome\n\n[out](https://a.test)\n");
     let mut from =
         json!({ "url": "https://git.example/o/docs.git", "ref": "refs/heads/main", "force": true });
