@@ -1,9 +1,10 @@
 //! Payloads in a real browser where text enters beside the text of pages: settings, addresses, searches as one types,
-//! descriptions, titles of spaces and sections, and previews.
+//! descriptions, titles of spaces, sections, groups and variants, redirects, specifications, and previews.
 
 use docs_core::{
-    model::{CreateChangeRequest, PageId, SpaceId, UpdateContent},
-    platform::NewToken,
+    model::{CreateChangeRequest, PageId, PutOpenApiSpec, SpaceId, SpecSource, UpdateContent},
+    platform::{NewToken, SiteSpaceFilter},
+    store::PageRequest,
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
@@ -113,6 +114,114 @@ async fn no_payload_of_a_change_request_runs_in_a_browser() {
         }
         let shown = "document.querySelector('.preview') !== null";
         assert_eq!(browser.eval(shown).await, true, "a member is let in");
+    }
+    browser.end().await;
+}
+
+/// An address that a payload stands in.
+fn in_path(payload: &str) -> String {
+    format!("former/{}", utf8_percent_encode(payload, NON_ALPHANUMERIC))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_payload_of_redirects_or_titles_of_sections_groups_and_variants_runs_in_a_browser() {
+    let Some(mut browser) = Browser::start().await else { return };
+    // Redirects lead to the address that the platform has, which is the one that is asked here.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let w = World::at(&format!("http://{}", listener.local_addr().expect("an address"))).await;
+    let (space, first) = space_of_payloads(&w).await;
+    let (other, variant) = (w.space("Other").await, w.space("Variant").await);
+    w.page(&other, "Other", "Text.").await;
+    w.page(&variant, "Variant", "Text.").await;
+    let (site, path) = w.site("Docs", &space).await;
+    let org = w.me().org(&w.org);
+    let site = org.site(&site);
+    let places =
+        site.spaces().list(SiteSpaceFilter::default(), &PageRequest::default()).await.expect("places");
+    let section = serde_json::from_value(json!({ "spaceId": other, "title": "Section" })).expect("a section");
+    let section = site.sections().create(section).await.expect("added").id;
+    let add = json!({ "spaceId": variant, "sectionId": section });
+    site.spaces().create(serde_json::from_value(add).expect("a place")).await.expect("a variant");
+    let group = json!({ "title": "Group", "sections": [section] });
+    let group = serde_json::from_value(group).expect("a group");
+    let group = site.section_groups().create(group).await.expect("added").id;
+    let base = format!("{}{path}", w.serve_at(listener));
+    browser.open(&base).await;
+    browser.ask("Network.setBlockedURLs", json!({ "urls": ["https://*"] })).await;
+    for payload in tried() {
+        let titled = |most| json!({ "title": short(&payload, most) });
+        let change = serde_json::from_value(titled(50)).expect("a title");
+        site.section(&section).update(change).await.expect("changed");
+        let change = serde_json::from_value(titled(50)).expect("a title");
+        site.section_group(&group).update(change).await.expect("changed");
+        for space in [&other, &variant] {
+            let change = serde_json::from_value(titled(50)).expect("a title");
+            w.me().space(space).update(change).await.expect("changed");
+        }
+        let to = json!({ "kind": "site-page", "siteSpaceId": places.items[0].id, "pageId": first });
+        let new = json!({ "source": format!("/{}", in_path(&payload)), "destination": to });
+        site.redirects().create(serde_json::from_value(new).expect("a redirect")).await.expect("created");
+        opens(&mut browser, &format!("{base}{}", in_path(&payload)), &payload).await;
+        let heading = browser.eval("document.querySelector('h1').textContent").await;
+        assert_eq!(heading, "First", "the redirect of {payload} leads to its page");
+        opens(&mut browser, &format!("{base}{}x", in_path(&payload)), &payload).await;
+        opens(&mut browser, &format!("{base}section/"), &payload).await;
+        for (part, most) in [(".sections", 50), (".top", 50)] {
+            let shown = format!(
+                "document.querySelector('{part}').textContent.includes({})",
+                json!(short(&payload, most))
+            );
+            assert_eq!(browser.eval(&shown).await, true, "{payload} is a text in {part}");
+        }
+    }
+    browser.end().await;
+}
+
+/// A specification that says a payload wherever it may say something.
+fn spec_of(payload: &str) -> String {
+    let text = json!({ "type": "string", "description": payload, "enum": [payload], "example": payload });
+    let schema = json!({ "type": "object", "description": payload, "required": [payload],
+        "properties": { payload: text, "other": { "type": "array", "items": text } } });
+    let body = json!({ "application/json": { "schema": { "$ref": "#/components/schemas/Pet" } } });
+    let parameter = json!({ "name": payload, "in": "query", "description": payload, "required": true,
+        "schema": text, "example": payload });
+    let operation = json!({ "summary": payload, "description": payload, "security": [{ "key": [] }],
+        "parameters": [parameter], "requestBody": { "content": body },
+        "responses": { "201": { "description": payload, "content": body } } });
+    let spec = json!({ "openapi": "3.1.0", "info": { "title": payload, "version": "1", "description": payload },
+        "servers": [{ "url": "https://api.test/v1/", "description": payload }],
+        "paths": { "/pets": { "post": operation } }, "webhooks": { "born": { "post": operation } },
+        "components": { "schemas": { "Pet": schema } } });
+    spec.to_string()
+}
+
+/// Markdown with each kind of block that shows a part of a specification.
+const PARTS_OF_SPECS: &str = "{% openapi-operation spec=\"pets\" path=\"/pets\" method=\"post\" %}\n\
+    [pets](https://api.test/pets)\n{% endopenapi-operation %}\n\n\
+    {% openapi-webhook spec=\"pets\" name=\"born\" method=\"post\" %}\n[pets](https://api.test/pets)\n\
+    {% endopenapi-webhook %}\n\n{% openapi-schemas spec=\"pets\" schemas=\"Pet\" %}\n\
+    [pets](https://api.test/pets)\n{% endopenapi-schemas %}";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_payload_of_a_specification_runs_in_a_browser() {
+    let Some(mut browser) = Browser::start().await else { return };
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Start.").await;
+    w.page(&space, "Calls", PARTS_OF_SPECS).await;
+    let (_, path) = w.site("Docs", &space).await;
+    let url = format!("{}{path}calls", w.serve().await);
+    browser.open(&url).await;
+    browser.ask("Network.setBlockedURLs", json!({ "urls": ["https://*"] })).await;
+    for payload in tried() {
+        let put = PutOpenApiSpec { source: SpecSource::Text(spec_of(&payload)) };
+        w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+        w.platform.settle().await.expect("settled");
+        opens(&mut browser, &url, &payload).await;
+        let shown = "[...document.querySelectorAll('.api')].filter((it) => it.textContent.includes('alert') || \
+                     it.textContent.includes('evil')).length";
+        let main = browser.eval("document.querySelector('main').innerHTML").await;
+        assert_eq!(browser.eval(shown).await, 3, "{payload} is a text of each part: {main}");
     }
     browser.end().await;
 }

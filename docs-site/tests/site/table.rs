@@ -1,6 +1,7 @@
 //! A table of payloads in every place where text enters: the answer is read by a parser of HTML, as a browser does,
 //! and nothing in it may run, load from an address that runs, or carry a style.
 
+use docs_core::model::Styling;
 use html5gum::{Token, Tokenizer};
 use poem::http::StatusCode;
 use serde_json::{Value, json};
@@ -112,11 +113,20 @@ pub(crate) fn everywhere(payload: &str) -> String {
 pub(crate) fn look_of(payload: &str) -> Value {
     let to = json!({ "kind": "url", "url": payload });
     let link = json!({ "title": short(payload, 60), "to": to });
+    let address = format!("https://a.test/?{}", payload.replace([' ', '\n'], "+"));
+    let both = json!({ "light": address, "dark": address });
+    let font = json!({ "id": short(payload, 128), "custom": true, "fontFamily": short(payload, 50),
+        "fontFaces": [{ "weight": 400, "sources": [{ "url": address }] }] });
+    let mut styling = serde_json::to_value(Styling::default()).expect("JSON");
+    styling["font"] = font.clone();
+    styling["monospaceFont"] = font;
     json!({
+        "styling": styling, "favicon": { "icon": both }, "socialPreview": { "url": address },
+        "privacyPolicy": { "url": address },
         "title": short(payload, 50),
-        "header": { "preset": "default", "links": [{ "title": payload, "to": to, "links": [] },
+        "header": { "preset": "default", "logo": both, "links": [{ "title": payload, "to": to, "links": [] },
             { "title": payload, "to": null, "links": [link] }] },
-        "footer": { "groups": [{ "title": payload, "links": [link] }], "copyright": payload },
+        "footer": { "logo": both, "groups": [{ "title": payload, "links": [link] }], "copyright": payload },
         "announcement": { "enabled": true, "message": short(payload, 120), "link": link, "style": "info" },
     })
 }

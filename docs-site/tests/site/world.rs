@@ -212,7 +212,11 @@ impl World {
 
     /// Serves the sites on a port of this machine, until the test ends; answers its address.
     pub(crate) async fn serve(&self) -> String {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        self.serve_at(tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port"))
+    }
+
+    /// Serves the sites at a port of this machine, until the test ends; answers its address.
+    pub(crate) fn serve_at(&self, listener: tokio::net::TcpListener) -> String {
         let address = listener.local_addr().expect("an address");
         let next = make_sync(|_| Response::builder().status(StatusCode::IM_A_TEAPOT).finish());
         let app = Sites::new(&self.platform, SiteConfig::default()).expect("an address").before(next);
