@@ -231,6 +231,21 @@ async fn a_deleted_page_deletes_its_file_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_page_without_a_file_keeps_its_id_where_no_file_says_the_slug_above_it() {
+    let (w, remote, space) = world_of(AWKWARD).await;
+    let (start, nothing) = (at(&w, &space, "start").await, at(&w, &space, "nothing").await);
+    let below = json!({ "operation": "insert_page", "title": "A", "into": start, "at": 0, "document": {} });
+    change(&w, &space, json!([{ "operation": "update_page", "page": nothing, "into": start, "at": 0 }]))
+        .await;
+    change(&w, &space, json!([below])).await;
+    exported(&w, &space).await;
+    change(&w, &space, json!([{ "operation": "update_page", "page": start, "slug": "a" }])).await;
+    exported(&w, &space).await;
+    assert_same_after_import(&w, &remote, &space).await;
+    assert_eq!(at(&w, &space, "a/nothing").await, nothing);
+}
+
+#[tokio::test]
 async fn a_space_without_pages_is_not_exported() {
     let (w, remote, space) = world_of(&[]).await;
     let made = change(&w, &space, json!([insert("Welcome", "Hello.\n")])).await;

@@ -94,6 +94,8 @@ pub(super) struct Before {
     pub(super) pages: HashMap<String, (PageId, PageEntry)>,
     /// Pages without a file, by their paths in the space.
     bare: HashMap<String, (PageId, PageEntry)>,
+    /// Their paths, by the page above and their slugs: above may be one whose slug no file says.
+    beside: HashMap<(Option<PageId>, String), String>,
     groups: HashMap<String, (PageId, PageEntry)>,
     /// Links by title and destination, and generated pages by what they are made from: several may be alike.
     links: HashMap<(String, String), VecDeque<(PageId, PageEntry)>>,
@@ -314,7 +316,8 @@ impl<'a> Importer<'a> {
                 self.document(file, PagePatch { slug, ..titled }, parent)
             }
             PlannedKind::Document { file: None, .. } => {
-                let before = self.before.bare.remove(&page.path);
+                let beside = self.before.beside.remove(&(parent.clone(), page.slug().to_owned()));
+                let before = self.before.bare.remove(beside.as_ref().unwrap_or(&page.path));
                 Ok(self.kept(before, parent, PageKind::Document, titled))
             }
             PlannedKind::Group => {
@@ -496,7 +499,10 @@ impl Before {
                 (PageKind::Document, Some(git)) => {
                     before.pages.insert(git.path.clone(), (id, entry));
                 }
-                (PageKind::Document, None) => drop(before.bare.insert(page.path.clone(), (id, entry))),
+                (PageKind::Document, None) => {
+                    before.beside.insert((entry.parent.clone(), entry.slug.clone()), page.path.clone());
+                    before.bare.insert(page.path.clone(), (id, entry));
+                }
                 (PageKind::Group, _) => drop(before.groups.insert(entry.slug.clone(), (id, entry))),
                 (PageKind::Link, _) => {
                     let target = entry.target.as_ref().map(destination).unwrap_or_default();
