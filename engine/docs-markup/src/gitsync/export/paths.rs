@@ -112,9 +112,11 @@ impl Choice<'_> {
         for file in &self.now.files {
             let renamed = names.get(&file.id).is_some_and(|name| **name != file.name);
             let path = self.stays(file.git.as_ref().filter(|_| !renamed), gits.get(&file.id).copied());
-            // In the folder of another root, an import would not look for it.
+            // An import looks for files in the folder of its root, and finds what pages link to outside of it.
             let is_found = |path: &RepoPath| {
-                path.below(&assets).is_some() || !format!("/{path}").contains("/.gitbook/assets/")
+                path.below(&assets).is_some()
+                    || path.below(&self.repository.config.root).is_none()
+                    || !format!("/{path}").contains("/.gitbook/assets/")
             };
             keep(Thing::File(file.id.clone()), path.filter(is_found));
         }
