@@ -12,7 +12,7 @@ use docs_model::{
 };
 
 use crate::{
-    document::{is_verbatim, parse, print, update},
+    document::{Invalid, Source, edited, is_verbatim, print},
     slug::slugify,
 };
 
@@ -67,17 +67,33 @@ pub fn translated(document: &Document, mut translation: impl FnMut(&str) -> Opti
 /// text that would be too long for a page.
 #[must_use]
 pub fn translated_markdown(markdown: &str, translation: impl FnMut(&str) -> Option<String>) -> String {
-    let before = parse(markdown);
-    let after = translated(&before, translation);
-    let written = update(markdown, &after).or_else(|_| update(markdown, &with_what_prints(&before, after)));
+    let source = Source::new(markdown);
+    let after = translated(&source.document, translation);
+    let written = written(&source, markdown, after);
     written.ok().filter(|text| check_page_size(text).is_ok()).unwrap_or_else(|| markdown.to_owned())
 }
 
-/// A document with those of its new blocks that can be written.
-fn with_what_prints(before: &Document, after: Document) -> Document {
+/// The text of a document in place of one that was read, with those of its new blocks that can be written.
+fn written(source: &Source<'_>, markdown: &str, after: Document) -> Result<String, Invalid> {
+    if let Ok(Some(text)) = edited(source, markdown, &after) {
+        return Ok(text);
+    }
+    let (after, is_all) = with_what_prints(&source.document, after);
+    let again = if is_all { None } else { edited(source, markdown, &after)? };
+    again.map_or_else(|| print(&after), Ok)
+}
+
+/// A document with those of its new blocks that can be written; tells whether all can.
+fn with_what_prints(before: &Document, mut after: Document) -> (Document, bool) {
     let prints = |block: &Block| print(&Document::new(vec![block.clone()])).is_ok();
-    let blocks = before.nodes.iter().zip(after.nodes);
-    Document::new(blocks.map(|(old, new)| if prints(&new) { new } else { old.clone() }).collect())
+    let mut is_all = true;
+    for (old, new) in before.nodes.iter().zip(&mut after.nodes) {
+        if old != new && !prints(new) {
+            new.clone_from(old);
+            is_all = false;
+        }
+    }
+    (after, is_all)
 }
 
 /// A title or another text without form as a segment; `None` where there is nothing to translate.

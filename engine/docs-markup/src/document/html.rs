@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
+use super::work;
 use crate::syntax::{
     entity,
     html::{self, Tag, TagKind},
@@ -180,6 +181,7 @@ pub(super) fn elements<'n, 'a>(nodes: &'n [Html<'a>]) -> Option<Vec<&'n Element<
 /// The elements of a text; `None` when a tag is not closed where it should be, or not written as Markdown demands, when
 /// there is a comment, or when the nesting is too deep.
 pub(super) fn tree(source: &str) -> Option<Vec<Html<'_>>> {
+    work::step(source.len());
     let mut open: Vec<Element<'_>> = Vec::new();
     let mut nodes: Vec<Html<'_>> = Vec::new();
     for token in html::tokens(source, 0..source.len()) {

@@ -10,7 +10,7 @@ use super::{
     builder::Builder,
     html::{self, Open, Token},
     notes::Notes,
-    targets,
+    targets, work,
 };
 
 /// What text may refer to.
@@ -28,6 +28,7 @@ pub(super) fn label(text: &str) -> String {
 
 /// Reads text. `None` when it is not text alone, as Markdown sees it.
 pub(super) fn read(text: &str, rules: &mut Rules<'_>) -> Option<Vec<Node>> {
+    work::step(text.len());
     let atoms = atoms::find(text, |label| rules.notes.has(label));
     if let Some(nodes) = attempt(text, &atoms, rules) {
         return nodes;

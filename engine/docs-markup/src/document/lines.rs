@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::tags::Tag;
+use super::{tags::Tag, work};
 use crate::syntax::tag;
 
 /// What counts as white space at the edges of lines.
@@ -107,6 +107,7 @@ pub(super) fn split(text: &str) -> Vec<Line<'_>> {
 
 /// The lines of a text, and where each begins.
 pub(super) fn split_at(text: &str) -> (Vec<Line<'_>>, Vec<usize>) {
+    work::step(text.len());
     let count = 1 + text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count();
     let (mut lines, mut starts) = (Vec::with_capacity(count), Vec::with_capacity(count));
     let mut start = 0;

@@ -138,11 +138,18 @@ pub(super) fn underline(text: &str) -> Option<u8> {
     }
 }
 
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n')
+}
+
 pub(super) fn is_divider(text: &str) -> bool {
-    let trimmed = text.trim_matches(SPACE);
-    let Some(mark) = trimmed.chars().next().filter(|c| matches!(c, '*' | '-' | '_')) else { return false };
-    trimmed.chars().filter(|c| *c == mark).count() >= 3
-        && trimmed.chars().all(|c| c == mark || matches!(c, ' ' | '\t'))
+    let Some(mark) = text.bytes().find(|b| !is_space(*b)).filter(|b| matches!(b, b'*' | b'-' | b'_')) else {
+        return false;
+    };
+    // Looked at from its end, a line of items in items is told apart at once.
+    let is_end = text.bytes().rev().find(|b| !is_space(*b)) == Some(mark);
+    let mut marks = text.bytes().filter(|b| !is_space(*b));
+    is_end && marks.by_ref().take(3).filter(|b| *b == mark).count() == 3 && marks.all(|b| b == mark)
 }
 
 /// The beginning of an item.

@@ -132,7 +132,7 @@ fn verified(written: &str, document: &Document) -> Result<(), Invalid> {
 /// without text.
 #[must_use]
 pub fn is_same(a: &Document, b: &Document) -> bool {
-    normal::blocks(&a.nodes) == normal::blocks(&b.nodes)
+    normal::each_same(&normal::full(&a.nodes), &normal::full(&b.nodes), |a, b| normal::is_same(a, b))
 }
 
 /// Writes a new document in place of an old text. Blocks that say what they said keep their bytes, and those that say
@@ -144,6 +144,15 @@ pub fn is_same(a: &Document, b: &Document) -> bool {
 /// As [`print()`].
 pub fn update(old: &str, new: &Document) -> Result<String, Invalid> {
     source::update_closely(old, new)
+}
+
+/// The same for a text that was read; `None` where what changed and what did not read as one, side by side.
+///
+/// # Errors
+///
+/// As [`print()`].
+pub(crate) fn edited(source: &Source<'_>, old: &str, new: &Document) -> Result<Option<String>, Invalid> {
+    source::edited(source, old, new)
 }
 
 /// The text of a block by its key, cut to a preview; `None` when the text has no such block.

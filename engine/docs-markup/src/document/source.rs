@@ -113,17 +113,22 @@ pub(super) fn update_closely(old: &str, new: &Document) -> Result<String, Invali
 /// The text of a new document: blocks that say what they said keep their bytes, and so does what stands between two
 /// such blocks.
 pub(super) fn update(old: &str, new: &Document) -> Result<String, Invalid> {
-    let source = Source::new(old);
+    edited(&Source::new(old), old, new)?.map_or_else(|| super::print(new), Ok)
+}
+
+/// The text of a new document in place of one that was read; `None` where it does not read as the document, because
+/// what was printed and what was kept read as one.
+pub(super) fn edited(source: &Source<'_>, old: &str, new: &Document) -> Result<Option<String>, Invalid> {
     let before: Vec<String> = source.document.nodes.iter().map(keys::content).collect();
     let after: Vec<String> = new.nodes.iter().map(keys::content).collect();
     if before == after {
-        return Ok(old.to_owned());
+        return Ok(Some(old.to_owned()));
     }
     if !source.notes.is_empty() || has_notes(&new.nodes) {
         // Notes have numbers in the order of the text, so that all of it changes.
-        return super::print(new);
+        return super::print(new).map(Some);
     }
-    let kept = kept(&before, &after, &source);
+    let kept = kept(&before, &after, source);
     let mut printer = Printer::new(&new.nodes);
     let mut out = Written { text: String::new(), end: line_end(old) };
     let mut last: Option<usize> = None;
@@ -155,8 +160,7 @@ pub(super) fn update(old: &str, new: &Document) -> Result<String, Invalid> {
     }
     out.add("\n");
     let out = out.text;
-    // Side by side, what was printed and what was kept may read as one.
-    if super::is_same(&super::parse(&out), new) { Ok(out) } else { super::print(new) }
+    Ok(super::is_same(&super::parse(&out), new).then_some(out))
 }
 
 /// A text as it is written in place of another.

@@ -82,10 +82,38 @@ pub(super) fn take_containers(line: &str, containers: usize) {
 }
 
 fn take_bytes(bytes: usize) {
+    step(bytes);
     LEFT.set(LEFT.get().saturating_sub(bytes as u64));
 }
 
 /// Tells whether a text has taken all the work that it may.
 pub(super) fn is_used_up() -> bool {
     LEFT.get() == 0
+}
+
+/// Counts the bytes that a step of reading or writing is given: a test asks whether all of them together are linear.
+#[cfg(not(test))]
+pub(super) const fn step(_bytes: usize) {}
+
+#[cfg(test)]
+pub(super) use steps::{step, steps_of};
+
+#[cfg(test)]
+mod steps {
+    use std::cell::Cell;
+
+    thread_local! {
+        static STEPS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    pub(in super::super) fn step(bytes: usize) {
+        STEPS.set(STEPS.get() + bytes as u64);
+    }
+
+    /// How many bytes all steps of some work were given together.
+    pub(in super::super) fn steps_of(work: impl FnOnce()) -> u64 {
+        let before = STEPS.get();
+        work();
+        STEPS.get() - before
+    }
 }

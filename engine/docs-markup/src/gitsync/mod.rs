@@ -27,7 +27,7 @@ mod summary;
 mod target;
 mod tree;
 mod vars;
-mod yaml;
+pub(crate) mod yaml;
 
 pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_folder};
 pub use export::{

@@ -25,6 +25,24 @@ const MAX_NODES: usize = 50_000;
 /// Most bytes of the texts of a file, aliases resolved: twice what the largest file has.
 const MAX_TEXT_BYTES: usize = 2 << 20;
 
+/// Nodes that any text may have, and how many bytes it has for each one more: a list of the smallest objects takes some
+/// 220 bytes for each node.
+const FREE_NODES: usize = 4_000;
+const BYTES_A_NODE: usize = 12;
+/// The same for what stands within anchors, once more for each anchor around it.
+const FREE_ANCHORED: usize = 1_000;
+const BYTES_AN_ANCHORED: usize = 40;
+
+/// Most nodes of a text of so many bytes.
+pub(crate) const fn most_nodes(bytes: usize) -> usize {
+    FREE_NODES + bytes / BYTES_A_NODE
+}
+
+/// Most events within anchors of a text of so many bytes.
+pub(crate) const fn most_anchored(bytes: usize) -> usize {
+    FREE_ANCHORED + bytes / BYTES_AN_ANCHORED
+}
+
 /// Reads YAML like [`read`], with limits of its own.
 pub(super) fn read_within(text: &str, limits: YamlLimits) -> Result<Value, String> {
     let options = serde_saphyr::options! {
@@ -33,11 +51,11 @@ pub(super) fn read_within(text: &str, limits: YamlLimits) -> Result<Value, Strin
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         budget: serde_saphyr::budget! {
             max_events: 200_000,
-            max_nodes: limits.nodes,
+            max_nodes: limits.nodes.min(most_nodes(text.len())),
             max_total_scalar_bytes: limits.text_bytes,
             max_depth: 32,
             max_aliases: 1_000,
-            max_recorded_anchor_events: MAX_NODES,
+            max_recorded_anchor_events: most_anchored(text.len()),
         },
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

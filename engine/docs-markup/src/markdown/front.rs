@@ -7,7 +7,10 @@ use docs_model::{
 };
 use serde_json::{Map, Value};
 
-use crate::{PagePatch, check_variables};
+use crate::{
+    PagePatch, check_variables,
+    gitsync::yaml::{most_anchored, most_nodes},
+};
 
 /// Longest front matter that is read.
 const MAX_BYTES: usize = 256 * 1024;
@@ -62,7 +65,11 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
         return FrontMatter::default();
     }
     let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! { max_nodes: MAX_NODES, max_total_scalar_bytes: MAX_TEXT_BYTES },
+        budget: serde_saphyr::budget! {
+            max_nodes: MAX_NODES.min(most_nodes(yaml.len())),
+            max_total_scalar_bytes: MAX_TEXT_BYTES,
+            max_recorded_anchor_events: most_anchored(yaml.len()),
+        },
     };
     match serde_saphyr::from_str_with_options::<Value>(yaml, options) {
         Ok(Value::Object(keys)) => {

@@ -439,3 +439,10 @@ fn nul_that_yaml_escapes_is_replaced() {
     assert!(json.contains("a\u{fffd}b") && json.contains("v\u{fffd}") && !json.contains("\\\\0"), "{json}");
     assert_eq!(page.warnings.len(), 1);
 }
+
+#[test]
+fn a_long_paragraph_of_links_has_all_of_them() {
+    assert_eq!(links(&"[Title](folder/page.md) ".repeat(1_800)).len(), 1_800);
+    // What is no text still has none.
+    assert_eq!(links(&"[".repeat(100_000)), []);
+}

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use crate::document::parse;
 
 /// Puts brackets around a segment, and accents on some letters outside placeholders.
 fn pseudo(segment: &str) -> Option<String> {

@@ -23,7 +23,7 @@ use super::{
     notes::{LabelLog, Notes},
     read,
     read::{Reader, VERBATIM},
-    spelling, targets, weight, whole,
+    spelling, targets, weight, whole, work,
 };
 
 /// How paragraphs of the top level are written that are Markdown kept as it is.
@@ -211,6 +211,7 @@ impl Printer {
             before = Before::Block(block);
         }
         self.list_marks.pop();
+        work::step(out.len());
         Ok(out)
     }
 

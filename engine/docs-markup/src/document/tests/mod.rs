@@ -7,6 +7,7 @@ mod changes;
 mod commonmark;
 mod generated;
 mod inlines;
+mod linear;
 
 use serde_json::{Value, json};
 

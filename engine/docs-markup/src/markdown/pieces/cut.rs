@@ -5,9 +5,10 @@ pub(in crate::markdown) const PIECE: usize = 4 << 10;
 /// How far behind the least length of a piece a list or a table is cut.
 const NEAR: usize = 4 << 10;
 /// Nodes that any piece may be as a tree.
-const NODES: usize = 8_000;
-/// How many bytes of the text a node of a piece needs beyond that. Text has some twenty.
-const BYTES_A_NODE: usize = 10;
+const NODES: usize = 6_000;
+/// How many bytes of the text each node of a piece needs beyond that: a node may take 160 bytes, and a text 20 for each
+/// of its own. Text has some twenty, links next to one another have six.
+const BYTES_A_NODE: usize = 8;
 /// Most cells that the parser adds to rows that have fewer than their table.
 const ADDED_CELLS: usize = 1 << 18;
 
@@ -49,7 +50,7 @@ impl<'t> Cuts<'t> {
 
     /// Tells whether a piece would be a tree far larger than that of any text that people write.
     pub(super) fn is_dense(&self, piece: &str) -> bool {
-        nodes(piece) > NODES.max(self.text.len() / BYTES_A_NODE)
+        nodes(piece) > NODES + self.text.len() / BYTES_A_NODE
     }
 }
 

@@ -1,0 +1,84 @@
+//! Work that follows the bytes of a text, counted in the bytes that all steps are given.
+
+use super::*;
+use crate::{document::work::steps_of, translate::translated_markdown};
+
+/// What is repeated, what stands before it, and what stands behind it as often.
+const SHAPES: &[(&str, &str, &str)] = &[
+    ("> ", "a\n", ""),
+    ("> a\n>\n", "", ""),
+    ("> > > > > > > > a\n", "", ""),
+    ("* ", "a\n", ""),
+    ("* a\n\n  ", "", ""),
+    ("1. > * ", "a\n", ""),
+    ("{% hint style=\"info\" %}\n", "a\n", "{% endhint %}\n"),
+    ("{% hint style=\"info\" %}\na\n{% endhint %}\n", "", ""),
+    ("{% tabs %}\n{% tab title=\"a\" %}\n", "a\n", "{% endtab %}\n{% endtabs %}\n"),
+    ("<details>\n<summary>a</summary>\n\n", "b\n", "</details>\n\n"),
+    ("<div>", "a", "</div>"),
+    ("<b>a</b>", "", ""),
+    ("</p>", "", ""),
+    ("</b>\n", "", ""),
+    ("</details>\n\n", "", ""),
+    ("<figure><img src=\"a\" alt=\"\"><figcaption>b</figcaption></figure>\n\n", "", ""),
+    ("<figure><img src=\"a\" alt=\"\"><figcaption>", "b", "</figcaption></figure>"),
+    ("<figure>", "", ""),
+    ("[a](b) ", "", ""),
+    ("[a](b)\n\n", "", ""),
+    ("[", "a", "](b)"),
+    ("[a](", "", ""),
+    ("![a](b)", "", ""),
+    ("[a][b] ", "[b]: c\n", ""),
+    ("[a]: b\n", "", ""),
+    ("a[^1]\n\n[^1]: b\n\n", "", ""),
+    ("<a href=\"b\">", "c", "</a>"),
+    ("| a | b |\n", "| - | - |\n", ""),
+    ("<table><tr><td>a</td></tr></table>\n\n", "", ""),
+    ("a\n===\n", "", ""),
+    ("===\n", "", ""),
+    ("- - - a\n", "", ""),
+];
+
+/// A text of so many bytes, more or less.
+fn of_shape((piece, middle, end): (&str, &str, &str), bytes: usize) -> String {
+    let count = bytes / (piece.len() + end.len());
+    format!("{}{middle}{}", piece.repeat(count), end.repeat(count))
+}
+
+/// The most bytes that all steps of reading a text are given, for each of its own: it is read, written and read again
+/// some times. Work that grows with the square of the bytes would be thousands.
+const STEPS: u64 = 150;
+
+#[test]
+fn reading_a_document_takes_work_that_follows_its_bytes() {
+    for shape in SHAPES {
+        for bytes in [16_000, 32_000] {
+            let text = of_shape(*shape, bytes);
+            let steps = steps_of(|| drop(parse(&text))) / text.len() as u64;
+            assert!(steps <= STEPS, "{shape:?}, {bytes} bytes: {steps} steps a byte");
+        }
+    }
+}
+
+/// Headings that say the same, so that their translations have anchors, and HTML that goes on among them, so that what
+/// is written does not read the same.
+fn headings(bytes: usize) -> String {
+    let mut text = String::from("<a ");
+    for count in 1.. {
+        if text.len() > bytes {
+            break;
+        }
+        text.push_str(&"===\n".repeat(count));
+        text.push_str("a\n");
+    }
+    text + ">"
+}
+
+#[test]
+fn a_text_is_not_read_again_for_each_attempt_to_write_its_translation() {
+    let text = headings(5_000);
+    let reading = steps_of(|| drop(parse(&text)));
+    let same = |segment: &str| Some(segment.to_owned());
+    let translating = steps_of(|| drop(translated_markdown(&text, same)));
+    assert!(2 * translating < 5 * reading, "{translating} steps, {reading} to read it");
+}
