@@ -12,7 +12,7 @@ use serde::{
 use serde_json::Number;
 
 /// Most values of a document, aliases resolved.
-pub(crate) const MAX_NODES: usize = 3_000_000;
+pub(crate) const MAX_NODES: usize = 1_500_000;
 /// Values that any document may have, and how many bytes it has for each one more. A value takes as much memory as some
 /// twenty bytes, and documents that people write have some ten for each.
 const FREE_NODES: usize = 20_000;
@@ -30,32 +30,35 @@ pub(crate) enum Node {
     Number(Number),
     Text(Box<str>),
     List(Vec<Node>),
+    /// An object without fields. A text may be thousands of them.
+    NoFields,
     Map(Box<Fields>),
 }
 
 /// The fields of an object, in the order of the document.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Fields {
-    fields: Vec<(Box<str>, Node)>,
+    fields: Box<[(Box<str>, Node)]>,
     /// The numbers of the fields in the order of their names; of few fields none.
-    by_name: Vec<u32>,
+    by_name: Box<[u32]>,
 }
 
 impl Fields {
     /// # Errors
     /// A name that is there twice.
     fn new(fields: Vec<(Box<str>, Node)>) -> Result<Self, Box<str>> {
+        let fields = fields.into_boxed_slice();
         if fields.len() <= FEW {
             let is_again = |(at, (name, _)): &(usize, &(Box<str>, Node))| {
                 fields.iter().take(*at).any(|(other, _)| other == name)
             };
             return match fields.iter().enumerate().find(is_again) {
                 Some((_, (name, _))) => Err(name.clone()),
-                None => Ok(Self { fields, by_name: Vec::new() }),
+                None => Ok(Self { fields, by_name: Box::default() }),
             };
         }
         let name = |at: &u32| fields.get(*at as usize).map(|(name, _)| &**name);
-        let mut by_name: Vec<u32> = (0_u32..).take(fields.len()).collect();
+        let mut by_name: Box<[u32]> = (0_u32..).take(fields.len()).collect();
         by_name.sort_unstable_by(|one, other| name(one).cmp(&name(other)));
         match by_name.array_windows().find(|[one, other]| name(one) == name(other)) {
             Some([one, _]) => Err(name(one).unwrap_or_default().into()),
@@ -107,7 +110,7 @@ impl Node {
     }
 
     pub(crate) const fn is_map(&self) -> bool {
-        matches!(self, Self::Map(_))
+        matches!(self, Self::Map(_) | Self::NoFields)
     }
 
     /// A text, or a number as it is written: `version: 1.0` of YAML is meant as a text.
@@ -127,7 +130,7 @@ impl Node {
             Self::Number(_) => "a number",
             Self::Text(_) => "a text",
             Self::List(_) => "a list",
-            Self::Map(_) => "an object",
+            Self::NoFields | Self::Map(_) => "an object",
         }
     }
 
@@ -164,7 +167,7 @@ impl Serialize for Node {
                 }
                 list.end()
             }
-            Self::Map(_) => {
+            Self::NoFields | Self::Map(_) => {
                 let fields = self.fields();
                 let mut map = serializer.serialize_map(Some(fields.len()))?;
                 for (name, value) in fields {
@@ -289,6 +292,7 @@ impl<'de> Visitor<'de> for ReadNode<'_> {
         while let Some(item) = seq.next_element_seed(self)? {
             add(&mut items, item);
         }
+        items.shrink_to_fit();
         Ok(Node::List(items))
     }
 
@@ -297,6 +301,9 @@ impl<'de> Visitor<'de> for ReadNode<'_> {
         while let Some(name) = map.next_key::<Box<str>>()? {
             self.text::<A::Error>(&name)?;
             add(&mut fields, (name, map.next_value_seed(self)?));
+        }
+        if fields.is_empty() {
+            return Ok(Node::NoFields);
         }
         match Fields::new(fields) {
             Ok(fields) => Ok(Node::Map(Box::new(fields))),

@@ -14,6 +14,11 @@ use crate::{
 pub(crate) const MAX_DEPTH: usize = 127;
 /// Most aliases of a document.
 const MAX_ALIASES: usize = 50_000;
+/// Events that a text of YAML may have within anchors, and how many bytes it has for each one more: each takes as much
+/// memory as some 150 bytes, and once more for each anchor around it. Documents that people write have few lines within
+/// anchors, and no anchors in anchors.
+const FREE_ANCHORED: usize = 4_000;
+const BYTES_AN_ANCHORED: usize = 40;
 
 /// Why a text is no tree.
 pub(crate) struct Unparsed {
@@ -85,7 +90,7 @@ fn read_yaml<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S:
             max_depth: MAX_DEPTH,
             max_aliases: MAX_ALIASES,
             max_anchors: MAX_ALIASES,
-            max_recorded_anchor_events: MAX_NODES,
+            max_recorded_anchor_events: FREE_ANCHORED + text.len() / BYTES_AN_ANCHORED,
         },
     };
     let read = serde_saphyr::with_deserializer_from_str_with_options(text, options, |deserializer| {

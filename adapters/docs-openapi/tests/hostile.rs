@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, time::Duration};
 
 use bytes::Bytes;
-use cpu_time::ThreadTime;
+use cpu_time::ProcessTime;
 use docs_openapi::read;
 use docs_ports::{MAX_SPEC_BYTES, MAX_SPEC_PROBLEMS, ReadSpec, SpecError, SpecFile, SpecFiles};
 use proptest::prelude::*;
@@ -13,9 +13,9 @@ fn try_read(text: String) -> Result<ReadSpec, SpecError> {
     read(&SpecFiles { entry, others: Vec::new() })
 }
 
-/// Reads a text; answers the first problem, and how long it took.
+/// Reads a text; answers the first problem, and how long it took, on the thread of the reader, too.
 fn told(text: String) -> (String, Duration) {
-    let began = ThreadTime::now();
+    let began = ProcessTime::now();
     let spec = try_read(text).expect("read");
     (spec.problems.first().map(|it| it.message.clone()).unwrap_or_default(), began.elapsed())
 }
@@ -54,7 +54,7 @@ fn aliases_and_nesting_cannot_blow_a_document_up() {
 fn too_many_nodes_bytes_paths_and_tags_are_refused_with_the_number() {
     let nodes = format!("{{\"openapi\":\"3.0.0\",\"x\":[{}0]}}", "0,".repeat(4_000_000));
     let (message, took) = told(nodes);
-    assert!(message.contains("has more than 1620005 values"), "{message}");
+    assert!(message.contains("has more than 1500000 values"), "{message}");
     assert!(took < LONG, "{took:?}");
     let large = try_read("x".repeat(MAX_SPEC_BYTES + 1)).expect_err("too large");
     assert!(matches!(&large, SpecError::TooLarge(why) if why.contains("20000000")), "{large}");
