@@ -4,18 +4,15 @@
 //! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-convert --test hostile -- --nocapture` reads as many with
 //! each parser, and asks for time, too; with `DOCS_FUZZ_PARSER=HTML` it does so with one of them.
 
-#[path = "../../../engine/docs-markup/tests/hostile/harness.rs"]
-mod harness;
-
 use std::io::{Cursor, Write as _};
 
 use docs_convert::{MAX_MARKDOWN_BYTES, MAX_TEXT_BYTES, convert, unpack};
+use docs_hostile::{MEMORY, OWN, Parser, Random, Read};
 use docs_ports::{Document, DocumentFormat};
-use harness::{MEMORY, OWN, Parser, Random};
 
 #[test]
 fn repeated_constructs_take_memory_that_follows_their_bytes() {
-    harness::run(PARSERS);
+    docs_hostile::run(PARSERS);
 }
 
 const PARSERS: &[Parser] = &[
@@ -24,36 +21,40 @@ const PARSERS: &[Parser] = &[
         pieces: HTML,
         frames: PAGES,
         most: MAX_TEXT_BYTES,
-        memory: MEMORY,
         own: OWN,
-        read: read_html,
+        read: Read::Text(read_html),
     },
     Parser {
         name: "Markdown",
         pieces: MARKDOWN,
         frames: &[("", "")],
         most: MAX_MARKDOWN_BYTES,
-        memory: MEMORY,
         own: OWN,
-        read: read_markdown,
+        read: Read::Text(read_markdown),
     },
     Parser {
         name: "Word",
         pieces: WORD,
         frames: &[("", "")],
         most: 10 << 20,
-        memory: MEMORY,
         own: OWN,
-        read: read_word,
+        read: Read::Bytes { make: make_word, read: read_word },
     },
     Parser {
         name: "archive",
         pieces: HTML,
         frames: &[("", "")],
         most: 1 << 20,
-        memory: MEMORY,
         own: OWN,
-        read: read_archive,
+        read: Read::Bytes { make: make_archive, read: read_archive },
+    },
+    Parser {
+        name: "charsets",
+        pieces: CHARACTERS,
+        frames: &[("", ""), ("<p>", "</p>"), ("<?xml version=\"1.0\" encoding=\"", "\"?>")],
+        most: MAX_TEXT_BYTES / 2,
+        own: OWN,
+        read: Read::Bytes { make: make_encoded, read: read_encoded },
     },
 ];
 
@@ -71,24 +72,55 @@ fn read_markdown(text: &str) {
 }
 
 /// The text as the body of a Word document, and as each of its other parts.
-fn read_word(text: &str) {
+fn make_word(text: &str) -> Vec<u8> {
     let body = format!("<w:document><w:body>{text}</w:body></w:document>");
     let others = ["word/styles.xml", "word/numbering.xml", "word/footnotes.xml"];
     let mut files = vec![("word/document.xml", body.as_str())];
     files.extend(others.iter().filter(|_| text.len() < 100_000).map(|path| (*path, text)));
-    drop(convert(&document(DocumentFormat::Docx, packed(&files))));
+    packed(&files)
+}
+
+fn read_word(bytes: &[u8]) {
+    drop(convert(&document(DocumentFormat::Docx, bytes.to_vec())));
 }
 
 /// An archive, some of its bytes changed: where depends on the text.
-fn read_archive(text: &str) {
+fn make_archive(text: &str) -> Vec<u8> {
     let path = text.chars().take(40).collect::<String>();
     let mut archive = packed(&[("a.md", text), (path.as_str(), "b"), ("c/d.html", text)]);
-    let mut random = Random(text.len() as u64);
-    for _ in 0..random.below(6) {
-        let at = random.below(archive.len());
-        archive[at] = u8::try_from(random.below(256)).unwrap_or_default();
+    Random::new(text.len() as u64).change(&mut archive);
+    archive
+}
+
+fn read_archive(bytes: &[u8]) {
+    drop(unpack(bytes));
+}
+
+/// The text in one of the encodings of the web, which one depends on its length, some of its bytes changed.
+fn make_encoded(text: &str) -> Vec<u8> {
+    const LABELS: [&str; 8] =
+        ["utf-8", "utf-16le", "shift_jis", "gb18030", "iso-2022-jp", "big5", "koi8-r", "x-user-defined"];
+    let mut random = Random::new(text.len() as u64);
+    let label = LABELS[random.below(LABELS.len())];
+    let encoding = encoding_rs::Encoding::for_label(label.as_bytes()).expect("an encoding");
+    let said = match random.below(3) {
+        0 => String::new(),
+        1 => format!("<meta charset={label}>"),
+        _ => format!("<meta http-equiv=content-type content=\"text/html; charset={label}\">"),
+    };
+    let mut bytes = said.into_bytes();
+    if label == "utf-16le" {
+        bytes = vec![0xff, 0xfe];
+        bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
+    } else {
+        bytes.extend_from_slice(&encoding.encode(text).0);
     }
-    drop(unpack(&archive));
+    random.change(&mut bytes);
+    bytes
+}
+
+fn read_encoded(bytes: &[u8]) {
+    drop(convert(&document(DocumentFormat::Html, bytes.to_vec())));
 }
 
 fn packed(files: &[(&str, &str)]) -> Vec<u8> {
@@ -106,17 +138,17 @@ fn packed(files: &[(&str, &str)]) -> Vec<u8> {
 
 #[test]
 fn what_the_standard_calls_an_error_takes_no_memory_of_its_own() {
-    let _alone = harness::alone();
+    let _alone = docs_hostile::alone();
     for piece in ["\0", "<a href=\"\"\"", "<p t<tr>"] {
         let text = piece.repeat(1_000_000 / piece.len());
-        let ((), peak) = harness::peak_of(|| read_html(&text));
+        let ((), peak) = docs_hostile::peak_of(|| read_html(&text));
         assert!(peak < OWN + MEMORY * text.len(), "{piece:?}: {peak} bytes for {}", text.len());
     }
 }
 
 #[test]
 fn a_word_document_with_too_much_text_is_refused_before_it_is_a_page() {
-    let _alone = harness::alone();
+    let _alone = docs_hostile::alone();
     for (words, what) in
         [(45_000_000, "at most 40 MB of text"), (9_000_000, "at most 16000000 bytes of text")]
     {
@@ -126,7 +158,7 @@ fn a_word_document_with_too_much_text_is_refused_before_it_is_a_page() {
         let size = body.len();
         let archive = packed(&[("word/document.xml", &body)]);
         drop(body);
-        let (error, peak) = harness::peak_of(|| {
+        let (error, peak) = docs_hostile::peak_of(|| {
             convert(&document(DocumentFormat::Docx, archive)).expect_err("too much").to_string()
         });
         assert!(error.contains(what), "{error}");
@@ -229,6 +261,29 @@ const HTML: &[&str] = &[
     "🚀",
     "class=\"a b c\" ",
     "/>",
+];
+
+const CHARACTERS: &[&str] = &[
+    "a",
+    " ",
+    "<p>",
+    "<meta charset=utf-16>",
+    "<meta charset=\"gbk",
+    "charset=",
+    "encoding='",
+    "\u{feff}",
+    "\u{fffd}",
+    "\u{1b}$B",
+    "\u{1b}(B",
+    "é",
+    "設定",
+    "настройка",
+    "설정",
+    "🚀",
+    "\0",
+    "\u{80}",
+    "\u{f7ff}",
+    "\r\n",
 ];
 
 const PAGES: &[(&str, &str)] = &[

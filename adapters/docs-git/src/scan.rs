@@ -11,6 +11,8 @@
 //! whole pack, for which they are not asked ([`Offer`]).
 
 mod frame;
+#[cfg(test)]
+mod hostile;
 mod offer;
 
 use std::collections::HashSet;

@@ -4,17 +4,34 @@
 //! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-openapi --test repeated -- --nocapture` reads as many of each
 //! format, and asks for time, too.
 
-#[path = "../../../engine/docs-markup/tests/hostile/harness.rs"]
-mod harness;
-
 use bytes::Bytes;
+use docs_hostile::{MEMORY, OWN, Parser, Read};
 use docs_openapi::read;
 use docs_ports::{MAX_SPEC_BYTES, SpecFile, SpecFiles};
-use harness::{MEMORY, OWN, Parser};
 
 #[test]
 fn repeated_constructs_take_memory_that_follows_their_bytes() {
-    harness::run(PARSERS);
+    docs_hostile::run(PARSERS);
+}
+
+#[test]
+fn anchors_in_anchors_and_empty_objects_take_no_memory_of_their_own() {
+    let _alone = docs_hostile::alone();
+    let nested = |piece: &str| format!("openapi: 3.1.0\npaths: {{}}\nx: [{}", piece.repeat(120));
+    let long = |piece: &str, count: usize| {
+        format!("{{\"openapi\":\"3.0.0\",\"paths\":{{}},\"x\":[{}0]}}", piece.repeat(count))
+    };
+    for text in [
+        nested("&a {a: "),
+        nested("&a {a: ,&a {a: ,"),
+        nested("&a [0,"),
+        long("{},", 33_000),
+        long("[0],", 30_000),
+    ] {
+        let ((), peak) = docs_hostile::peak_of(|| read_spec(&text));
+        let start: String = text.chars().take(80).collect();
+        assert!(peak < OWN + MEMORY * text.len(), "{start:?}: {peak} bytes for {}", text.len());
+    }
 }
 
 const PARSERS: &[Parser] = &[
@@ -23,19 +40,75 @@ const PARSERS: &[Parser] = &[
         pieces: JSON,
         frames: IN_JSON,
         most: MAX_SPEC_BYTES,
-        memory: MEMORY,
         own: OWN,
-        read: read_spec,
+        read: Read::Text(read_spec),
     },
     Parser {
         name: "YAML",
         pieces: YAML,
         frames: IN_YAML,
         most: MAX_SPEC_BYTES,
-        memory: MEMORY,
         own: OWN,
-        read: read_spec,
+        read: Read::Text(read_spec),
     },
+    Parser {
+        name: "references",
+        pieces: REFERENCES,
+        frames: IN_REFERENCES,
+        most: MAX_SPEC_BYTES / 3,
+        own: OWN,
+        read: Read::Bytes { make: |text| text.repeat(3).into_bytes(), read: read_files },
+    },
+];
+
+/// A specification of three files, which refer to one another.
+fn read_files(bytes: &[u8]) {
+    let text = Bytes::copy_from_slice(&bytes[..bytes.len() / 3]);
+    let file = |location: &str| SpecFile { location: location.to_owned(), base: None, bytes: text.clone() };
+    let others = vec![file("https://a.test/b.json"), file("https://a.test/c/d.yaml")];
+    drop(read(&SpecFiles { entry: file("https://a.test/a.json"), others }));
+}
+
+const REFERENCES: &[&str] = &[
+    "{\"$ref\":\"#/components/schemas/A\"},",
+    "{\"$ref\":\"b.json#/components/schemas/A\"},",
+    "{\"$ref\":\"c/d.yaml\"},",
+    "{\"$ref\":\"",
+    "\"},",
+    "\"A\":{\"$ref\":\"#/components/schemas/B\"},",
+    "\"/a\":{\"$ref\":\"b.json#/paths/~1a\"},",
+    "\"/a\":{\"get\":{\"responses\":{\"200\":{\"$ref\":\"#/components/responses/A\"}}}},",
+    "#/",
+    "#/components/schemas/",
+    "b.json",
+    "https://a.test/c/d.yaml#/",
+    "../",
+    "./",
+    "//b/",
+    "?a=b",
+    "~0",
+    "~1",
+    "~",
+    "%2F",
+    "%",
+    "/0",
+    "/99999999999",
+    "\\u0000",
+    "[",
+    "]",
+    "{\"a\":",
+    "}",
+    "0,",
+    "a",
+    "é",
+];
+
+const IN_REFERENCES: &[(&str, &str)] = &[
+    ("", ""),
+    ("{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"A\",\"version\":\"1\"},\"paths\":{},\"x\":[", "0]}"),
+    ("{\"openapi\":\"3.1.0\",\"paths\":{\"/a\":{\"$ref\":\"", "\"}}}"),
+    ("{\"openapi\":\"3.1.0\",\"paths\":{},\"components\":{\"schemas\":{", "\"z\":{}}}}"),
+    ("{\"openapi\":\"3.0.0\",\"paths\":{", "\"/z\":{}}}"),
 ];
 
 fn read_spec(text: &str) {

@@ -1,4 +1,5 @@
-//! Responses that chance has changed: none ends the process, none takes long, and none says what was not signed.
+//! Responses that chance has changed: none ends the process, none takes long or much memory, and none says what was not
+//! signed.
 //!
 //! `DOCS_FUZZ_INPUTS=10000000 cargo test --release -p docs-saml --test hostile -- --nocapture` reads as many, and asks
 //! for time, too: what a machine takes is no matter of a test. `DOCS_FUZZ_SEED` is where chance begins.
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use data_encoding::BASE64;
+use docs_hostile::{MEMORY, OWN, peak_of};
 use docs_ports::Saml as _;
 use docs_saml::{MAX_RESPONSE_BYTES, XmlSaml};
 
@@ -166,6 +168,7 @@ fn a_response_that_chance_has_changed_is_refused_soon_or_says_what_was_signed() 
     ];
     let (trusted, curve) = (trust("provider"), trust("curve"));
     let (mut random, mut slowest, mut taken) = (Random(seed), Duration::ZERO, 0_u64);
+    let mut memory = 0.0_f64;
     for _ in 0..inputs.unwrap_or(INPUTS) {
         let (is_short, is_long) = (random.below(SIGNED) == 0, random.below(LONG) == 0);
         let is_signed = is_short || is_long;
@@ -182,7 +185,9 @@ fn a_response_that_chance_has_changed_is_refused_soon_or_says_what_was_signed() 
             let start = ThreadTime::now();
             (XmlSaml.verify(trust, &response, now().into()), start.elapsed())
         };
-        let (done, mut time) = read();
+        let ((done, mut time), peak) = peak_of(read);
+        memory = memory.max(peak.saturating_sub(OWN) as f64 / response.len() as f64);
+        assert!(peak <= OWN + MEMORY * response.len(), "{peak} bytes for {}: {xml:.300}", response.len());
         if time > MOST_TIME {
             // Caches are shared with what else runs: what is slow is so each time.
             time = time.min(read().1);
@@ -194,5 +199,9 @@ fn a_response_that_chance_has_changed_is_refused_soon_or_says_what_was_signed() 
             assert!(is_signed || identity.email == EMAIL, "{} of {xml}", identity.email);
         }
     }
-    println!("{} inputs, {taken} of them taken, slowest {slowest:?}", inputs.unwrap_or(INPUTS));
+    let inputs = inputs.unwrap_or(INPUTS);
+    println!(
+        "{inputs} inputs, {taken} of them taken, at most {memory:.1} bytes of memory a byte beyond {OWN}, slowest \
+         {slowest:?}"
+    );
 }

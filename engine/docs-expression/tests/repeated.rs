@@ -3,15 +3,12 @@
 //! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-expression --test repeated -- --nocapture` reads as many, and
 //! asks for time, too.
 
-#[path = "../../docs-markup/tests/hostile/harness.rs"]
-mod harness;
-
 use docs_expression::{Context, Expression, MAX_LENGTH};
-use harness::{MEMORY, OWN, Parser};
+use docs_hostile::{OWN, Parser, Read};
 
 #[test]
 fn repeated_constructs_take_memory_that_follows_their_bytes() {
-    harness::run(PARSERS);
+    docs_hostile::run(PARSERS);
 }
 
 /// Bytes of memory that any expression may take: its values have at most so many items and so long texts.
@@ -22,9 +19,8 @@ const PARSERS: &[Parser] = &[Parser {
     pieces: PIECES,
     frames: &[("", ""), ("\"", "\""), ("[", "]"), ("(", ")"), ("[1,2].map(a => ", ")")],
     most: MAX_LENGTH,
-    memory: MEMORY,
     own: VALUES,
-    read,
+    read: Read::Text(read),
 }];
 
 fn read(text: &str) {

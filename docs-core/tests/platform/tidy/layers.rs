@@ -6,6 +6,7 @@ use super::{packages, root, rust_files};
 
 /// Who may depend on whom, outside of tests: what stands on nothing comes first.
 pub(super) const LAYERS: &[(&str, &[&str])] = &[
+    ("docs-hostile", &[]),
     ("docs-expression", &[]),
     ("docs-model", &["docs-expression"]),
     ("docs-markup", &["docs-model"]),

@@ -4,9 +4,9 @@
 //! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-markup --test hostile -- --nocapture` reads as many with each
 //! parser, and asks for time, too; with `DOCS_FUZZ_PARSER=document` it does so with one of them.
 
-mod harness;
 mod uses;
 
+use docs_hostile::{MEMORY, OWN, Parser, Read};
 use docs_markup::{
     diff::{Lines, changes},
     document,
@@ -16,16 +16,15 @@ use docs_markup::{
     syntax::tag,
 };
 use docs_model::MAX_PAGE_BYTES;
-use harness::{MEMORY, OWN, Parser};
 
 #[test]
 fn repeated_constructs_take_memory_that_follows_their_bytes() {
-    harness::run(PARSERS);
+    docs_hostile::run(PARSERS);
 }
 
 #[test]
 fn what_a_document_takes_is_told_as_it_is() {
-    let _alone = harness::alone();
+    let _alone = docs_hostile::alone();
     for piece in [
         "Some *words* and a [link](a.md).\n\n",
         "* a\n",
@@ -34,9 +33,26 @@ fn what_a_document_takes_is_told_as_it_is() {
     ] {
         let text = piece.repeat(20_000 / piece.len());
         let document = document::parse(&text);
-        let (copy, taken) = harness::peak_of(|| document.clone());
+        let (copy, taken) = docs_hostile::peak_of(|| document.clone());
         let told = document::memory(&copy);
         assert!(taken / 3 <= told && told <= 3 * taken, "{piece:?}: told {told}, takes {taken}");
+    }
+}
+
+#[test]
+fn small_objects_and_anchors_of_yaml_take_no_memory_of_their_own() {
+    let _alone = docs_hostile::alone();
+    for piece in ["- a: b\n", "- a: &a [x,x,x,x]\n", "- - a\n\n", "{a: b},", "&a {a: "] {
+        for length in [20_000, 40_000] {
+            let text = piece.repeat(length / piece.len());
+            let page = format!("---\n{text}---\n");
+            let reads: [&dyn Fn(); 3] =
+                [&|| read_config(&text), &|| read_variables(&text), &|| read_page(&page)];
+            for (at, read) in reads.into_iter().enumerate() {
+                let ((), peak) = docs_hostile::peak_of(read);
+                assert!(peak < OWN + MEMORY * text.len(), "{piece:?} {at}: {peak} bytes for {}", text.len());
+            }
+        }
     }
 }
 
@@ -58,90 +74,80 @@ const PARSERS: &[Parser] = &[
         pieces: MARKDOWN,
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
-        memory: MEMORY,
         own: DOCUMENT,
-        read: read_document,
+        read: Read::Text(read_document),
     },
     Parser {
         name: "links",
         pieces: MARKDOWN,
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
-        memory: MEMORY,
         own: OWN,
-        read: read_links,
+        read: Read::Text(read_links),
     },
     Parser {
         name: "page",
         pieces: MARKDOWN,
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
-        memory: MEMORY,
         own: OWN,
-        read: read_page,
+        read: Read::Text(read_page),
     },
     Parser {
         name: "front matter",
         pieces: YAML,
         frames: FRONT,
         most: 256 << 10,
-        memory: MEMORY,
         own: SCALAR,
-        read: read_page,
+        read: Read::Text(read_page),
     },
     Parser {
         name: "configuration",
         pieces: YAML,
         frames: &[("", ""), ("redirects:\n", "")],
         most: 1 << 20,
-        memory: MEMORY,
         own: OWN,
-        read: read_config,
+        read: Read::Text(read_config),
     },
     Parser {
         name: "variables",
         pieces: YAML,
         frames: &[("", ""), ("a: ", "")],
         most: 1 << 20,
-        memory: MEMORY,
         own: OWN,
-        read: read_variables,
+        read: Read::Text(read_variables),
     },
     Parser {
         name: "table of contents",
         pieces: CONTENTS,
         frames: &[("", ""), ("# Title\n\n", ""), ("* ", "\n")],
         most: 4 << 20,
-        memory: MEMORY,
         own: CONTENTS_TREE,
-        read: read_summary,
+        read: Read::Text(read_summary),
     },
     Parser {
         name: "tags",
         pieces: MARKDOWN,
         frames: FRAMES,
         most: 10 << 20,
-        memory: MEMORY,
         own: OWN,
-        read: read_tags,
+        read: Read::Text(read_tags),
     },
     Parser {
         name: "slugs",
         pieces: MARKDOWN,
         frames: FRAMES,
         most: 10 << 20,
-        memory: MEMORY,
         own: OWN,
-        read: read_slug,
+        read: Read::Text(read_slug),
     },
     Parser {
         name: "differences",
         pieces: MARKDOWN,
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
-        memory: MEMORY,
         own: OWN,
-        read: read_diff,
+        read: Read::Text(read_diff),
     },
 ];
 

@@ -1,5 +1,6 @@
 //! What is made of text that was read: links in it rewritten, its references, its segments; and documents as JSON.
 
+use docs_hostile::{OWN, Parser, Read};
 use docs_markup::{
     document,
     gitsync::{RepoPath, references},
@@ -8,14 +9,11 @@ use docs_markup::{
 };
 use docs_model::{Document, MAX_PAGE_BYTES};
 
-use crate::{
-    DOCUMENT, FRAMES, MARKDOWN,
-    harness::{self, MEMORY, OWN, Parser},
-};
+use crate::{DOCUMENT, FRAMES, MARKDOWN};
 
 #[test]
 fn what_is_made_of_repeated_constructs_takes_memory_that_follows_their_bytes() {
-    harness::run(PARSERS);
+    docs_hostile::run(PARSERS);
 }
 
 const PARSERS: &[Parser] = &[
@@ -24,36 +22,32 @@ const PARSERS: &[Parser] = &[
         pieces: MARKDOWN,
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
-        memory: MEMORY,
         own: LINKS,
-        read: rewrite,
+        read: Read::Text(rewrite),
     },
     Parser {
         name: "references",
         pieces: MARKDOWN,
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
-        memory: MEMORY,
         own: LINKS,
-        read: refer,
+        read: Read::Text(refer),
     },
     Parser {
         name: "translation",
         pieces: MARKDOWN,
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
-        memory: MEMORY,
-        own: 3 * DOCUMENT,
-        read: translate,
+        own: 2 * DOCUMENT,
+        read: Read::Text(translate),
     },
     Parser {
         name: "document as JSON",
         pieces: JSON,
         frames: IN_JSON,
         most: 2 * MAX_PAGE_BYTES,
-        memory: MEMORY,
         own: OWN,
-        read: read_json,
+        read: Read::Text(read_json),
     },
 ];
 

@@ -1,0 +1,140 @@
+//! Packs that repeat what is read of them: nothing ends the process, and memory follows the bytes.
+//!
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-git --lib packs_that -- --nocapture` reads as many.
+
+use std::io::Write as _;
+
+use docs_hostile::{OWN, Parser, Random, Read};
+use flate2::{Compression, write::ZlibEncoder};
+
+use super::*;
+
+#[test]
+fn packs_that_repeat_something_take_memory_that_follows_their_bytes() {
+    docs_hostile::run_among_others(PARSERS);
+}
+
+const PARSERS: &[Parser] = &[Parser {
+    name: "packs",
+    pieces: PIECES,
+    frames: &[("", ""), ("b", ""), ("", "xx")],
+    most: 100_000,
+    own: OWN,
+    read: Read::Bytes { make: pack, read },
+}];
+
+/// Objects by a letter each: see [`object`].
+const PIECES: &[&str] = &["b", "t", "c", "z", "d", "D", "f", "F", "o", "n", "l", "L", "s", "u", "x", "0"];
+
+/// The answer of a server with a pack of these objects, some of its bytes changed. Whether it is sent in lines, and how
+/// long these are, depends on how many there are.
+fn pack(objects: &str) -> Vec<u8> {
+    let mut random = Random::new(objects.len() as u64);
+    let mut pack = Vec::from(*b"PACK\0\0\0\x02");
+    let count =
+        u32::try_from(objects.len()).unwrap_or_default().wrapping_add(u32::from(random.below(9) == 0));
+    pack.extend(count.to_be_bytes());
+    for letter in objects.chars() {
+        object(letter, &mut pack);
+    }
+    if random.below(3) == 0 {
+        random.change(&mut pack);
+    }
+    if random.below(4) == 0 {
+        return pack;
+    }
+    let most = 1 + random.below(65_000);
+    let mut out = Vec::new();
+    for piece in pack.chunks(most) {
+        out.extend(format!("{:04x}", piece.len() + 5).bytes());
+        out.push(if random.below(50) == 0 { 2 } else { 1 });
+        out.extend_from_slice(piece);
+    }
+    out.extend(*b"0000");
+    out
+}
+
+fn object(letter: char, out: &mut Vec<u8>) {
+    let sizes = |base: u64, made: u64| [number(base), number(made), b"\x90\x01".to_vec()].concat();
+    match letter {
+        'b' => stored(3, 1, b"a", out),
+        't' => stored(2, 1, b"a", out),
+        'c' => stored(1, 1, b"a", out),
+        'z' => stored(3, 1 << 16, &[0; 1 << 16], out),
+        // Says less, or more, than it is.
+        's' => stored(3, 1, &[0; 1 << 10], out),
+        'l' => stored(3, 1 << 40, b"a", out),
+        'L' => stored(2, 1 << 40, b"a", out),
+        'd' => difference(1, &sizes(1, 1), out),
+        'D' => difference(1, &sizes(1 << 40, 1), out),
+        'f' => difference(1, &sizes(1, 1 << 40), out),
+        'F' => difference(1, &[0xff; 40], out),
+        'o' => difference(u64::MAX >> 8, &sizes(1, 1), out),
+        'n' => head(7, 1, out),
+        'u' => head(5, 1, out),
+        'x' => out.push(0xff),
+        _ => out.push(0),
+    }
+}
+
+fn stored(kind: u8, size: u64, bytes: &[u8], out: &mut Vec<u8>) {
+    head(kind, size, out);
+    compressed(bytes, out);
+}
+
+/// An object that differs from what lies so many bytes before it.
+fn difference(offset: u64, bytes: &[u8], out: &mut Vec<u8>) {
+    head(6, bytes.len() as u64, out);
+    let mut digits = vec![(offset & 127) as u8];
+    let mut rest = offset >> 7;
+    while rest > 0 {
+        rest -= 1;
+        digits.insert(0, 128 | (rest & 127) as u8);
+        rest >>= 7;
+    }
+    out.extend(digits);
+    compressed(bytes, out);
+}
+
+fn head(kind: u8, size: u64, out: &mut Vec<u8>) {
+    let more = |rest: u64| if rest > 0 { 128 } else { 0 };
+    let mut rest = size >> 4;
+    out.push(more(rest) | kind << 4 | (size & 15) as u8);
+    while rest > 0 {
+        let byte = (rest & 127) as u8;
+        rest >>= 7;
+        out.push(more(rest) | byte);
+    }
+}
+
+fn number(mut number: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    loop {
+        let byte = (number & 127) as u8;
+        number >>= 7;
+        if number == 0 {
+            out.push(byte);
+            return out;
+        }
+        out.push(128 | byte);
+    }
+}
+
+fn compressed(bytes: &[u8], out: &mut Vec<u8>) {
+    let mut encoder = ZlibEncoder::new(out, Compression::fast());
+    encoder.write_all(bytes).expect("bytes");
+    encoder.finish().expect("bytes");
+}
+
+/// In pieces, as they arrive.
+fn read(bytes: &[u8]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let mut scan = Scan::new(Limits::default());
+    runtime.block_on(async {
+        for piece in bytes.chunks(16 * 1024) {
+            if scan.look(piece).await.is_err() {
+                break;
+            }
+        }
+    });
+}
