@@ -10,7 +10,7 @@ use super::{
     tree, visitors,
 };
 use crate::{
-    content::{expression, gitsync},
+    content::{expression, gitsync, markdown},
     model::{self, InsertFilesChange, RequestReviewers, UpdateContent},
 };
 
@@ -79,6 +79,7 @@ pub const LIMITS: &[LimitGroup] = &[
                 "Markdown of a page or of a reusable content, front matter not counted",
                 model::MAX_PAGE_BYTES as u64,
             ),
+            count("Links of a page that are followed", markdown::MAX_LINKS),
             count("Pages of a Git import or export", gitsync::MAX_PAGES),
             count("Pages of an import from the web", import::gather::MAX_PAGES),
             count("Files of an import from the web", import::gather::MAX_FILES),
