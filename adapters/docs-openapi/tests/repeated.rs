@@ -52,7 +52,7 @@ const PARSERS: &[Parser] = &[
         read: Read::Text(read_spec),
     },
     Parser {
-        name: "references",
+        name: "specifications of files",
         pieces: REFERENCES,
         frames: IN_REFERENCES,
         most: MAX_SPEC_BYTES / 3,

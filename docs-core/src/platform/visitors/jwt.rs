@@ -181,6 +181,8 @@ impl<'de> Visitor<'de> for OnceVisitor {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests {
     use chrono::{DateTime, TimeDelta};
     use serde_json::json;

@@ -261,6 +261,8 @@ impl Operation for TakePush {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests {
     use super::*;
 

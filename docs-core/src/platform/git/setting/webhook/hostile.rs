@@ -1,0 +1,47 @@
+//! Deliveries that repeat what is read of them: nothing ends the process, and memory follows the bytes.
+//!
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-core --lib deliveries_that -- --nocapture` reads as many.
+
+use docs_hostile::{OWN, Parser, Read};
+
+use super::*;
+
+#[test]
+fn deliveries_that_repeat_something_take_memory_that_follows_their_bytes() {
+    docs_hostile::run_among_others(PARSERS);
+}
+
+const PARSERS: &[Parser] = &[Parser {
+    name: "deliveries",
+    pieces: PIECES,
+    frames: &[("", ""), ("{", "\"z\":0}"), ("{\"ref\":\"", "\"}"), ("{\"commits\":[", "{}]}")],
+    most: MAX_READ,
+    own: OWN,
+    read: Read::Text(|body| drop(serde_json::from_slice::<Push>(body.as_bytes()))),
+}];
+
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    "0,",
+    "\"a\":0,",
+    "\"a\":{",
+    "\"a\":[",
+    "\"ref\":\"refs/heads/a\",",
+    "\"ref\":",
+    "\"commits\":[",
+    "\"commits\":{",
+    "{\"added\":[\"a\"],\"modified\":[],\"removed\":[]},",
+    "\"added\":[",
+    "\"a/b.md\",",
+    "\"head_commit\":{\"id\":\"a\"},",
+    "\"after\":\"0000\",",
+    "\\u0000",
+    "\\",
+    "\"",
+    " ",
+    "é",
+];
