@@ -3,6 +3,8 @@
 //! One at a time is unpacked, made as small as a sheet can show, and kept only as it stands in the file.
 
 mod drawing;
+#[cfg(test)]
+mod hostile;
 mod raster;
 
 use std::collections::BTreeMap;

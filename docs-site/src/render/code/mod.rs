@@ -1,5 +1,7 @@
 //! Code, with its lines, and with colours where its language is known.
 
+#[cfg(test)]
+mod hostile;
 mod languages;
 mod lexer;
 

@@ -1,0 +1,196 @@
+//! Pictures and formulas that repeat what is read of them: nothing ends the process, and memory is bounded.
+//!
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-pdf --lib pictures_and -- --nocapture` reads as many.
+
+use std::{io::Cursor, sync::OnceLock};
+
+use docs_hostile::{OWN, Parser, Random, Read as Reads};
+use image::{ImageFormat, Rgba, RgbaImage};
+use ratex_types::math_style::MathStyle;
+
+use super::*;
+use crate::formula::Formula;
+
+#[test]
+fn pictures_and_formulas_that_repeat_something_take_bounded_memory() {
+    docs_hostile::run_among_others(PARSERS);
+}
+
+/// Bytes of memory that any picture may take: it is unpacked, and so is what is made of it for a sheet.
+const PIXELS: usize = 64 << 20;
+/// Bytes of memory that any drawing may take: of at most so many shapes.
+const SHAPES: usize = 64 << 20;
+/// Bytes of memory that any formula may take: of at most so many letters.
+const LETTERS: usize = 16 << 20;
+
+const PARSERS: &[Parser] = &[
+    Parser {
+        name: "pictures",
+        pieces: &["a", "\0", "é", "🚀", "abc", "zzzzzzzzzzzzzzzz"],
+        frames: &[("", "")],
+        most: 100_000,
+        own: PIXELS,
+        read: Reads::Bytes { make: picture, read },
+    },
+    Parser {
+        name: "drawings",
+        pieces: SVG,
+        frames: IN_SVG,
+        most: 1 << 20,
+        own: SHAPES,
+        read: Reads::Text(|text| read(text.as_bytes())),
+    },
+    Parser {
+        name: "formulas",
+        pieces: TEX,
+        frames: &[("", ""), ("\\begin{pmatrix}", "\\end{pmatrix}"), ("\\def\\a{", "}\\a\\a"), ("{", "}")],
+        most: 8_000,
+        own: LETTERS + OWN,
+        read: Reads::Text(formula),
+    },
+];
+
+fn read(bytes: &[u8]) {
+    static FONTS: OnceLock<Fonts> = OnceLock::new();
+    drop(Read::of(&Bytes::copy_from_slice(bytes), FONTS.get_or_init(Fonts::default), 1 << 20));
+}
+
+fn formula(text: &str) {
+    if let Some(formula) = Formula::read(text, MathStyle::Display) {
+        drop(formula.parts());
+    }
+}
+
+/// A picture of these bytes, some of its own changed. Which format it has depends on how many there are.
+fn picture(text: &str) -> Vec<u8> {
+    let mut random = Random::new(text.len() as u64);
+    let width = 1 + u32::try_from(random.below(80)).unwrap_or_default();
+    let bytes = text.as_bytes();
+    let height = u32::try_from(bytes.len() / 4).unwrap_or_default() / width + 1;
+    let image = RgbaImage::from_fn(width, height, |x, y| {
+        let at = (y * width + x) as usize * 4;
+        Rgba([0, 1, 2, 3].map(|part| bytes.get(at + part).copied().unwrap_or_default()))
+    });
+    let formats = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP];
+    let format = formats[random.below(formats.len())];
+    let image = image::DynamicImage::ImageRgba8(image);
+    let image = if format == ImageFormat::Jpeg { image.to_rgb8().into() } else { image };
+    let mut out = Vec::new();
+    image.write_to(&mut Cursor::new(&mut out), format).expect("a picture");
+    random.change(&mut out);
+    out
+}
+
+const SVG: &[&str] = &[
+    "<g>",
+    "</g>",
+    "<g id='a'>",
+    "<use href='#a'/>",
+    "<use xlink:href='#b'/>",
+    "<rect width='9' height='9'/>",
+    "<path d='M0 0h1'/>",
+    "<path d='M0 0",
+    "h1",
+    "a1 1 0 0 1 9 9",
+    "c1 2 3 4 5 6",
+    "'/>",
+    "<text y='5'>said</text>",
+    "<text>",
+    "</text>",
+    "<tspan x='1 2 3'>",
+    "</tspan>",
+    "<style>g{fill:red}</style>",
+    "<style>",
+    "g g g{}",
+    "</style>",
+    "<linearGradient id='b'>",
+    "<stop offset='1'/>",
+    "</linearGradient>",
+    "<pattern id='a' width='1' height='1'>",
+    "</pattern>",
+    "<marker id='a'>",
+    "</marker>",
+    "<clipPath id='a'>",
+    "</clipPath>",
+    "<mask id='b'>",
+    "</mask>",
+    "<rect fill='url(#b)' mask='url(#b)' clip-path='url(#a)' width='1' height='1'/>",
+    "<image href='data:image/svg+xml;base64,PHN2Zy8+'/>",
+    "<switch>",
+    "</switch>",
+    "<symbol id='a'>",
+    "</symbol>",
+    " transform='scale(9)'",
+    " stroke-dasharray='0.001'",
+    "<!-- ",
+    "-->",
+    "&amp;",
+    "<a ",
+    ">",
+    "9",
+    " ",
+    "é",
+];
+
+const IN_SVG: &[(&str, &str)] = &[
+    ("", ""),
+    ("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>", "</svg>"),
+    (
+        "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' width='9' height='9'><g id='b'>",
+        "</g><use xlink:href='#b'/></svg>",
+    ),
+    ("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><path d='M0 0", "'/></svg>"),
+    ("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><text>", "</text></svg>"),
+];
+
+const TEX: &[&str] = &[
+    "a",
+    "1",
+    " ",
+    "{",
+    "}",
+    "^",
+    "_",
+    "^{a}",
+    "_{a",
+    "\\frac{a}{b}",
+    "\\frac{",
+    "}{",
+    "\\sqrt{",
+    "\\sqrt[3]{a}",
+    "\\left(",
+    "\\right)",
+    "\\left.",
+    "\\begin{matrix}",
+    "\\end{matrix}",
+    "\\begin{aligned}",
+    "\\end{aligned}",
+    "&",
+    "\\\\",
+    "\\text{",
+    "\\mathbb{R}",
+    "\\overline{",
+    "\\underbrace{a}_{b}",
+    "\\hat a",
+    "\\alpha",
+    "\\sum_{i}^{n}",
+    "\\int",
+    "'",
+    "\\def\\a{\\a\\a}",
+    "\\newcommand{\\b}[1]{#1#1}",
+    "\\b{",
+    "\\a",
+    "#1",
+    "\\color{red}",
+    "\\rule{9em}{9em}",
+    "\\kern9999em",
+    "\\hspace{-9em}",
+    "\\stackrel{a}{=}",
+    "\\operatorname{a}",
+    "\\limits",
+    "\\nosuch",
+    "%",
+    "\\%",
+    "~",
+    "é",
+];

@@ -1,0 +1,136 @@
+//! Formulas and code that repeat what is read of them: nothing ends the process, and memory follows the bytes.
+//!
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-site --lib formulas_and -- --nocapture` reads as many.
+
+use docs_hostile::{OWN, Parser, Read};
+
+use super::{super::math, lexer::runs};
+
+#[test]
+fn formulas_and_code_that_repeat_something_take_memory_that_follows_their_bytes() {
+    docs_hostile::run_among_others(PARSERS);
+}
+
+/// Bytes of memory that any formula may take: of at most so many elements.
+const ELEMENTS: usize = 16 << 20;
+
+const PARSERS: &[Parser] = &[
+    Parser {
+        name: "formulas of pages",
+        pieces: TEX,
+        frames: &[("", ""), ("\\begin{matrix}", "\\end{matrix}"), ("\\def\\a{", "}\\a\\a"), ("{", "}")],
+        most: 8_000,
+        own: ELEMENTS,
+        read: Read::Text(formula),
+    },
+    Parser {
+        name: "code of pages",
+        pieces: CODE,
+        frames: &[("", ""), ("/* ", " */"), ("\"", "\""), ("<a>", "</a>")],
+        most: 1 << 20,
+        own: OWN,
+        read: Read::Text(highlight),
+    },
+];
+
+fn formula(text: &str) {
+    drop(math::block(text, &math::Budget::default()));
+    drop(math::inline(text, &math::Budget::default()));
+}
+
+/// In a language that depends on how long the code is.
+fn highlight(text: &str) {
+    const LANGUAGES: [&str; 12] =
+        ["js", "rust", "python", "bash", "json", "yaml", "css", "html", "diff", "sql", "c", "powershell"];
+    drop(runs(text, LANGUAGES[text.len() % LANGUAGES.len()]));
+}
+
+const TEX: &[&str] = &[
+    "a",
+    "1",
+    " ",
+    "{",
+    "}",
+    "^",
+    "_{a",
+    "^{a}",
+    "\\frac{a}{b}",
+    "\\frac{",
+    "}{",
+    "\\sqrt[3]{",
+    "\\left(",
+    "\\right)",
+    "\\begin{matrix}",
+    "\\end{matrix}",
+    "&",
+    "\\\\",
+    "\\text{",
+    "\\mathbb{R}",
+    "\\overline{",
+    "\\hat a",
+    "\\sum_{i}^{n}",
+    "\\def\\a{\\a\\a}",
+    "\\newcommand{\\b}[1]{#1#1}",
+    "\\b{",
+    "\\a",
+    "#1",
+    "\\color{red}",
+    "\\nosuch",
+    "%",
+    "é",
+    "<",
+    "&amp;",
+];
+
+const CODE: &[&str] = &[
+    "a",
+    " ",
+    "\n",
+    "\t",
+    "\"",
+    "'",
+    "`",
+    "\"a\"",
+    "\\",
+    "\\\"",
+    "// a\n",
+    "# a\n",
+    "-- a\n",
+    "/*",
+    "*/",
+    "<!--",
+    "-->",
+    "\"\"\"",
+    "r#\"",
+    "<a b=\"c\">",
+    "</a>",
+    "<",
+    ">",
+    "{",
+    "}",
+    "${",
+    "$(",
+    "$a",
+    "(",
+    ")",
+    "[",
+    "]",
+    "fn ",
+    "a(",
+    "0x1f",
+    "1e9",
+    "'a",
+    "@a",
+    "#[a]",
+    "a: b\n",
+    "- a\n",
+    "+a\n",
+    "-a\n",
+    "@@ -1 +1 @@\n",
+    "if then fi\n",
+    "<<EOF\n",
+    "EOF\n",
+    "é",
+    "🚀",
+    "\r\n",
+];
