@@ -269,8 +269,8 @@ async fn handbook_is_imported(address: &str) {
     .await;
 }
 
-/// Commands for a shell that stand in the handbook and are not run as they are: they ask a registry of packages. What they
-/// start is run by a test of its own.
+/// Commands for a shell that stand in the handbook and are not run as they are: they ask a registry of packages. What
+/// they start is run by a test of its own.
 const NOT_RUN: &[&str] = &["npm install @gitbook/api@0.130.0"];
 
 #[test]

@@ -69,7 +69,7 @@ async fn space(platform: &Platform) -> (UserId, OrgId, SpaceId) {
 async fn operators_see_what_the_store_the_jobs_the_index_and_the_caches_do() {
     let clock = ManualClock::default();
     let (platform, client) = served(Arc::new(MemStore::new()), clock.clone());
-    let (ada, org, space) = space(&platform).await;
+    let (ada, _, space) = space(&platform).await;
     let me = platform.as_user(&ada);
     person(&platform, 1).await.expect_err("the address is taken");
     let request = me.space(&space).change_requests().create(Default::default()).await.expect("created").id;

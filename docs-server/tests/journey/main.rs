@@ -1,7 +1,7 @@
 //! A newcomer's way in a real browser: the program starts for the first time, and what it publishes is read.
 //!
-//! Where Chromium is not installed the test says so and does nothing. With a folder in `DOCS_TEST_SCREENSHOTS` ten pages
-//! are pictured there, as a desktop and a phone show them, light and dark.
+//! Where Chromium is not installed the test says so and does nothing. With a folder in `DOCS_TEST_SCREENSHOTS` ten
+//! pages are pictured there, as a desktop and a phone show them, light and dark.
 
 #[path = "../../../docs-site/tests/site/chromium.rs"]
 mod chromium;

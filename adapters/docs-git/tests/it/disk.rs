@@ -1,3 +1,10 @@
+#[cfg(unix)]
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
+
 use docs_git::{GitClient, Limits, Outbound};
 use docs_ports::{FetchRequest, GitAccess, GitError, GitRemote as _, RepoEntryKind};
 use git2::{ObjectType, Signature, Time};
@@ -218,51 +225,54 @@ async fn a_working_copy_is_read_where_it_is() {
     assert_eq!(below, GitError::NoRepository, "nothing is looked for above the folder");
 }
 
+/// A folder of loose objects of a repository, and one of them.
 #[cfg(unix)]
-#[tokio::test]
-async fn what_leads_out_of_the_folder_is_refused() {
-    use std::{
-        fs,
-        os::unix::fs::symlink,
-        path::{Path, PathBuf},
-    };
+fn loose(git: &Path) -> (PathBuf, PathBuf) {
+    let is_loose = |path: &PathBuf| path.file_name().is_some_and(|name| name.len() == 2);
+    let mut folders = fs::read_dir(git.join("objects")).unwrap().map(|entry| entry.unwrap().path());
+    let folder = folders.find(is_loose).unwrap();
+    let object = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    (folder, object)
+}
 
-    let other = Fixture::filled();
-    let elsewhere = other.path().to_owned();
+/// Puts a link in the place of what is there.
+#[cfg(unix)]
+fn link(from: &str, path: &Path) {
+    fs::remove_dir_all(path).or_else(|_| fs::remove_file(path)).unwrap();
+    symlink(from, path).unwrap();
+}
+
+#[cfg(unix)]
+type Lead<'a> = Box<dyn Fn(&Path) + 'a>;
+
+/// What can be done to the folder of a repository so that it leads to one elsewhere.
+#[cfg(unix)]
+fn leads(elsewhere: &str) -> [(&'static str, Lead<'_>); 10] {
     let write = |path: &Path, text: &str| fs::write(path, text).unwrap();
-    // A folder of loose objects, and one of them.
-    let loose = |git: &Path| {
-        let is_loose = |path: &PathBuf| path.file_name().is_some_and(|name| name.len() == 2);
-        let folders = fs::read_dir(git.join("objects")).unwrap().map(|entry| entry.unwrap().path());
-        let folder = folders.filter(is_loose).next().unwrap();
-        let object = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
-        (folder, object)
-    };
-    let link = |from: &str, path: &Path| {
-        fs::remove_dir_all(path).or_else(|_| fs::remove_file(path)).unwrap();
-        symlink(from, path).unwrap();
-    };
-    type Lead<'a> = Box<dyn Fn(&Path) + 'a>;
-    let leads: [(&str, Lead<'_>); 10] = [
+    [
         (
             "objects of another",
-            Box::new(|git| write(&git.join("objects/info/alternates"), &format!("{elsewhere}/objects\n"))),
+            Box::new(move |git| {
+                write(&git.join("objects/info/alternates"), &format!("{elsewhere}/objects\n"));
+            }),
         ),
         (
             "a relative way",
-            Box::new(|git| write(&git.join("objects/info/alternates"), "../../../../../../../../../tmp\n")),
+            Box::new(move |git| {
+                write(&git.join("objects/info/alternates"), "../../../../../../../../../tmp\n");
+            }),
         ),
-        ("a common folder", Box::new(|git| write(&git.join("commondir"), &elsewhere))),
+        ("a common folder", Box::new(move |git| write(&git.join("commondir"), elsewhere))),
         (
             "a linked folder",
-            Box::new(|git| {
+            Box::new(move |git| {
                 fs::remove_dir_all(git.join("objects")).unwrap();
                 symlink(format!("{elsewhere}/objects"), git.join("objects")).unwrap();
             }),
         ),
         ("a linked file", Box::new(|git| symlink("/etc/passwd", git.join("packed-refs")).unwrap())),
         ("a linked branch", Box::new(|git| link("/etc/passwd", &git.join("refs/heads/main")))),
-        ("a linked folder among the objects", Box::new(|git| link(&elsewhere, &loose(git).0))),
+        ("a linked folder among the objects", Box::new(move |git| link(elsewhere, &loose(git).0))),
         ("a linked object", Box::new(|git| link("/etc/passwd", &loose(git).1))),
         (
             "a linked pack",
@@ -276,8 +286,15 @@ async fn what_leads_out_of_the_folder_is_refused() {
                 symlink("/etc/passwd", git.join("packs/pack-1.pack")).unwrap();
             }),
         ),
-    ];
-    for (name, lead) in leads {
+    ]
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_leads_out_of_the_folder_is_refused() {
+    let other = Fixture::filled();
+    let elsewhere = other.path().to_owned();
+    for (name, lead) in leads(&elsewhere) {
         let fixture = Fixture::filled();
         lead(Path::new(fixture.path()));
         let error = error_of(fetch(&fixture.file_url(), "refs/heads/main").await);
@@ -286,7 +303,7 @@ async fn what_leads_out_of_the_folder_is_refused() {
     for pointer in [format!("gitdir: {elsewhere}\n"), "gitdir: ../x".to_owned()] {
         let folder = tempfile::tempdir_in(other.folder.path()).unwrap();
         fs::create_dir_all(other.folder.path().join("x")).unwrap();
-        write(&folder.path().join(".git"), &pointer);
+        fs::write(folder.path().join(".git"), &pointer).unwrap();
         let error = error_of(fetch(&format!("file://{}", folder.path().display()), "refs/heads/main").await);
         assert!(matches!(error, GitError::Refused(_)), "{error:?}");
     }

@@ -7,7 +7,7 @@ use html5gum::{DefaultEmitter, Emitter, ForwardingEmitter, State, Token, Tokeniz
 /// Longest name of a character.
 const MAX_NAME: usize = 32;
 
-/// What a tokenizer of HTML changes besides references: such bytes are kept, and the text is read in pieces between them.
+/// What a tokenizer of HTML changes besides references: such bytes are kept, and the text is read in pieces between.
 const KEPT: [char; 2] = ['\r', '\0'];
 
 /// Resolves the character references of text between tags.
