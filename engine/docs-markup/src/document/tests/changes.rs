@@ -59,7 +59,7 @@ fn replaced(document: &Document, forgets: Forgets) -> Document {
                 for (name, value) in map {
                     match value {
                         serde_json::Value::String(text) if name == "text" => {
-                            *text = text.replace("zebra", "okapi")
+                            *text = text.replace("zebra", "okapi");
                         }
                         other => walk(other, forgets),
                     }
