@@ -4,8 +4,8 @@
 //! What counts is processor time. Over a connection that stays open it is that of the process without the thread that
 //! asks, so the work of threads of the store is in it; within the process it is what calling the endpoint takes. A page
 //! is drawn anew where the site is known and this page is asked for first, and where nothing is kept at all. It has
-//! 5 kB of Markdown. Over the connection the kept page is to take at most 1.5 of the handler's, and one that is drawn
-//! anew at most 6.
+//! 5 kB of Markdown. Over the connection the kept page is to take at most 1.5 of the handler's. What one that is
+//! drawn anew takes, and why, stands in `decisions/0027-site.md`.
 
 use std::{
     io::{Read as _, Write as _},

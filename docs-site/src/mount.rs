@@ -205,8 +205,16 @@ impl Shared {
     }
 
     /// The moment of now, for requests whose answer may be kept with it: those of strangers.
-    async fn moment(&self, asked: &Asked<'_>) -> Result<Option<Moment>> {
-        if asked.is_strangers() { Moment::now(&self.platform).await } else { Ok(None) }
+    async fn moment(&self, asked: &Asked<'_>) -> Option<Moment> {
+        if !asked.is_strangers() {
+            return None;
+        }
+        // A store that cannot tell is asked for everything, and says itself what is wrong.
+        let moment = Moment::now(&self.platform).await;
+        moment
+            .inspect_err(|error| tracing::debug!(?error, "the store does not tell its version"))
+            .ok()
+            .flatten()
     }
 
     /// The answer to a stranger that was kept, where it still holds in a moment.
@@ -229,7 +237,7 @@ impl Shared {
             return Ok(answer.send(asked, &self.policy).await);
         }
         let (path, behind) = preview::split(path);
-        let moment = self.moment(asked).await?;
+        let moment = self.moment(asked).await;
         if sent.is_none()
             && own.is_none()
             && let Some(response) = self.answered(asked, moment).await

@@ -1,7 +1,7 @@
 //! Repositories on a disk of this machine: read where they are.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     path::{Path, PathBuf},
 };
@@ -76,7 +76,7 @@ fn open(folder: &Path, reference: &str, flags: RepositoryOpenFlags) -> Result<Re
     {
         inside(&root, &common.join(name))?;
     }
-    [&git, &common].into_iter().try_for_each(|folder| inside(&root, &folder.join(reference)).map(drop))?;
+    check_reference(&root, [&git, &common], reference)?;
     check_objects(&root, common.join("objects"))?;
     let flags = flags | RepositoryOpenFlags::NO_SEARCH | RepositoryOpenFlags::NO_DOTGIT;
     Repository::open_ext(&git, flags, &[] as &[&Path]).map_err(|error| match (error.class(), error.code()) {
@@ -91,10 +91,36 @@ fn open(folder: &Path, reference: &str, flags: RepositoryOpenFlags) -> Result<Re
 /// How deep files lie in a folder of objects: `info/commit-graphs/graph-….graph`.
 const MAX_DEPTH: usize = 2;
 
-/// No link in a folder may lead out, nor one where such a link leads.
+/// Most refs that name another one, as libgit2 follows them.
+const MAX_SYMBOLIC: usize = 5;
+
+/// A ref, and those that it names one after the other, are files in the folder.
+fn check_reference(root: &Path, folders: [&Path; 2], reference: &str) -> Result<(), GitError> {
+    let mut name = reference.to_owned();
+    for _ in 0..=MAX_SYMBOLIC {
+        let mut next = None;
+        for folder in folders {
+            let Some(path) = inside(root, &folder.join(&name))?.filter(|path| path.is_file()) else {
+                continue;
+            };
+            let text = read_links(&path)?.unwrap_or_default();
+            next = text.strip_prefix("ref:").map(|name| name.trim().to_owned());
+        }
+        let Some(next) = next else { break };
+        name = next;
+    }
+    Ok(())
+}
+
+/// No link in a folder may lead out, nor one where such a link leads. A folder is looked at once from each depth.
 fn check_links(root: &Path, folder: PathBuf) -> Result<(), GitError> {
+    let mut seen = BTreeMap::new();
     let mut todo = vec![(folder, 0)];
     while let Some((folder, depth)) = todo.pop() {
+        if seen.get(&folder).is_some_and(|seen| *seen <= depth) {
+            continue;
+        }
+        seen.insert(folder.clone(), depth);
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

@@ -16,8 +16,8 @@ pub(crate) const MAX_DEPTH: usize = 127;
 const MAX_ALIASES: usize = 50_000;
 /// Events that a text of YAML may have within anchors, and how many bytes it has for each one more: each takes as much
 /// memory as some 150 bytes, and once more for each anchor around it. Documents that people write have few lines within
-/// anchors, and no anchors in anchors.
-const FREE_ANCHORED: usize = 4_000;
+/// anchors; those that programs write of resolved references have most, and anchors in anchors.
+const FREE_ANCHORED: usize = 40_000;
 const BYTES_AN_ANCHORED: usize = 40;
 
 /// Why a text is no tree.

@@ -99,7 +99,7 @@ pub struct GitState {
     pub places: Option<ContentPlaces>,
 }
 
-/// Where a repository has the content of a space, by paths from its root: what its configuration says.
+/// Where a repository has the content of a space, by paths from the project directory: what its configuration says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentPlaces {
     /// The folder that is read.

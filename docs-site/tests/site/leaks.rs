@@ -39,6 +39,10 @@ pub(crate) struct Who {
 impl Who {
     /// The cookies of a visitor with a token, or without one.
     pub(crate) fn cookies(self, token: Option<&str>) -> String {
+        // Of a stranger nothing is known, so that they are told what is kept for all strangers.
+        if token.is_none() && !self.eu {
+            return String::new();
+        }
         let token = token.map(|token| format!("docs-visitor={token}; ")).unwrap_or_default();
         format!("{token}gitbook-visitor-public={{\"eu\":{},\"beta\":true,\"plan\":\"pro\"}}", self.eu)
     }

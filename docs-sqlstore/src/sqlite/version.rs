@@ -34,23 +34,33 @@ impl Versions {
         }
         let (file, watch) = (Arc::clone(&self.file), Arc::clone(&self.watch));
         blocking(move || {
+            // Somebody else may have opened it meanwhile. It is opened outside of the lock, which others wait for.
+            if let Some(version) = watch.lock().look() {
+                return Some(version);
+            }
+            let conn = connect(&file);
             let mut watch = watch.lock();
-            watch.open(&file);
+            watch.take(conn);
             watch.look()
         })
         .await
     }
 }
 
+/// A connection that waits for nobody; none where the file cannot be opened: whoever goes on to read learns why.
+fn connect(file: &File) -> Option<Connection> {
+    let conn = file.connect(Mode::Read).ok()?;
+    conn.busy_timeout(std::time::Duration::ZERO).ok()?;
+    Some(conn)
+}
+
 impl Watch {
-    fn open(&mut self, file: &File) {
-        let conn = file.connect(Mode::Read).and_then(|conn| {
-            conn.busy_timeout(std::time::Duration::ZERO)?;
-            Ok(conn)
-        });
-        // Whoever goes on to read learns what is wrong.
-        self.conn = conn.ok();
-        self.opened += 1;
+    /// Looks by a connection from now on, unless there is one.
+    fn take(&mut self, conn: Option<Connection>) {
+        if self.conn.is_none() && conn.is_some() {
+            self.conn = conn;
+            self.opened += 1;
+        }
     }
 
     fn look(&mut self) -> Option<StoreVersion> {

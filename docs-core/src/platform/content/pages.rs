@@ -40,7 +40,7 @@ impl Platform {
                     let document = at.view.document_of(&text).await;
                     let document = filter.document(document, &entry.variables, shown.evaluated).await?;
                     // Blocks in which there was nothing to evaluate stay as they were written.
-                    page.markdown = Some(document::update(&text, &document).map_err(Error::internal)?);
+                    page.markdown = Some(document::update_blocks(&text, &document).map_err(Error::internal)?);
                 }
                 ContentFormat::Document if entry.body.is_empty() => {}
                 ContentFormat::Document => {

@@ -345,7 +345,7 @@ impl Platform {
         &self,
         export: &Export<'_>,
         run: &mut Run,
-        (commit, files, places): (Commit, Vec<GitFile>, ContentPlaces),
+        (commit, files, places): (Commit, Vec<GitFile>, Option<ContentPlaces>),
     ) -> Result<Effect> {
         let Export { payload, space, .. } = export;
         let edits = [Edit::SetGit { files }];
@@ -371,7 +371,7 @@ impl Platform {
                 exported: NewRevision { id: id.clone(), root: exported, parent: space.head.clone() },
                 edited,
                 commit: payload.commit(&commit, made_by),
-                git: GitState { places: Some(places.clone()), ..payload.state(&commit.oid, &id, times) },
+                git: GitState { places: places.clone(), ..payload.state(&commit.oid, &id, times) },
                 finished,
             };
             match self.write(&Actor::Platform, &operation).await? {
@@ -410,7 +410,7 @@ async fn repository(
     if text.is_none()
         && tree.file(&config.summary).map_err(format_error)?.is_none()
         && let Some([root, readme, summary]) = known.and_then(|known| {
-            let path = |text: &str| RepoPath::new(text).ok();
+            let path = |text: &str| project.join(text).ok();
             Some([path(&known.root)?, path(&known.readme)?, path(&known.summary)?])
         })
     {

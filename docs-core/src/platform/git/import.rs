@@ -105,7 +105,7 @@ impl Platform {
         let state =
             payload.state(&commit.oid, &revision, Times { event: run.job.lane_at, now: finished.now });
         let operation = StoreImport {
-            git: GitState { layout: Some(read.layout), places: Some(read.places), ..state },
+            git: GitState { layout: Some(read.layout), places: read.places, ..state },
             commit: payload.commit(&commit, MadeBy::SomebodyElse),
             root: read.root,
             revision,

@@ -33,9 +33,16 @@ use crate::{
 const MAX_MESSAGE: usize = 4_000;
 
 /// Where a commit has the content, as it is kept.
-pub(super) fn places_of(config: &RepoConfig) -> ContentPlaces {
-    let [root, readme, summary] = [&config.root, &config.readme, &config.summary].map(ToString::to_string);
-    ContentPlaces { root, readme, summary }
+pub(super) fn places_of(config: &RepoConfig) -> Option<ContentPlaces> {
+    let project = config.project();
+    let below = |path: &RepoPath| {
+        if *path == project { Some(String::new()) } else { path.below(&project).map(str::to_owned) }
+    };
+    Some(ContentPlaces {
+        root: below(&config.root)?,
+        readme: below(&config.readme)?,
+        summary: below(&config.summary)?,
+    })
 }
 
 /// What an import works on.

@@ -14,7 +14,7 @@ use super::{
 use crate::diff::{Change, Lines, changes};
 
 /// Longest text that is looked at word by word: that takes more time than the text is longer.
-const MOST_BYTES: usize = 256 << 10;
+const MOST_BYTES: usize = 96 << 10;
 /// Most lines that go and come in a text that is looked at word by word.
 const MOST_LINES: usize = 500;
 
@@ -43,7 +43,11 @@ pub(super) fn written(
         };
         text.ok().map(|text| if end == "\n" { text } else { text.replace('\n', end) })
     };
-    let written = united(&print(before)?, old, &print(after)?);
+    let (before, after_text) = (print(before)?, print(after)?);
+    if before.len().max(after_text.len()) > MOST_BYTES {
+        return None;
+    }
+    let written = united(&before, old, &after_text);
     is_same(&super::parse(&written), after).then_some(written)
 }
 

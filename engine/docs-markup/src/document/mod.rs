@@ -155,6 +155,16 @@ pub(crate) fn edited(source: &Source<'_>, old: &str, new: &Document) -> Result<O
     source::edited(source, old, new)
 }
 
+/// Writes what readers are shown of a text in place of it. Blocks that say what they said keep their bytes, all others are
+/// written anew: of what is left out nothing remains.
+///
+/// # Errors
+///
+/// As [`print()`].
+pub fn update_blocks(old: &str, new: &Document) -> Result<String, Invalid> {
+    source::update(old, new)
+}
+
 /// The text of a block by its key, cut to a preview; `None` when the text has no such block.
 #[must_use]
 pub fn block_text(markdown: &str, key: &str) -> Option<String> {

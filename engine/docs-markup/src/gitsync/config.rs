@@ -51,6 +51,12 @@ impl RepoConfig {
         project.child(CONFIG_FILE)
     }
 
+    /// The project directory that the configuration is of.
+    #[must_use]
+    pub fn project(&self) -> RepoPath {
+        self.file.folder()
+    }
+
     /// Reads the configuration of a project directory; without a text it is the default one.
     ///
     /// Every key may be missing, and keys we do not know are ignored. All paths start at `root`, and `root` starts at
@@ -102,7 +108,7 @@ impl RepoConfig {
     /// ```
     #[must_use]
     pub fn text(&self) -> Option<String> {
-        let project = self.file.folder();
+        let project = self.project();
         let structure: String =
             [("readme", &self.readme, "README.md"), ("summary", &self.summary, "SUMMARY.md")]
                 .into_iter()

@@ -41,7 +41,7 @@ pub(in crate::platform::git) struct Read {
     /// What the commit is like apart from the bytes of what was read.
     pub(in crate::platform::git) layout: Hash,
     /// Where the commit has the content.
-    pub(in crate::platform::git) places: ContentPlaces,
+    pub(in crate::platform::git) places: Option<ContentPlaces>,
     /// How much was read, as a sentence.
     pub(in crate::platform::git) what: String,
     /// What was left out or read in a way its author may not expect.

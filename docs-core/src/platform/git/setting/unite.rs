@@ -111,7 +111,7 @@ impl Platform {
                 git: Some(at.payload.commit(commit, MadeBy::SomebodyElse)),
                 ..RevisionRecord::new(id, at.space.id.clone(), read.root, now, by)
             },
-            git: GitState { layout: Some(read.layout), places: Some(read.places), ..state },
+            git: GitState { layout: Some(read.layout), places: read.places, ..state },
         }
     }
 

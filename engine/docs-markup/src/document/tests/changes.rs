@@ -1,6 +1,6 @@
 //! Keys, anchors, and changes to a text.
 
-use docs_model::{Block, Document, Node};
+use docs_model::{Block, BlockKind, Document, Node};
 use proptest::prelude::*;
 
 use super::*;
@@ -77,6 +77,25 @@ fn replaced(document: &Document, forgets: Forgets) -> Document {
 enum Forgets {
     Nothing,
     Spellings,
+}
+
+#[test]
+fn of_what_readers_are_not_shown_nothing_remains() {
+    let shown =
+        |label: &str| format!("{{% content-ref url=\"a.md\" %}}\n[{label}](a.md)\n{{% endcontent-ref %}}\n");
+    let hidden = format!("{{% if visitor.claims.x %}}\n{}{{% endif %}}\n", shown("Secret"));
+    for text in [format!("{hidden}\n{}", shown("Open")), format!("{}\n{hidden}", shown("Open"))] {
+        let old = format!("{{% hint style='info' %}}\n{text}{{% endhint %}}\n");
+        let mut document = parse(&old);
+        let is_hidden = |node: &Node| match node {
+            Node::Block(block) => matches!(block.kind, BlockKind::If { .. }),
+            _ => false,
+        };
+        document.nodes[0].nodes.retain(|node| !is_hidden(node));
+        let written = update_blocks(&old, &document).unwrap();
+        assert!(!written.contains("Secret") && !written.contains("claims"), "{written}");
+        assert!(is_same(&parse(&written), &document), "{written}");
+    }
 }
 
 #[test]
