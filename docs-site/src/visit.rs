@@ -128,8 +128,8 @@ pub(crate) struct Copied {
 }
 
 impl Visit {
-    /// Finds out what a request leads to. For a stranger `kept` is a moment that was asked for before anything was read,
-    /// and where what holds in it is kept.
+    /// Finds out what a request leads to. For a stranger `kept` is a moment that was asked for before anything was
+    /// read, and where what holds in it is kept.
     ///
     /// # Errors
     /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that a sign-in

@@ -155,8 +155,8 @@ pub(crate) fn edited(source: &Source<'_>, old: &str, new: &Document) -> Result<O
     source::edited(source, old, new)
 }
 
-/// Writes what readers are shown of a text in place of it. Blocks that say what they said keep their bytes, all others are
-/// written anew: of what is left out nothing remains.
+/// Writes what readers are shown of a text in place of it. Blocks that say what they said keep their bytes, all others
+/// are written anew: of what is left out nothing remains.
 ///
 /// # Errors
 ///
