@@ -285,7 +285,8 @@ fn repository(folder: &Path) -> String {
     let mut put = |name: &str, blob: git2::Oid| {
         tree.insert(name, blob, 0o100_644).expect("an entry");
     };
-    put("README.md", repository.blob(b"# Start\n").expect("a blob"));
+    let links: String = (0..30).map(|number| format!("[{number}](zeros-{number}.bin)\n")).collect();
+    put("README.md", repository.blob(format!("# Start\n\n{links}").as_bytes()).expect("a blob"));
     put("huge.md", repository.blob(&vec![b'a'; 99_000_000]).expect("a blob"));
     let zeros = repository.blob(&vec![0; 90_000_000]).expect("a blob");
     (0..30).for_each(|number| put(&format!("zeros-{number}.bin"), zeros));
@@ -317,6 +318,6 @@ async fn a_repository_with_files_that_are_too_large_costs_an_import_and_no_more(
     println!("30 files of 90 MB and a page of 99 MB: {job} ({others} requests of others)");
     assert_eq!(job["state"], "failed", "{job}");
     let error = job["error"].as_str().unwrap_or_default();
-    assert!(error.contains("files") && error.contains("allowed"), "{job}");
+    assert!(error.contains("files") && error.contains("at most"), "{job}");
     is_well(&mut server, &client, ("30 files of 90 MB and a page of 99 MB", before)).await;
 }
