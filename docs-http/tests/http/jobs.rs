@@ -19,6 +19,14 @@ async fn import(s: &Server, space: &str, url: &str, reference: &str) -> String {
     path.unwrap_or_else(|| panic!("{link}")).to_owned()
 }
 
+/// Puts three pages into the repository.
+fn three_pages(s: &Server) {
+    for page in ["README.md", "a.md", "b.md"] {
+        s.repository.put(page, "# Page\n");
+    }
+    s.repository.put("SUMMARY.md", "* [Start](README.md)\n* [A](a.md)\n* [B](b.md)\n");
+}
+
 async fn jobs(s: &Server, space: &str) -> Vec<Value> {
     s.get(&format!("{space}/jobs")).await["items"].as_array().expect("a list").clone()
 }
@@ -76,10 +84,7 @@ async fn an_import_that_fails_is_found_with_the_sentence_that_says_why() {
 #[tokio::test]
 async fn an_import_that_is_done_names_its_revision_and_counts_what_it_read() {
     let s = Server::new().await;
-    for page in ["README.md", "a.md", "b.md"] {
-        s.repository.put(page, "# Page\n");
-    }
-    s.repository.put("SUMMARY.md", "* [Start](README.md)\n* [A](a.md)\n* [B](b.md)\n");
+    three_pages(&s);
     let space = format!("/v1/spaces/{}", s.space().await);
     let path = import(&s, &space, "https://git.example/docs", "refs/heads/main").await;
     s.platform.settle().await.expect("settled");
@@ -97,10 +102,7 @@ async fn an_import_that_is_done_names_its_revision_and_counts_what_it_read() {
 #[tokio::test]
 async fn an_import_that_runs_says_how_many_of_its_pages_are_done() {
     let s = Server::new().await;
-    for page in ["README.md", "a.md", "b.md"] {
-        s.repository.put(page, "# Page\n");
-    }
-    s.repository.put("SUMMARY.md", "* [Start](README.md)\n* [A](a.md)\n* [B](b.md)\n");
+    three_pages(&s);
     let mut told = Vec::new();
     // Each import is held at another of its commits, until one has fewer.
     for nth in 1.. {
