@@ -1,6 +1,6 @@
 //! The platform of a server: its store, and the adapters that the features bring.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use docs_core::{
     Platform,
@@ -46,6 +46,10 @@ pub(crate) async fn platform(
         None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
     let builder = Platform::builder(store, objects).secrets(key).base_url(base).metrics(metrics);
+    let builder = match config.job_lease {
+        Some(seconds) => builder.job_lease(Duration::from_secs(seconds.get().into())),
+        None => builder,
+    };
     let builder = builder.search(search_index::open(config)?);
     let builder = web(worker::equip(builder, config)?, config)?;
     let builder = saml(translator(builder, config)?);

@@ -97,6 +97,10 @@ pub struct ServerConfig {
     /// Folder or Git URL to import as the first space; the handbook when absent.
     #[arg(long, env = "DOCS_IMPORT")]
     pub import: Option<String>,
+    /// After how many seconds without a sign of life of a server others on its store go on with its jobs, or itself when
+    /// it is there again, from 1 to 86400; 30 when absent.
+    #[arg(long, env = "DOCS_JOB_LEASE", value_name = "SECONDS", value_parser = job_lease)]
+    pub job_lease: Option<NonZeroU32>,
     /// Most requests a minute of each token, and of each address without one; no limit when absent.
     #[arg(long, env = "DOCS_RATE_LIMIT", value_name = "N")]
     pub rate_limit: Option<NonZeroU32>,
@@ -277,6 +281,15 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Concealed<T> {
             clap::Error::raw(ErrorKind::ValueValidation, format!("{flag}{why}\n")).with_cmd(cmd)
         })
     }
+}
+
+/// Most seconds of a lease: a day.
+const MAX_JOB_LEASE: u32 = 86_400;
+
+/// Reads how long a lease of jobs is.
+fn job_lease(text: &str) -> Result<NonZeroU32, String> {
+    let read = text.parse().ok().filter(|seconds: &NonZeroU32| seconds.get() <= MAX_JOB_LEASE);
+    read.ok_or_else(|| format!("must be a number of seconds from 1 to {MAX_JOB_LEASE}"))
 }
 
 /// Reads an address under which others reach the server: absolute, and without a slash at its end. Its path has plain

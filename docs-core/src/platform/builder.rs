@@ -1,6 +1,8 @@
 //! How a platform is put together: its store, its ports, its settings.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
+
+use chrono::TimeDelta;
 
 use super::{
     AuditLog, Inner, Platform, Urls, computed,
@@ -14,7 +16,7 @@ use crate::{
         Clock, Converter, GitRemote, Ids, Metrics, NoMetrics, Pdf, PseudoTranslator, RandomIds, Saml,
         SealingKey, SearchIndex, Secrets, SpecReader, SystemClock, Translator, Web,
     },
-    store::{Objects, Store},
+    store::{Objects, Store, jobs::LEASE},
 };
 
 /// The ports that operations ask. What needs one that is `None` is refused.
@@ -57,6 +59,7 @@ pub struct Builder {
     secrets: Option<Arc<dyn Secrets>>,
     audit: AuditLog,
     urls: Urls,
+    job_lease: TimeDelta,
 }
 
 impl fmt::Debug for Builder {
@@ -70,7 +73,7 @@ impl Builder {
     pub(super) fn new(store: Arc<dyn Store>, objects: Arc<dyn Objects>) -> Self {
         let urls = Urls::new("http://127.0.0.1:4000");
         let (ports, audit) = (Ports::default(), AuditLog::default());
-        Self { store, objects, ports, search: None, secrets: None, audit, urls }
+        Self { store, objects, ports, search: None, secrets: None, audit, urls, job_lease: LEASE }
     }
 
     /// Takes the time from somewhere else, such as a manual clock.
@@ -168,6 +171,19 @@ impl Builder {
         self
     }
 
+    /// Gives a background job to another worker when nothing was heard of the one that has it for this long; without it,
+    /// for 30 seconds.
+    ///
+    /// A worker tells that it lives each third of that. Less than a second becomes a second, and more than a day a day.
+    /// The clocks of servers on one store may differ by less than that only; where they differ by more, work is done
+    /// twice, but ends once all the same.
+    #[must_use]
+    pub fn job_lease(mut self, lease: Duration) -> Self {
+        let lease = TimeDelta::from_std(lease).unwrap_or(TimeDelta::MAX);
+        self.job_lease = lease.clamp(TimeDelta::seconds(1), TimeDelta::days(1));
+        self
+    }
+
     /// Makes the addresses in answers begin with this.
     #[must_use]
     pub fn base_url(mut self, base: &str) -> Self {
@@ -178,13 +194,14 @@ impl Builder {
     /// The platform.
     #[must_use]
     pub fn build(self) -> Platform {
-        let Self { store, objects, ports, search, secrets, audit, urls } = self;
+        let Self { store, objects, ports, search, secrets, audit, urls, job_lease } = self;
         let open = Arc::new(OpenTransactions::default());
         let inner = Inner {
             secrets: secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(ports.ids.as_ref()))),
             content: Content::new(Arc::clone(&objects)),
             follower: search.map(|index| Follower::new(index, ports.clock.now())),
             turns: super::jobs::Turns::default(),
+            job_lease,
             pdf_news: pdf::PdfNews::default(),
             spec_pages: computed::SpecPagesCache::default(),
             spec_details: openapi_specs::SpecDetailCache::default(),

@@ -318,7 +318,8 @@ impl Platform {
                 JOB_KINDS.iter().filter(|kind| kind.waits_for_hosts).map(|kind| kind.name).collect()
             }
         };
-        let claimed = self.upkeep(&jobs::ClaimJob { now: self.now(), but }).await?;
+        let claimed =
+            self.upkeep(&jobs::ClaimJob { now: self.now(), lease: self.inner.job_lease, but }).await?;
         if let jobs::Claimed::Job(id) = &claimed {
             let job: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(id)).await?;
             let job =
@@ -367,12 +368,13 @@ impl Platform {
         doing: impl Future<Output = Result<T>>,
     ) -> Option<Result<T>> {
         tokio::pin!(doing);
+        let lease = self.inner.job_lease;
         loop {
-            let renewal = self.clock().now() + jobs::LEASE / 3;
+            let renewal = self.clock().now() + lease / 3;
             tokio::select! {
                 result = &mut doing => return Some(result),
                 () = self.clock().wait_until(renewal) => {
-                    match self.upkeep(&jobs::RenewJob { job: job.clone(), now: self.now() }).await {
+                    match self.upkeep(&jobs::RenewJob { job: job.clone(), now: self.now(), lease }).await {
                         Ok(true) => {}
                         Ok(false) => {
                             tracing::warn!(job.id = %job.id, "another worker has taken the job over");

@@ -54,6 +54,7 @@ mod visitors;
 use std::{fmt, sync::Arc};
 
 use builder::Ports;
+use chrono::TimeDelta;
 use idempotency::at_once;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -196,6 +197,7 @@ struct Inner {
     secrets: Arc<dyn Secrets>,
     follower: Option<search::Follower>,
     turns: jobs::Turns,
+    job_lease: TimeDelta,
     pdf_news: pdf::PdfNews,
     spec_pages: computed::SpecPagesCache,
     spec_details: openapi_specs::SpecDetailCache,

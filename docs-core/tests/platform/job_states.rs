@@ -137,13 +137,15 @@ impl Desk {
                 tx.commit().await.expect("stored");
             }
             Step::Begin => {
-                let begin = BeginJob { job: self.job(false), now: self.now() };
+                let begin = BeginJob { job: self.job(false), now: self.now(), lease: LEASE };
                 self.run(&begin).await.expect("begun");
                 self.keep_run(&begin.job.id).await;
             }
             Step::Claim => {
-                if let Claimed::Job(id) =
-                    self.run(&ClaimJob { now: self.now(), but: Vec::new() }).await.expect("claimed")
+                if let Claimed::Job(id) = self
+                    .run(&ClaimJob { now: self.now(), lease: LEASE, but: Vec::new() })
+                    .await
+                    .expect("claimed")
                 {
                     self.keep_run(&id).await;
                 }
@@ -152,7 +154,8 @@ impl Desk {
             Step::Renew(at) => {
                 if let Some(job) = self.runs.get(*at).cloned() {
                     let is_latest = self.is_latest(&job).await;
-                    let renewed = self.run(&RenewJob { job, now: self.now() }).await.expect("renewed");
+                    let renewed =
+                        self.run(&RenewJob { job, now: self.now(), lease: LEASE }).await.expect("renewed");
                     assert_eq!(renewed, is_latest);
                 }
             }
@@ -161,7 +164,7 @@ impl Desk {
                     let is_latest = self.is_latest(&job).await;
                     let progress = Some(JobProgress { done: 1, total: 2 });
                     let stage = JobStage::ContentProcess;
-                    let tell = TellProgress { job, now: self.now(), stage, progress };
+                    let tell = TellProgress { job, now: self.now(), lease: LEASE, stage, progress };
                     assert_eq!(self.run(&tell).await.expect("told"), is_latest);
                 }
             }
@@ -242,7 +245,7 @@ async fn a_subject_keeps_so_many_jobs_of_a_kind_and_those_that_ended_first_go() 
     for _ in 0..MAX_LISTED {
         desk.step(&Step::Begin).await;
     }
-    let more = BeginJob { job: desk.job(false), now: desk.now() };
+    let more = BeginJob { job: desk.job(false), now: desk.now(), lease: LEASE };
     let error = desk.run(&more).await.refused(ErrorKind::Conflict);
     assert!(error.message().contains("have not ended"), "{error}");
     // The second ends before the first.
@@ -255,7 +258,7 @@ async fn a_subject_keeps_so_many_jobs_of_a_kind_and_those_that_ended_first_go() 
     assert!(kept.contains(&"job-1".to_owned()) && !kept.contains(&"job-2".to_owned()));
     // Another kind has room of its own.
     let other = NewJob { kind: "other", ..desk.job(false) };
-    desk.run(&BeginJob { job: other, now: desk.now() }).await.expect("begun");
+    desk.run(&BeginJob { job: other, now: desk.now(), lease: LEASE }).await.expect("begun");
     desk.w.check().await;
 }
 
@@ -337,6 +340,35 @@ async fn an_import_whose_server_dies_at_any_step_ends_as_it_would_have() {
             w.check().await;
         }
         assert!(deaths >= 4, "{deaths}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_of_a_dead_server_is_gone_on_with_when_the_lease_that_a_host_chose_is_over() {
+    for (chosen, held) in [(5, 5), (0, 1), (400, 400)] {
+        let (mortal, remote) = (Mortal::new(), MemGit::new());
+        remote.put("README.md", "# Welcome\n");
+        let lease = Duration::from_secs(chosen);
+        let w = World::build(mortal.store(), |builder| builder.git(Arc::new(remote)).job_lease(lease)).await;
+        let space = w.space().await;
+        let request = serde_json::json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+        let request: ImportGitRepository = serde_json::from_value(request).expect("a request");
+        w.as_admin().space(&space).import_git(request).await.expect("enqueued");
+        for steps in 1.. {
+            assert!(
+                !mortal.until_death(steps, w.platform.settle()).await,
+                "it dies with the job in its hands"
+            );
+            if only_job(&w, &space).await.0 == JobState::Running {
+                break;
+            }
+        }
+        w.clock.advance(Duration::from_millis(held * 1_000 - 1));
+        w.platform.settle().await.expect("settled");
+        assert_eq!(only_job(&w, &space).await.0, JobState::Running, "{chosen}");
+        w.clock.advance(Duration::from_millis(1));
+        w.platform.settle().await.expect("settled");
+        assert_eq!(only_job(&w, &space).await.0, JobState::Done, "{chosen}");
     }
 }
 

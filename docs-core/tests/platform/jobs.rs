@@ -8,7 +8,7 @@ use docs_core::{
     ports::Clock,
     store::{
         Logged, Mode, Receipt, Tx,
-        jobs::{self, Audience, ClaimJob, Claimed, FinishJob, JobEnd, JobOutcome, NewJob},
+        jobs::{self, Audience, ClaimJob, Claimed, FinishJob, JobEnd, JobOutcome, LEASE, NewJob},
         records::{JobLine, JobRecord, JobState},
         run,
     },
@@ -46,7 +46,7 @@ fn receipt(w: &World) -> Receipt {
 /// Claims the next job, at a time of its own.
 async fn claim(w: &World) -> Option<JobRecord> {
     w.clock.advance(Duration::from_millis(1));
-    let claim = ClaimJob { now: w.clock.now().into(), but: Vec::new() };
+    let claim = ClaimJob { now: w.clock.now().into(), lease: LEASE, but: Vec::new() };
     match run(w.platform.store(), &receipt(w), &claim).await.expect("claimed") {
         Claimed::Job(id) => Some(job(&w.platform, &id).await),
         Claimed::GivenUp | Claimed::Nothing(_) => None,
@@ -246,7 +246,8 @@ async fn a_claim_that_leaves_kinds_to_others_finds_what_is_behind_many_of_them()
         add(&w, &format!("left-{n}"), None).await;
     }
     w.clock.advance(Duration::from_millis(1));
-    let claim = |but: &[&'static str]| ClaimJob { now: w.clock.now().into(), but: but.to_vec() };
+    let claim =
+        |but: &[&'static str]| ClaimJob { now: w.clock.now().into(), lease: LEASE, but: but.to_vec() };
     let claimed = async |claim| run(w.platform.store(), &receipt(&w), &claim).await.expect("claimed");
     assert_eq!(claimed(claim(&["test"])).await, Claimed::Nothing(None));
     let space = w.space().await;

@@ -18,7 +18,8 @@ use serde_json::Value as Json;
 pub use self::record::{JobLine, JobOutcome, JobRecord, JobState, SUBJECTS};
 use super::{Entity, Key, Operation, Scan, StoreError, StoreResult, Tx, key, topic};
 
-/// How long a worker has a job before others may take it over; workers renew at a third of it.
+/// How long a worker has a job before others may take it over, unless an operator says otherwise; workers renew at a
+/// third of it.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
 /// What a line of a log takes besides its text.
 const JOB_LINE_OVERHEAD: usize = 64;
@@ -79,7 +80,7 @@ pub enum Audience {
 /// # Errors
 /// `Conflict` when the subject has [`MAX_LISTED`] listed jobs of the kind of which none has ended; the store's.
 pub async fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) -> Result<()> {
-    create(tx, now, (JobState::Queued, job)).await
+    create(tx, now, None, job).await
 }
 
 /// Begins a job that its caller runs: it is running from the start, as if its caller had claimed it.
@@ -89,6 +90,8 @@ pub struct BeginJob {
     pub job: NewJob,
     /// The time.
     pub now: Timestamp,
+    /// How long the caller has it.
+    pub lease: TimeDelta,
 }
 
 #[async_trait]
@@ -97,12 +100,12 @@ impl Operation for BeginJob {
     const NAME: &'static str = "job_begin";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        create(tx, self.now, (JobState::Running, self.job.clone())).await
+        create(tx, self.now, Some(self.lease), self.job.clone()).await
     }
 }
 
-/// Makes room for a job, and creates it.
-async fn create(tx: &mut Tx, now: Timestamp, (state, job): (JobState, NewJob)) -> Result<()> {
+/// Makes room for a job, and creates it: one that runs already when its worker has a lease.
+async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJob) -> Result<()> {
     let (listed, by, same) = match job.audience {
         Audience::Operator => (false, None, None),
         Audience::Subject { by, same } => {
@@ -125,7 +128,8 @@ async fn create(tx: &mut Tx, now: Timestamp, (state, job): (JobState, NewJob)) -
             JobState::Queued
         }
         Some(_) => JobState::Waiting,
-        None => state,
+        None if lease.is_some() => JobState::Running,
+        None => JobState::Queued,
     };
     let runs = state == JobState::Running;
     let record = tx.create(JobRecord {
@@ -139,7 +143,7 @@ async fn create(tx: &mut Tx, now: Timestamp, (state, job): (JobState, NewJob)) -
         lane,
         lane_at,
         state,
-        due: if runs { Timestamp::new(now.time() + LEASE) } else { job.due },
+        due: lease.filter(|_| runs).map_or(job.due, |lease| end_of(now, lease)),
         attempt: u32::from(runs),
         created_at: now,
         started_at: runs.then_some(now),
@@ -259,6 +263,8 @@ pub enum JobEnd {
 pub struct ClaimJob {
     /// The time of the claim.
     pub now: Timestamp,
+    /// How long the caller has the job.
+    pub lease: TimeDelta,
     /// The kinds of jobs that are left to others.
     pub but: Vec<&'static str>,
 }
@@ -302,7 +308,7 @@ impl Operation for ClaimJob {
         }
         started.attempt += 1;
         started.started_at = started.started_at.or(Some(self.now));
-        started.due = Timestamp::new(self.now.time() + LEASE);
+        started.due = end_of(self.now, self.lease);
         tx.put(&*job, started)?;
         Ok(Claimed::Job(job.id.clone()))
     }
@@ -408,13 +414,15 @@ pub async fn fence(tx: &Tx, job: &JobRecord) -> Result<()> {
     }
 }
 
-/// Keeps a running job for another [`LEASE`].
+/// Keeps a running job for another lease.
 #[derive(Debug)]
 pub struct RenewJob {
     /// The job as it was claimed.
     pub job: JobRecord,
     /// The time of the renewal.
     pub now: Timestamp,
+    /// How long the caller has it from then on.
+    pub lease: TimeDelta,
 }
 
 #[async_trait]
@@ -425,19 +433,21 @@ impl Operation for RenewJob {
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let Some(job) = latest(tx, &self.job).await? else { return Ok(false) };
         let mut renewed = JobRecord::clone(&job);
-        renewed.due = Timestamp::new(self.now.time() + LEASE);
+        renewed.due = end_of(self.now, self.lease);
         tx.put(&*job, renewed)?;
         Ok(true)
     }
 }
 
-/// Tells how far a running job is, and keeps it for another [`LEASE`].
+/// Tells how far a running job is, and keeps it for another lease.
 #[derive(Debug)]
 pub struct TellProgress {
     /// The job as it was claimed.
     pub job: JobRecord,
     /// The time.
     pub now: Timestamp,
+    /// How long the caller has it from then on.
+    pub lease: TimeDelta,
     /// What it does.
     pub stage: JobStage,
     /// How far that is, where it can be counted.
@@ -452,7 +462,7 @@ impl Operation for TellProgress {
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let Some(job) = latest(tx, &self.job).await? else { return Ok(false) };
         let mut told = JobRecord::clone(&job);
-        told.due = Timestamp::new(self.now.time() + LEASE);
+        told.due = end_of(self.now, self.lease);
         (told.stage, told.progress) = (Some(self.stage), self.progress);
         tx.put(&*job, told)?;
         Ok(true)
@@ -464,6 +474,11 @@ impl Operation for TellProgress {
 pub fn again_at(now: DateTime<Utc>, attempt: u32) -> Timestamp {
     let seconds = 4_i64.saturating_pow(attempt.saturating_sub(1)).min(3_600);
     Timestamp::new(now + TimeDelta::seconds(seconds))
+}
+
+/// When a lease ends that begins now.
+fn end_of(now: Timestamp, lease: TimeDelta) -> Timestamp {
+    Timestamp::new(now.time() + lease)
 }
 
 async fn latest(tx: &Tx, run: &JobRecord) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {

@@ -102,8 +102,8 @@ impl Progress<'_> {
     }
 
     async fn tell(&self, stage: JobStage, progress: Option<JobProgress>) -> Result<()> {
-        let (job, now) = (self.job.clone(), self.platform.now());
-        match self.platform.upkeep(&TellProgress { job, now, stage, progress }).await {
+        let (job, now, lease) = (self.job.clone(), self.platform.now(), self.platform.inner.job_lease);
+        match self.platform.upkeep(&TellProgress { job, now, lease, stage, progress }).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(Error::conflict("another worker has taken the job over")),
             // The work goes on all the same; only nobody sees how far it is.
@@ -130,7 +130,7 @@ impl Platform {
         let (id, now) = (self.id::<JobId>(), self.now());
         let audience = Audience::Subject { by: Some(by.clone()), same: None };
         let job = NewJob { audience, ..job.about(&id, subject, now)? };
-        self.upkeep(&BeginJob { job, now }).await?;
+        self.upkeep(&BeginJob { job, now, lease: self.inner.job_lease }).await?;
         let record: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(&id)).await?;
         let record =
             record.ok_or_else(|| Error::internal(format!("the job {id} was begun and is not there")))?;
