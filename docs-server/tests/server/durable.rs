@@ -3,12 +3,9 @@
 //! Stores: SQLite always, PostgreSQL when `DOCS_TEST_POSTGRES` names a server. `DOCS_CRASH_ROUNDS` says how often each
 //! is killed.
 
-mod client;
 mod crash;
 mod load;
 mod nodes;
 mod outage;
-mod process;
 mod proxy;
-mod refused;
 mod stores;

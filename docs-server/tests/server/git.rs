@@ -10,14 +10,7 @@ mod hostile;
 mod repository;
 mod transcript;
 
-#[expect(dead_code, reason = "the tests of durability use the rest")]
-#[path = "../durable/client.rs"]
-mod client;
-#[expect(dead_code, reason = "the tests of durability use the rest")]
-#[path = "../durable/process.rs"]
-mod process;
-
-use client::{Client, id};
+use crate::client::{Client, id};
 use serde_json::{Value, json};
 
 /// Changes content by way of a change request.

@@ -21,10 +21,7 @@ use tokio::{
     net::TcpListener,
 };
 
-#[path = "durable/process.rs"]
-mod process;
-
-use process::{Process, TOKEN, until};
+use crate::process::{PATIENCE, Process, TOKEN, until};
 
 /// The address that the pages give the server.
 const SERVER: &str = "127.0.0.1:4000";
@@ -216,8 +213,7 @@ async fn run(script: String, folder: &Path) {
         .env("RUST_LOG", "warn")
         .stdin(Stdio::null())
         .kill_on_drop(true);
-    let done =
-        tokio::time::timeout(process::PATIENCE, shell.output()).await.expect("in time").expect("a shell");
+    let done = tokio::time::timeout(PATIENCE, shell.output()).await.expect("in time").expect("a shell");
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(done.status.success(), "{}\n{}", said(&done.stdout), said(&done.stderr));
 }

@@ -1,14 +1,7 @@
 //! A running server and what others have written: whatever a document, an archive or a repository does to its reader,
 //! the process stays, answers everybody else meanwhile, and takes a bounded amount of memory.
 //!
-//! `cargo test -p docs-server --test hostile -- --nocapture` prints what became of each, and the memory of the server.
-
-#[expect(dead_code, reason = "the tests of durability use the rest")]
-#[path = "durable/client.rs"]
-mod client;
-#[expect(dead_code, reason = "the tests of durability use the rest")]
-#[path = "durable/process.rs"]
-mod process;
+//! `cargo test -p docs-server --test server hostile -- --nocapture` prints what became of each, and the memory of the server.
 
 use std::{
     collections::BTreeMap,
@@ -18,8 +11,8 @@ use std::{
     sync::Arc,
 };
 
-use client::{Client, id};
-use process::{Process, TOKEN, until};
+use crate::client::{Client, id};
+use crate::process::{Process, TOKEN, until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{

@@ -5,21 +5,15 @@
 
 #[path = "../../../docs-site/tests/site/chromium.rs"]
 mod chromium;
-#[expect(dead_code, reason = "the tests of durability use the rest")]
-#[path = "../durable/client.rs"]
-mod client;
 mod pictures;
-#[expect(dead_code, reason = "the tests of durability use the rest")]
-#[path = "../durable/process.rs"]
-mod process;
 mod reader;
 mod site;
 
 use std::process::Stdio;
 
+use crate::client::Client;
+use crate::process::{PATIENCE, Process, program};
 use chromium::Browser;
-use client::Client;
-use process::{PATIENCE, Process, program};
 use reader::{DESKTOP, PHONE, Reader};
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},

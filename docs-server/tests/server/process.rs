@@ -33,7 +33,8 @@ pub(crate) fn program() -> Command {
 impl Process {
     /// Starts a server on a store and waits until it says its address.
     pub(crate) async fn start(store: &str) -> Self {
-        Self::with(&["--bind", "127.0.0.1:0", "--store", store]).await
+        // Jobs of a server that was killed are waited for.
+        Self::with(&["--bind", "127.0.0.1:0", "--store", store, "--job-lease", "3"]).await
     }
 
     /// Starts a server with flags and waits until it says its address.

@@ -12,16 +12,8 @@ use hyper_util::{client::legacy, rt::TokioExecutor};
 use serde_json::Value;
 use url::Url;
 
-#[expect(dead_code, reason = "the tests of durability use the rest")]
-#[path = "durable/client.rs"]
-mod client;
-
-#[expect(dead_code, reason = "other tests start the server in other ways")]
-#[path = "durable/process.rs"]
-mod process;
-
-use client::{Client, id};
-use process::{Process, TOKEN, until};
+use crate::client::{Client, id};
+use crate::process::{Process, TOKEN, until};
 
 /// An answer: its status, where it leads, what kind it is of, and what it says.
 struct Got {

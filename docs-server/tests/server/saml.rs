@@ -4,13 +4,6 @@
 
 mod browser;
 
-#[expect(dead_code, reason = "the tests of durability use the rest")]
-#[path = "../durable/client.rs"]
-mod client;
-#[expect(dead_code, reason = "the tests of durability use the rest")]
-#[path = "../durable/process.rs"]
-mod process;
-
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     path::Path,
@@ -18,15 +11,15 @@ use std::{
     thread,
 };
 
+use crate::client::{Client, id};
+use crate::process::{Process, TOKEN};
 use browser::{Browser, Form};
-use client::{Client, id};
-use process::{Process, TOKEN};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Python as Debian has it, where its packages are.
 const PYTHON: &str = "/usr/bin/python3";
-const CERTIFICATE: &str = include_str!("provider.crt");
+const CERTIFICATE: &str = include_str!("saml/provider.crt");
 
 /// Tells whether there is what the provider is made of, and says so when a test cannot run.
 fn has_provider() -> bool {
@@ -60,7 +53,7 @@ impl Provider {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("service.xml");
         std::fs::write(&file, metadata).expect("a file");
-        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/saml");
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/saml");
         let mut child = Command::new(PYTHON)
             .arg(own.join("provider.py"))
             .args([file, own.join("provider.key"), own.join("provider.crt")])

@@ -6,9 +6,11 @@ use serde_json::Value;
 
 use crate::{
     client::Client,
-    load::{Log, SharedResources, start, stopped, titles},
+    durable::{
+        load::{Log, SharedResources, start, stopped, titles},
+        stores::{Stand, postgres, sqlite},
+    },
     process::{Process, TOKEN},
-    stores::{Stand, postgres, sqlite},
 };
 
 const WORKERS: u32 = 6;

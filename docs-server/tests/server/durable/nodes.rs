@@ -7,10 +7,12 @@ use tokio::net::TcpStream;
 
 use crate::{
     client::{Client, id},
-    crash::check,
-    load::{Log, SharedResources},
+    durable::{
+        crash::check,
+        load::{Log, SharedResources},
+        stores::postgres,
+    },
     process::{Process, TOKEN},
-    stores::postgres,
 };
 
 #[tokio::test(flavor = "multi_thread")]

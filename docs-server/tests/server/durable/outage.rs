@@ -4,11 +4,13 @@ use serde_json::Value;
 
 use crate::{
     client::Client,
-    crash::check,
-    load::{Log, SharedResources, start, stopped},
+    durable::{
+        crash::check,
+        load::{Log, SharedResources, start, stopped},
+        stores::postgres,
+    },
     process::{Process, TOKEN, until},
     refused::refused,
-    stores::postgres,
 };
 
 #[tokio::test(flavor = "multi_thread")]

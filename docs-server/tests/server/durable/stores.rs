@@ -6,7 +6,7 @@ use docs_core::store::{Mode, Store, Tx, decode, records::RevisionRecord, verify}
 use docs_sqlstore::{Options, PostgresStore, SqliteStore};
 use tempfile::TempDir;
 
-use crate::proxy::Proxy;
+use crate::durable::proxy::Proxy;
 
 /// A store for one test.
 pub(crate) struct Stand {

@@ -11,9 +11,11 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Client, id},
-    host::{Host, has_git},
+    git::{
+        host::{Host, has_git},
+        repository::{bare, check, commits, git},
+    },
     process::{Process, TOKEN, until},
-    repository::{bare, check, commits, git},
 };
 
 /// Tells whether there are the programs that a hook needs, and says so when the test cannot run.
@@ -128,12 +130,12 @@ done
 
     /// The text of the page of a file.
     async fn text(&self, path: &str) -> String {
-        crate::page_of(&self.client, &self.space, path).await.1
+        crate::git::page_of(&self.client, &self.space, path).await.1
     }
 
     async fn edit(&self, path: &str, from: &str, to: &str) {
         println!("> change request on {path}: {from} -> {to}, merged");
-        crate::edit_page(&self.client, &self.space, path, (from, to)).await;
+        crate::git::edit_page(&self.client, &self.space, path, (from, to)).await;
     }
 
     /// Changes a text in the working copy, and pushes it. The hook has run when this is over.

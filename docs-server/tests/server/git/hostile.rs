@@ -13,9 +13,11 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Client, id},
-    host::{Host, has_git},
+    git::{
+        host::{Host, has_git},
+        repository::bare,
+    },
     process::{Process, TOKEN, until},
-    repository::bare,
 };
 
 /// Most memory that the server may have had, in kB.

@@ -41,21 +41,38 @@ pub(crate) fn tip(repository: &Path) -> Option<String> {
 
 /// How many commits `main` has.
 pub(crate) fn commits(repository: &Path) -> usize {
-    let count = git(repository, &["rev-list", "--count", "refs/heads/main"]);
-    count.parse().expect("a number")
+    commits_at(repository, "refs/heads/main")
 }
 
-/// The files of `main` with their texts.
-pub(crate) fn files(repository: &Path) -> BTreeMap<String, String> {
-    let names = git(repository, &["ls-tree", "-r", "-z", "--name-only", "refs/heads/main"]);
-    let names = names.split('\0').filter(|name| !name.is_empty());
-    names.map(|name| (name.to_owned(), git(repository, &["show", &format!("main:{name}")]))).collect()
+/// How many commits lead to a revision, itself among them.
+pub(crate) fn commits_at(repository: &Path, revision: &str) -> usize {
+    git(repository, &["rev-list", "--count", revision]).parse().expect("a number")
+}
+
+/// The files of a revision with their texts.
+pub(crate) fn files_at(repository: &Path, revision: &str) -> BTreeMap<String, String> {
+    let repository = git2::Repository::open_bare(repository).expect("a repository");
+    let commit = repository.revparse_single(revision).expect("a revision");
+    let mut files = BTreeMap::new();
+    let read = |folder: &str, entry: &git2::TreeEntry<'_>| {
+        if let Some(blob) = entry.to_object(&repository).expect("an object").as_blob() {
+            let text = std::str::from_utf8(blob.content()).expect("text").to_owned();
+            files.insert(format!("{folder}{}", entry.name().expect("a name")), text);
+        }
+        git2::TreeWalkResult::Ok
+    };
+    commit.peel_to_tree().expect("a tree").walk(git2::TreeWalkMode::PreOrder, read).expect("it is read");
+    files
 }
 
 /// Refuses a repository that is not whole, to the last object that a ref leads to.
 pub(crate) fn check(repository: &Path) {
     git(repository, &["fsck", "--strict", "--full", "--no-dangling"]);
     git(repository, &["rev-list", "--objects", "--all", "--quiet"]);
+}
+
+/// Refuses a repository in which a push that has ended left a ref locked.
+pub(crate) fn check_unlocked(repository: &Path) {
     let locks = std::fs::read_dir(repository.join("refs/heads")).expect("a folder").filter_map(Result::ok);
     let locks: Vec<_> = locks
         .map(|entry| entry.file_name())

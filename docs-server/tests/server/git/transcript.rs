@@ -10,9 +10,11 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Client, id},
-    host::{Host, Moment, WHO, has_git},
+    git::{
+        host::{Host, Moment, WHO, has_git},
+        repository::{bare, check, commits, git},
+    },
     process::{Process, TOKEN, until},
-    repository::{bare, check, commits, git},
 };
 
 /// Who edits, and where.
@@ -62,11 +64,11 @@ impl Story {
 
     /// The text of the page of a file.
     async fn text(&self, path: &str) -> String {
-        crate::page_of(&self.client, &self.space, path).await.1
+        crate::git::page_of(&self.client, &self.space, path).await.1
     }
 
     async fn edit(&self, path: &str, from: &str, to: &str) {
-        crate::edit_page(&self.client, &self.space, path, (from, to)).await;
+        crate::git::edit_page(&self.client, &self.space, path, (from, to)).await;
     }
 }
 

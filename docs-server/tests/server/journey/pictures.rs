@@ -5,7 +5,7 @@ use std::path::Path;
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 
-use crate::{
+use crate::journey::{
     reader::{DESKTOP, PHONE, Reader, Screen},
     site::{ARABIC, BLOCKS, Made},
 };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::chromium::Browser;
+use crate::journey::chromium::Browser;
 
 /// Somebody in front of a browser.
 pub(crate) struct Reader {

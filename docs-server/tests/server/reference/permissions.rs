@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Table, code, values};
 
 /// The statuses of every operation by who asks, as the tests of `docs-http` find them.
-const MATRIX: &str = include_str!("../../../docs-http/tests/http/matrix.txt");
+const MATRIX: &str = include_str!("../../../../docs-http/tests/http/matrix.txt");
 
 const PAGE: &str = "permissions.md";
 
