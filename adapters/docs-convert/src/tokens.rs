@@ -8,7 +8,8 @@
 
 use std::{error::Error, fmt};
 
-use html5gum::{Emitter, ForwardingEmitter, Readable as _, Reader, StringReader, Tokenizer};
+use docs_markup::syntax::emitter::WithoutErrors;
+use html5gum::{Emitter, Readable as _, Reader, StringReader, Tokenizer};
 
 /// The bytes that the state for a value in double quotes looks for. No other state looks for the same. It is entered
 /// through a change of state, so that it is the one to go on with.
@@ -20,23 +21,6 @@ pub(crate) fn tokens<E: Emitter>(html: &str, emitter: E) -> impl Iterator<Item =
     let reader = Pausing { reader: html.to_reader(), is_due: true };
     // A failure is a pause and nothing else: the text is in memory.
     Tokenizer::new_with_emitter(reader, WithoutErrors(emitter)).filter_map(Result::ok)
-}
-
-/// Forgets errors: they would be kept until the text that they are in ends, and take a hundred times as much as it.
-struct WithoutErrors<E>(E);
-
-impl<E: Emitter> ForwardingEmitter for WithoutErrors<E> {
-    type Token = E::Token;
-
-    fn inner(&mut self) -> &mut impl Emitter<Token = E::Token> {
-        &mut self.0
-    }
-
-    fn emit_error(&mut self, _error: html5gum::Error) {}
-
-    fn should_emit_errors(&mut self) -> bool {
-        false
-    }
 }
 
 /// Fails once before each read within a value in double quotes.

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use html5gum::{DefaultEmitter, Emitter, ForwardingEmitter, State, Token, Tokenizer};
+use html5gum::{DefaultEmitter, State, Token, Tokenizer};
+
+use super::emitter::WithoutErrors;
 
 /// Longest name of a character.
 const MAX_NAME: usize = 32;
@@ -19,7 +21,7 @@ const KEPT: [char; 2] = ['\r', '\0'];
 #[must_use]
 pub fn decode(text: &str) -> Cow<'_, str> {
     resolve(text, |piece, resolved| {
-        let mut tokens = Tokenizer::new_with_emitter(piece, Quiet::default());
+        let mut tokens = Tokenizer::new_with_emitter(piece, emitter());
         tokens.set_state(State::RcData);
         for token in tokens.flatten() {
             if let Token::String(text) = token {
@@ -34,13 +36,17 @@ pub fn decode(text: &str) -> Cow<'_, str> {
 pub fn decode_attribute(value: &str) -> Cow<'_, str> {
     resolve(value, |piece, resolved| {
         let tag = format!("<a b=\"{}\">", piece.replace('"', "&quot;"));
-        for token in Tokenizer::new_with_emitter(tag.as_str(), Quiet::default()).flatten() {
+        for token in Tokenizer::new_with_emitter(tag.as_str(), emitter()).flatten() {
             if let Token::StartTag(tag) = token {
                 let values = tag.attributes.values();
                 values.for_each(|value| resolved.push_str(&String::from_utf8_lossy(value)));
             }
         }
     })
+}
+
+fn emitter() -> WithoutErrors<DefaultEmitter> {
+    WithoutErrors(DefaultEmitter::default())
 }
 
 /// Resolves the pieces of a text that may have references.
@@ -58,24 +64,6 @@ fn resolve(text: &str, read: impl Fn(&str, &mut String)) -> Cow<'_, str> {
         resolved.push_str(&line[piece.len()..]);
     }
     Cow::Owned(resolved)
-}
-
-/// Tokens without what the standard calls errors.
-#[derive(Default)]
-struct Quiet(DefaultEmitter);
-
-impl ForwardingEmitter for Quiet {
-    type Token = Token;
-
-    fn inner(&mut self) -> &mut impl Emitter<Token = Token> {
-        &mut self.0
-    }
-
-    fn emit_error(&mut self, _error: html5gum::Error) {}
-
-    fn should_emit_errors(&mut self) -> bool {
-        false
-    }
 }
 
 /// The length of the reference that a text begins with, its semicolon included: what Markdown takes for one.
