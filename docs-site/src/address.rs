@@ -44,17 +44,14 @@ fn safe_picture(url: &str) -> Option<Cow<'_, str>> {
 
 /// A path of segments, each written out.
 pub(crate) fn encoded(path: &str) -> String {
-    let segments = path.split('/').filter(|segment| !segment.is_empty());
-    segments.map(|segment| utf8_percent_encode(segment, SEGMENT).to_string()).collect::<Vec<_>>().join("/")
+    encoded_segments(path.split('/').filter(|segment| !segment.is_empty()))
 }
 
 /// Segments as a path. What is a slash within one stays part of it.
-pub(crate) fn encoded_segments(segments: &[String]) -> String {
-    segments
-        .iter()
-        .map(|segment| utf8_percent_encode(segment, SEGMENT).to_string())
-        .collect::<Vec<_>>()
-        .join("/")
+pub(crate) fn encoded_segments(segments: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let segments = segments.into_iter();
+    let written = segments.map(|segment| utf8_percent_encode(segment.as_ref(), SEGMENT).to_string());
+    written.collect::<Vec<_>>().join("/")
 }
 
 /// A space of a site, with where it stands.
@@ -325,5 +322,6 @@ mod tests {
     #[test]
     fn a_path_is_written_out_segment_by_segment() {
         assert_eq!(encoded("/a b//ü\"<>/c/"), "a%20b/%C3%BC%22%3C%3E/c");
+        assert_eq!(encoded_segments(["a/b", "", "c"]), "a%2Fb//c");
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use percent_encoding::percent_decode_str;
 
-use crate::assets::OWN;
+use crate::{address::encoded, assets::OWN};
 
 /// Attributes that hold an address.
 const ATTRIBUTES: [&str; 4] = [" href=\"", " src=\"", " data-site=\"", " content=\"0;url="];
@@ -129,10 +129,10 @@ impl Linker {
                     let path = files.get(&said).filter(|path| !path.is_empty());
                     found.push(Found {
                         said: said.clone(),
-                        path: path.map(|path| encoded_file(path)),
+                        path: path.map(|path| encoded(path)),
                         anchor: None,
                     });
-                    path.map(|path| format!("{up}{}", encoded_file(path)))
+                    path.map(|path| format!("{up}{}", encoded(path)))
                 }
                 Leads::Below(path, anchor) => {
                     let behind =
@@ -211,10 +211,6 @@ pub(super) fn file_name(segment: &str) -> String {
         "" => "file".to_owned(),
         name => name.to_owned(),
     }
-}
-
-pub(super) fn encoded_file(path: &str) -> String {
-    crate::address::encoded(path)
 }
 
 #[cfg(test)]

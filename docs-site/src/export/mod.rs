@@ -248,7 +248,7 @@ impl Export<'_> {
         let url = self.visit.copy.as_ref().and_then(|copy| copy.url.clone());
         let base = url.unwrap_or_else(|| above(path));
         rewrite_links(text, |link| match self.files.get(&link.destination).filter(|path| !path.is_empty()) {
-            Some(path) => Resolution::To(format!("{base}{}", links::encoded_file(path))),
+            Some(path) => Resolution::To(format!("{base}{}", encoded(path))),
             None => Resolution::Keep,
         })
     }
