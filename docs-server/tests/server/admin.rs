@@ -1,12 +1,25 @@
 //! `docs-server admin …` on a file that the platform then reads.
 
 use std::{
+    collections::BTreeSet,
+    fs,
     path::Path,
     process::{Command, Output},
+    sync::Arc,
+    time::{Duration, SystemTime},
 };
 
-use docs_core::{ErrorKind, Platform, model::OrgId, store::PageRequest};
+use data_encoding::BASE64;
+use docs_blobs::ObjectBlobs;
+use docs_core::{
+    Actor, ErrorKind, Platform,
+    model::{CreateChangeRequest, CreateSpace, OrgId, SpaceId, UpdateContent},
+    ports::{Clock as _, SystemClock},
+    store::PageRequest,
+};
+use docs_memstore::ManualClock;
 use docs_server::StoreUrl;
+use docs_sqlstore::{Options, SqliteStore};
 use tempfile::TempDir;
 
 fn admin(store: &str, words: &[&str]) -> Output {
@@ -191,6 +204,102 @@ async fn an_operator_verifies_rebuilds_and_collects() {
     assert!(would.contains("objects would be removed\t0"), "{would}");
     let removed = done(&store, &["collect", "--blobs", blobs]);
     assert!(removed.contains("objects removed\t0\nbroken-off uploads removed\t0"), "{removed}");
+}
+
+/// How long ago what is collected was deleted.
+const LONG: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// More than lies in the tables.
+const LARGE: usize = docs_sqlstore::INLINE + 1;
+
+/// A platform on the file and the blobs, at another time.
+async fn platform_at(clock: &ManualClock, file: &Path, blobs: &Path) -> Platform {
+    let place = ObjectBlobs::folder(blobs).expect("a folder");
+    let options = Options::new().clock(Arc::new(clock.clone())).blobs(Arc::new(place));
+    let store = SqliteStore::open(file, options).await.expect("the file opens");
+    let objects = Arc::new(store.objects());
+    Platform::builder(Arc::new(store), objects).clock(clock.clone()).build()
+}
+
+/// A space with a large file of one byte again and again; answers the address of the file, too.
+async fn space_with_file(platform: &Platform, (who, org): (&Actor, &OrgId), byte: u8) -> (SpaceId, String) {
+    let me = platform.as_actor(who);
+    let space = me.org(org).spaces().create(CreateSpace::default()).await.expect("a space").id;
+    let requests = me.space(&space);
+    let request = requests.change_requests().create(CreateChangeRequest::default()).await.expect("one");
+    let change = serde_json::json!({ "changes": [{ "operation": "insert_files", "files": [
+        { "name": "large.bin", "base64": BASE64.encode(&[byte; LARGE]), "contentType": "text/plain" }] }] });
+    let update: UpdateContent = serde_json::from_value(change).expect("changes");
+    let number = request.number.to_string();
+    let done = requests.change_request(&number).edit(update).await.expect("edited");
+    requests.change_request(&number).merge().await.expect("merged");
+    (space, done.inserted_files.expect("a file").remove(0).download_url)
+}
+
+async fn purge(platform: &Platform, space: &SpaceId) {
+    let space = platform.as_platform().space(space);
+    space.delete().await.expect("deleted");
+    space.purge().await.expect("purged");
+}
+
+/// The blobs that lie in a folder, but for the one that says whose they are.
+fn blobs_in(folder: &Path) -> BTreeSet<String> {
+    let below = |folder: fs::DirEntry| fs::read_dir(folder.path()).into_iter().flatten().flatten();
+    let files = fs::read_dir(folder).expect("a folder").flatten().flat_map(below);
+    files.map(|file| file.file_name().into_string().expect("text")).collect()
+}
+
+/// A number that a collection printed.
+#[track_caller]
+fn told(printed: &str, what: &str) -> usize {
+    let line = printed.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix('\t'));
+    line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{what} in {printed}"))
+}
+
+#[tokio::test]
+async fn a_collection_removes_the_blobs_of_what_is_gone_for_long_and_no_others() {
+    let folder = TempDir::new().expect("a folder");
+    let (file, blobs) = (folder.path().join("docs.db"), folder.path().join("blobs"));
+    let store = format!("sqlite:{}", file.display());
+    let ada = done(&store, &["user", "create", "--email", "ada@example.com", "--name", "Ada"]);
+    let org = done(&store, &["org", "create", "--title", "Engines", "--admin", "ada@example.com"]);
+    let (ada, org) = (Actor::User(ada.parse().expect("an id")), org.parse().expect("an id"));
+    let clock = ManualClock::new(SystemClock.now() - LONG);
+    let platform = platform_at(&clock, &file, &blobs).await;
+    let (gone, _) = space_with_file(&platform, (&ada, &org), b'a').await;
+    let of_gone = blobs_in(&blobs);
+    let (kept, url) = space_with_file(&platform, (&ada, &org), b'b').await;
+    purge(&platform, &gone).await;
+    clock.advance(LONG);
+    let (young, _) = space_with_file(&platform, (&ada, &org), b'c').await;
+    purge(&platform, &young).await;
+    let all = blobs_in(&blobs);
+    assert_eq!((of_gone.len(), all.len()), (1, 3), "a blob for each file");
+
+    let place = blobs.to_str().expect("text");
+    let would = done(&store, &["collect", "--dry-run", "--blobs", place]);
+    let (objects, uploads) = ("objects would be removed", "broken-off uploads would be removed");
+    assert!(told(&would, objects) > 0, "{would}");
+    assert_eq!((told(&would, uploads), blobs_in(&blobs)), (0, all.clone()), "a dry run only counts");
+    let removed = done(&store, &["collect", "--blobs", place]);
+    assert_eq!(told(&removed, "objects removed"), told(&would, objects));
+    assert_eq!(blobs_in(&blobs), &all - &of_gone, "what is named stays, and what was there lately");
+    let sealed = url.rsplit('/').nth(1).expect("a segment");
+    let found = platform.find_file(&kept, sealed).await.expect("there");
+    assert_eq!(platform.file_bytes(&found, None).await.expect("read"), vec![b'b'; LARGE]);
+
+    // What an upload left that was broken off, once it is old.
+    let name = of_gone.first().expect("a name");
+    let left = blobs.join(&name[..2]).join(name);
+    fs::write(&left, "bytes").expect("written");
+    assert_eq!(told(&done(&store, &["collect", "--blobs", place]), "broken-off uploads removed"), 0);
+    let opened = fs::File::options().append(true).open(&left).expect("it stayed");
+    opened.set_modified(SystemTime::now() - LONG).expect("a file has a time");
+    let would = done(&store, &["collect", "--dry-run", "--blobs", place]);
+    assert_eq!((told(&would, uploads), left.is_file()), (1, true), "{would}");
+    let removed = done(&store, &["collect", "--blobs", place]);
+    let count = |what| told(&removed, what);
+    assert_eq!((count("objects removed"), count("broken-off uploads removed")), (0, 1), "{removed}");
+    assert_eq!(blobs_in(&blobs), &all - &of_gone);
 }
 
 #[tokio::test]
