@@ -1,6 +1,12 @@
-//! The served document keeps the rules that readers and generators of clients rely on.
+//! The served document keeps the rules that readers and generators of clients rely on: ours, and those of a linter of
+//! others, `npm install @redocly/openapi-core`, with the folder `node_modules` in `DOCS_TEST_NODE_MODULES`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::Write as _,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
 
 use serde_json::{Map, Value, json};
 
@@ -223,4 +229,55 @@ async fn texts_of_requests_say_that_they_hold_no_nul() {
     }
     assert!(found.contains_key("^[A-Za-z0-9_-]+$"), "cursors: {found:?}");
     assert!(found.values().sum::<usize>() > 300 && seen.len() > 50, "{found:?}");
+}
+
+/// Prints the errors that the linter finds in what it is given, a line for each, and that it came to an end.
+const LINT: &str = r##"
+const { createConfig, lintFromString } = require('@redocly/openapi-core');
+const source = require('fs').readFileSync(0, 'utf8');
+createConfig({ extends: ['recommended'] })
+    .then((config) => lintFromString({ source, absoluteRef: 'openapi.json', config }))
+    .then((problems) => {
+        for (const { ruleId, severity, message, location } of problems) {
+            if (severity === 'error') console.log(ruleId, location[0]?.pointer, message.replaceAll('\n', ' '));
+        }
+        console.log('linted');
+    });
+"##;
+
+/// What a linter of others says of a document: its errors; `None` where it is not installed.
+fn linted(document: &Value) -> Option<Vec<String>> {
+    let folder = std::env::var_os("DOCS_TEST_NODE_MODULES").map(PathBuf::from);
+    let Some(folder) = folder.filter(|folder| folder.join("@redocly/openapi-core").is_dir()) else {
+        assert!(std::env::var_os("DOCS_TEST_NO_SKIP").is_none(), "@redocly/openapi-core is not installed");
+        println!("skipped: @redocly/openapi-core is not in the folder that DOCS_TEST_NODE_MODULES names");
+        return None;
+    };
+    let mut node = Command::new("node");
+    node.args(["-e", LINT]).env("NODE_PATH", folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut node = node.spawn().expect("node is installed where its packages are");
+    let mut input = node.stdin.take().expect("a pipe");
+    input.write_all(document.to_string().as_bytes()).expect("it reads");
+    drop(input);
+    let said = node.wait_with_output().expect("it ends");
+    let said = String::from_utf8(said.stdout).expect("text");
+    let mut errors: Vec<String> = said.lines().map(str::to_owned).collect();
+    assert_eq!(errors.pop().as_deref(), Some("linted"), "{said}");
+    Some(errors)
+}
+
+#[tokio::test]
+async fn a_linter_of_others_finds_no_error_in_the_document() {
+    let mut document = Server::new().await.document.clone();
+    let Some(errors) = linted(&document) else { return };
+    assert_eq!(errors, Vec::<String>::new());
+    // It does look: two operations have one id, and an answer is none that there is.
+    let about = document["paths"]["/"]["get"]["operationId"].clone();
+    let orgs = &mut document["paths"]["/orgs"]["get"];
+    orgs["operationId"] = about;
+    orgs["responses"]["200"] = json!({ "$ref": "#/components/responses/Nothing" });
+    let errors = linted(&document).expect("it is installed").join("\n");
+    for rule in ["operation-operationId-unique", "no-unresolved-refs"] {
+        assert!(errors.contains(rule), "{rule}: {errors}");
+    }
 }
