@@ -82,6 +82,24 @@ async fn a_counter_that_would_overflow_is_misuse() {
 }
 
 #[tokio::test]
+async fn the_version_is_one_until_something_is_written() {
+    let (store, clock) = with_clock();
+    let mut before = None;
+    for n in 0..20 {
+        commit(&store, vec![put("a", n)]).await.expect("no conflict");
+        let version = store.version().await.expect("memory is there");
+        assert!(version.is_some() && version != before, "{n}");
+        for _ in 0..3 {
+            int(&*begin(&store, Mode::Read).await, "a").await;
+            drop(begin(&store, Mode::Write).await);
+            clock.advance(Duration::from_secs(60));
+            assert_eq!(store.version().await, Ok(version), "{n}");
+        }
+        before = version;
+    }
+}
+
+#[tokio::test]
 async fn old_versions_go_when_nobody_can_see_them() {
     let (store, _) = with_clock();
     commit(&store, vec![put("a", 0), put("b", 0)]).await.expect("no conflict");

@@ -211,7 +211,8 @@ pub fn everything() -> Key {
 ///   each key, and only if the batch was applied. Delivery is at least once.
 /// - **Version.** Where two calls of [`version`](Store::version) answer the same version, all transactions that begin
 ///   between them read the same, and so does one that begins right after: every change that was acknowledged before a
-///   call shows in its answer, whoever made it.
+///   call shows in its answer, whoever made it. While nothing is written it stays, but where a store shares its place
+///   with others, such as a server with several databases, what they write may change it, too.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Starts a transaction on a snapshot of now.

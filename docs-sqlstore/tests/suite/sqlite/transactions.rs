@@ -369,3 +369,22 @@ async fn a_trim_of_many_items_forgets_them_all() {
         assert!(matches!(taken, Err(StoreError::Misuse(_))), "{wrong}: {taken:?}");
     }
 }
+
+#[tokio::test]
+async fn the_version_is_one_until_something_is_written() {
+    let home = Sqlite::new();
+    let store = home.open("a.sqlite").await;
+    let other = home.open("a.sqlite").await;
+    let mut before = None;
+    for n in 0..20 {
+        commit(if n % 2 == 0 { &store } else { &other }, vec![put("num!a", n)]).await.expect("no conflict");
+        let version = store.version().await.expect("the database is there");
+        assert!(version.is_some() && version != before, "{n}");
+        for _ in 0..3 {
+            int(&*begin(&store, Mode::Read).await, "num!a").await;
+            drop(begin(&other, Mode::Write).await);
+            assert_eq!(store.version().await, Ok(version), "{n}");
+        }
+        before = version;
+    }
+}

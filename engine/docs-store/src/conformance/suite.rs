@@ -74,6 +74,7 @@ macro_rules! suite_despite_faults {
                 three_txn_cycle;
             version:
                 a_version_names_what_is_read,
+                a_version_stays_while_nothing_is_written,
                 each_change_is_another_version;
             counters:
                 add_from_nothing,

@@ -76,6 +76,23 @@ pub async fn each_change_is_another_version(factory: &dyn Factory) {
     assert_eq!(known.len(), all, "two states had one version between them");
 }
 
+/// The version stays while nothing is written, whatever is read. Writers to what the store lies in that are not its own,
+/// such as those of another database of one server, may change it, so it is asked until none came between two calls.
+pub async fn a_version_stays_while_nothing_is_written(factory: &dyn Factory) {
+    let store = factory.store().await;
+    write(&*store, vec![put("num!a", 0)]).await;
+    for _ in 0..20 {
+        loop {
+            let before = version(&*store).await;
+            get(&*store, &["num!a"]).await;
+            if version(&*store).await == before {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
 /// The version, again after passing failures.
 async fn version(store: &dyn Store) -> Option<StoreVersion> {
     let mut attempts = Attempts::default();
