@@ -42,10 +42,29 @@ async fn pages(w: &World) -> Vec<String> {
     w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
     w.platform.settle().await.expect("settled");
     let own = ["", "nowhere", "~site/search", "~site/search?q=text", "~site/search?q=xyzzy"];
-    let all: Vec<_> =
+    let mut all: Vec<_> =
         own.into_iter().map(str::to_owned).chain(pages).map(|path| format!("{site}{path}")).collect();
     assert!(all.len() > 40, "{}", all.len());
+    let colours = w.space("Colours").await;
+    w.page(&colours, "Colours", &all_colours()).await;
+    all.push(w.site("Colours", &colours).await.1);
     all
+}
+
+/// Text of each colour on each, and on none.
+fn all_colours() -> String {
+    const COLOURS: [&str; 11] = [
+        "green", "blue", "red", "orange", "yellow", "purple", "$primary", "$info", "$success", "$warning",
+        "$danger",
+    ];
+    let mut text = String::new();
+    for back in COLOURS.map(|colour| format!("background-color:{colour};")).iter().chain([&String::new()]) {
+        for front in COLOURS.map(|colour| format!("color:{colour};")).iter().chain([&String::new()]) {
+            text.push_str(&format!("<mark style=\"{front}{back}\">{front} {back}</mark> "));
+        }
+        text.push_str("\n\n");
+    }
+    text
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,6 +10,9 @@ use crate::journey::{
     site::{ARABIC, BLOCKS, Made},
 };
 
+/// Most of the height of a page that is pictured.
+const HIGHEST: u64 = 4_000;
+
 /// Names and addresses of ten pages.
 fn pages(handbook: &str, site: &Made) -> [(&'static str, String); 10] {
     let book = |path: &str| format!("{handbook}{path}");
@@ -47,7 +50,11 @@ pub(crate) async fn take(reader: &mut Reader, handbook: &str, site: &Made, folde
 
 async fn picture(reader: &mut Reader, screen: Screen, url: &str, file: &Path) {
     reader.browser.open(url).await;
-    let shot = reader.browser.ask("Page.captureScreenshot", json!({ "format": "png" })).await;
+    let height =
+        reader.browser.eval("document.documentElement.scrollHeight").await.as_u64().expect("a number");
+    let all = json!({ "x": 0, "y": 0, "width": screen.width, "height": height.min(HIGHEST), "scale": 1 });
+    let ask = json!({ "format": "png", "captureBeyondViewport": true, "clip": all });
+    let shot = reader.browser.ask("Page.captureScreenshot", ask).await;
     let bytes = BASE64.decode(data(&shot).as_bytes()).expect("base64");
     std::fs::write(file, bytes).expect("written");
     let fits = format!("document.documentElement.scrollWidth <= {}", screen.width);
