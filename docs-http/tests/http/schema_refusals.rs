@@ -92,6 +92,123 @@ fn people(w: &World) -> Vec<Row> {
     ]
 }
 
+/// What names something that nobody can have made.
+fn names(w: &World) -> Vec<Row> {
+    let (collection, space) = (w.name("collectionId"), w.name("spaceId"));
+    let (section, place) = (w.name("siteSectionId"), w.name("siteSpaceId"));
+    let search = |scope: Value| json!({ "query": "page", "scope": scope });
+    vec![
+        ("createSpace", json!({ "parent": "" }), json!({ "parent": collection })),
+        ("createCollection", json!({ "parent": "a b" }), json!({ "parent": collection })),
+        ("moveSpace", json!({ "parent": "" }), json!({ "parent": collection })),
+        (
+            "createOrganizationInvite",
+            json!({ "level": "read", "collection": "" }),
+            json!({ "level": "read", "collection": collection }),
+        ),
+        (
+            "createOrganizationInvite",
+            json!({ "level": "read", "space": "ä" }),
+            json!({ "level": "read", "space": space }),
+        ),
+        (
+            "updateOrganizationSAMLProvider",
+            json!({ "defaultTeam": "" }),
+            json!({ "defaultTeam": w.name("teamId") }),
+        ),
+        ("createSite", json!({ "spaces": [""] }), json!({ "spaces": [space] })),
+        ("updateSiteById", json!({ "defaultSiteSpace": "" }), json!({ "title": "Other" })),
+        ("updateSiteById", json!({ "defaultSiteSection": "a/b" }), json!({ "defaultSiteSection": section })),
+        (
+            "searchSiteContent",
+            search(json!({ "mode": "specific", "siteSpaceIds": [""] })),
+            search(json!({ "mode": "specific", "siteSpaceIds": [place] })),
+        ),
+        (
+            "searchSiteContent",
+            search(json!({ "mode": "default", "includedSiteSpaces": ["."] })),
+            search(json!({ "mode": "default", "includedSiteSpaces": [place] })),
+        ),
+        (
+            CONTENT,
+            page(json!({ "document": {}, "into": "" })),
+            page(json!({ "document": {}, "into": w.name("pageId") })),
+        ),
+    ]
+}
+
+fn entries(entry: Value) -> Value {
+    json!({ "entries": [entry] })
+}
+
+/// What goes together, or is written in a form of its own.
+fn forms() -> Vec<Row> {
+    let keep = |term: &str| entries(json!({ "term": term, "keep": true }));
+    let sync = |direction: &str, to: &str| json!({ "url": "https://git.example/new", "direction": direction, "ref": to });
+    let invite = |email: &str| json!({ "emails": [email], "role": "read" });
+    vec![
+        ("setGlossary", entries(json!({ "term": "a" })), keep("a")),
+        ("setGlossary", entries(json!({ "term": "a", "keep": false })), keep("a b")),
+        (
+            "setGlossary",
+            entries(json!({ "term": "a", "translations": {} })),
+            entries(json!({ "term": "a", "translations": { "de": "b" } })),
+        ),
+        ("setGlossary", keep(" a"), keep("ä")),
+        ("setGlossary", keep("a "), keep("a, b")),
+        ("setGlossary", keep("a\nb"), keep("a\tb")),
+        ("setGlossary", keep("⟦"), keep("[")),
+        ("setSpaceGitSync", sync("export", "refs/tags/a"), sync("import", "refs/tags/a")),
+        ("setSpaceGitSync", sync("both", "refs/notes/a"), sync("export", "refs/heads/a")),
+        ("inviteUsersToOrganization", invite("a@b@c.example"), invite("a@c.example")),
+        ("inviteUsersToOrganization", invite("a\u{7f}@c.example"), invite("ä@c.example")),
+    ]
+}
+
+/// The places of texts in a body that may be ids.
+fn ids_in(body: &Value, at: &str, found: &mut Vec<String>) {
+    match body {
+        Value::String(text) if text.len() == 26 && text.parse::<docs_core::model::SpaceId>().is_ok() => {
+            found.push(at.to_owned());
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(n, item)| ids_in(item, &format!("{at}/{n}"), found));
+        }
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, field)| ids_in(field, &format!("{at}/{name}"), found));
+        }
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn an_id_without_a_character_is_wrong_by_the_document_wherever_it_is_refused() {
+    let w = World::new().await;
+    let (contract, ops) = (Contract::of(w.s.document), w.ops());
+    let saved = w.s.store.save();
+    let (mut tried, mut wrong) = (0, Vec::new());
+    for op in ops.iter().filter(|op| op.takes_json) {
+        let Some(body) = &op.body else { continue };
+        let mut places = Vec::new();
+        ids_in(body, "", &mut places);
+        for place in places {
+            w.s.store.rewind(&saved);
+            let mut op = op.clone();
+            ready(&w, &op).await;
+            let mut body = body.clone();
+            *body.pointer_mut(&place).expect("a place") = "".into();
+            let takes = contract.takes(schema_of(w.s.document, &op.id, None), &body);
+            op.body = Some(body);
+            let answer = w.send(&op, &w.path(&op), Some(&w.may(&op))).await;
+            tried += 1;
+            if takes != (answer.status < 400) {
+                wrong.push(format!("{} {place}: schema {takes}, {} {}", op.id, answer.status, answer.body));
+            }
+        }
+    }
+    assert!(wrong.is_empty() && tried > 25, "{tried}: {wrong:#?}");
+}
+
 fn files() -> Vec<Row> {
     let mut rows = vec![(
         CONTENT,
@@ -359,7 +476,17 @@ async fn what_is_wrong_as_it_is_written_is_wrong_by_the_document_too() {
     let w = World::new().await;
     let (contract, ops) = (Contract::of(w.s.document), w.ops());
     let saved = w.s.store.save();
-    let rows = [lists(&w), people(&w), files(), pages(), sites(&w), searches(&w), claims(), repositories()];
+    let rows = [
+        lists(&w),
+        people(&w),
+        names(&w),
+        files(),
+        pages(),
+        sites(&w),
+        searches(&w),
+        claims(),
+        repositories(),
+    ];
     let mut wrong = Vec::new();
     for (id, refused, taken) in rows.into_iter().flatten() {
         let schema = schema_of(w.s.document, id, None);

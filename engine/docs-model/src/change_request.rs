@@ -343,6 +343,7 @@ pub(crate) fn part<T: DeserializeOwned, E: SerdeError>(value: Value) -> Result<T
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::not_both("emoji", "icon"))))]
 pub struct UpdatePageChange {
     /// The page.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub page: String,
     /// The type that the page has: it keeps it.
     #[cfg_attr(feature = "schema", schemars(rename = "type", transform = crate::schema::not_null))]
@@ -358,6 +359,7 @@ pub struct UpdatePageChange {
     pub fields: PageFields,
     /// The new parent; `null` for the top level.
     #[cfg_attr(feature = "schema", schemars(default))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub into: Patch<String>,
     /// The position among the new siblings, from 0.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
@@ -422,6 +424,7 @@ pub struct InsertPageChange {
     pub fields: PageFields,
     /// The parent; top level when absent.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub into: Option<String>,
     /// The position among its siblings, from 0; last when absent.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
@@ -463,6 +466,7 @@ impl<'de> Deserialize<'de> for InsertPageChange {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DeletePageChange {
     /// The page.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub page: String,
 }
 
@@ -471,8 +475,10 @@ pub struct DeletePageChange {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RevertPageChange {
     /// The page.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub page: String,
     /// The revision to take it from; the one the request is based on when absent.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub revision: Option<String>,
     /// Keys of blocks to take back, instead of the whole page.
     pub block: Option<Vec<String>>,

@@ -78,6 +78,7 @@ pub struct CreateCollection {
     /// The collection to create it in.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Option<String>,
 }
 
@@ -105,6 +106,7 @@ pub struct UpdateCollection {
 pub struct MoveContent {
     /// The collection to move it to, or `null` for the top of the organization; left out, it stays where it is.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Patch<String>,
     /// Beside what it is put there; at the end when left out.
     #[serde(default, deserialize_with = "given")]
@@ -135,11 +137,13 @@ pub enum Neighbour {
     /// A space.
     Space {
         /// The id of the space.
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         space: String,
     },
     /// A collection.
     Collection {
         /// The id of the collection.
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         collection: String,
     },
 }
@@ -149,5 +153,6 @@ pub enum Neighbour {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TransferContent {
     /// The id of the organization.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub organization: String,
 }

@@ -225,6 +225,7 @@ pub struct PostComment {
     /// The id of the page it is about; about the content as a whole when absent.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub page: Option<String>,
     /// What it says.
     pub body: CommentInput,

@@ -67,6 +67,7 @@ pub struct InsertFile {
 pub struct DeleteFilesChange {
     /// The ids of the files.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = DeleteFilesChange::MAX_FILES)))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub files: Vec<String>,
 }
 
@@ -101,6 +102,7 @@ pub struct InsertReusableContentChange {
 #[serde(rename_all = "camelCase")]
 pub struct UpdateReusableContentChange {
     /// The reusable content.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub reusable_content: String,
     /// The title, not blank.
     #[serde(default, deserialize_with = "given")]
@@ -119,5 +121,6 @@ pub struct UpdateReusableContentChange {
 #[serde(rename_all = "camelCase")]
 pub struct DeleteReusableContentChange {
     /// The reusable content.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub reusable_content: String,
 }

@@ -102,6 +102,10 @@ impl JsonSchema for GitSyncInterval {
 /// How a space and a repository are kept in step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
+    { "properties": { "direction": { "type": "string", "enum": ["import"] } } },
+    { "properties": { "ref": { "type": "string", "pattern": "^refs/heads/" } } },
+])))]
 #[serde(rename_all = "camelCase")]
 pub struct SetGitSync {
     /// The repository: https, http, git, or file where the platform allows it; may hold credentials. Without any, those

@@ -35,7 +35,7 @@ pub const MAX_ID: usize = 64;
 
 /// What [`check`] takes, as a pattern.
 #[cfg(feature = "schema")]
-const ID_PATTERN: &str = "^[A-Za-z0-9_-]{1,64}$";
+pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9_-]{1,64}$";
 
 /// The text cannot be an id, so nothing has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

@@ -36,16 +36,17 @@ pub struct InviteUsers {
     pub sso: Option<bool>,
 }
 
+/// The pattern of an e-mail address: one `@` with something on both sides, no white space, no control characters.
+#[cfg(feature = "schema")]
+const EMAIL: &str = r"^[^\s@\u0000-\u001f\u007f-\u009f]+@[^\s@\u0000-\u001f\u007f-\u009f]+$";
+
 /// An address to invite.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged, expecting = "must be an e-mail address, or an object with `email` and `role`")]
 pub enum InviteEmail {
     /// An address.
-    Plain(
-        #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[^\s\u0000]+@[^\s\u0000]+$")))]
-        BoundedText<3, 254>,
-    ),
+    Plain(#[cfg_attr(feature = "schema", schemars(regex(pattern = EMAIL)))] BoundedText<3, 254>),
     /// An address with a role of its own.
     WithRole(InviteWithRole),
 }
@@ -56,7 +57,7 @@ pub enum InviteEmail {
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["email", "role"])))]
 pub struct InviteWithRole {
     /// The address.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[^\s\u0000]+@[^\s\u0000]+$")))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = EMAIL)))]
     pub email: BoundedText<3, 254>,
     /// The role, or `null` for guest.
     #[serde(deserialize_with = "Option::deserialize")]
@@ -205,10 +206,12 @@ pub struct CreateLinkInvite {
     /// The space.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space: Option<String>,
     /// The collection.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub collection: Option<String>,
 }
 

@@ -80,11 +80,13 @@ pub struct Invite {
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub users: Option<Vec<String>>,
     /// Teams of the organization, by id.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub teams: Option<Vec<String>>,
 }
 

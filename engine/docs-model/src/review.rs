@@ -94,6 +94,7 @@ pub struct RequestedReviewer {
 pub struct RequestReviewers {
     /// The ids of the members, who may see the space.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = RequestReviewers::MAX_USERS)))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub users: Vec<String>,
     /// The subject of the change request from now on.
     #[serde(default, deserialize_with = "given")]

@@ -118,6 +118,7 @@ pub struct CreateSamlProvider {
     /// A team of the organization.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_team: Option<String>,
     /// A role, or `null` for guest, which is also what holds when absent.
     #[serde(default)]
@@ -149,6 +150,7 @@ pub struct UpdateSamlProvider {
     pub sso_url: Patch<OrEmpty<Url>>,
     /// A team of the organization, or `null` for none.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_team: Patch<String>,
     /// A role, or `null` for guest.
     #[serde(default)]

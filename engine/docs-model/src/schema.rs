@@ -41,6 +41,35 @@ pub fn not_null(schema: &mut Schema) {
     }
 }
 
+/// Says that a text, or each of a list of texts, is an id: whatever is written otherwise, nothing has.
+///
+/// ```
+/// # use serde_json::json;
+/// let mut schema = schemars::json_schema!({ "type": "array", "items": { "type": "string" } });
+/// docs_model::schema::id(&mut schema);
+/// assert_eq!(schema.as_value()["items"]["pattern"], "^[A-Za-z0-9_-]{1,64}$");
+/// ```
+pub fn id(schema: &mut Schema) {
+    of_texts(schema, &("pattern", crate::id::ID_PATTERN.into()));
+}
+
+/// Says that a text, or each of a list of texts, has at least one character.
+pub fn something(schema: &mut Schema) {
+    of_texts(schema, &("minLength", 1.into()));
+}
+
+/// Says something of a text, or of each of a list of texts.
+fn of_texts(schema: &mut Schema, rule: &(&str, Value)) {
+    let Some(object) = schema.as_object_mut() else { return };
+    let texts = match object.contains_key("items") {
+        true => object.get_mut("items").and_then(Value::as_object_mut),
+        false => Some(object),
+    };
+    if let Some(texts) = texts {
+        texts.insert(rule.0.to_owned(), rule.1.clone());
+    }
+}
+
 fn retain(object: &mut Map<String, Value>, key: &str, keep: fn(&Value) -> bool) {
     if let Some(Value::Array(parts)) = object.get_mut(key) {
         parts.retain(keep);

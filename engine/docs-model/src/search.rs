@@ -112,6 +112,7 @@ pub enum SiteSearchScope {
     Default {
         /// Further site spaces to search.
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         included_site_spaces: Vec<String>,
     },
     /// In the site spaces that are named.
@@ -119,6 +120,7 @@ pub enum SiteSearchScope {
     Specific {
         /// The site spaces to search.
         #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         site_space_ids: Vec<String>,
     },
     /// On the whole site.

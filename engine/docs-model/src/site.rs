@@ -312,7 +312,10 @@ pub struct CreateSite {
 #[serde(untagged, expecting = "must be a list of space ids, or `empty`, or `sample`")]
 pub enum SiteSpacesInput {
     /// These.
-    Existing(#[cfg_attr(feature = "schema", schemars(length(max = 100)))] Vec<String>),
+    Existing(
+        #[cfg_attr(feature = "schema", schemars(length(max = 100), transform = crate::schema::id))]
+        Vec<String>,
+    ),
     /// A new one.
     New(NewSpace),
 }
@@ -356,10 +359,12 @@ pub struct UpdateSite {
     /// The site space to show first: in the default section, where the site has sections.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_site_space: Option<String>,
     /// The section to show first.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_site_section: Option<String>,
     /// Host and path to mount it on; `null` removes it.
     #[serde(default)]
@@ -372,8 +377,10 @@ pub struct UpdateSite {
 #[serde(rename_all = "camelCase")]
 pub struct AddSiteSpace {
     /// The space.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space_id: String,
     /// The section to add it to; the default one, or none, when absent.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub section_id: Option<String>,
 }
 

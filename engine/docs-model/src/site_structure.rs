@@ -225,6 +225,7 @@ pub struct UpdateSiteSpace {
     /// The space to show there.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space_id: Option<String>,
 }
 
@@ -234,6 +235,7 @@ pub struct UpdateSiteSpace {
 #[serde(rename_all = "camelCase")]
 pub struct AddSection {
     /// Its first space.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space_id: String,
     /// The title; that of the space when absent or `null`.
     pub title: Option<SiteTitle>,
@@ -257,6 +259,7 @@ pub struct UpdateSection {
     /// Which of its spaces to show first.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_site_space: Option<String>,
     /// An expression that decides who sees it, or `null` for everybody.
     #[serde(default)]
@@ -281,10 +284,12 @@ pub struct AddSectionGroup {
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(extend("uniqueItems" = true)))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub sections: Option<Vec<String>>,
     /// The group to add it to; the site itself when absent.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Option<String>,
 }
 
@@ -307,6 +312,7 @@ pub struct UpdateSectionGroup {
 #[serde(rename_all = "camelCase")]
 pub struct AddSectionToGroup {
     /// The section.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub section_id: String,
 }
 
@@ -345,6 +351,7 @@ pub enum SiteSpacePointer {
     #[serde(rename = "site-space", rename_all = "camelCase")]
     SiteSpace {
         /// Its id.
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         site_space: String,
     },
 }
@@ -358,6 +365,7 @@ pub enum SectionPointer {
     #[serde(rename = "site-section", rename_all = "camelCase")]
     Section {
         /// Its id.
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         site_section: String,
     },
 }
@@ -371,12 +379,14 @@ pub enum SectionGroupPointer {
     #[serde(rename = "site-section")]
     Section {
         /// Its id.
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         id: String,
     },
     /// A group.
     #[serde(rename = "site-section-group")]
     Group {
         /// Its id.
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         id: String,
     },
 }
@@ -390,18 +400,21 @@ pub enum SiteStructurePointer {
     #[serde(rename = "site-space")]
     SiteSpace {
         /// Its id.
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         id: String,
     },
     /// A section.
     #[serde(rename = "site-section")]
     Section {
         /// Its id.
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         id: String,
     },
     /// A group.
     #[serde(rename = "site-section-group")]
     Group {
         /// Its id.
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         id: String,
     },
 }

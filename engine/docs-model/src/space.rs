@@ -208,6 +208,7 @@ pub struct CreateSpace {
     /// The emoji before the title.
     pub emoji: Option<Emoji>,
     /// The collection to create it in.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Option<String>,
     /// Whether live content may be edited; `locked` when absent.
     pub edit_mode: Option<EditMode>,

@@ -106,6 +106,7 @@ pub struct CreateTeam {
     /// Members of the organization, by the ids of their users.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub members: Option<Vec<String>>,
 }
 
@@ -124,6 +125,7 @@ pub struct UpdateTeamMembers {
     /// Members to add, by the ids or e-mail addresses of their users; who is in the team keeps the role.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub add: Option<Vec<String>>,
     /// Members to add, or to give another role, by the ids of their users.
     #[serde(default, deserialize_with = "given")]

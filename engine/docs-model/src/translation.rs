@@ -234,6 +234,7 @@ pub struct CreateTranslation {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct NewTranslationSource {
     /// A space of the organization.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space: String,
     /// The language that it is written in.
     pub language: TranslationLanguage,
@@ -250,12 +251,21 @@ pub struct UpdateTranslation {
 /// A term of a glossary, as the source has it.
 pub type GlossaryTerm = BoundedText<1, 200>;
 
+/// The pattern of a term: no white space at its ends, no line breaks, none of the signs that stand around terms.
+#[cfg(feature = "schema")]
+const TERM: &str = r"^(?!\s)(?!.*\s$)[^\u0000\n\u27e6\u27e7]+$";
+
 /// How a term is translated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
+    { "required": ["translations"], "properties": { "translations": { "type": "object", "minProperties": 1 } } },
+    { "required": ["keep"], "properties": { "keep": { "type": "boolean", "enum": [true] } } },
+])))]
 #[serde(rename_all = "camelCase")]
 pub struct GlossaryEntry {
     /// The term, as the source has it: whole words.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = TERM)))]
     pub term: GlossaryTerm,
     /// How it is translated, by language; of languages that are not here, the translator decides.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
