@@ -1,18 +1,25 @@
 //! Texts that repeat something.
 
+use std::cmp::Ordering;
+
 use crate::Parser;
 
 /// Bytes of the inputs that repeat one piece.
 const SHORT: usize = 40_000;
-const LONG: usize = 1_000_000;
+pub(crate) const LONG: usize = 1_000_000;
 /// The same in a run that does not say how many inputs it wants: unoptimised code takes minutes for longer ones. One
 /// piece in so many is as long as the second.
 const ORDINARY: [usize; 2] = [4_000, 50_000];
 const LONG_ONES: usize = 5;
 
-/// Each piece and a frame with it over and over, short, long, and as long as anything that is read; and as stairs: once
-/// on the first line, and once more on each line than on the one before. A run that does not say how many inputs it
-/// wants has few that are long, and no stairs among them.
+/// Of the inputs that chance makes, one in so many is long, and another lies between the short and the long ones.
+const ONE_IN: u64 = 1_000;
+/// Of the long ones one in so many is as long as anything that is read.
+const LONGEST: u64 = 16;
+
+/// Each piece and a frame with it over and over, short, long, and as long as anything that is read; and, but for the
+/// last, as stairs: once on the first line, and once more on each line than on the one before. A run that does not say
+/// how many inputs it wants has few that are long, and no stairs among them.
 pub(crate) fn whole(parser: &Parser, is_long: bool) -> impl Iterator<Item = String> {
     let lengths = if is_long { vec![SHORT, LONG, parser.most] } else { ORDINARY.to_vec() };
     let mut lengths: Vec<usize> = lengths.into_iter().map(|length| length.min(parser.most)).collect();
@@ -27,7 +34,8 @@ pub(crate) fn whole(parser: &Parser, is_long: bool) -> impl Iterator<Item = Stri
             let (before, behind) = parser.frames[at % parser.frames.len()];
             let length = length.saturating_sub(before.len() + behind.len());
             let even = piece.repeat(length / piece.len().max(1));
-            let stairs = (is_long || is_short).then(|| stairs(piece, length));
+            let has_stairs = if is_long { length <= LONG } else { is_short };
+            let stairs = has_stairs.then(|| stairs(piece, length));
             std::iter::once(even).chain(stairs).map(move |inside| format!("{before}{inside}{behind}"))
         })
     })
@@ -47,57 +55,67 @@ fn stairs(piece: &str, length: usize) -> String {
 }
 
 impl Parser {
-    pub(crate) fn input(&self, random: &mut Random) -> String {
-        // Most are as short as one likes to have them: a million of them can be read. Few are long.
-        let length = match random.below(1 << 16) {
-            0 => self.most,
-            1..=32 => 400_000,
-            33..=1056 => 40_000,
-            _ => {
-                let least = 200 << random.below(4);
-                least + random.below(3 * least / 2)
-            }
-        };
-        let length = length.min(self.most);
+    /// What chance makes of the pieces, never longer than what is read. See the crate for how long inputs are. A run
+    /// that does not say how many inputs it wants has no long ones.
+    pub(crate) fn input(&self, at: u64, random: &mut Random) -> String {
         let (before, behind) = self.frames[random.below(self.frames.len())];
+        let room = random.length(at, self.most).min(self.most.saturating_sub(before.len() + behind.len()));
         let mut text = before.to_owned();
-        while text.len() < length {
-            let part = self.part(random, length - text.len());
-            text.push_str(&part);
-            if random.below(3) > 0 {
-                break;
-            }
+        let parts = [1, 1, 2, 3][random.below(4)];
+        for part in 1..=parts {
+            self.part(random, &mut text, before.len() + room * part / parts);
+        }
+        if text.len() == before.len() {
+            text.push_str(self.pieces[random.below(self.pieces.len())]);
         }
         text.push_str(behind);
         text
     }
 
-    /// Some pieces: over and over, around one another, or one more on each line.
-    fn part(&self, random: &mut Random, length: usize) -> String {
+    /// Some pieces until a text is so long: over and over, around one another, or one more on each line.
+    fn part(&self, random: &mut Random, text: &mut String, end: usize) {
         let (a, b) = (self.unit(random), self.unit(random));
-        let count = (length / (a.len() + b.len() + 1)).max(1);
         match random.below(4) {
-            0 => format!("{}{}", a.repeat(count), b.repeat(count)),
-            1 => {
-                let steps = 1 + random.below(64);
-                let mut out = String::new();
-                for line in 0.. {
-                    if out.len() >= length {
-                        break;
-                    }
-                    out.push_str(&a.repeat(line % steps));
-                    out.push_str(&b);
-                    out.push('\n');
-                }
-                out
+            0 => {
+                let middle = text.len() + end.saturating_sub(text.len()) / 2;
+                fill(text, middle, || &a);
+                fill(text, end, || &b);
             }
-            2 => (0..count).map(|_| self.pieces[random.below(self.pieces.len())]).collect(),
-            _ => format!("{a}{b}").repeat(count),
+            1 => {
+                // Over and over, in each line once more than in the line before, up to so often.
+                let steps = 1 + random.below(64);
+                let (mut line, mut at) = (0, 0);
+                fill(text, end, || {
+                    at += 1;
+                    match (at - 1).cmp(&(line % steps)) {
+                        Ordering::Less => &a,
+                        Ordering::Equal => &b,
+                        Ordering::Greater => {
+                            (line, at) = (line + 1, 0);
+                            "\n"
+                        }
+                    }
+                });
+            }
+            2 => fill(text, end, || self.pieces[random.below(self.pieces.len())]),
+            _ => {
+                let both = format!("{a}{b}");
+                fill(text, end, || &both);
+            }
         }
     }
 
     fn unit(&self, random: &mut Random) -> String {
         (0..=random.below(3)).map(|_| self.pieces[random.below(self.pieces.len())]).collect()
+    }
+}
+
+/// Adds pieces to a text until it has no room for the next.
+fn fill<'a>(text: &mut String, end: usize, mut piece: impl FnMut() -> &'a str) {
+    let mut next = piece();
+    while text.len() + next.len() <= end {
+        text.push_str(next);
+        next = piece();
     }
 }
 
@@ -120,6 +138,17 @@ impl Random {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         usize::try_from((z ^ (z >> 31)) % end.max(1) as u64).unwrap_or_default()
+    }
+
+    /// How long an input is, by its number; so many bytes are read at most.
+    fn length(&mut self, at: u64, most: usize) -> usize {
+        let from = match at % ONE_IN {
+            999 if (at / ONE_IN).is_multiple_of(LONGEST) => return most,
+            999 => return (LONG + self.below(LONG / 4)).min(most),
+            499 => 2_048 << self.below(9),
+            _ => 16 << self.below(7),
+        };
+        (from + self.below(from)).min(most)
     }
 
     /// Changes some bytes.
