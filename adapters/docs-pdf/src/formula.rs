@@ -1,14 +1,16 @@
 //! Formulas: the mathematics of TeX, laid out.
 //!
-//! A library reads a formula and says where its glyphs and lines stand. It bounds how deep a formula goes and how much
-//! its macros grow; how long it is and how much is drawn is bounded here. A formula that it does not understand is
-//! none, and is shown as its source.
+//! `docs-formula` reads a formula, and bounds how long it is and how much its macros make. A library says where its
+//! glyphs and lines stand; how much is laid out and drawn is bounded here. A formula that is not understood, or is too
+//! much, is none, and is shown as its source.
+
+mod weight;
 
 use std::{collections::HashMap, rc::Rc};
 
 use ratex_font::{FontId, katex_ttf_glyph_char};
 use ratex_layout::{LayoutOptions, layout, to_display_list, validate_layout};
-use ratex_parser::{Mode, ParseNode, parse, parse_node::AtomFamily};
+use ratex_parser::{Mode, ParseNode, parse_node::AtomFamily};
 use ratex_types::{display_item::DisplayItem, math_style::MathStyle, path_command::PathCommand};
 use skrifa::MetadataProvider as _;
 
@@ -20,8 +22,8 @@ use crate::{
     tags::TagId,
 };
 
-/// Longest formula that is read.
-const LENGTH: usize = 4_000;
+/// Most boxes that are laid out of a formula.
+const BOXES: usize = 16_000;
 /// Most glyphs and lines of a formula.
 const ITEMS: usize = 8_000;
 /// No part of a formula stands farther away than so many em.
@@ -59,18 +61,11 @@ pub(crate) struct Spot {
 impl Formula {
     /// Reads a formula; `None` when it is not understood.
     pub(crate) fn read(tex: &str, style: MathStyle) -> Option<Self> {
-        if tex.len() > LENGTH || tex.trim().is_empty() || tex.chars().any(|c| c == '\0') {
-            return None;
-        }
-        let nodes = parse(tex).or_else(|why| {
-            // Rows without an environment are aligned rows.
-            if style == MathStyle::Display && (tex.contains('&') || tex.contains("\\\\")) {
-                parse(&format!("\\begin{{aligned}}{tex}\\end{{aligned}}"))
-            } else {
-                Err(why)
-            }
-        });
-        let formula = Self { nodes: nodes.ok().filter(|nodes| !nodes.is_empty())?, style };
+        let nodes = match style {
+            MathStyle::Display => docs_formula::alone(tex),
+            _ => docs_formula::within_text(tex),
+        };
+        let formula = Self { nodes: nodes.filter(|nodes| weight::is_within(nodes, BOXES))?, style };
         formula.whole().map(|_| formula)
     }
 

@@ -16,6 +16,16 @@ fn pictures_and_formulas_that_repeat_something_take_bounded_memory() {
     docs_hostile::run_among_others(PARSERS);
 }
 
+#[test]
+fn a_formula_of_which_much_would_be_laid_out_is_none_and_takes_little_memory() {
+    let braces = "\\underbrace{a}_{b}".repeat(220);
+    for (tex, is_formula) in [(braces.clone(), true), (format!("\\def\\a{{{braces}}}\\a\\a"), false)] {
+        let (read, peak) = docs_hostile::own_peak_of(|| Formula::read(&tex, MathStyle::Display));
+        assert_eq!(read.is_some(), is_formula, "{tex:.60}");
+        assert!(peak < LETTERS, "{peak} bytes: {tex:.60}");
+    }
+}
+
 /// Bytes of memory that any picture may take: it is unpacked, and so is what is made of it for a sheet.
 const PIXELS: usize = 64 << 20;
 /// Bytes of memory that any drawing may take: of at most so many shapes.
@@ -44,7 +54,7 @@ const PARSERS: &[Parser] = &[
         name: "formulas",
         pieces: TEX,
         frames: &[("", ""), ("\\begin{pmatrix}", "\\end{pmatrix}"), ("\\def\\a{", "}\\a\\a"), ("{", "}")],
-        most: 8_000,
+        most: docs_formula::MAX_FORMULA_BYTES,
         own: LETTERS + OWN,
         read: Reads::Text(formula),
     },
@@ -188,6 +198,15 @@ const TEX: &[&str] = &[
     "\\stackrel{a}{=}",
     "\\operatorname{a}",
     "\\limits",
+    "\\begin{array}{c|c:}",
+    "\\end{array}",
+    "\\hline",
+    "\\widehat{ab}",
+    "\\xrightarrow{a}",
+    "\\cancel{",
+    "\\pmb{",
+    "\\ce{H2O}",
+    "\\ce{",
     "\\nosuch",
     "%",
     "\\%",

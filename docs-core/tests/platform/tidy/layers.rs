@@ -8,6 +8,7 @@ use super::{packages, root, rust_files};
 pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("docs-hostile", &[]),
     ("docs-expression", &[]),
+    ("docs-formula", &[]),
     ("docs-model", &["docs-expression"]),
     ("docs-markup", &["docs-model"]),
     ("docs-ports", &["docs-model"]),
@@ -24,13 +25,13 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("docs-convert", &["docs-markup", "docs-ports"]),
     ("docs-git", &["docs-ports", "docs-web"]),
     ("docs-openapi", &["docs-ports"]),
-    ("docs-pdf", &["docs-markup", "docs-model", "docs-ports"]),
+    ("docs-pdf", &["docs-formula", "docs-markup", "docs-model", "docs-ports"]),
     ("docs-saml", &["docs-model", "docs-ports"]),
     ("docs-search", &["docs-model", "docs-ports"]),
     ("docs-translate", &["docs-model", "docs-ports", "docs-web"]),
     ("docs-worker", &["docs-model", "docs-ports"]),
     ("docs-http", &["docs-core"]),
-    ("docs-site", &["docs-core"]),
+    ("docs-site", &["docs-core", "docs-formula"]),
     (
         "docs-server",
         &[

@@ -1,19 +1,18 @@
-//! Formulas as MathML. They are read as the PDF writer reads them, by a parser that bounds how deep they go and how
-//! much macros grow; how long they are and how much is drawn is bounded here. A formula that is not understood is
-//! shown as its source, as is what a page has no room for.
+//! Formulas as MathML. They are read as the PDF writer reads them, by `docs-formula`, which bounds how long and deep
+//! they are and how much macros make; how much is drawn is bounded here. A formula that is not understood is shown as
+//! its source, as is what a page has no room for.
 
 mod draw;
 mod letters;
 
 use std::cell::Cell;
 
+use docs_formula::MAX_FORMULA_BYTES;
 use maud::{Markup, html};
-use ratex_parser::{ParseNode, parse};
+use ratex_parser::ParseNode;
 
 use self::draw::{Drawer, Font};
 
-/// Longest formula that is read, in bytes.
-const MAX_FORMULA: usize = 4_000;
 /// Most elements of a formula.
 const MAX_ELEMENTS: u32 = 8_000;
 /// Most bytes of formulas of a page that are read.
@@ -45,7 +44,7 @@ impl Budget {
 
 /// A formula that stands alone.
 pub(super) fn block(formula: &str, budget: &Budget) -> Markup {
-    match written(formula, parse_rows, budget) {
+    match written(formula, docs_formula::alone, budget) {
         Some(inner) => html! {
             div.math tabindex="0" { math display="block" { (semantics(&inner, formula)) } }
         },
@@ -55,7 +54,7 @@ pub(super) fn block(formula: &str, budget: &Budget) -> Markup {
 
 /// A formula within text.
 pub(super) fn inline(formula: &str, budget: &Budget) -> Markup {
-    match written(formula, |formula| parse(formula).ok(), budget) {
+    match written(formula, docs_formula::within_text, budget) {
         Some(inner) => html! { math { (semantics(&inner, formula)) } },
         None => html! { code.math { (formula) } },
     }
@@ -71,15 +70,8 @@ fn semantics(inner: &Markup, formula: &str) -> Markup {
     }
 }
 
-/// Rows without an environment are aligned rows.
-fn parse_rows(formula: &str) -> Option<Vec<ParseNode>> {
-    let has_rows = formula.contains('&') || formula.contains("\\\\");
-    let aligned = || parse(&format!("\\begin{{aligned}}{formula}\\end{{aligned}}")).ok();
-    parse(formula).ok().or_else(|| has_rows.then(aligned).flatten())
-}
-
 fn written(formula: &str, parse: fn(&str) -> Option<Vec<ParseNode>>, budget: &Budget) -> Option<Markup> {
-    if formula.len() > MAX_FORMULA || formula.trim().is_empty() || formula.contains('\0') {
+    if formula.len() > MAX_FORMULA_BYTES {
         return None;
     }
     let most = budget.elements.get().min(MAX_ELEMENTS);
@@ -172,7 +164,7 @@ mod tests {
                 "<script>",
             ] {
                 for end in ["", "}", "x"] {
-                    let most = MAX_FORMULA - 100;
+                    let most = MAX_FORMULA_BYTES - 100;
                     let formula = format!("{}{}", unit.repeat(most / unit.len()), end);
                     let since = Instant::now();
                     let drawn = block(&formula, &Budget::default()).into_string();

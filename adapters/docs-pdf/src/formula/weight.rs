@@ -1,0 +1,182 @@
+//! How much is laid out of a formula, counted before it is.
+
+use ratex_parser::{
+    ParseNode,
+    parse_node::{ArrayTag, ProofBranch},
+};
+
+/// What may be drawn as a path counts as so many boxes: it is some kilobytes.
+const PATH: usize = 16;
+/// What is drawn as a path of several parts: a brace takes 50 KB while it is laid out.
+const PATHS: usize = 64;
+
+/// Parts of a formula whose boxes are still to be counted, and how often each is laid out.
+#[derive(Default)]
+struct Rest<'a> {
+    parts: Vec<(&'a ParseNode, usize)>,
+    proofs: Vec<(&'a ProofBranch, usize)>,
+}
+
+/// Tells whether at most so many boxes are laid out of a formula.
+pub(super) fn is_within(nodes: &[ParseNode], most: usize) -> bool {
+    let mut rest = Rest::default();
+    rest.all(nodes, 1);
+    let mut boxes = 0_usize;
+    loop {
+        let own = if let Some((node, times)) = rest.parts.pop() {
+            rest.inside(node, times);
+            own(node).saturating_mul(times)
+        } else if let Some((branch, times)) = rest.proofs.pop() {
+            rest.proof(branch, times);
+            PATH.saturating_mul(times)
+        } else {
+            return true;
+        };
+        boxes = boxes.saturating_add(own);
+        if boxes > most {
+            return false;
+        }
+    }
+}
+
+/// The boxes of a node without those of what is in it.
+fn own(node: &ParseNode) -> usize {
+    use ParseNode as N;
+    match node {
+        N::Verb { body, .. } => 1 + body.chars().count(),
+        N::MathOrd { text, .. } | N::TextOrd { text, .. } | N::Atom { text, .. } => text.chars().count(),
+        N::Op { name, .. } => 1 + name.as_deref().unwrap_or_default().chars().count(),
+        // A cell that a row does not have is laid out nevertheless.
+        N::Array { body, hlines_before_row, cols, .. } => {
+            let columns = body.iter().map(Vec::len).max().unwrap_or_default();
+            let lines: usize = hlines_before_row.iter().map(Vec::len).sum();
+            1 + columns * body.len() + lines + cols.as_ref().map_or(0, Vec::len)
+        }
+        N::Accent { is_stretchy: Some(true), .. }
+        | N::AccentUnder { .. }
+        | N::CdArrow { .. }
+        | N::Enclose { .. }
+        | N::HorizBrace { .. }
+        | N::XArrow { .. } => PATHS,
+        N::Accent { .. }
+        | N::DelimSizing { .. }
+        | N::GenFrac { .. }
+        | N::LeftRight { .. }
+        | N::Middle { .. }
+        | N::Sqrt { .. } => PATH,
+        _ => 1,
+    }
+    .max(1)
+}
+
+impl<'a> Rest<'a> {
+    fn all(&mut self, nodes: &'a [ParseNode], times: usize) {
+        self.parts.extend(nodes.iter().map(|node| (node, times)));
+    }
+
+    fn some(&mut self, nodes: [Option<&'a ParseNode>; 3], times: usize) {
+        self.parts.extend(nodes.into_iter().flatten().map(|node| (node, times)));
+    }
+
+    fn proof(&mut self, branch: &'a ProofBranch, times: usize) {
+        self.all(&branch.conclusion, times);
+        for label in [&branch.left_label, &branch.right_label].into_iter().flatten() {
+            self.all(label, times);
+        }
+        self.proofs.extend(branch.premises.iter().map(|premise| (premise, times)));
+    }
+
+    /// Adds what is in a node.
+    #[expect(clippy::too_many_lines, reason = "a table: a kind of node, and what is in it")]
+    fn inside(&mut self, node: &'a ParseNode, times: usize) {
+        use ParseNode as N;
+        match node {
+            N::OrdGroup { body, .. }
+            | N::Op { body: Some(body), .. }
+            | N::OperatorName { body, .. }
+            | N::Text { body, .. }
+            | N::Color { body, .. }
+            | N::Styling { body, .. }
+            | N::Sizing { body, .. }
+            | N::LeftRight { body, .. }
+            | N::Phantom { body, .. }
+            | N::MClass { body, .. }
+            | N::Href { body, .. }
+            | N::HBox { body, .. }
+            | N::Html { body, .. } => self.all(body, times),
+            // It is laid out twice, the one a little beside the other.
+            N::Pmb { body, .. } => self.all(body, times.saturating_mul(2)),
+            N::SupSub { base, sup, sub, .. } => {
+                self.some([base.as_deref(), sup.as_deref(), sub.as_deref()], times);
+            }
+            N::GenFrac { numer, denom, .. } => self.some([Some(numer), Some(denom), None], times),
+            N::Sqrt { body, index: other, .. } | N::XArrow { body, below: other, .. } => {
+                self.some([Some(body), other.as_deref(), None], times);
+            }
+            N::CdArrow { label_above, label_below, .. } => {
+                self.some([label_above.as_deref(), label_below.as_deref(), None], times);
+            }
+            N::Accent { base: body, .. }
+            | N::AccentUnder { base: body, .. }
+            | N::HorizBrace { base: body, .. }
+            | N::Font { body, .. }
+            | N::Overline { body, .. }
+            | N::Underline { body, .. }
+            | N::VPhantom { body, .. }
+            | N::Smash { body, .. }
+            | N::Enclose { body, .. }
+            | N::Lap { body, .. }
+            | N::RaiseBox { body, .. }
+            | N::VCenter { body, .. }
+            | N::CdLabel { label: body, .. }
+            | N::CdLabelParent { fragment: body, .. } => self.some([Some(body), None, None], times),
+            N::Array { body, tags, .. } => {
+                for row in body {
+                    self.all(row, times);
+                }
+                for tag in tags.iter().flatten() {
+                    if let ArrayTag::Explicit(nodes) = tag {
+                        self.all(nodes, times);
+                    }
+                }
+            }
+            N::MathChoice { display, text, script, scriptscript, .. } => {
+                for nodes in [display, text, script, scriptscript] {
+                    self.all(nodes, times);
+                }
+            }
+            N::Tag { body, tag, .. } => {
+                self.all(body, times);
+                self.all(tag, times);
+            }
+            N::HtmlMathMl { html, mathml, .. } => {
+                self.all(html, times);
+                self.all(mathml, times);
+            }
+            N::ProofTree { tree, .. } => self.proofs.push((tree, times)),
+            N::Atom { .. }
+            | N::MathOrd { .. }
+            | N::TextOrd { .. }
+            | N::OpToken { .. }
+            | N::AccentToken { .. }
+            | N::SpacingNode { .. }
+            | N::Op { body: None, .. }
+            | N::ColorToken { .. }
+            | N::Size { .. }
+            | N::DelimSizing { .. }
+            | N::LeftRightRight { .. }
+            | N::Middle { .. }
+            | N::Rule { .. }
+            | N::Kern { .. }
+            | N::Environment { .. }
+            | N::Cr { .. }
+            | N::Infix { .. }
+            | N::Internal { .. }
+            | N::Verb { .. }
+            | N::Url { .. }
+            | N::Raw { .. }
+            | N::NoNumber { .. }
+            | N::IncludeGraphics { .. } => {}
+        }
+    }
+}
