@@ -261,8 +261,10 @@ impl Renderer<'_, '_> {
         let is_title =
             |child: &Id| dom.classes(*child).iter().any(|class| HINT_TITLES.contains(&class.as_str()));
         let title = dom.below(id, |_| false).take(10).find(is_title);
-        let plain = title.map(|title| collapse(&dom.text_of(title, |_| false))).unwrap_or_default();
-        let says_kind = plain.is_empty() || style_of(&plain.to_lowercase()).is_some();
+        let says_kind = title.is_none_or(|title| {
+            let plain = collapse(&dom.text_of(title, |_| false));
+            plain.is_empty() || style_of(&plain.to_lowercase()).is_some()
+        });
         self.children(id, &mut blocks);
         let skipped = usize::from(title.is_some());
         let titles = blocks.range(0..skipped.min(blocks.len()));
@@ -282,23 +284,39 @@ impl Renderer<'_, '_> {
     /// A picture with what is written below it; anything else is what it holds.
     fn figure(&mut self, id: Id, out: &mut Blocks) {
         let dom = self.content.dom;
-        let below: Vec<Id> = dom.below(id, |id| self.content.is_dropped(id)).collect();
-        let images: Vec<Id> = below.iter().copied().filter(|id| dom.name(*id) == "img").collect();
-        let caption = below.iter().copied().find(|id| dom.name(*id) == "figcaption");
-        let caption = caption.map(|id| collapse(&dom.text_of(id, |id| self.content.is_dropped(id))));
-        let is_more =
-            below.iter().any(|id| matches!(dom.name(*id), "pre" | "table" | "ul" | "ol" | "blockquote"));
-        match (&images[..], caption.filter(|caption| !caption.is_empty())) {
-            ([image], Some(caption)) if !is_more => {
-                let Some(source) = self.source(*image) else { return };
-                let alt = escape::html(&collapse(dom.attribute(*image, "alt").unwrap_or_default()));
-                let (source, caption) = (escape::html(&source), escape::html(&caption));
-                out.other(&format!(
-                    "<figure><img src=\"{source}\" alt=\"{alt}\"><figcaption><p>{caption}</p></figcaption></figure>"
-                ));
+        // Nothing of what is below is kept: there are figures in figures.
+        let (mut image, mut caption, mut is_more) = (None, None, false);
+        for below in dom.below(id, |id| self.content.is_dropped(id)) {
+            match dom.name(below) {
+                "img" => is_more |= image.replace(below).is_some(),
+                "figcaption" if caption.is_none() => caption = Some(below),
+                "pre" | "table" | "ul" | "ol" | "blockquote" => is_more = true,
+                _ => {}
             }
-            _ => self.children(id, out),
+            if is_more {
+                break;
+            }
         }
+        let own = image.zip(caption).filter(|_| !is_more);
+        if !own.is_some_and(|(image, caption)| self.picture(image, caption, out)) {
+            self.children(id, out);
+        }
+    }
+
+    /// A picture with what is written below it; tells whether something is.
+    fn picture(&mut self, image: Id, caption: Id, out: &mut Blocks) -> bool {
+        let dom = self.content.dom;
+        let caption = collapse(&dom.text_of(caption, |id| self.content.is_dropped(id)));
+        if caption.is_empty() {
+            return false;
+        }
+        let Some(source) = self.source(image) else { return true };
+        let alt = escape::html(&collapse(dom.attribute(image, "alt").unwrap_or_default()));
+        let (source, caption) = (escape::html(&source), escape::html(&caption));
+        out.other(&format!(
+            "<figure><img src=\"{source}\" alt=\"{alt}\"><figcaption><p>{caption}</p></figcaption></figure>"
+        ));
+        true
     }
 
     fn embed(&mut self, id: Id, out: &mut Blocks) {
@@ -370,12 +388,16 @@ impl Renderer<'_, '_> {
     fn link(&mut self, id: Id, marks: Marks, out: &mut Writer) {
         let dom = self.content.dom;
         let href = dom.attribute(id, "href").unwrap_or_default();
-        let label = collapse(&dom.text_of(id, |id| self.content.is_dropped(id)));
+        // Nothing of the label is kept: there are links in links.
+        let (is_sign, is_empty) = {
+            let label = collapse(&dom.text_of(id, |id| self.content.is_dropped(id)));
+            (matches!(label.as_str(), "" | "#" | "¶" | "§" | "🔗" | "\u{200b}"), label.is_empty())
+        };
         // A sign beside a heading that leads to the heading itself.
-        if href.starts_with('#') && matches!(label.as_str(), "" | "#" | "¶" | "§" | "🔗" | "\u{200b}") {
+        if href.starts_with('#') && is_sign {
             return;
         }
-        let is_empty = label.is_empty() && !self.has_image(id);
+        let is_empty = is_empty && !self.has_image(id);
         let to = self.links.link(href).filter(|_| !is_empty);
         let mut inside = to.as_ref().map(|_| out.inside_link());
         for child in dom.children(id) {

@@ -147,6 +147,21 @@ fn what_the_standard_calls_an_error_takes_no_memory_of_its_own() {
 }
 
 #[test]
+fn what_stands_in_its_own_kind_takes_no_memory_of_its_own() {
+    let _alone = docs_hostile::alone();
+    for (piece, count) in [
+        ("<figure>", 150),
+        ("<figure><img src=a><figcaption>", 60),
+        ("<div class=admonition><a href=b>", 80),
+        ("<div class=admonition><p class=admonition-title>", 80),
+    ] {
+        let text = format!("{}{}", piece.repeat(count), "<br>a".repeat(40_000));
+        let ((), peak) = docs_hostile::peak_of(|| read_html(&text));
+        assert!(peak < OWN + MEMORY * text.len(), "{piece:?}: {peak} bytes for {}", text.len());
+    }
+}
+
+#[test]
 fn a_word_document_with_too_much_text_is_refused_before_it_is_a_page() {
     let _alone = docs_hostile::alone();
     for (words, what) in
