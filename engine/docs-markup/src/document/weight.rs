@@ -14,7 +14,7 @@ use super::{
 const ROOM: usize = 28 * 120 * 1024;
 /// Bytes of memory that are counted for each byte of a text beyond that. What is not counted here takes the rest of the
 /// 20 that a text may take.
-const A_BYTE: usize = 11;
+const A_BYTE: usize = 9;
 
 /// What a line takes that is a block, or an item and the block in it.
 const LINE: usize = 800;
@@ -45,8 +45,10 @@ pub(super) struct Room {
 impl Room {
     pub(super) fn new(lines: &[Line<'_>]) -> Self {
         // Empty lines change when a text is written.
-        let bytes: usize = lines.iter().filter(|line| !line.is_blank()).map(|line| line.text.len() + 1).sum();
-        Self::of(room(bytes))
+        let full = || lines.iter().filter(|line| !line.is_blank());
+        let bytes: usize = full().map(|line| line.text.len() + 1).sum();
+        // Lines are there beside what they are.
+        Self::of(room(bytes).saturating_sub(full().count() * ANY_LINE / 3))
     }
 
     const fn of(all: usize) -> Self {
@@ -124,7 +126,7 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
             let code = if full().any(is_code) { CODE_LINE * lines.len() } else { 0 };
             let kept = LINE + CELL * blocks + code + SIGN * tags + 2 * bytes;
             // Nothing of code is a mark. Whether it needs HTML is found by writing it without.
-            let text = if full().next().is_some_and(is_code) { 0 } else { longest(lines) };
+            let text = if full().next().is_some_and(is_code) { 0 } else { longest_of_html(lines) };
             (kept, kept / 2 + code / 4 * 5 + TAG * tags + text)
         }
         _ => {
@@ -172,6 +174,23 @@ fn longest(lines: &[Line<'_>]) -> usize {
             }
             signs += if is_code { 0 } else { signs_of(piece) };
             bytes += piece.len();
+            most = most.max(READING * signs + COPIES * bytes);
+        }
+    }
+    most
+}
+
+/// The same of HTML, in which empty lines are part of a text.
+fn longest_of_html(lines: &[Line<'_>]) -> usize {
+    let (mut most, mut signs, mut bytes) = (0, 0, 0);
+    for line in lines {
+        let text = line.text.trim_start_matches(SPACE);
+        for (index, piece) in text.split("</t").flat_map(|part| part.split("</p")).enumerate() {
+            if index > 0 || piece.starts_with('<') {
+                (signs, bytes) = (0, 0);
+            }
+            signs += 1 + signs_of(piece);
+            bytes += piece.len() + 1;
             most = most.max(READING * signs + COPIES * bytes);
         }
     }

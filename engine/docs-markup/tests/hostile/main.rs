@@ -56,6 +56,27 @@ fn small_objects_and_anchors_of_yaml_take_no_memory_of_their_own() {
     }
 }
 
+#[test]
+fn a_document_of_short_lines_or_links_takes_memory_that_follows_its_bytes() {
+    let _alone = docs_hostile::alone();
+    for (piece, end) in [("[a]: b\n[:tv:", "</[^1]: a\n\n"), ("🚀![a](b)", "{% endhint %}\n\n")] {
+        let mut text = String::new();
+        for count in (0..64).cycle() {
+            text.push_str(&piece.repeat(count));
+            text.push_str(end);
+            if text.len() > MAX_PAGE_BYTES - 2_000 {
+                break;
+            }
+        }
+        let ((), peak) = docs_hostile::peak_of(|| read_document(&text));
+        assert!(peak < DOCUMENT + MEMORY * text.len(), "{piece:?}: {peak} bytes for {}", text.len());
+    }
+    let (before, behind) = ("<table><tbody><tr><td>", "</td></tr></tbody></table>");
+    let text = format!("{before}{}{behind}", "some words of a cell\n\nand some more\n\n".repeat(27_000));
+    let ((), peak) = docs_hostile::peak_of(|| read_document(&text));
+    assert!(peak < DOCUMENT + MEMORY * text.len(), "{peak} bytes for {}", text.len());
+}
+
 /// Bytes of memory that any document may take: a text may have the room of a longer one, so that a page of tables and
 /// lists is a tree.
 const DOCUMENT: usize = 8 << 20;
