@@ -276,10 +276,11 @@ where
     T: OpenApi + 'static,
     A: Authenticator,
 {
+    openapi::made::checked::<T>()?;
     join(api, about, config, authenticator, Route::new())
 }
 
-/// Joins an API, everything around it, and further routes.
+/// Joins an API that is known to be right, everything around it, and further routes.
 fn join<T, A>(
     api: T,
     about: About,
@@ -302,10 +303,7 @@ where
     let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
     let (origin, examples) = (Origin::new::<T>(&about, &server), about.examples);
     let service = unchecked(api, about, Arc::clone(&metrics)).server(server);
-    let document = openapi::made::document(origin, || {
-        openapi::problems::<T>()?;
-        openapi::finished(&service.spec(), examples)
-    })?;
+    let document = openapi::made::document(origin, || openapi::finished(&service.spec(), examples))?;
     let challenge = authenticator.challenge();
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
     let guard = RateLimiter::new(config.rate_limit, config.trusted_proxies);

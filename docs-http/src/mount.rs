@@ -123,3 +123,15 @@ fn about() -> About {
     );
     about
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Api;
+    use crate::openapi::problems;
+
+    #[test]
+    fn the_api_of_the_platform_contradicts_itself_nowhere() {
+        let found = problems::<Api>();
+        assert!(found.is_ok(), "{found:?}");
+    }
+}

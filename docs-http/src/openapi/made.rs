@@ -1,11 +1,13 @@
-//! Documents that were made before in this process.
+//! What is done once in a process for each API: looking for its mistakes, and writing its document.
 
 use std::{
     any::TypeId,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::Problems;
+use poem_openapi::OpenApi;
+
+use super::{Problems, problems};
 use crate::About;
 
 /// How many documents are kept: a host has one, or a few.
@@ -26,10 +28,24 @@ impl Origin {
     }
 }
 
+/// Looks for mistakes of an API, unless it is known to have none.
+///
+/// # Errors
+/// What the API contradicts itself in; the next one who asks is told, too.
+pub(crate) fn checked<T: OpenApi + 'static>() -> Result<(), Problems> {
+    static RIGHT: Mutex<Vec<TypeId>> = Mutex::new(Vec::new());
+    let api = TypeId::of::<T>();
+    if !RIGHT.lock().unwrap_or_else(PoisonError::into_inner).contains(&api) {
+        problems::<T>()?;
+        RIGHT.lock().unwrap_or_else(PoisonError::into_inner).push(api);
+    }
+    Ok(())
+}
+
 /// The document of this origin, made when this is the first time that it is asked for.
 ///
-/// To look for mistakes and to write the document takes about as long as hundreds of requests. A process that mounts
-/// the same API for many platforms does it once.
+/// To write the document takes about as long as hundreds of requests. A process that mounts the same API for many
+/// platforms does it once.
 ///
 /// # Errors
 /// As `make`; nothing is kept then.
