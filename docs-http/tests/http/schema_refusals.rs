@@ -480,6 +480,7 @@ async fn what_is_wrong_as_it_is_written_is_wrong_by_the_document_too() {
         lists(&w),
         people(&w),
         names(&w),
+        forms(),
         files(),
         pages(),
         sites(&w),

@@ -270,8 +270,8 @@ async fn no_payload_of_redirects_or_titles_of_sections_groups_and_variants_runs_
     browser.end().await;
 }
 
-/// A specification that says payloads wherever it may say something: all of them what is said once, each in an operation,
-/// a webhook and a schema of its own.
+/// A specification that says payloads wherever it may say something: all of them what is said once, each in an
+/// operation, a webhook and a schema of its own.
 fn spec_of(payloads: &[String]) -> String {
     let (mut paths, mut webhooks, mut schemas) = (Map::new(), Map::new(), Map::new());
     for (at, payload) in payloads.iter().enumerate() {

@@ -76,8 +76,8 @@ pub async fn each_change_is_another_version(factory: &dyn Factory) {
     assert_eq!(known.len(), all, "two states had one version between them");
 }
 
-/// The version stays while nothing is written, whatever is read. Writers to what the store lies in that are not its own,
-/// such as those of another database of one server, may change it, so it is asked until none came between two calls.
+/// The version stays while nothing is written, whatever is read. Others who write to where the store lies, such as to
+/// another database of its server, may change it, so it is asked until none of them came between two calls.
 pub async fn a_version_stays_while_nothing_is_written(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 0)]).await;
