@@ -97,8 +97,8 @@ pub struct ServerConfig {
     /// Folder or Git URL to import as the first space; the handbook when absent.
     #[arg(long, env = "DOCS_IMPORT")]
     pub import: Option<String>,
-    /// After how many seconds without a sign of life of a server others on its store go on with its jobs, or itself when
-    /// it is there again, from 1 to 86400; 30 when absent.
+    /// After how many seconds without a sign of life of a server others on its store go on with its jobs, or itself
+    /// when it is there again, from 1 to 86400; 30 when absent.
     #[arg(long, env = "DOCS_JOB_LEASE", value_name = "SECONDS", value_parser = job_lease)]
     pub job_lease: Option<NonZeroU32>,
     /// Most requests a minute of each token, and of each address without one; no limit when absent.

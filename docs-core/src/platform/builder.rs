@@ -171,8 +171,8 @@ impl Builder {
         self
     }
 
-    /// Gives a background job to another worker when nothing was heard of the one that has it for this long; without it,
-    /// for 30 seconds.
+    /// Gives a background job to another worker when nothing was heard of the one that has it for this long; without
+    /// it, for [`LEASE`].
     ///
     /// A worker tells that it lives each third of that. Less than a second becomes a second, and more than a day a day.
     /// The clocks of servers on one store may differ by less than that only; where they differ by more, work is done

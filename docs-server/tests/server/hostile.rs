@@ -1,7 +1,8 @@
 //! A running server and what others have written: whatever a document, an archive or a repository does to its reader,
 //! the process stays, answers everybody else meanwhile, and takes a bounded amount of memory.
 //!
-//! `cargo test -p docs-server --test server hostile -- --nocapture` prints what became of each, and the memory of the server.
+//! `cargo test -p docs-server --test server hostile -- --nocapture` prints what became of each, and the memory of the
+//! server.
 
 use std::{
     collections::BTreeMap,

@@ -1,7 +1,8 @@
 //! The tables of the handbook's reference that follow from the code: what the handbook shows is what the code says.
 //!
 //! A table is the first one under its heading; all else on a page is written by hand. After a change of the code,
-//! `DOCS_REFERENCE=write cargo test -p docs-server --test server reference` writes the tables anew, for a reader to judge.
+//! `DOCS_REFERENCE=write cargo test -p docs-server --test server reference` writes the tables anew, for a reader to
+//! judge.
 
 mod blocks;
 mod limits;

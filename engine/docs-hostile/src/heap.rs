@@ -35,8 +35,8 @@ fn count(bytes: isize) {
 }
 
 #[expect(unsafe_code, reason = "an allocator that counts for each thread cannot be written without")]
-// SAFETY: all is done by an allocator that keeps the contract, and counting neither takes memory nor panics. Memory that
-// grows, and memory of zeros, is made of the two below, as the trait does it.
+// SAFETY: all is done by an allocator that keeps the contract, and counting neither takes memory nor panics. Memory
+// that grows, and memory of zeros, is made of the two below, as the trait does it.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());

@@ -1,21 +1,22 @@
 //! For tests: inputs that repeat something, and what reading them may take.
 //!
-//! Every input is read on a thread with as much stack as a runtime gives its threads, so that recursion that follows
-//! the input ends the test. Memory is the most bytes that were alive at once: so many for each byte of the input, and
-//! what a parser has of its own whatever it reads. Time is that of the processor, and asked for only where
-//! `DOCS_FUZZ_INPUTS` says how many inputs each parser gets: what a machine takes is no matter of a test. Both are those
-//! of all threads of the process, or, in a test that others run beside, of the thread that reads.
+//! Every input is read on a thread with as much stack as a runtime gives its threads, so that recursion that
+//! follows the input ends the test. Memory is the most bytes that were alive at once: so many for each byte of the
+//! input, and what a parser has of its own whatever it reads. Time is that of the processor, and asked for only
+//! where `DOCS_FUZZ_INPUTS` says how many inputs each parser gets: what a machine takes is no matter of a test.
+//! Both are those of all threads of the process, or, in a test that others run beside, of the thread that reads.
 //!
-//! First each piece is read over and over and as stairs, short, long and as long as anything that is read; then what
-//! chance makes of them. 998 in 1,000 of these inputs have from 16 bytes to 2 KiB: how long they are is spread evenly
-//! over the powers of two, so half of them are shorter than 200 bytes. One in 1,000 lies between 2 KiB and 1 MiB, spread
-//! in the same way. One in 1,000, so 1,000 in a million, is long: 1 to 1.25 MB, and each sixteenth of these as long as
-//! anything that is read; where less than 1 MB is read, all of these are as long as that. So short inputs bring breadth,
-//! long ones show what grows, and a million of all is some 2 GB.
+//! First each piece is read over and over and as stairs, short, long and as long as anything that is read; then
+//! what chance makes of them. 998 in 1,000 of these inputs have from 16 bytes to 2 KiB: how long they are is spread
+//! evenly over the powers of two, so half of them are shorter than 200 bytes. One in 1,000 lies between 2 KiB and 1
+//! MiB, spread in the same way. One in 1,000, so 1,000 in a million, is long: 1 to 1.25 MB, and each sixteenth of
+//! these as long as anything that is read; where less than 1 MB is read, all of these are as long as that. So short
+//! inputs bring breadth, long ones show what grows, and a million of all is some 2 GB.
 //!
-//! `DOCS_FUZZ_PARSER` names the only parser that is tried, `DOCS_FUZZ_SEED` is where chance begins, `DOCS_FUZZ_SECONDS`
-//! how long a parser is tried at most, and `DOCS_FUZZ_KEEP` a folder for the inputs that take too much: each of them can
-//! be read alone again with `DOCS_FUZZ_AGAIN`. With `--nocapture` each parser says which inputs took the most.
+//! `DOCS_FUZZ_PARSER` names the only parser that is tried, `DOCS_FUZZ_SEED` is where chance begins,
+//! `DOCS_FUZZ_SECONDS` how long a parser is tried at most, and `DOCS_FUZZ_KEEP` a folder for the inputs that take
+//! too much: each of them can be read alone again with `DOCS_FUZZ_AGAIN`. With `--nocapture` each parser says which
+//! inputs took the most.
 //!
 //! Whoever uses this crate has its allocator, which counts.
 
