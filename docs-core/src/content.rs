@@ -11,8 +11,9 @@ pub use docs_content::{
     FileEntry, Follow, FollowTexts, GitFile, GitThing, Hunk, LineMerger, Link, LinkCounts, LinkRange,
     LinkSource, LinkTarget, MAX_RANK, Merged, NewBody, NewPage, NotARank, NotTerms, PART_BYTES, PageEntry,
     PageKind, PagePatch, PageTexts, PageTree, Rank, Rendering, ReusableEntry, ReusablePatch, ReusableTexts,
-    RevisionChange, Standing, Subject, Term, Terms, TextMerger, ThreeWay, Touch, TreePage, VariableEntry,
-    View, clash_field, evaluate, evaluate_for_visitor, is_numbered, map, parse_document, templates, work_on,
+    RevisionChange, SharedDocument, Standing, Subject, Term, Terms, TextMerger, ThreeWay, Touch, TreePage,
+    VariableEntry, View, clash_field, evaluate, evaluate_for_visitor, is_numbered, map, parse_document,
+    templates, work_on,
 };
 pub use docs_expression as expression;
 pub use docs_markup::{MAX_SLUG, diff, document, gitsync, markdown, reference, slugify, translate};

@@ -460,19 +460,29 @@ impl Platform {
                 Err(error) => return Err(error),
             },
         };
-        let Admitted { access, claims, placement } = self.admit(tx, &visitor, &of.space).await?;
+        let admitted = self.admit(tx, &visitor, &of.space).await?;
         // What was published before may have been taken back with good reason.
         let is_published = match &of.version {
             Version::Live => true,
             Version::Request(_) => false,
-            Version::Revision(id) => *id == access.space().head,
+            Version::Revision(id) => *id == admitted.access.space().head,
         };
-        if !is_published {
-            return Err(Error::not_found("revision"));
+        if is_published { Ok(self.located_by(&visitor, admitted)) } else { Err(Error::not_found("revision")) }
+    }
+
+    /// The live content of a space that a visitor was let into.
+    pub(super) fn located_by(&self, visitor: &Visitor, admitted: Admitted) -> Located {
+        let Admitted { access, claims, placement } = admitted;
+        let bearer = VisitorBearer::new(visitor, &placement.site.id, &claims, self.now());
+        let space = access.space();
+        Located {
+            revision: space.head.clone(),
+            view: self.content().view(&space.domain, space.root),
+            reader: Reader::Visitor(claims),
+            placement: Some(placement),
+            bearer: Bearer::Visitor(bearer),
+            access,
         }
-        let bearer = VisitorBearer::new(&visitor, &placement.site.id, &claims, self.now());
-        let at = self.locate_in(tx, (access, Bearer::Visitor(bearer)), of).await?;
-        Ok(Located { reader: Reader::Visitor(claims), placement: Some(placement), ..at })
     }
 
     async fn locate_in(

@@ -94,7 +94,7 @@ pub use teams::TeamFilter;
 pub use token_user::TokenUser;
 pub use tree::Reach;
 pub use urls::Urls;
-pub use visitors::{Moment, Visitor};
+pub use visitors::{Moment, OpenSite, Visitor};
 
 use crate::{
     BoxFuture, Error, Result,

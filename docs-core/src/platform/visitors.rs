@@ -7,6 +7,7 @@ mod file_bearer;
 pub(super) mod jwt;
 pub(super) mod member;
 mod moment;
+mod open_site;
 pub(super) mod pass;
 mod reader;
 pub(super) mod resolve;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 pub(super) use admit::{Admitted, Visit};
 pub(super) use file_bearer::VisitorBearer;
 pub use moment::Moment;
+pub use open_site::OpenSite;
 pub(super) use reader::{ContentFilter, Reader, VisitorClaims};
 
 use serde::{Deserialize, Serialize};

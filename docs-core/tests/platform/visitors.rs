@@ -3,6 +3,7 @@
 mod conditions;
 mod doors;
 mod leaks;
+mod open;
 mod paths;
 mod uses;
 
@@ -10,9 +11,10 @@ use data_encoding::BASE64URL_NOPAD;
 use docs_core::{
     Actor,
     model::{
-        AddSiteSpace, CreateSite, OrgId, ResolveUrl, ResolvedContent, ResolvedUrl, SiteId, SiteSpaceId,
-        SiteSpacesInput, SiteVisibility, SpaceId, UpdateSite,
+        AddSiteSpace, CreateSite, OrgId, PublishedUrl, ResolveUrl, ResolvedContent, ResolvedUrl, SiteId,
+        SiteSpaceId, SiteSpacesInput, SiteVisibility, SpaceId, UpdateSite,
     },
+    platform::OpenSite,
 };
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
@@ -63,7 +65,29 @@ pub(crate) async fn address(w: &World, site: &SiteId) -> String {
 async fn resolve(w: &World, url: &str, visitor: Value) -> docs_core::Result<ResolvedUrl> {
     let ask: ResolveUrl =
         serde_json::from_value(json!({ "url": url, "visitor": visitor })).expect("a request");
-    w.platform.resolve_url(&ask).await
+    let answer = w.platform.resolve_url(&ask).await;
+    if ask.visitor.is_none() {
+        holds_openly(w, &ask.url, &answer).await;
+    }
+    answer
+}
+
+/// A site that everybody may read answers a stranger the same, whatever address it was found by.
+async fn holds_openly(w: &World, url: &PublishedUrl, answer: &docs_core::Result<ResolvedUrl>) {
+    let mut found_by = vec![url.clone()];
+    if let Ok(ResolvedUrl::Content(content)) = answer {
+        let rest = content.site_base_path.as_str();
+        let start = url.as_str().find(rest).map(|at| format!("{}{rest}", &url.as_str()[..at]));
+        found_by.extend(start.and_then(|start| PublishedUrl::new(start).ok()));
+    }
+    for by in found_by {
+        let Ok(Some(site)) = OpenSite::find(&w.platform, &by).await else { continue };
+        match (answer, site.resolve(url).await) {
+            (Ok(answer), Ok(Some(open))) => assert_eq!(*answer, open, "{url} by {by}"),
+            (Err(answer), Err(open)) => assert_eq!(answer.kind(), open.kind(), "{url} by {by}"),
+            (answer, open) => panic!("{url} by {by}: {answer:?} and {open:?}"),
+        }
+    }
 }
 
 /// The content at an address, and the visitor who reads it.

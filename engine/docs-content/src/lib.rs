@@ -26,6 +26,7 @@ mod merge;
 mod part;
 mod reach;
 mod read;
+mod shared_document;
 pub mod templates;
 #[cfg(test)]
 mod tests;
@@ -53,6 +54,7 @@ pub use merge::{Conflict, ConflictNote, Merged, Subject, ThreeWay};
 pub use part::{PART_BYTES, listed_parts, parts_list};
 pub use reach::Marks;
 pub use read::ENDLESS;
+pub use shared_document::SharedDocument;
 pub use text::{Hunk, LineMerger, TextMerger};
 pub use tree::{PageTree, TreePage};
 pub use view::{Counts, Rendering, View};

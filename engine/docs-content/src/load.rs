@@ -10,12 +10,11 @@ use std::{
 
 use bytes::Bytes;
 use docs_markup::document;
-use docs_model::Document;
 use docs_store::{Hash, Key, Objects};
 use quick_cache::{Equivalent, Weighter, sync::Cache};
 
 use super::{
-    ContentError, ContentResult, PageTree,
+    ContentError, ContentResult, PageTree, SharedDocument,
     aside::parse_document,
     map::{self, Applied, Change, Fault, Fresh, Node, Nodes, apply},
 };
@@ -173,7 +172,7 @@ impl Weighter<Id, Arc<PageTree>> for CacheWeight {
 /// A document with what it weighs.
 #[derive(Clone)]
 struct WeighedDocument {
-    document: Arc<Document>,
+    document: SharedDocument,
     bytes: u64,
 }
 
@@ -274,16 +273,21 @@ impl Shared {
         self.trees.insert(Id { domain: Arc::clone(domain), hash: root }, Arc::clone(tree));
     }
 
+    /// The document of the text that a hash names, where that was read lately.
+    pub(crate) fn known_document(&self, domain: &str, hash: &Hash) -> Option<SharedDocument> {
+        self.documents.get(&IdRef { domain, hash }).map(|known| known.document)
+    }
+
     /// The document of a text, which follows from the text alone: it is read once and then found by the text's hash.
-    pub(crate) async fn document(&self, domain: &Arc<str>, text: &str) -> Arc<Document> {
+    pub(crate) async fn document(&self, domain: &Arc<str>, text: &str) -> SharedDocument {
         let hash = Hash::of(text.as_bytes());
-        if let Some(known) = self.lookups[3].count(self.documents.get(&IdRef { domain, hash: &hash })) {
-            return known.document;
+        if let Some(known) = self.lookups[3].count(self.known_document(domain, &hash)) {
+            return known;
         }
-        let document = Arc::new(parse_document(text).await);
+        let document = SharedDocument::new(parse_document(text).await);
         self.count(Cost { documents_read: 1, ..Cost::default() });
         let bytes = (document::memory(&document) + text.len()) as u64;
-        let weighed = WeighedDocument { document: Arc::clone(&document), bytes };
+        let weighed = WeighedDocument { document: document.clone(), bytes };
         self.documents.insert(Id { domain: Arc::clone(domain), hash }, weighed);
         document
     }

@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use docs_model::{Document, FileId, PageId, ReusableId};
+use docs_model::{FileId, PageId, ReusableId};
 use docs_store::{Hash, Key, key};
 
 use super::{
-    Body, Content, ContentResult, FileEntry, PageEntry, PageTree, ReusableEntry, VariableEntry,
+    Body, Content, ContentResult, FileEntry, PageEntry, PageTree, ReusableEntry, SharedDocument,
+    VariableEntry,
     entry::decode,
     keys,
     load::{Session, Step},
@@ -256,13 +257,19 @@ impl View {
     ///
     /// # Errors
     /// As [`View::page`].
-    pub async fn document(&self, body: &Body, rendering: Rendering) -> ContentResult<Arc<Document>> {
+    pub async fn document(&self, body: &Body, rendering: Rendering) -> ContentResult<SharedDocument> {
+        // A body in one piece names its text, which need not be read where its document is kept.
+        if let Body::Text(hash) = body
+            && let Some(known) = self.content.shared().known_document(&self.domain, hash)
+        {
+            return Ok(known);
+        }
         let text = self.text(body, rendering).await?;
         Ok(self.document_of(&text).await)
     }
 
     /// The document of Markdown, which need not be that of a body. What was read lately is kept.
-    pub async fn document_of(&self, markdown: &str) -> Arc<Document> {
+    pub async fn document_of(&self, markdown: &str) -> SharedDocument {
         self.content.shared().document(&self.domain, markdown).await
     }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Located, Shown};
 use crate::{
-    Result,
+    Error, Result,
     content::{PageEntry, PageTree, TreePage, document},
     model::{ContentFormat, Document, DocumentPage, Icon, OrgId, PageBase, PageId, PageUrls, RevisionPage},
     platform::{
@@ -128,11 +128,11 @@ impl Platform {
         Ok(Some(page))
     }
 
-    /// The document of a page that takes a place; `None` where there is none that its reader sees.
+    /// The document of a page that takes a place and that its reader sees; `None` where it has no content.
     pub(super) async fn made_document(&self, at: &Located, id: &PageId) -> Result<Option<Document>> {
         let found = self.find_made(at, &|made| made.id == *id, Shown::default()).await?;
-        let found = found.filter(|(_, text, _)| !text.is_empty());
-        Ok(found.map(|(_, text, _)| document::parse(&text)))
+        let (_, text, _) = found.ok_or_else(|| Error::not_found("page"))?;
+        Ok((!text.is_empty()).then(|| document::parse(&text)))
     }
 
     /// A page that takes a place, with its text and the page whose place it takes.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::{ContentOf, Located};
 use crate::{
     BoxFuture, Error, Result,
-    content::{Body, ContentError, Evaluated, LinkTarget, Rendering, Term, Terms},
+    content::{Body, ContentError, Evaluated, LinkTarget, Rendering, SharedDocument, Term, Terms},
     model::{Document, PageId, ReusableId, SpaceId, Variables},
     platform::{
         Platform,
@@ -52,7 +52,7 @@ impl<'p> SpaceHandle<'p> {
                 other => other.into(),
             })?;
             let document = at.view.document_of(&text).await;
-            filter.document(document, &variables, Evaluated::No).await
+            filter.document(document, &variables, Evaluated::No).await.map(Arc::unwrap_or_clone)
         })
     }
 }
@@ -79,15 +79,36 @@ impl<'p> ContentHandle<'p> {
         evaluated: Evaluated,
     ) -> BoxFuture<'p, Result<Document>> {
         Box::pin(async move {
+            let found = self.find_page_document(page, evaluated).await?;
+            found.map(Arc::unwrap_or_clone).ok_or_else(|| Error::not_found("document"))
+        })
+    }
+
+    /// The document of a page, which is shared with others who read the same; `None` for a page without content.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, content::Evaluated, model::{PageId, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
+    /// let content = me.space(space).content();
+    /// if let Some(document) = content.find_page_document(page, Evaluated::Yes).await? {
+    ///     println!("{} blocks", document.nodes.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn find_page_document(
+        self,
+        page: &'p PageId,
+        evaluated: Evaluated,
+    ) -> BoxFuture<'p, Result<Option<Arc<Document>>>> {
+        Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let at = platform.located(actor, of).await?;
-            let Some(entry) = at.view.page(page).await? else {
-                return platform.made_document(&at, page).await?.ok_or_else(|| Error::not_found("page"));
-            };
-            let filter = at.content_filter().await?;
-            filter.require(page, &entry).await?;
-            filter.document(at.document(&entry.body).await?, &entry.variables, evaluated).await
+            let at = platform.located(actor, &self.of.to_content_of()).await?;
+            platform.document_of_page(&at, page, evaluated).await
         })
     }
 
@@ -116,12 +137,31 @@ impl<'p> ContentHandle<'p> {
             let of = &self.of.to_content_of();
             let at = platform.located(actor, of).await?;
             let (entry, filter) = at.reusable(reusable).await?;
-            filter.document(at.document(&entry.body).await?, &Variables::new(), evaluated).await
+            let document = at.document(&entry.body).await?;
+            filter.document(document, &Variables::new(), evaluated).await.map(Arc::unwrap_or_clone)
         })
     }
 }
 
 impl Platform {
+    /// The document of a page as its reader sees it; `None` for a page without content.
+    pub(in crate::platform) async fn document_of_page(
+        &self,
+        at: &Located,
+        page: &PageId,
+        evaluated: Evaluated,
+    ) -> Result<Option<Arc<Document>>> {
+        let Some(entry) = at.view.page(page).await? else {
+            return Ok(self.made_document(at, page).await?.map(Arc::new));
+        };
+        let filter = at.content_filter().await?;
+        filter.require(page, &entry).await?;
+        if entry.body.is_empty() {
+            return Ok(None);
+        }
+        filter.document(at.document(&entry.body).await?, &entry.variables, evaluated).await.map(Some)
+    }
+
     /// Names the text of a body; nothing for an empty one. Equal texts of a space have equal names, for ever.
     pub(in crate::platform) fn document_id(&self, space: &SpaceId, body: &Body) -> Result<Option<String>> {
         if body.is_empty() {
@@ -180,7 +220,7 @@ impl Located {
     }
 
     /// The document of a body; an empty one has none.
-    async fn document(&self, body: &Body) -> Result<Arc<Document>> {
+    async fn document(&self, body: &Body) -> Result<SharedDocument> {
         if body.is_empty() {
             return Err(Error::not_found("document"));
         }

@@ -1,6 +1,6 @@
 //! A page as it is shown: with its text, and the pages below it.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use super::{Located, Shown, computed::slugs_of};
 use crate::{
@@ -46,7 +46,7 @@ impl Platform {
                 ContentFormat::Document => {
                     let document = at.view.document(&entry.body, Rendering::Request).await?;
                     let document = filter.document(document, &entry.variables, shown.evaluated).await?;
-                    page.document = Some(document);
+                    page.document = Some(Arc::unwrap_or_clone(document));
                 }
             }
         }

@@ -7,7 +7,11 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::{Pass, Signer, Visitor, VisitorClaims, member::role_of, pass};
+use super::{
+    Pass, Signer, Visitor, VisitorClaims,
+    member::role_of,
+    pass::{self, Tokens},
+};
 use crate::{
     Error, ErrorKind, Result,
     content::expression::{Claims, Context},
@@ -38,6 +42,7 @@ pub(in crate::platform) struct Visit {
     pub(in crate::platform) spaces: LiveSpaces,
     pub(in crate::platform) claims: Arc<VisitorClaims>,
     pub(super) visitor: Visitor,
+    pub(super) tokens: Tokens,
 }
 
 /// A space that a visitor reads.
@@ -65,18 +70,23 @@ impl Platform {
                 continue;
             }
             let visit = survey(tx, visitor, candidate.site, claims).await?;
-            let place = visit.outline.all_places().into_iter().find(|place| place.space == *id);
-            if let Some(place) = place {
-                let names = visit.outline.place_segments(place);
-                let url = self.urls().published_below(visit.site.basename.as_str(), &names);
-                return Ok(Admitted {
-                    access: SpaceAccess::of_visitor(space),
-                    placement: Placement { site: Arc::clone(&visit.site), url },
-                    claims: visit.claims,
-                });
+            if let Some(admitted) = self.let_into(&visit, &space) {
+                return Ok(admitted);
             }
         }
         Err(missing())
+    }
+
+    /// The visitor of a site in a space; `None` where the site does not show it to them.
+    pub(super) fn let_into(&self, visit: &Visit, space: &Arc<SpaceRecord>) -> Option<Admitted> {
+        let place = visit.outline.all_places().into_iter().find(|place| place.space == space.id)?;
+        let names = visit.outline.place_segments(place);
+        let url = self.urls().published_below(visit.site.basename.as_str(), &names);
+        Some(Admitted {
+            access: SpaceAccess::of_visitor(Arc::clone(space)),
+            placement: Placement { site: Arc::clone(&visit.site), url },
+            claims: Arc::clone(&visit.claims),
+        })
     }
 
     /// A space as a visitor sees it: nothing of who works on it.
@@ -218,10 +228,12 @@ impl Visit {
     /// Equal for visitors of whom the same is known, as long as the same of it decides what they see; `None` where
     /// nothing adapts.
     pub(super) fn context_id(&self) -> Option<String> {
-        let VisitorClaims { signed, unsigned, claims } = &*self.claims;
-        let known = format!("{signed} {unsigned} {claims:?}");
-        let hash = blake3::derive_key("docs-platform context of a visitor", known.as_bytes());
-        let id = || crate::model::BASE32.encode(&hash[..16]);
+        let id = || {
+            let VisitorClaims { signed, unsigned, claims } = &*self.claims;
+            let known = format!("{signed} {unsigned} {claims:?}");
+            let hash = blake3::derive_key("docs-platform context of a visitor", known.as_bytes());
+            crate::model::BASE32.encode(&hash[..16])
+        };
         self.site.adaptive_content.enabled.then(id)
     }
 }
@@ -238,7 +250,8 @@ async fn survey(tx: &Tx, visitor: &Visitor, site: Arc<SiteRecord>, claims: Visit
         };
         is_live && decider.holds(condition)
     });
-    Ok(Visit { site, outline, spaces, claims: Arc::new(claims), visitor: visitor.clone() })
+    let (claims, visitor) = (Arc::new(claims), visitor.clone());
+    Ok(Visit { site, outline, spaces, claims, visitor, tokens: Tokens::default() })
 }
 
 /// A site that a visitor may find a space on.

@@ -1,6 +1,9 @@
 //! Content tokens: what a visitor shows when they read, from the resolution of an address to its end.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
@@ -49,6 +52,27 @@ pub(super) struct Ticket {
 #[serde(rename_all = "lowercase")]
 enum Kind {
     Site,
+}
+
+/// The content tokens of a visit that were made, by what they lead to: each is made once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tokens(Arc<Mutex<HashMap<SiteSpaceId, String>>>);
+
+impl Tokens {
+    /// The token that leads to a space of the site.
+    pub(super) fn leading_to(
+        &self,
+        place: &SiteSpaceId,
+        make: impl FnOnce() -> Result<String>,
+    ) -> Result<String> {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(token) = made.get(place) {
+            return Ok(token.clone());
+        }
+        let token = make()?;
+        made.insert(place.clone(), token.clone());
+        Ok(token)
+    }
 }
 
 /// The part of claims that anybody can make.

@@ -8,7 +8,7 @@ use super::{decider::Decider, uses::Uses};
 use crate::{
     Error, Result,
     content::{
-        Evaluated, PageEntry, PageTree, View, evaluate, evaluate_for_visitor,
+        Evaluated, PageEntry, PageTree, SharedDocument, View, evaluate, evaluate_for_visitor,
         expression::{Claims, Context},
     },
     model::{Document, HeaderLinks, PageId, Variables},
@@ -112,22 +112,25 @@ impl ContentFilter {
     }
 
     /// A document as the reader sees it: for a member as far as variables decide what it says, as members have no
-    /// claims.
+    /// claims. One that is the same for all is theirs too.
     pub(in crate::platform) async fn document(
         &self,
-        document: Arc<Document>,
+        document: SharedDocument,
         of_page: &Variables,
         mode: Evaluated,
-    ) -> Result<Document> {
+    ) -> Result<Arc<Document>> {
+        if document.is_same_for_all() {
+            return Ok(document.into_inner());
+        }
         Ok(match &self.visitor {
             Some(decider) => {
                 let context = decider.context().clone().with_page(of_page);
-                evaluate_for_visitor(&document, mode, &context, decider.claims())
+                Arc::new(evaluate_for_visitor(&document, mode, &context, decider.claims()))
             }
-            None if mode == Evaluated::No => Arc::unwrap_or_clone(document),
+            None if mode == Evaluated::No => document.into_inner(),
             None => {
                 let context = of_space(&self.view).await?.with_page(of_page);
-                evaluate(&document, mode, &context, &Claims::default())
+                Arc::new(evaluate(&document, mode, &context, &Claims::default()))
             }
         })
     }

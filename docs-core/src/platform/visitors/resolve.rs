@@ -9,7 +9,7 @@ use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
         ElsewhereTarget, ResolveUrl, ResolveVisitor, ResolvedContent, ResolvedElsewhere, ResolvedUrl, SiteId,
-        SiteVisibility, SpaceId,
+        SiteVisibility,
     },
     platform::{
         Platform,
@@ -104,7 +104,11 @@ impl Platform {
     }
 
     /// The site that an address begins with the mount of, and how many segments that takes.
-    async fn mounted(&self, tx: &Tx, address: &Address) -> Result<Option<(Arc<SiteRecord>, usize)>> {
+    pub(super) async fn mounted(
+        &self,
+        tx: &Tx,
+        address: &Address,
+    ) -> Result<Option<(Arc<SiteRecord>, usize)>> {
         let base = Address::parse("base", &self.urls().published(""))?;
         let below =
             (address.host == base.host).then(|| address.segments.strip_prefix(&*base.segments)).flatten();
@@ -171,7 +175,7 @@ impl Platform {
     }
 
     /// What is at an address below a site.
-    async fn located_at(&self, visit: &Visit, asked: Asked) -> Result<ResolvedUrl> {
+    pub(super) async fn located_at(&self, visit: &Visit, asked: Asked) -> Result<ResolvedUrl> {
         let Asked { address, used: site_used, key } = asked;
         let segments = address.behind(site_used);
         let outline = &visit.outline;
@@ -189,9 +193,12 @@ impl Platform {
         // was named, or behind a segment that names nothing, all is a page.
         let names_place = !outline.is_default(found.place);
         let complete = names_place || (segments.len() > found.used && !is_contested);
-        let spaces: Vec<SpaceId> = outline.all_places().iter().map(|place| place.space.clone()).collect();
         let section = found.section.map(|section| section.id.clone());
-        let place = (found.place.id.clone(), section.clone(), found.place.space.clone());
+        let token = visit.tokens.leading_to(&found.place.id, || {
+            let spaces = outline.all_places().iter().map(|place| place.space.clone()).collect();
+            let place = (found.place.id.clone(), section.clone(), found.place.space.clone());
+            self.content_token(visit, place, spaces)
+        })?;
         Ok(ResolvedUrl::Content(Box::new(ResolvedContent {
             organization: visit.site.organization.clone(),
             site: visit.site.id.clone(),
@@ -201,7 +208,7 @@ impl Platform {
             pathname,
             base_path: address.base(used),
             site_base_path: address.base(site_used),
-            api_token: self.content_token(visit, place, spaces)?,
+            api_token: token,
             share_key: key,
             complete,
             context_id: visit.context_id(),
@@ -263,10 +270,10 @@ impl Platform {
 }
 
 /// An address, how many of its segments lead to the site, and the key among them.
-struct Asked {
-    address: Address,
-    used: usize,
-    key: Option<String>,
+pub(super) struct Asked {
+    pub(super) address: Address,
+    pub(super) used: usize,
+    pub(super) key: Option<String>,
 }
 
 enum SignedIn {

@@ -1,0 +1,110 @@
+//! Sites that everybody may read, found once for all their addresses.
+
+use docs_core::{
+    ErrorKind,
+    content::Evaluated,
+    model::{PublishedUrl, SiteVisibility, UpdateSite},
+    platform::OpenSite,
+};
+use serde_json::{Value, json};
+
+use super::{address, enter, place, show, site};
+use crate::{
+    search::{add, change, space},
+    support::{Refused as _, World},
+};
+
+fn url(text: &str) -> PublishedUrl {
+    PublishedUrl::new(text).expect("an address")
+}
+
+async fn update(w: &World, site: &docs_core::model::SiteId, body: Value) {
+    let body: UpdateSite = serde_json::from_value(body).expect("a change");
+    w.as_admin().org(&w.org).site(site).update(body).await.expect("changed");
+}
+
+#[tokio::test]
+async fn a_site_is_open_while_everybody_may_read_it_and_nothing_of_it_adapts() {
+    let w = World::new().await;
+    let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
+    place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let at = url(&address(&w, &docs).await);
+    let is_open = async || OpenSite::find(&w.platform, &at).await.expect("an answer").is_some();
+    assert!(is_open().await);
+    for (visibility, expected) in
+        [("unlisted", true), ("share-link", false), ("visitor-auth", false), ("public", true)]
+    {
+        update(&w, &docs, json!({ "visibility": visibility })).await;
+        assert_eq!(is_open().await, expected, "{visibility}");
+    }
+    update(&w, &docs, json!({ "adaptiveContent": { "enabled": true } })).await;
+    assert!(!is_open().await, "who reads decides what is shown");
+    update(&w, &docs, json!({ "adaptiveContent": { "enabled": false } })).await;
+    assert!(is_open().await);
+    w.as_admin().org(&w.org).site(&docs).unpublish().await.expect("taken back");
+    assert!(!is_open().await);
+    let nothing = url(&at.as_str().replace("docs", "nothing"));
+    assert!(OpenSite::find(&w.platform, &nothing).await.expect("an answer").is_none());
+}
+
+#[tokio::test]
+async fn a_site_is_not_open_on_a_host_that_has_others_below() {
+    let w = World::new().await;
+    let guide = space(&w, "Guide").await;
+    let (docs, other) = (site(&w, "Docs").await, site(&w, "Other").await);
+    for (site, proxy) in [(&docs, "www.example.com/help"), (&other, "www.example.com/help/more")] {
+        place(&w, site, &guide).await;
+        show(&w, site, SiteVisibility::Public).await;
+        if *site == docs {
+            update(&w, site, json!({ "proxy": proxy })).await;
+            let open = OpenSite::find(&w.platform, &url("https://www.example.com/help/a")).await;
+            let open = open.expect("an answer").expect("open");
+            for elsewhere in ["https://www.example.com/other", "https://example.com/help/a"] {
+                assert!(open.resolve(&url(elsewhere)).await.expect("an answer").is_none(), "{elsewhere}");
+            }
+        }
+        update(&w, site, json!({ "proxy": proxy })).await;
+    }
+    for at in ["https://www.example.com/help/a", "https://www.example.com/help/more"] {
+        assert!(OpenSite::find(&w.platform, &url(at)).await.expect("an answer").is_none(), "{at}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_an_open_site_has_the_document_that_a_visitor_is_shown() {
+    let w = World::new().await;
+    let (guide, hidden, docs) = (space(&w, "Guide").await, space(&w, "Hidden").await, site(&w, "Docs").await);
+    let texts = ["Said to all.", "{% if visitor.claims.plan %}\nSecret.\n{% endif %}\n\nSaid.", ""];
+    let mut pages = Vec::new();
+    for text in texts {
+        pages.push(add(&w, &guide, "Page", text).await);
+    }
+    let gone = add(&w, &guide, "Gone", "Secret.").await;
+    change(&w, &guide, &gone, json!({ "condition": "visitor.claims.plan" })).await;
+    let elsewhere = add(&w, &hidden, "Elsewhere", "Secret.").await;
+    place(&w, &docs, &guide).await;
+    let beside = place(&w, &docs, &hidden).await;
+    let never = serde_json::from_value(json!({ "condition": "false" })).expect("a change");
+    w.as_admin().org(&w.org).site(&docs).space(&beside).update(never).await.expect("hidden");
+    show(&w, &docs, SiteVisibility::Public).await;
+    let at = address(&w, &docs).await;
+    let open = OpenSite::find(&w.platform, &url(&at)).await.expect("an answer").expect("open");
+    let (_, visitor) = enter(&w, &at, Value::Null).await.expect("found");
+    let me = w.platform.as_actor(&visitor);
+    for page in &pages {
+        let shown = open.find_page_document(&guide, page, Evaluated::Yes).await.expect("read");
+        let told = me.space(&guide).content().find_page_document(page, Evaluated::Yes).await.expect("read");
+        assert_eq!(shown, told);
+        assert!(!serde_json::to_string(&shown).expect("JSON").contains("Secret"), "{shown:?}");
+    }
+    assert!(open.find_page_document(&guide, &pages[2], Evaluated::Yes).await.expect("read").is_none());
+    for (space, page) in [(&guide, &gone), (&hidden, &elsewhere)] {
+        open.find_page_document(space, page, Evaluated::Yes).await.refused(ErrorKind::NotFound);
+    }
+    let live = me.space(&guide).content().get(Default::default()).await.expect("read").id;
+    assert!(open.shows(&guide, &live));
+    change(&w, &guide, &pages[0], json!({ "title": "Other" })).await;
+    let later = me.space(&guide).content().get(Default::default()).await.expect("read").id;
+    assert!(open.shows(&guide, &live) && !open.shows(&guide, &later), "it is of its moment");
+}

@@ -1,0 +1,68 @@
+//! Documents that several readers share.
+
+use std::{ops::Deref, sync::Arc};
+
+use docs_model::{BlockKind, Document, InlineKind, Part};
+
+use super::evaluate::unconditional;
+
+/// A document that was read of a text, shared by all who read it.
+#[derive(Clone, Debug)]
+pub struct SharedDocument {
+    document: Arc<Document>,
+    is_same_for_all: bool,
+}
+
+impl SharedDocument {
+    pub(crate) fn new(document: Document) -> Self {
+        let asks = document.parts().any(|part| match part {
+            Part::Block(block) => matches!(block.kind, BlockKind::If { .. }),
+            Part::Inline(inline) => matches!(inline.kind, InlineKind::Expression { .. }),
+        });
+        // What is kept as it was written may hold conditions too, which nothing decides.
+        let is_same_for_all = !asks && unconditional(&document) == document;
+        Self { document: Arc::new(document), is_same_for_all }
+    }
+
+    /// Tells whether evaluating it changes nothing, whatever is known and of whom.
+    #[must_use]
+    pub const fn is_same_for_all(&self) -> bool {
+        self.is_same_for_all
+    }
+
+    /// The document itself.
+    #[must_use]
+    pub fn into_inner(self) -> Arc<Document> {
+        self.document
+    }
+}
+
+impl Deref for SharedDocument {
+    type Target = Document;
+
+    fn deref(&self) -> &Document {
+        &self.document
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docs_markup::document::parse;
+
+    use super::*;
+
+    #[test]
+    fn a_document_is_the_same_for_all_where_nothing_in_it_is_evaluated() {
+        let rows = "| a | b |\n".repeat(400);
+        for (text, expected) in [
+            ("", true),
+            ("# Title\n\nSome *words* with a [link](https://a.test).\n\n* one\n* two\n", true),
+            ("{% hint style=\"info\" %}\nMind this.\n{% endhint %}\n", true),
+            ("Of <code class=\"expression\">space.vars.version</code>.", false),
+            ("{% if visitor.claims.plan %}\nSecret.\n{% endif %}\n", false),
+            (&format!("| a | b |\n| - | - |\n{rows}\n{{% if true %}}\nSecret.\n{{% endif %}}\n"), false),
+        ] {
+            assert_eq!(SharedDocument::new(parse(text)).is_same_for_all(), expected, "{text:.80}");
+        }
+    }
+}
