@@ -168,6 +168,12 @@ impl Addresses {
         Self { space: space.clone(), ..self.clone() }
     }
 
+    /// About how many bytes it takes.
+    pub(crate) fn weight(&self) -> usize {
+        let spaces = self.spaces.values().map(|(path, title)| path.len() + title.len() + 256);
+        spaces.chain(self.frames.values().map(|frame| frame.weight())).sum()
+    }
+
     /// Tells whether the site has a space.
     pub(crate) fn has(&self, space: &SpaceId) -> bool {
         self.spaces.contains_key(space)

@@ -7,12 +7,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use docs_core::{
-    model::{PageId, RevisionId, SiteId, SpaceId},
-    platform::{EntityTag, Moment},
+    model::{PageId, RevisionId, SiteId, SiteSpaceId, SpaceId},
+    platform::{EntityTag, Moment, OpenSite},
 };
 use quick_cache::{Weighter, sync::Cache};
 
-use crate::{frame::Frame, page::Rendered, request::Asked, visit::KnownSite};
+use crate::{
+    frame::Frame,
+    page::{Rendered, Surroundings},
+    request::Asked,
+    visit::{KnownSite, Visit},
+};
 
 /// Entries that are expected: how large the tables of the caches are at first.
 const EXPECTED: usize = 512;
@@ -27,15 +32,37 @@ pub(crate) struct FrameKey {
     pub(crate) computed: Option<EntityTag>,
 }
 
+/// A space of a site, with all that stands around its pages.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SpaceKey {
+    frame: FrameKey,
+    /// Its place on the site.
+    place: SiteSpaceId,
+    /// All that is known of the site: how it looks, what it consists of, and the revisions of its spaces.
+    site: blake3::Hash,
+    /// Where the site was asked for.
+    base: Box<str>,
+}
+
+impl SpaceKey {
+    pub(crate) fn of(visit: &Visit, (frame, place): (FrameKey, &SiteSpaceId)) -> Self {
+        let base = visit.found.site_base_path.as_str().into();
+        Self { frame, place: place.clone(), site: visit.site.hash, base }
+    }
+}
+
 /// An answer that shows a page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PageKey {
-    pub(crate) frame: FrameKey,
+    pub(crate) space: SpaceKey,
     pub(crate) page: PageId,
-    /// All that is known of the site: how it looks, what it consists of, and the revisions of its spaces.
-    pub(crate) site: blake3::Hash,
-    /// Where the site was asked for.
-    pub(crate) base: Arc<str>,
+}
+
+/// Where sites are asked for: the start of addresses that may lead to one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SiteStart {
+    pub(crate) origin: Box<str>,
+    pub(crate) path: Box<str>,
 }
 
 /// What is asked for by somebody of whom nothing is known.
@@ -76,6 +103,19 @@ impl Weighter<PageKey, Arc<Rendered>> for Weigh {
     }
 }
 
+impl Weighter<SpaceKey, Arc<Surroundings>> for Weigh {
+    fn weight(&self, _: &SpaceKey, around: &Arc<Surroundings>) -> u64 {
+        around.weight() as u64 + 512
+    }
+}
+
+impl Weighter<SiteStart, At<Option<Arc<OpenSite>>>> for Weigh {
+    fn weight(&self, start: &SiteStart, open: &At<Option<Arc<OpenSite>>>) -> u64 {
+        let site = open.found.as_ref().map_or(0, |open| open.weight());
+        (start.origin.len() + start.path.len() + site) as u64 + 256
+    }
+}
+
 impl Weighter<StrangerKey, At<Arc<PageKey>>> for Weigh {
     fn weight(&self, key: &StrangerKey, _: &At<Arc<PageKey>>) -> u64 {
         (key.origin.len() + key.path.len()) as u64 + 512
@@ -93,22 +133,38 @@ impl Weighter<SiteId, At<Arc<KnownSite>>> for Weigh {
 pub(crate) struct Caches {
     pub(crate) frames: Cache<FrameKey, Arc<Frame>, Weigh>,
     pub(crate) pages: Cache<PageKey, Arc<Rendered>, Weigh>,
+    pub(crate) surroundings: Cache<SpaceKey, Arc<Surroundings>, Weigh>,
     /// Which page it was that everybody was told.
     answered: Cache<StrangerKey, At<Arc<PageKey>>, Weigh>,
     /// What everybody is told of sites.
     sites: Cache<SiteId, At<Arc<KnownSite>>, Weigh>,
+    /// What strangers find where they ask for a site; `None` for what is not for everybody.
+    open: Cache<SiteStart, At<Option<Arc<OpenSite>>>, Weigh>,
 }
 
 impl Caches {
-    /// Caches of at most so many bytes, nearly half of them for content and as many for answers.
+    /// Caches of at most so many bytes: five sixteenths for content, as many for answers, and an eighth for what stands
+    /// around these.
     pub(crate) fn new(bytes: u64) -> Self {
         let small = bytes / 16;
         Self {
-            frames: Cache::with_weighter(EXPECTED, bytes / 2 - small, Weigh),
-            pages: Cache::with_weighter(EXPECTED, bytes / 2 - small, Weigh),
+            frames: Cache::with_weighter(EXPECTED, 5 * small, Weigh),
+            pages: Cache::with_weighter(EXPECTED, 5 * small, Weigh),
+            surroundings: Cache::with_weighter(EXPECTED, 2 * small, Weigh),
             answered: Cache::with_weighter(EXPECTED, small, Weigh),
             sites: Cache::with_weighter(EXPECTED, small, Weigh),
+            open: Cache::with_weighter(EXPECTED, small, Weigh),
         }
+    }
+
+    /// What strangers find where they ask for a site, where it is known and still holds.
+    pub(crate) fn open(&self, start: &SiteStart, moment: Moment) -> Option<Option<Arc<OpenSite>>> {
+        Some(self.open.get(start).filter(|kept| kept.moment == moment)?.found)
+    }
+
+    /// Keeps what strangers find where they ask for a site, as was found out in a moment or later.
+    pub(crate) fn keep_open(&self, start: SiteStart, moment: Moment, found: Option<Arc<OpenSite>>) {
+        self.open.insert(start, At { moment, found });
     }
 
     /// The page that answers what is asked for, where it is kept and still does.

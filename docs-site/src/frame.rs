@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use docs_core::model::{
-    ContentRef, FileId, GitBlob, PageBase, PageId, Revision, RevisionFile, RevisionPage, Timestamp,
+    ContentRef, FileId, GitBlob, PageBase, PageCover, PageId, PageLayout, Revision, RevisionFile,
+    RevisionPage, Timestamp,
 };
 
 use crate::address::encoded;
@@ -32,6 +33,8 @@ pub(crate) struct Entry {
     pub(crate) title: String,
     pub(crate) emoji: Option<String>,
     pub(crate) description: Option<String>,
+    /// What the page shows of itself beside its content.
+    pub(crate) look: PageLook,
     /// The path in the space; blank where there is none.
     pub(crate) path: String,
     pub(crate) updated_at: Option<Timestamp>,
@@ -47,6 +50,22 @@ pub(crate) struct Entry {
     pub(crate) is_unindexed: bool,
 }
 
+impl Entry {
+    /// What the page is about, where that is not blank.
+    pub(crate) fn about(&self) -> Option<&str> {
+        self.description.as_deref().filter(|text| !text.trim().is_empty())
+    }
+}
+
+/// What a page shows of itself beside its content.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PageLook {
+    pub(crate) layout: PageLayout,
+    pub(crate) cover: Option<PageCover>,
+    /// When it was changed, if it ever was.
+    pub(crate) changed_at: Option<Timestamp>,
+}
+
 /// The content of a space: what one visitor sees of one revision.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frame {
@@ -55,6 +74,8 @@ pub(crate) struct Frame {
     /// The entries of the top level.
     pub(crate) top: Vec<usize>,
     first: Option<usize>,
+    /// The pages that navigation shows, in their order.
+    navigated: Vec<usize>,
     files: HashMap<FileId, RevisionFile>,
     by_id: HashMap<PageId, usize>,
     by_path: HashMap<String, usize>,
@@ -86,6 +107,7 @@ impl Frame {
             stack.extend(below.into_iter().rev().map(|page| (page, Some(at))));
         }
         frame.first = frame.found_first();
+        frame.navigated = frame.documents().filter(|at| !frame.entries[*at].is_hidden).collect();
         frame
     }
 
@@ -144,9 +166,10 @@ impl Frame {
 
     /// The pages before and behind a page, of those that navigation shows.
     pub(crate) fn beside(&self, at: usize) -> (Option<usize>, Option<usize>) {
-        let shown = |page: &usize| !self.entries[*page].is_hidden;
-        let before = self.documents().filter(shown).take_while(|page| *page < at).last();
-        (before, self.documents().filter(shown).find(|page| *page > at))
+        let before = self.navigated.partition_point(|page| *page < at);
+        let behind = self.navigated.partition_point(|page| *page <= at);
+        let page = |index: usize| self.navigated.get(index).copied();
+        (before.checked_sub(1).and_then(page), page(behind))
     }
 
     /// A file.
@@ -175,6 +198,7 @@ fn entry(page: RevisionPage) -> (Entry, Vec<RevisionPage>) {
         description: None,
         path: String::new(),
         updated_at: base.updated_at.or(base.created_at),
+        look: PageLook::default(),
         git: None,
         parent: None,
         children: Vec::new(),
@@ -184,8 +208,10 @@ fn entry(page: RevisionPage) -> (Entry, Vec<RevisionPage>) {
     };
     match page {
         RevisionPage::Document(page) => {
+            let changed_at = page.base.updated_at;
             let entry = Entry {
-                description: page.description.filter(|text| !text.trim().is_empty()),
+                look: PageLook { layout: page.layout, cover: page.cover, changed_at },
+                description: page.description,
                 path: page.path,
                 git: page.git,
                 is_hidden: page.hidden,

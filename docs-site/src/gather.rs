@@ -19,6 +19,14 @@ const MAX_SPACES: usize = 20;
 /// Reusable contents by their spaces and ids.
 pub(crate) type Reused = HashMap<(SpaceId, ReusableId), Document>;
 
+/// What a page shows beside its own text.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    pub(crate) reused: Reused,
+    /// Whether the page or what it reuses shows something of specifications, whether or not they are there.
+    pub(crate) shows_specs: bool,
+}
+
 /// What is shown of specifications, by their slugs.
 pub(crate) type Specs = HashMap<(String, SpecSubject), Arc<SpecDetail>>;
 
@@ -27,6 +35,7 @@ pub(crate) type Specs = HashMap<(String, SpecSubject), Arc<SpecDetail>>;
 struct References {
     spaces: Vec<SpaceId>,
     reused: Vec<(Option<SpaceId>, ReusableId)>,
+    shows_specs: bool,
 }
 
 /// Reads what a document refers to: the pages of other spaces into `addresses`, reusable contents as they are answered.
@@ -37,12 +46,13 @@ pub(crate) async fn gather(
     visit: &Visit,
     caches: &Caches,
     document: &Document,
-    addresses: &mut Addresses,
-) -> Result<Reused> {
-    let mut reused = Reused::new();
+    addresses: &mut Arc<Addresses>,
+) -> Result<Gathered> {
+    let (mut reused, mut shows_specs) = (Reused::new(), false);
     let own = addresses.space.clone();
     let mut waiting = vec![(own, References::of(document))];
     while let Some((space, found)) = waiting.pop() {
+        shows_specs |= found.shows_specs;
         for other in found.spaces {
             load(visit, caches, addresses, &other).await?;
         }
@@ -61,7 +71,7 @@ pub(crate) async fn gather(
             reused.insert(key, document);
         }
     }
-    Ok(reused)
+    Ok(Gathered { reused, shows_specs })
 }
 
 /// Reads what a page and its reusable contents show of specifications.
@@ -71,9 +81,12 @@ pub(crate) async fn gather(
 pub(crate) async fn gather_specs(
     visit: &Visit,
     (space, page): (&SpaceId, &PageId),
-    (document, reused): (&Document, &Reused),
+    (document, Gathered { reused, shows_specs: any }): (&Document, &Gathered),
 ) -> Result<Specs> {
     let mut specs = Specs::new();
+    if !any {
+        return Ok(specs);
+    }
     if shows_specs(document) {
         add(&mut specs, visit.content(space).get_page_specs(page).await)?;
     }
@@ -86,7 +99,7 @@ pub(crate) async fn gather_specs(
 }
 
 /// Tells whether a document shows something of specifications, whether or not they are there.
-pub(crate) fn shows_specs(document: &Document) -> bool {
+fn shows_specs(document: &Document) -> bool {
     document.parts().any(|part| matches!(part, Part::Block(block) if SpecSubject::of(&block.kind).is_some()))
 }
 
@@ -102,7 +115,7 @@ fn add(specs: &mut Specs, found: Result<Vec<ShownSpec>>) -> Result<()> {
 }
 
 /// Reads the pages of a space of the site.
-async fn load(visit: &Visit, caches: &Caches, addresses: &mut Addresses, space: &SpaceId) -> Result<()> {
+async fn load(visit: &Visit, caches: &Caches, addresses: &mut Arc<Addresses>, space: &SpaceId) -> Result<()> {
     let is_known = addresses.frames.contains_key(space) || addresses.frames.len() > MAX_SPACES;
     if is_known || !addresses.has(space) {
         return Ok(());
@@ -110,7 +123,7 @@ async fn load(visit: &Visit, caches: &Caches, addresses: &mut Addresses, space: 
     let places = visit.places();
     let Some(place) = places.iter().find(|place| place.space.space.id == *space) else { return Ok(()) };
     match visit.frame(caches, place).await {
-        Ok(frame) => drop(addresses.frames.insert(space.clone(), frame)),
+        Ok(frame) => drop(Arc::make_mut(addresses).frames.insert(space.clone(), frame)),
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
@@ -125,7 +138,7 @@ pub(crate) async fn gather_references<'r>(
     visit: &Visit,
     caches: &Caches,
     targets: impl Iterator<Item = &'r ContentRef>,
-    addresses: &mut Addresses,
+    addresses: &mut Arc<Addresses>,
 ) -> Result<()> {
     let mut found = References::default();
     targets.for_each(|target| found.add(target));
@@ -148,6 +161,7 @@ impl References {
     }
 
     fn block(&mut self, kind: &BlockKind) {
+        self.shows_specs |= SpecSubject::of(kind).is_some();
         match kind {
             BlockKind::ContentRef { target } | BlockKind::ReusableContent { target } => self.add(target),
             BlockKind::Table(table) => {

@@ -32,6 +32,7 @@ mod claims;
 mod export;
 mod frame;
 mod gather;
+mod html;
 mod machine;
 mod mount;
 mod page;

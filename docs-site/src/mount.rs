@@ -18,7 +18,7 @@ use crate::{
         takes_gzip,
     },
     assets::{Asset, MCP, OWN},
-    cache::{Caches, PageKey, StrangerKey},
+    cache::{Caches, PageKey, SiteStart, SpaceKey, StrangerKey},
     claims::{claims, is_claim, kept},
     frame::EntryKind,
     machine::{feed, full_list, mcp, page_markdown, robots, short_list, sitemap},
@@ -29,7 +29,7 @@ use crate::{
     request::{Asked, Base, HostKind, TOKEN_PARAMETER},
     sent::{self, Expected},
     theme,
-    visit::{Arrival, Visit},
+    visit::{Arrival, Kept, Visit},
 };
 
 /// What a host may decide.
@@ -217,6 +217,14 @@ impl Shared {
             .flatten()
     }
 
+    /// Where a request may begin to name a site: on the platform's own host that takes a segment.
+    fn start(&self, asked: &Asked<'_>, path: &str) -> SiteStart {
+        let below = path.strip_prefix(&self.prefix).filter(|_| asked.host == HostKind::Platform);
+        let end = below.map_or(0, |below| self.prefix.len() + below.find('/').unwrap_or(below.len()));
+        let path = path.get(..end).unwrap_or_default();
+        SiteStart { origin: (&*asked.origin).into(), path: path.into() }
+    }
+
     /// The answer to a stranger that was kept, where it still holds in a moment.
     async fn answered(&self, asked: &Asked<'_>, moment: Option<Moment>) -> Option<Response> {
         let page = self.caches.answered(&StrangerKey::of(asked)?, moment?)?;
@@ -244,7 +252,8 @@ impl Shared {
         {
             return Ok(response);
         }
-        let kept = moment.map(|moment| (moment, self.caches()));
+        let kept =
+            moment.map(|moment| Kept { moment, caches: self.caches(), start: self.start(asked, path) });
         let visit = match Visit::of(&self.platform, asked, path, kept).await? {
             Arrival::Here(visit) => *visit,
             Arrival::Moved(to) => return Ok(redirect(&moved(asked, path, to), &self.policy)),
@@ -419,12 +428,8 @@ impl Shared {
                 if asked.prefers_markdown() {
                     return self.markdown(asked, visit, at).await;
                 }
-                let key = PageKey {
-                    frame: key,
-                    page: frame.entries[at].id.clone(),
-                    site: visit.site.hash,
-                    base: visit.found.base_path.as_str().into(),
-                };
+                let space = SpaceKey::of(visit, (key, &place.space.id));
+                let key = PageKey { space, page: frame.entries[at].id.clone() };
                 return self.html(asked, visit, key, at).await;
             }
             // A group has no page of its own: its first one stands for it.

@@ -8,17 +8,19 @@ use std::{
 
 use docs_core::{
     Actor, Error, ErrorKind, Platform, Result,
+    content::Evaluated,
     model::{
-        Customization, ElsewhereTarget, PublishedSite, PublishedUrl, RedirectSource, ResolveUrl,
-        ResolveVisitor, ResolvedContent, ResolvedUrl, SearchSite, SiteSpaceId, SiteVisibility, SpaceId,
+        Customization, Document, ElsewhereTarget, PageId, PublishedSite, PublishedUrl, RedirectSource,
+        ResolveUrl, ResolveVisitor, ResolvedContent, ResolvedElsewhere, ResolvedUrl, RevisionId, SearchSite,
+        SiteSpaceId, SiteVisibility, SpaceId,
     },
-    platform::{ContentHandle, Moment, Shown, SiteHandle, SpaceHandle},
+    platform::{ContentHandle, Moment, OpenSite, Shown, SiteHandle, SpaceHandle},
     store::PageRequest,
 };
 
 use crate::{
     address::{Addresses, Loads, Place, find_place, places},
-    cache::{Caches, FrameKey},
+    cache::{Caches, FrameKey, SiteStart},
     claims::claims,
     frame::Frame,
     preview::{Preview, Version},
@@ -37,6 +39,17 @@ pub(crate) enum Arrival {
     SignIn(String),
 }
 
+/// What is kept for strangers.
+#[derive(Debug)]
+pub(crate) struct Kept<'c> {
+    /// When they came: it was asked for before anything was read.
+    pub(crate) moment: Moment,
+    /// What was found out in that moment.
+    pub(crate) caches: &'c Caches,
+    /// Where their request may begin to name a site.
+    pub(crate) start: SiteStart,
+}
+
 /// Who came to which site, and what of it they may read.
 #[derive(Debug)]
 pub(crate) struct Visit {
@@ -46,6 +59,8 @@ pub(crate) struct Visit {
     pub(crate) site: Arc<KnownSite>,
     /// When it was found out, or before, where the visitor is a stranger.
     pub(crate) moment: Option<Moment>,
+    /// What lets them in, where that is kept for the moment.
+    open: Option<Arc<OpenSite>>,
     /// Equal for visitors who are told the same.
     audience: Arc<str>,
     /// Whether everybody is told the same, so that shared caches may keep it.
@@ -88,15 +103,15 @@ impl KnownSite {
     async fn find(
         platform: &Platform,
         (actor, content): (&Actor, &ResolvedContent),
-        kept: Option<(Moment, &Caches)>,
+        kept: Option<&Kept<'_>>,
     ) -> Result<Arc<Self>> {
-        if let Some(site) = kept.and_then(|(moment, caches)| caches.site(&content.site, moment)) {
+        if let Some(site) = kept.and_then(|kept| kept.caches.site(&content.site, kept.moment)) {
             return Ok(site);
         }
         let site = platform.as_actor(actor).org(&content.organization).site(&content.site);
         let site = Self::of(site.with_share_key(content.share_key.as_deref()).published().await?)?;
         Ok(match kept {
-            Some((moment, caches)) => caches.keep_site(&content.site, moment, site),
+            Some(kept) => kept.caches.keep_site(&content.site, kept.moment, site),
             None => Arc::new(site),
         })
     }
@@ -127,9 +142,23 @@ pub(crate) struct Copied {
     pub(crate) url: Option<String>,
 }
 
+impl Arrival {
+    /// Where something else is, or where visitors sign in.
+    fn elsewhere(to: ResolvedElsewhere) -> Self {
+        match to.target {
+            ElsewhereTarget::External => Self::SignIn(to.redirect),
+            ElsewhereTarget::Application | ElsewhereTarget::Content => Self::Moved(to.redirect),
+        }
+    }
+}
+
+/// The audience of all of whom nothing is known: the site, and the share link that they came in by.
+fn unknown_audience(content: &ResolvedContent) -> String {
+    format!("{} {}", content.site, content.share_key.as_deref().unwrap_or_default())
+}
+
 impl Visit {
-    /// Finds out what a request leads to. For a stranger `kept` is a moment that was asked for before anything was
-    /// read, and where what holds in it is kept.
+    /// Finds out what a request leads to, for a stranger with what is `kept` for them.
     ///
     /// # Errors
     /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that a sign-in
@@ -138,28 +167,31 @@ impl Visit {
         platform: &Platform,
         asked: &Asked<'_>,
         path: &str,
-        kept: Option<(Moment, &Caches)>,
+        kept: Option<Kept<'_>>,
     ) -> Result<Arrival> {
+        let url = PublishedUrl::new(format!("{}{path}", asked.origin));
+        let url = url.map_err(|_| Error::not_found("published content"))?;
+        if let Some(kept) = &kept
+            && let Some(arrival) = Self::of_open(platform, &url, kept).await?
+        {
+            return Ok(arrival);
+        }
         let handed = asked.handed_token().or_else(|| asked.visitor_token());
         let token = handed.clone().or_else(|| asked.kept_token());
         let has_token = token.is_some();
-        let url = format!("{}{path}", asked.origin);
         let ask = ResolveUrl {
-            url: PublishedUrl::new(url).map_err(|_| Error::not_found("published content"))?,
+            url,
             // Who came with an old token signs in again; one that is new and wrong would lead round in circles.
             redirect_on_error: Some(handed.is_none()),
             visitor: Some(ResolveVisitor { jwt_token: token, unsigned_claims: Some(claims(asked)) }),
         };
         let content = match platform.resolve_url(&ask).await? {
             ResolvedUrl::Content(content) => *content,
-            ResolvedUrl::Redirect(to) if to.target == ElsewhereTarget::External => {
-                return Ok(Arrival::SignIn(to.redirect));
-            }
-            ResolvedUrl::Redirect(to) => return Ok(Arrival::Moved(to.redirect)),
+            ResolvedUrl::Redirect(to) => return Ok(Arrival::elsewhere(to)),
         };
         let actor = platform.authenticate(&content.api_token).await?;
         let is_known = has_token || content.context_id.is_some();
-        let kept = kept.filter(|_| !is_known && content.share_key.is_none());
+        let kept = kept.as_ref().filter(|_| !is_known && content.share_key.is_none());
         let site = KnownSite::find(platform, (&actor, &content), kept).await?;
         let audience = match is_known {
             // Addresses of files end with the token of a visitor who is known, so what holds them is kept as long. What
@@ -169,13 +201,14 @@ impl Visit {
                 let known = format!("{} {context}", content.api_token);
                 blake3::hash(known.as_bytes()).to_hex().to_string()
             }
-            false => format!("{} {}", content.site, content.share_key.as_deref().unwrap_or_default()),
+            false => unknown_audience(&content),
         };
         let is_open = matches!(site.site.visibility, SiteVisibility::Public | SiteVisibility::Unlisted);
         Ok(Arrival::Here(Box::new(Self {
             platform: platform.clone(),
             actor,
-            moment: kept.map(|(moment, _)| moment),
+            moment: kept.map(|kept| kept.moment),
+            open: None,
             audience: audience.into(),
             is_for_all: is_open && !is_known,
             preview: None,
@@ -183,6 +216,39 @@ impl Visit {
             found: content,
             site,
         })))
+    }
+
+    /// The same for a stranger on a site that everybody may read: what lets them in is read once in a moment. `None`
+    /// for what is no such site.
+    async fn of_open(platform: &Platform, url: &PublishedUrl, kept: &Kept<'_>) -> Result<Option<Arrival>> {
+        let open = match kept.caches.open(&kept.start, kept.moment) {
+            Some(open) => open,
+            None => {
+                let open = OpenSite::find(platform, url).await?.map(Arc::new);
+                kept.caches.keep_open(kept.start.clone(), kept.moment, open.clone());
+                open
+            }
+        };
+        let Some(open) = open else { return Ok(None) };
+        let content = match open.resolve(url).await? {
+            Some(ResolvedUrl::Content(content)) => *content,
+            Some(ResolvedUrl::Redirect(to)) => return Ok(Some(Arrival::elsewhere(to))),
+            None => return Ok(None),
+        };
+        let actor = Actor::Visitor(open.visitor().clone());
+        let site = KnownSite::find(platform, (&actor, &content), Some(kept)).await?;
+        Ok(Some(Arrival::Here(Box::new(Self {
+            platform: platform.clone(),
+            actor,
+            moment: Some(kept.moment),
+            open: Some(open),
+            audience: unknown_audience(&content).into(),
+            is_for_all: matches!(site.site.visibility, SiteVisibility::Public | SiteVisibility::Unlisted),
+            preview: None,
+            copy: None,
+            found: content,
+            site,
+        }))))
     }
 
     /// How a space of the site looks.
@@ -257,6 +323,28 @@ impl Visit {
     /// The space of a preview as its member reads it.
     pub(crate) fn member_space<'v>(&'v self, preview: &'v Preview) -> SpaceHandle<'v> {
         self.platform.as_actor(&preview.actor).space(&preview.space)
+    }
+
+    /// The document of a page as the visitor sees it, of a revision of a space or a later one; `None` for a page
+    /// without content.
+    ///
+    /// # Errors
+    /// `NotFound` where the page is none of the visitor's.
+    pub(crate) async fn page_document(
+        &self,
+        (space, revision): (&SpaceId, &RevisionId),
+        page: &PageId,
+    ) -> Result<Option<Arc<Document>>> {
+        // What was kept before the revision came must not be kept as what that shows.
+        match self.open.as_ref().filter(|open| self.is_live() && open.shows(space, revision)) {
+            Some(open) => open.find_page_document(space, page, Evaluated::Yes).await,
+            None => self.content(space).find_page_document(page, Evaluated::Yes).await,
+        }
+    }
+
+    /// Tells whether the site is shown as it is, and by this server.
+    pub(crate) const fn is_live(&self) -> bool {
+        self.preview.is_none() && self.copy.is_none()
     }
 
     /// The spaces of the site.

@@ -32,7 +32,7 @@ pub(crate) async fn feed(visit: &Visit, caches: &Caches) -> Result<String> {
             items.push(Item {
                 at,
                 title: page.title.clone(),
-                description: page.description.clone(),
+                description: page.about().map(str::to_owned),
                 url: visit.address(&base, &format!("{}{path}", place.path)),
             });
         }

@@ -45,7 +45,7 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
             // Brackets would end the label.
             let label = one_line(&page.title).replace(['[', ']'], "");
             out.push_str(&format!("- [{label}]({base}{}{path}.md)", place.path));
-            if let Some(text) = &page.description {
+            if let Some(text) = page.about() {
                 out.push_str(&format!(": {}", one_line(text)));
             }
             out.push('\n');

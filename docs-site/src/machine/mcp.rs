@@ -226,7 +226,7 @@ impl Tools {
                     continue;
                 }
                 let (page, path) = (&frame.entries[at], frame.address(at));
-                pages.push(json!({ "title": page.title, "description": page.description,
+                pages.push(json!({ "title": page.title, "description": page.about(),
                     "url": format!("{base}{}{path}", place.path), "space": place.space.title }));
             }
         }

@@ -1,38 +1,58 @@
 //! What stands around the content of a page: its title, the way to it, its outline, and the pages beside it.
 
-use docs_core::model::{CoverSize, DocumentPage};
+use docs_core::model::CoverSize;
 use maud::{Markup, html};
 use url::Url;
 
 use super::{Scene, head::markdown_address};
-use crate::{address::encoded, frame::EntryKind, render::OutlineEntry};
+use crate::{
+    address::encoded,
+    frame::{Entry, EntryKind},
+    html::Html,
+    render::OutlineEntry,
+};
 
-/// The content of a page and what stands directly around it.
-pub(super) fn article(scene: &Scene<'_>, page: &DocumentPage, at: usize, body: Option<Markup>) -> Markup {
-    let layout = page.layout;
-    html! {
-        // Each text has the direction of its own first letters: what stands before it may be of another language.
-        article {
-            @if layout.cover { (cover(scene, page)) }
-            (crumbs(scene, at))
-            @if layout.title {
-                h1 dir="auto" {
-                    @if let Some(emoji) = &page.base.emoji { span.emoji { (emoji.as_str()) } " " }
-                    (page.base.title)
-                }
-            }
-            @if layout.description {
-                @if let Some(text) = page.description.as_deref().filter(|text| !text.trim().is_empty()) {
-                    p.lead dir="auto" { (text) }
-                }
-            }
-            @match body {
-                Some(body) => div.text dir="auto" { (body) },
-                None => @if page.pages.is_empty() { p.empty { (scene.words.no_content) } } @else { (below(scene, at)) },
-            }
+/// Writes the content of a page and what stands directly around it.
+pub(super) fn write_article(
+    html: &mut Html,
+    (scene, at): (&Scene<'_>, usize),
+    body: Option<impl Fn(&mut Html)>,
+) {
+    let page = &scene.frame.entries[at];
+    let layout = page.look.layout;
+    // Each text has the direction of its own first letters: what stands before it may be of another language.
+    html.tags("<article>");
+    if layout.cover {
+        html.markup(&cover(scene, page));
+    }
+    html.markup(&crumbs(scene, at));
+    if layout.title {
+        html.tags("<h1 dir=\"auto\">");
+        if let Some(emoji) = &page.emoji {
+            html.tags("<span class=\"emoji\">").text(emoji).tags("</span> ");
         }
-        @if layout.pagination && scene.look.pagination.enabled { (beside(scene, at)) }
-        @if layout.metadata { (metadata(scene, page, at)) }
+        html.text(&page.title).tags("</h1>");
+    }
+    if let Some(text) = page.about().filter(|_| layout.description) {
+        html.tags("<p class=\"lead\" dir=\"auto\">").text(text).tags("</p>");
+    }
+    match body {
+        Some(write) => {
+            html.tags("<div class=\"text\" dir=\"auto\">");
+            write(html);
+            html.tags("</div>");
+        }
+        None if page.children.is_empty() => {
+            html.tags("<p class=\"empty\">").text(scene.words.no_content).tags("</p>");
+        }
+        None => html.markup(&below(scene, at)),
+    }
+    html.tags("</article>");
+    if layout.pagination && scene.look.pagination.enabled {
+        html.markup(&beside(scene, at));
+    }
+    if layout.metadata {
+        html.markup(&metadata(scene, at));
     }
 }
 
@@ -47,7 +67,7 @@ fn below(scene: &Scene<'_>, at: usize) -> Markup {
                     @if let Some(href) = scene.addresses.of_entry(&scene.addresses.space, &scene.frame, child) {
                         a.card href=(href) {
                             span.name { (entry.title) }
-                            @if let Some(text) = &entry.description { span.about { (text) } }
+                            @if let Some(text) = entry.about() { span.about { (text) } }
                         }
                     }
                 }
@@ -56,12 +76,12 @@ fn below(scene: &Scene<'_>, at: usize) -> Markup {
     }
 }
 
-fn cover(scene: &Scene<'_>, page: &DocumentPage) -> Markup {
-    let Some(cover) = &page.cover else { return Markup::default() };
+fn cover(scene: &Scene<'_>, page: &Entry) -> Markup {
+    let Some(cover) = &page.look.cover else { return Markup::default() };
     let picture = |of: &Option<_>| of.as_ref().and_then(|of| scene.addresses.picture(of));
     let Some(light) = picture(&cover.reference) else { return Markup::default() };
     let dark = picture(&cover.reference_dark);
-    let class = match page.layout.cover_size {
+    let class = match page.look.layout.cover_size {
         CoverSize::Hero => "page-cover",
         CoverSize::Full => "page-cover full",
     };
@@ -118,10 +138,11 @@ fn beside(scene: &Scene<'_>, at: usize) -> Markup {
     }
 }
 
-fn metadata(scene: &Scene<'_>, page: &DocumentPage, at: usize) -> Markup {
+fn metadata(scene: &Scene<'_>, at: usize) -> Markup {
+    let changed_at = scene.frame.entries[at].look.changed_at;
     html! {
         div.metadata {
-            @if let Some(time) = page.base.updated_at {
+            @if let Some(time) = changed_at {
                 span {
                     (scene.words.last_updated) " "
                     time datetime=(time) { (time.to_string().get(..10).unwrap_or_default()) }
@@ -160,21 +181,25 @@ fn edit_form(tree: &str) -> Option<String> {
     Some(format!("{}/{}/edit/{}", url.origin().ascii_serialization(), before.join("/"), branch.join("/")))
 }
 
-/// The headings of a page.
-pub(super) fn aside(scene: &Scene<'_>, page: &DocumentPage, headings: &[OutlineEntry]) -> Markup {
-    if !page.layout.outline || headings.len() < 2 {
-        return html! { div.outline.empty {} };
+/// Writes the headings of a page.
+pub(super) fn write_aside(html: &mut Html, (scene, at): (&Scene<'_>, usize), headings: &[OutlineEntry]) {
+    if !scene.frame.entries[at].look.layout.outline || headings.len() < 2 {
+        html.tags("<div class=\"outline empty\"></div>");
+        return;
     }
-    html! {
-        nav.outline aria-label=(scene.words.on_this_page) {
-            p.head { (scene.words.on_this_page) }
-            ul {
-                @for heading in headings {
-                    li class={ "level-" (heading.level) } { a href={ "#" (heading.anchor) } dir="auto" { (heading.text) } }
-                }
-            }
-        }
+    let title = scene.words.on_this_page;
+    html.tags("<nav class=\"outline\"").attribute(" aria-label=\"", title).tags("><p class=\"head\">");
+    html.text(title).tags("</p><ul>");
+    for heading in headings {
+        let level = match heading.level {
+            1 => "<li class=\"level-1\">",
+            2 => "<li class=\"level-2\">",
+            _ => "<li class=\"level-3\">",
+        };
+        html.tags(level).tags("<a").attribute(" href=\"#", &heading.anchor).tags(" dir=\"auto\">");
+        html.text(&heading.text).tags("</a></li>");
     }
+    html.tags("</ul></nav>");
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! The head of a page: what browsers, search engines and other sites are told of it.
 
-use docs_core::model::{DocumentPage, SiteVisibility};
+use docs_core::model::{SiteVisibility, Timestamp};
 use maud::{Markup, PreEscaped, html};
-use serde_json::json;
+use serde::Serialize;
 
-use super::Scene;
-use crate::assets::{Asset, OWN};
+use super::{Scene, template::Slot};
+use crate::{
+    assets::{Asset, OWN},
+    html::Html,
+};
 
 /// What is told of a page.
 #[derive(Debug, Default)]
@@ -17,7 +20,7 @@ pub(super) struct Head {
     pub(super) markdown: Option<String>,
     pub(super) is_indexed: bool,
     /// What is told in JSON-LD.
-    pub(super) linked_data: Option<serde_json::Value>,
+    pub(super) linked_data: Option<String>,
     /// The page that is shown, of the entries of its space.
     pub(super) current: Option<usize>,
     /// Whether the tree of pages is left out.
@@ -26,39 +29,102 @@ pub(super) struct Head {
 }
 
 /// What is told of a page with content.
-pub(super) fn page_head(scene: &Scene<'_>, page: &DocumentPage, at: usize) -> Head {
+pub(super) fn page_head(scene: &Scene<'_>, at: usize) -> Head {
+    let page = &scene.frame.entries[at];
     let canonical = scene.canonical(at);
-    let crumbs: Vec<_> = scene.frame.above(at).collect();
-    let items: Vec<serde_json::Value> = crumbs
-        .iter()
-        .rev()
-        .chain([&at])
-        .enumerate()
-        .map(|(index, at)| {
-            let entry = &scene.frame.entries[*at];
-            json!({ "@type": "ListItem", "position": index + 1, "name": entry.title, "item": scene.canonical(*at) })
-        })
-        .collect();
-    let linked_data = json!([
-        { "@context": "https://schema.org", "@type": "TechArticle", "headline": page.base.title,
-          "description": page.description, "url": canonical, "dateModified": page.base.updated_at,
-          "inLanguage": scene.words.language,
-          "isPartOf": { "@type": "WebSite", "name": scene.title(), "url": scene.visit.has_address().then_some(&scene.canonical_base) } },
-        { "@context": "https://schema.org", "@type": "BreadcrumbList", "itemListElement": items },
-    ]);
+    let linked_data = linked_data(scene, canonical.as_deref(), at);
     Head {
-        title: page.base.title.clone(),
+        title: page.title.clone(),
         description: page.description.clone(),
         markdown: markdown_address(scene, at),
         canonical,
         is_indexed: scene.visit.site.site.visibility == SiteVisibility::Public
-            && !page.no_robots_index
+            && !page.is_unindexed
             && scene.visit.preview.is_none(),
         linked_data: Some(linked_data),
         current: Some(at),
-        is_without_tree: !page.layout.table_of_contents,
-        is_wide: page.layout.width == docs_core::model::PageWidth::Wide,
+        is_without_tree: !page.look.layout.table_of_contents,
+        is_wide: page.look.layout.width == docs_core::model::PageWidth::Wide,
     }
+}
+
+/// What is told in JSON-LD of a page, and of the way to it.
+#[derive(Serialize)]
+struct LinkedData<'p>(Article<'p>, Crumbs<'p>);
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Article<'p> {
+    #[serde(rename = "@context")]
+    context: &'static str,
+    #[serde(rename = "@type")]
+    kind: &'static str,
+    date_modified: Option<Timestamp>,
+    description: Option<&'p str>,
+    headline: &'p str,
+    in_language: &'static str,
+    is_part_of: WebSite<'p>,
+    url: Option<&'p str>,
+}
+
+#[derive(Serialize)]
+struct WebSite<'p> {
+    #[serde(rename = "@type")]
+    kind: &'static str,
+    name: &'p str,
+    url: Option<&'p str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Crumbs<'p> {
+    #[serde(rename = "@context")]
+    context: &'static str,
+    #[serde(rename = "@type")]
+    kind: &'static str,
+    item_list_element: Vec<Crumb<'p>>,
+}
+
+#[derive(Serialize)]
+struct Crumb<'p> {
+    #[serde(rename = "@type")]
+    kind: &'static str,
+    item: Option<String>,
+    name: &'p str,
+    position: usize,
+}
+
+const SCHEMA: &str = "https://schema.org";
+
+fn linked_data(scene: &Scene<'_>, canonical: Option<&str>, at: usize) -> String {
+    let page = &scene.frame.entries[at];
+    let mut way: Vec<usize> = scene.frame.above(at).collect();
+    way.reverse();
+    way.push(at);
+    let crumb = |(index, at): (usize, &usize)| Crumb {
+        kind: "ListItem",
+        item: scene.canonical(*at),
+        name: &scene.frame.entries[*at].title,
+        position: index + 1,
+    };
+    let article = Article {
+        context: SCHEMA,
+        kind: "TechArticle",
+        date_modified: page.look.changed_at,
+        description: page.description.as_deref(),
+        headline: &page.title,
+        in_language: scene.words.language,
+        is_part_of: WebSite {
+            kind: "WebSite",
+            name: scene.title(),
+            url: scene.visit.has_address().then_some(&scene.canonical_base),
+        },
+        url: canonical,
+    };
+    let crumbs = way.iter().enumerate().map(crumb).collect();
+    let crumbs = Crumbs { context: SCHEMA, kind: "BreadcrumbList", item_list_element: crumbs };
+    // Texts and numbers alone are always JSON.
+    serde_json::to_string(&LinkedData(article, crumbs)).unwrap_or_default()
 }
 
 /// The address of a page as Markdown.
@@ -67,10 +133,9 @@ pub(super) fn markdown_address(scene: &Scene<'_>, at: usize) -> Option<String> {
     Some(if own.ends_with('/') { format!("{own}index.md") } else { format!("{own}.md") })
 }
 
-/// The head as HTML.
-pub(super) fn markup(scene: &Scene<'_>, head: &Head) -> Markup {
+/// The head as HTML, with slots for what is told of a page.
+pub(super) fn markup(scene: &Scene<'_>) -> Markup {
     let site = scene.title();
-    let title = if head.title.is_empty() { site.to_owned() } else { format!("{} | {site}", head.title) };
     let own = |name: &str| format!("{}{OWN}/{name}", scene.site_base());
     let theme = scene.visit.site.sheet(&scene.place.space.id).name;
     let loaded = |url| scene.addresses.loaded(url);
@@ -80,7 +145,7 @@ pub(super) fn markup(scene: &Scene<'_>, head: &Head) -> Markup {
     html! {
         meta charset="utf-8";
         meta name="viewport" content="width=device-width, initial-scale=1";
-        title { (title) }
+        title { (Slot::Title) }
         link rel="stylesheet" href=(own(&Asset::style_sheet().name));
         link rel="stylesheet" href={ (scene.base()) (OWN) "/" (theme) };
         script src=(own(&Asset::script().name)) {}
@@ -91,6 +156,38 @@ pub(super) fn markup(scene: &Scene<'_>, head: &Head) -> Markup {
             }
             None => link rel="icon" type="image/svg+xml" href={ (scene.base()) (OWN) "/icon.svg" };
         }
+        (Slot::Told)
+        @if scene.visit.has_address() {
+            link rel="alternate" type="application/rss+xml" title=(site) href={ (scene.site_base()) "rss.xml" };
+        }
+        meta property="og:site_name" content=(site);
+        meta property="og:title" content=(Slot::Name);
+        meta property="og:type" content="article";
+        (Slot::Shared)
+        @if let Some(url) = picture {
+            meta property="og:image" content=(url.as_str());
+            meta name="twitter:card" content="summary_large_image";
+        }
+        (Slot::Data)
+    }
+}
+
+/// Writes the title of a page with that of its site.
+pub(super) fn write_title(html: &mut Html, scene: &Scene<'_>, head: &Head) {
+    if !head.title.is_empty() {
+        html.text(&head.title).tags(" | ");
+    }
+    html.text(scene.title());
+}
+
+/// Writes the title of a page, or of its site where it has none.
+pub(super) fn write_name(html: &mut Html, scene: &Scene<'_>, head: &Head) {
+    html.text(if head.title.is_empty() { scene.title() } else { &head.title });
+}
+
+/// What browsers and search engines are told of a page.
+pub(super) fn told(scene: &Scene<'_>, head: &Head) -> Markup {
+    html! {
         @if let Some(text) = &head.description { meta name="description" content=(text); }
         @if !head.is_indexed { meta name="robots" content="noindex"; }
         @if let Some(url) = &head.canonical { link rel="canonical" href=(url); }
@@ -98,18 +195,20 @@ pub(super) fn markup(scene: &Scene<'_>, head: &Head) -> Markup {
             @for (language, url) in scene.alternates() { link rel="alternate" hreflang=(language) href=(url); }
         }
         @if let Some(url) = &head.markdown { link rel="alternate" type="text/markdown" href=(url); }
-        @if scene.visit.has_address() {
-            link rel="alternate" type="application/rss+xml" title=(site) href={ (scene.site_base()) "rss.xml" };
-        }
-        meta property="og:site_name" content=(site);
-        meta property="og:title" content=(if head.title.is_empty() { site } else { &head.title });
-        meta property="og:type" content="article";
+    }
+}
+
+/// What other sites are told of a page beside its title.
+pub(super) fn shared(head: &Head) -> Markup {
+    html! {
         @if let Some(text) = &head.description { meta property="og:description" content=(text); }
         @if let Some(url) = &head.canonical { meta property="og:url" content=(url); }
-        @if let Some(url) = picture {
-            meta property="og:image" content=(url.as_str());
-            meta name="twitter:card" content="summary_large_image";
-        }
+    }
+}
+
+/// The JSON-LD of a page.
+pub(super) fn data(head: &Head) -> Markup {
+    html! {
         @if let Some(data) = &head.linked_data {
             script type="application/ld+json" { (PreEscaped(within_script(data))) }
         }
@@ -117,6 +216,20 @@ pub(super) fn markup(scene: &Scene<'_>, head: &Head) -> Markup {
 }
 
 /// JSON that can stand in a script: nothing in it ends the script.
-fn within_script(data: &serde_json::Value) -> String {
-    data.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+fn within_script(data: &str) -> String {
+    let mut out = String::with_capacity(data.len() + 64);
+    let mut done = 0;
+    for (at, byte) in data.bytes().enumerate() {
+        let written = match byte {
+            b'<' => "\\u003c",
+            b'>' => "\\u003e",
+            b'&' => "\\u0026",
+            _ => continue,
+        };
+        out.push_str(data.get(done..at).unwrap_or_default());
+        out.push_str(written);
+        done = at + 1;
+    }
+    out.push_str(data.get(done..).unwrap_or_default());
+    out
 }

@@ -25,7 +25,7 @@ pub(crate) async fn missing_page(visit: &Visit, caches: &Caches) -> Result<Rende
             p { a.button.primary href=(scene.base()) { (scene.words.home) } }
         }
     };
-    let html = shell::shell(&scene, &head, &main, &Markup::default()).into_string();
+    let html = shell::shell_around(&scene, &head, &main);
     Ok(Rendered::new(html, false))
 }
 

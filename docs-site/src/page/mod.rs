@@ -7,25 +7,25 @@ mod missing;
 mod parts;
 mod search;
 mod shell;
+mod template;
 mod tree;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use docs_core::{
     Error, Result,
-    content::Evaluated,
-    model::{ContentFormat, ContentRef, Customization, DocumentPage, RevisionPage},
-    platform::Shown,
+    model::{ContentRef, Customization, Document, RevisionId},
 };
 use tokio::sync::OnceCell;
 
 use crate::{
     address::{Addresses, Place, encoded},
     answer::gzipped,
-    cache::{Caches, Tagged},
+    cache::{Caches, SpaceKey, Tagged},
     frame::{EntryKind, Frame},
-    gather::{Reused, Specs, gather, gather_references, gather_specs, shows_specs},
+    gather::{Gathered, Reused, Specs, gather, gather_references, gather_specs},
+    html::Html,
     render::{Counter, Renderer, outline},
     visit::Visit,
     words::Words,
@@ -36,6 +36,7 @@ pub(crate) use self::{
     missing::{bare_page, missing_page, moved_page, sign_in_page},
     search::{Found, Outcome, results_as_json, search, search_page},
 };
+use self::{template::Template, tree::Tree};
 
 /// A page as it is sent.
 #[derive(Debug)]
@@ -73,14 +74,35 @@ pub(crate) struct Scene<'s> {
     pub(crate) places: Vec<Place<'s>>,
     pub(crate) look: &'s Customization,
     pub(crate) words: &'static Words,
-    pub(crate) addresses: Addresses,
+    pub(crate) addresses: Arc<Addresses>,
     pub(crate) frame: Arc<Frame>,
+    /// The revision that the content is of.
+    revision: RevisionId,
+    around: Arc<Surroundings>,
     /// The path of the space, with a slash at its end.
     base: String,
     /// The address of the site besides others, with a slash at its end.
     pub(crate) canonical_base: String,
     /// The same page in the spaces beside this one: their places of `places`, and its paths there.
     variants: Vec<(usize, String)>,
+}
+
+/// What stands around all pages of a space, for all who are told the same of it: it is read and written once.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    addresses: Arc<Addresses>,
+    template: OnceLock<Template>,
+    tree: OnceLock<Option<Tree>>,
+}
+
+impl Surroundings {
+    /// About how many bytes it takes.
+    pub(crate) fn weight(&self) -> usize {
+        let tree = self.tree.get().and_then(Option::as_ref);
+        self.addresses.weight()
+            + self.template.get().map_or(0, Template::weight)
+            + tree.map_or(0, Tree::weight)
+    }
 }
 
 /// Most spaces of a section in which a page is looked for beside its own.
@@ -100,16 +122,20 @@ impl<'s> Scene<'s> {
     /// # Errors
     /// The platform's.
     pub(crate) async fn at(visit: &'s Visit, caches: &Caches, place: Place<'s>) -> Result<Self> {
-        let look = visit.look(&place.space.id);
-        let frame = visit.frame(caches, &place).await?;
-        let mut addresses = visit.addresses(&place);
-        addresses.frames.insert(addresses.space.clone(), Arc::clone(&frame));
-        let links = frame.entries.iter().filter_map(|entry| match &entry.kind {
-            EntryKind::Link(target) => Some(target),
-            EntryKind::Document | EntryKind::Group | EntryKind::Computed => None,
-        });
-        gather_references(visit, caches, links.chain(targets_of(look)), &mut addresses).await?;
-        Ok(Self {
+        let (key, frame) = visit.named_frame(caches, &place).await?;
+        let (look, revision) = (visit.look(&place.space.id), key.revision.clone());
+        let key = visit.is_live().then(|| SpaceKey::of(visit, (key, &place.space.id)));
+        let kept = key.as_ref().and_then(|key| caches.surroundings.get(key));
+        let is_kept = kept.is_some();
+        let around = match kept {
+            Some(around) => around,
+            None => Arc::new(Surroundings {
+                addresses: addresses_around(visit, caches, (&place, look, &frame)).await?,
+                template: OnceLock::new(),
+                tree: OnceLock::new(),
+            }),
+        };
+        let scene = Self {
             visit,
             canonical_base: visit.canonical_base(&visit.place()?),
             base: format!("{}{}", visit.found.site_base_path, place.path),
@@ -117,10 +143,29 @@ impl<'s> Scene<'s> {
             place,
             look,
             words: Words::of(look.internationalization.locale),
-            addresses,
+            addresses: Arc::clone(&around.addresses),
             frame,
+            revision,
+            around,
             variants: Vec::new(),
-        })
+        };
+        if let Some(key) = key.filter(|_| !is_kept) {
+            // What is kept weighs from the first on what it will.
+            scene.template();
+            scene.whole_tree();
+            caches.surroundings.insert(key, Arc::clone(&scene.around));
+        }
+        Ok(scene)
+    }
+
+    /// The page with slots for what differs.
+    fn template(&self) -> &Template {
+        self.around.template.get_or_init(|| shell::template(self))
+    }
+
+    /// The tree of pages; `None` where that is too large for a page.
+    fn whole_tree(&self) -> Option<&Tree> {
+        self.around.tree.get_or_init(|| Tree::whole(self)).as_ref()
     }
 
     /// Looks for an entry in the spaces beside this one.
@@ -205,6 +250,23 @@ impl<'s> Scene<'s> {
     }
 }
 
+/// The addresses of a site as one of its spaces has them, with the pages of others that it leads to from everywhere.
+async fn addresses_around(
+    visit: &Visit,
+    caches: &Caches,
+    (place, look, frame): (&Place<'_>, &Customization, &Arc<Frame>),
+) -> Result<Arc<Addresses>> {
+    let mut addresses = visit.addresses(place);
+    addresses.frames.insert(addresses.space.clone(), Arc::clone(frame));
+    let mut addresses = Arc::new(addresses);
+    let links = frame.entries.iter().filter_map(|entry| match &entry.kind {
+        EntryKind::Link(target) => Some(target),
+        EntryKind::Document | EntryKind::Group | EntryKind::Computed => None,
+    });
+    gather_references(visit, caches, links.chain(targets_of(look)), &mut addresses).await?;
+    Ok(addresses)
+}
+
 /// Where the links of a site's header and footer lead.
 fn targets_of(look: &Customization) -> impl Iterator<Item = &ContentRef> {
     let header = look
@@ -237,27 +299,29 @@ pub(crate) async fn document_page_of(
     let mut scene = Scene::at(visit, caches, place).await?;
     let id = scene.frame.entries.get(at).map(|entry| entry.id.clone());
     let id = id.ok_or_else(|| Error::not_found("page"))?;
-    let shown = Shown { format: ContentFormat::Document, evaluated: Evaluated::Yes, ..Shown::default() };
+    // Before the page adds to what is known of other spaces: what stands around it is the same on all pages.
+    scene.template();
     let space = scene.addresses.space.clone();
-    let page = match visit.content(&space).get_page(&id, shown).await? {
-        RevisionPage::Document(page) => *page,
-        _ => return Err(Error::not_found("page")),
-    };
-    let (mut reused, mut specs, mut is_kept) = (Reused::new(), Specs::new(), true);
-    if let Some(document) = &page.document {
-        reused = gather(visit, caches, document, &mut scene.addresses).await?;
-        specs = gather_specs(visit, (&space, &id), (document, &reused)).await?;
-        // One that is not there yet may come at any time.
-        is_kept = !shows_specs(document) && !reused.values().any(shows_specs);
+    let document = visit.page_document((&space, &scene.revision), &id).await?;
+    let (mut gathered, mut specs) = (Gathered::default(), Specs::new());
+    if let Some(document) = &document {
+        gathered = gather(visit, caches, document, &mut scene.addresses).await?;
+        specs = gather_specs(visit, (&space, &id), (document, &gathered)).await?;
     }
+    // A specification that is not there yet may come at any time.
+    let is_kept = !gathered.shows_specs;
     scene.find_variants(caches, at).await?;
-    let html = draw(&scene, (&page, at), (&reused, &specs));
-    let is_indexed =
-        visit.site.site.visibility == docs_core::model::SiteVisibility::Public && !page.no_robots_index;
+    let html = draw(&scene, at, (document.as_deref(), &gathered.reused, &specs));
+    let is_indexed = visit.site.site.visibility == docs_core::model::SiteVisibility::Public
+        && !scene.frame.entries[at].is_unindexed;
     Ok(Rendered { is_kept, ..Rendered::new(html, is_indexed) })
 }
 
-fn draw(scene: &Scene<'_>, (page, at): (&DocumentPage, usize), (reused, specs): (&Reused, &Specs)) -> String {
+fn draw(
+    scene: &Scene<'_>,
+    at: usize,
+    (document, reused, specs): (Option<&Document>, &Reused, &Specs),
+) -> String {
     let counter = Counter::default();
     let renderer = Renderer {
         addresses: &scene.addresses,
@@ -267,13 +331,12 @@ fn draw(scene: &Scene<'_>, (page, at): (&DocumentPage, usize), (reused, specs): 
         outside: scene.look.external_links.target,
         counter: &counter,
     };
-    let body = page.document.as_ref().map(|document| renderer.document(document));
-    let headings = page.document.as_ref().map(outline).unwrap_or_default();
-    shell::shell(
-        scene,
-        &head::page_head(scene, page, at),
-        &around::article(scene, page, at, body),
-        &around::aside(scene, page, &headings),
-    )
-    .into_string()
+    let body = document.map(|document| |html: &mut Html| renderer.write_document(html, document));
+    let headings = document.map(outline).unwrap_or_default();
+    let main = |html: &mut Html| around::write_article(html, (scene, at), body.as_ref());
+    let aside = |html: &mut Html| around::write_aside(html, (scene, at), &headings);
+    shell::shell(scene, &head::page_head(scene, at), ROOM, (main, aside))
 }
+
+/// Room for the content of most pages, in bytes.
+const ROOM: usize = 32 * 1024;

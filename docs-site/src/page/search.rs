@@ -95,7 +95,7 @@ pub(crate) async fn search_page(visit: &Visit, caches: &Caches, query: &str) -> 
             }
         }
     };
-    Ok(shell::shell(&scene, &head, &main, &Markup::default()).into_string())
+    Ok(shell::shell_around(&scene, &head, &main))
 }
 
 fn result(page: &Found) -> Markup {

@@ -8,13 +8,46 @@ use maud::{DOCTYPE, Markup, html};
 use super::{
     Scene,
     head::{self, Head},
-    parts::{CONTENT, LINKS, TREE, link_to, logo},
+    parts::{CONTENT, LINKS, link_to, logo},
+    template::{Slot, Template},
     tree,
 };
-use crate::{address::sections, assets::OWN, preview::COMPARE};
+use crate::{address::sections, assets::OWN, html::Html, preview::COMPARE};
 
-/// A whole page.
-pub(super) fn shell(scene: &Scene<'_>, head: &Head, main: &Markup, aside: &Markup) -> Markup {
+/// A whole page, whose content and what stands beside it are written in their places.
+pub(super) fn shell(
+    scene: &Scene<'_>,
+    head: &Head,
+    room: usize,
+    (main, aside): (impl Fn(&mut Html), impl Fn(&mut Html)),
+) -> String {
+    let template = scene.template();
+    let mut html = Html::with_room(template.weight() + room);
+    template.fill(&mut html, |html, slot| match slot {
+        Slot::Title => head::write_title(html, scene, head),
+        Slot::Told => html.markup(&head::told(scene, head)),
+        Slot::Name => head::write_name(html, scene, head),
+        Slot::Shared => html.markup(&head::shared(head)),
+        Slot::Data => html.markup(&head::data(head)),
+        Slot::Variants => html.markup(&variants(scene)),
+        Slot::Class => {
+            html.tags(if head.is_wide { "page wide" } else { "page" });
+        }
+        Slot::Tree if head.is_without_tree => {}
+        Slot::Tree => tree::write_side(html, scene, head.current),
+        Slot::Main => main(html),
+        Slot::Aside => aside(html),
+    });
+    html.into_string()
+}
+
+/// The same with content that is written.
+pub(super) fn shell_around(scene: &Scene<'_>, head: &Head, main: &Markup) -> String {
+    shell(scene, head, main.0.len(), (|html: &mut Html| html.markup(main), |_: &mut Html| {}))
+}
+
+/// What stands around every page of a space, with slots for what differs.
+pub(super) fn template(scene: &Scene<'_>) -> Template {
     let words = scene.words;
     let themes = scene.look.themes;
     // What their system says is no choice of visitors: the site's is there until they choose.
@@ -23,11 +56,10 @@ pub(super) fn shell(scene: &Scene<'_>, head: &Head, main: &Markup, aside: &Marku
         ThemeMode::Dark => "dark",
     };
     let search = scene.visit.is_searched().then(|| format!("{}{OWN}/search", scene.base()));
-    let class = if head.is_wide { "page wide" } else { "page" };
-    html! {
+    Template::of(html! {
         (DOCTYPE)
         html lang=(words.language) dir="ltr" data-theme=(theme) data-choose[themes.toggeable] {
-            head { (head::markup(scene, head)) }
+            head { (head::markup(scene)) }
             body data-site=(scene.site_base()) data-search=[search] data-copy=(words.copy) data-copied=(words.copied)
                 data-none=(words.nothing_found) {
                 a.skip href={ "#" (CONTENT) } { (words.skip) }
@@ -35,21 +67,15 @@ pub(super) fn shell(scene: &Scene<'_>, head: &Head, main: &Markup, aside: &Marku
                 (announcement(scene))
                 (header(scene))
                 (section_bar(scene))
-                div class=(class) {
-                    @if !head.is_without_tree {
-                        aside.side aria-label=(words.menu) {
-                            // On narrow screens the tree is shown while the address names it.
-                            a.open-tree href={ "#" (TREE) } { (words.menu) }
-                            (tree::navigation(scene, head.current))
-                        }
-                    }
-                    main id=(CONTENT) tabindex="-1" { (main) }
-                    (aside)
+                div class=(Slot::Class) {
+                    (Slot::Tree)
+                    main id=(CONTENT) tabindex="-1" { (Slot::Main) }
+                    (Slot::Aside)
                 }
                 (footer(scene))
             }
         }
-    }
+    })
 }
 
 /// What a member who looks at a preview is told: what it is, and the way back.
@@ -92,7 +118,7 @@ fn header(scene: &Scene<'_>) -> Markup {
                     None => span.title { (scene.title()) },
                 }
             }
-            (variants(scene))
+            (Slot::Variants)
             @if scene.visit.is_searched() {
                 form.find role="search" action={ (scene.base()) (OWN) "/search" } {
                     input type="search" name="q" maxlength="512" placeholder=(words.search) aria-label=(words.search)

@@ -13,58 +13,88 @@ use super::{
     math,
     plain::plain,
 };
+use crate::html::Html;
 
 impl Renderer<'_> {
     /// Blocks, one after the other.
     pub(super) fn blocks(&self, blocks: &[Block], at: At) -> Markup {
-        html! { @for block in blocks { (self.block(block, at)) } }
+        Html::markup_of(|html| self.write_blocks(html, blocks, at))
     }
 
-    /// What a block holds. Text that stands directly in it is a paragraph.
+    /// Writes the same.
+    pub(super) fn write_blocks(&self, html: &mut Html, blocks: &[Block], at: At) {
+        blocks.iter().for_each(|block| self.write_block(html, block, at));
+    }
+
+    /// What a block holds.
     fn held(&self, nodes: &[Node], at: At) -> Markup {
-        let mut parts = Vec::new();
+        Html::markup_of(|html| self.write_held(html, nodes, at))
+    }
+
+    /// Writes the same. Text that stands directly in it is a paragraph.
+    fn write_held(&self, html: &mut Html, nodes: &[Node], at: At) {
         let mut rest = nodes;
         while let Some(first) = rest.first() {
             if let Node::Block(block) = first {
-                parts.push(self.block(block, at));
+                self.write_block(html, block, at);
                 rest = &rest[1..];
                 continue;
             }
             let end = rest.iter().position(|node| matches!(node, Node::Block(_))).unwrap_or(rest.len());
-            parts.push(html! { p { (self.inlines(&rest[..end], at)) } });
+            html.tags("<p>");
+            self.write_inlines(html, &rest[..end], at);
+            html.tags("</p>");
             rest = &rest[end..];
         }
-        html! { @for part in parts { (part) } }
+    }
+
+    /// Writes what a block holds between two tags.
+    fn write_around(&self, html: &mut Html, (start, end): (&'static str, &'static str), held: (&[Node], At)) {
+        html.tags(start);
+        self.write_held(html, held.0, held.1);
+        html.tags(end);
     }
 
     /// The texts that are part of a block's data, such as a caption; `None` where there are none.
     pub(super) fn fragments(&self, block: &Block, at: At) -> Option<Markup> {
         let blocks = || block.fragments().iter().flat_map(|fragment| &fragment.nodes);
         let has_text = blocks().any(|block| !plain(&block.nodes).trim().is_empty() || block.is_void);
-        has_text.then(|| html! { @for block in blocks() { (self.block(block, at)) } })
+        has_text.then(|| Html::markup_of(|html| blocks().for_each(|block| self.write_block(html, block, at))))
     }
 
-    /// A block. A new kind has to be drawn here before this compiles.
+    /// Writes a block. A new kind has to be drawn here before this compiles.
     #[expect(clippy::too_many_lines, reason = "a table: a kind of block, and how it is drawn")]
-    fn block(&self, block: &Block, at: At) -> Markup {
+    fn write_block(&self, html: &mut Html, block: &Block, at: At) {
         if at.is_deep() {
-            return html! { p { (plain(&block.nodes)) } };
+            html.tags("<p>").text(&plain(&block.nodes)).tags("</p>");
+            return;
         }
         let at = at.inner();
-        match &block.kind {
-            BlockKind::Paragraph { align } => html! {
-                p class=[aligned(*align)] { (self.inlines(&block.nodes, at)) }
-            },
-            BlockKind::Heading1(data) => self.heading(block, data, 2, at),
-            BlockKind::Heading2(data) => self.heading(block, data, 3, at),
-            BlockKind::Heading3(data) => self.heading(block, data, 4, at),
-            BlockKind::ListUnordered {} => html! { ul { (self.held(&block.nodes, at)) } },
+        let held = (block.nodes.as_slice(), at);
+        let drawn = match &block.kind {
+            BlockKind::Paragraph { align } => {
+                html.tags("<p").attribute_if(" class=\"", aligned(*align)).tags(">");
+                self.write_inlines(html, &block.nodes, at);
+                html.tags("</p>");
+                return;
+            }
+            BlockKind::Heading1(data) => return self.write_heading(html, (block, data, "h2"), at),
+            BlockKind::Heading2(data) => return self.write_heading(html, (block, data, "h3"), at),
+            BlockKind::Heading3(data) => return self.write_heading(html, (block, data, "h4"), at),
+            BlockKind::ListUnordered {} => return self.write_around(html, ("<ul>", "</ul>"), held),
+            BlockKind::ListOrdered { start: None } => {
+                return self.write_around(html, ("<ol>", "</ol>"), held);
+            }
             BlockKind::ListOrdered { start } => html! { ol start=[*start] { (self.held(&block.nodes, at)) } },
-            BlockKind::ListTasks {} => html! { ul.tasks { (self.held(&block.nodes, at)) } },
-            BlockKind::ListItem { checked } => self.item(block, *checked, at),
+            BlockKind::ListTasks {} => {
+                return self.write_around(html, ("<ul class=\"tasks\">", "</ul>"), held);
+            }
+            BlockKind::ListItem { checked } => return self.write_item(html, (block, *checked), at),
             BlockKind::Divider {} => html! { hr; },
-            BlockKind::Blockquote {} => html! { blockquote { (self.held(&block.nodes, at)) } },
-            BlockKind::Hint { style, .. } => self.hint(block, *style, at),
+            BlockKind::Blockquote {} => {
+                return self.write_around(html, ("<blockquote>", "</blockquote>"), held);
+            }
+            BlockKind::Hint { style, .. } => return self.write_hint(html, (block, *style), at),
             BlockKind::Code { syntax, title, overflow, line_numbers, full_width } => {
                 let look = CodeLook {
                     syntax: syntax.as_deref(),
@@ -73,7 +103,7 @@ impl Renderer<'_> {
                     is_numbered: *line_numbers == Some(true),
                     is_full: *full_width == Some(true),
                 };
-                self.code(block, look, at)
+                return self.write_code(html, (block, look), at);
             }
             BlockKind::CodeLine { .. } => html! { pre { code { (self.inlines(&block.nodes, at)) } } },
             BlockKind::Math { formula } => math::block(formula, &self.counter.formulas),
@@ -101,8 +131,12 @@ impl Renderer<'_> {
                     (self.held(&block.nodes, at))
                 }
             },
-            BlockKind::Stepper {} => html! { ol.steps { (self.held(&block.nodes, at)) } },
-            BlockKind::StepperStep { .. } => html! { li.step { (self.held(&block.nodes, at)) } },
+            BlockKind::Stepper {} => {
+                return self.write_around(html, ("<ol class=\"steps\">", "</ol>"), held);
+            }
+            BlockKind::StepperStep { .. } => {
+                return self.write_around(html, ("<li class=\"step\">", "</li>"), held);
+            }
             BlockKind::Columns { full_width } => html! {
                 div class=(if *full_width == Some(true) { "columns full" } else { "columns" }) {
                     (self.held(&block.nodes, at))
@@ -116,9 +150,9 @@ impl Renderer<'_> {
                     }
                 }
             }
-            BlockKind::Table(data) => self.table(block, data, at),
+            BlockKind::Table(data) => return self.write_table(html, (block, data), at),
             // Conditions are decided before a document is drawn: what is left of one holds for nobody.
-            BlockKind::If { .. } => Markup::default(),
+            BlockKind::If { .. } => return,
             BlockKind::ReusableContent { target } => self.reusable(target, at),
             BlockKind::Integration(data) => wide(data.full_width, self.integration(data)),
             BlockKind::Swagger { path, method, target, full_width, .. } => {
@@ -131,60 +165,64 @@ impl Renderer<'_> {
             BlockKind::OpenapiSchemas { schemas, target, .. } => self
                 .described(&block.kind, at)
                 .unwrap_or_else(|| self.card(target, Some(&schemas.join(", ")), None)),
-        }
+        };
+        html.markup(&drawn);
     }
 
-    fn heading(&self, block: &Block, data: &HeadingData, level: u8, at: At) -> Markup {
+    fn write_heading(
+        &self,
+        html: &mut Html,
+        (block, data, tag): (&Block, &HeadingData, &'static str),
+        at: At,
+    ) {
         let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
-        let text = html! {
-            (self.inlines(&block.nodes, at))
-            @if let Some(anchor) = anchor {
-                " " a.anchor href={ "#" (anchor) } aria-label=(self.words.link_here) { "#" }
-            }
-        };
-        let class = aligned(data.align);
-        match level {
-            2 => html! { h2 id=[anchor] class=[class] { (text) } },
-            3 => html! { h3 id=[anchor] class=[class] { (text) } },
-            _ => html! { h4 id=[anchor] class=[class] { (text) } },
+        html.tags("<").tags(tag).attribute_if(" id=\"", anchor);
+        html.attribute_if(" class=\"", aligned(data.align)).tags(">");
+        self.write_inlines(html, &block.nodes, at);
+        if let Some(anchor) = anchor {
+            html.tags(" <a class=\"anchor\"").attribute(" href=\"#", anchor);
+            html.attribute(" aria-label=\"", self.words.link_here).tags(">#</a>");
         }
+        html.tags("</").tags(tag).tags(">");
     }
 
-    fn item(&self, block: &Block, checked: Option<bool>, at: At) -> Markup {
-        // A single paragraph is the text of its item.
-        let inner = match block.nodes.as_slice() {
+    fn write_item(&self, html: &mut Html, (block, checked): (&Block, Option<bool>), at: At) {
+        let write_inner = |html: &mut Html| match block.nodes.as_slice() {
+            // A single paragraph is the text of its item.
             [Node::Block(only)] if matches!(only.kind, BlockKind::Paragraph { align: None }) => {
-                self.inlines(&only.nodes, at)
+                self.write_inlines(html, &only.nodes, at);
             }
-            nodes => self.held(nodes, at),
+            nodes => self.write_held(html, nodes, at),
         };
-        match checked {
-            None => html! { li { (inner) } },
-            Some(checked) => {
-                let name = format!("task-{}", self.counter.next_group());
-                html! {
-                    li.task {
-                        input type="checkbox" disabled checked[checked] aria-labelledby=(name);
-                        div id=(name) { (inner) }
-                    }
-                }
+        let Some(checked) = checked else {
+            html.tags("<li>");
+            write_inner(html);
+            html.tags("</li>");
+            return;
+        };
+        let inner = Html::markup_of(write_inner);
+        let name = format!("task-{}", self.counter.next_group());
+        html.markup(&html! {
+            li.task {
+                input type="checkbox" disabled checked[checked] aria-labelledby=(name);
+                div id=(name) { (inner) }
             }
-        }
+        });
     }
 
-    fn hint(&self, block: &Block, style: HintStyle, at: At) -> Markup {
+    fn write_hint(&self, html: &mut Html, (block, style): (&Block, HintStyle), at: At) {
         let (class, sign, name) = match style {
             HintStyle::Info => ("info", "i", self.words.info),
             HintStyle::Warning => ("warning", "!", self.words.warning),
             HintStyle::Danger => ("danger", "✕", self.words.danger),
             HintStyle::Success => ("success", "✓", self.words.success),
         };
-        html! {
-            div class={ "hint " (class) } role="note" aria-label=(name) {
-                span.sign dir="ltr" aria-hidden="true" { (sign) }
-                div { (self.held(&block.nodes, at)) }
-            }
-        }
+        html.tags("<div class=\"hint ").tags(class).tags("\" role=\"note\"");
+        html.attribute(" aria-label=\"", name)
+            .tags("><span class=\"sign\" dir=\"ltr\" aria-hidden=\"true\">");
+        html.tags(sign).tags("</span><div>");
+        self.write_held(html, &block.nodes, at);
+        html.tags("</div></div>");
     }
 
     fn expandable(&self, block: &Block, is_open: Option<bool>, at: At) -> Markup {

@@ -9,39 +9,55 @@ use super::{
     At, Renderer, math,
     plain::{emoji, plain},
 };
+use crate::html::Html;
 
 impl Renderer<'_> {
     /// The text of a paragraph, heading or cell.
     pub(super) fn inlines(&self, nodes: &[Node], at: At) -> Markup {
+        Html::markup_of(|html| self.write_inlines(html, nodes, at))
+    }
+
+    /// Writes the same.
+    pub(super) fn write_inlines(&self, html: &mut Html, nodes: &[Node], at: At) {
         if at.is_deep() {
-            return html! { (plain(nodes)) };
+            html.text(&plain(nodes));
+            return;
         }
-        html! {
-            @for node in nodes {
-                @match node {
-                    Node::Text(text) => @for leaf in &text.leaves { (leaf_markup(leaf)) },
-                    Node::Inline(inline) => (self.inline(inline, at.inner())),
-                    // Blocks do not stand within text; should one, its text does.
-                    Node::Block(block) => (self.inlines(&block.nodes, at.inner())),
-                }
+        for node in nodes {
+            match node {
+                Node::Text(text) => text.leaves.iter().for_each(|leaf| write_leaf(html, leaf)),
+                Node::Inline(inline) => self.write_inline(html, inline, at.inner()),
+                // Blocks do not stand within text; should one, its text does.
+                Node::Block(block) => self.write_inlines(html, &block.nodes, at.inner()),
             }
         }
     }
 
+    fn write_inline(&self, html: &mut Html, inline: &Inline, at: At) {
+        let InlineKind::Link { target, title } = &inline.kind else {
+            html.markup(&self.inline(inline, at));
+            return;
+        };
+        let to = self.addresses.target(target);
+        let title = title.as_deref().filter(|title| !title.is_empty());
+        if title.is_some() {
+            html.tags("<span").attribute_if(" title=\"", title).tags(">");
+        }
+        self.write_linked(html, (&to, None), |html| match inline.nodes.is_empty() {
+            true => {
+                html.text(to.name.as_deref().unwrap_or_default());
+            }
+            false => self.write_inlines(html, &inline.nodes, at),
+        });
+        if title.is_some() {
+            html.tags("</span>");
+        }
+    }
+
+    /// What stands within text, but for links.
     fn inline(&self, inline: &Inline, at: At) -> Markup {
         match &inline.kind {
-            InlineKind::Link { target, title } => {
-                let to = self.addresses.target(target);
-                let label = if inline.nodes.is_empty() {
-                    html! { (to.name.as_deref().unwrap_or_default()) }
-                } else {
-                    self.inlines(&inline.nodes, at)
-                };
-                match title.as_deref().filter(|title| !title.is_empty()) {
-                    Some(title) => html! { span title=(title) { (self.linked(&to, None, label)) } },
-                    None => self.linked(&to, None, label),
-                }
-            }
+            InlineKind::Link { .. } => Markup::default(),
             InlineKind::Mention { target } => {
                 let to = self.addresses.target(target);
                 let name = to.name.clone().unwrap_or_else(|| mention(target).to_owned());
@@ -102,34 +118,43 @@ const fn mention(target: &ContentRef) -> &'static str {
 }
 
 /// A run of text within its marks.
-fn leaf_markup(leaf: &Leaf) -> Markup {
-    let text = html! {
-        @for (at, line) in leaf.text.split('\n').enumerate() {
-            @if at > 0 { br; }
-            (line)
-        }
-    };
-    marked(text, leaf)
+fn write_leaf(html: &mut Html, leaf: &Leaf) {
+    write_marked(html, leaf, |html| {
+        html.lines(&leaf.text);
+    });
 }
 
-/// Something within the marks of a run of text.
-pub(super) fn marked(mut out: Markup, leaf: &Leaf) -> Markup {
-    for mark in leaf.marks.iter().rev() {
-        out = match mark.kind {
-            MarkKind::Bold => html! { strong { (out) } },
-            MarkKind::Italic => html! { em { (out) } },
-            MarkKind::Strikethrough => html! { s { (out) } },
-            MarkKind::Code => html! { code { (out) } },
-            MarkKind::Keyboard => html! { kbd { (out) } },
-            MarkKind::Superscript => html! { sup { (out) } },
-            MarkKind::Subscript => html! { sub { (out) } },
-            MarkKind::Color { text, background } => {
-                let class = format!("fg-{} bg-{}", color(text), color(background));
-                html! { mark class=(class) { (out) } }
-            }
+/// Something within the marks of a run of text, the first of them around the others.
+pub(super) fn write_marked(html: &mut Html, leaf: &Leaf, inner: impl FnOnce(&mut Html)) {
+    for mark in &leaf.marks {
+        match mark.kind {
+            MarkKind::Color { text, background } => html
+                .tags("<mark class=\"fg-")
+                .tags(color(text))
+                .tags(" bg-")
+                .tags(color(background))
+                .tags("\">"),
+            kind => html.tags(tags(kind).0),
         };
     }
-    out
+    inner(html);
+    for mark in leaf.marks.iter().rev() {
+        html.tags(tags(mark.kind).1);
+    }
+}
+
+/// The tags of a mark.
+const fn tags(kind: MarkKind) -> (&'static str, &'static str) {
+    match kind {
+        MarkKind::Bold => ("<strong>", "</strong>"),
+        MarkKind::Italic => ("<em>", "</em>"),
+        MarkKind::Strikethrough => ("<s>", "</s>"),
+        MarkKind::Code => ("<code>", "</code>"),
+        MarkKind::Keyboard => ("<kbd>", "</kbd>"),
+        MarkKind::Superscript => ("<sup>", "</sup>"),
+        MarkKind::Subscript => ("<sub>", "</sub>"),
+        MarkKind::Color { .. } => ("<mark>", "</mark>"),
+    }
 }
 
 /// The end of a class that has a colour.

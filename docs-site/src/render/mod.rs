@@ -13,11 +13,12 @@ mod table;
 use std::cell::Cell;
 
 use docs_core::model::{Document, ExternalLinksTarget};
-use maud::{Markup, html};
+use maud::Markup;
 
 use crate::{
     address::{Addresses, Target},
     gather::{Reused, Specs},
+    html::Html,
     words::Words,
 };
 
@@ -95,18 +96,38 @@ impl At {
 }
 
 impl Renderer<'_> {
-    /// A whole document.
-    pub(crate) fn document(&self, document: &Document) -> Markup {
-        self.blocks(&document.nodes, At::default())
+    /// Writes a whole document.
+    pub(crate) fn write_document(&self, html: &mut Html, document: &Document) {
+        self.write_blocks(html, &document.nodes, At::default());
     }
 
     /// A link to a target around something; that alone where the target has no address.
     fn linked(&self, target: &Target, class: Option<&str>, inner: Markup) -> Markup {
-        let Some(href) = &target.href else { return html! { span class=[class] { (inner) } } };
-        let opens = target.is_outside && self.outside == ExternalLinksTarget::Blank;
-        html! {
-            a class=[class] href=(href) rel=[target.is_outside.then_some("noopener")]
-                target=[opens.then_some("_blank")] { (inner) }
+        Html::markup_of(|html| self.write_linked(html, (target, class), |html| html.markup(&inner)))
+    }
+
+    /// Writes the same.
+    fn write_linked(
+        &self,
+        html: &mut Html,
+        (target, class): (&Target, Option<&str>),
+        inner: impl FnOnce(&mut Html),
+    ) {
+        let Some(href) = &target.href else {
+            html.tags("<span").attribute_if(" class=\"", class).tags(">");
+            inner(html);
+            html.tags("</span>");
+            return;
+        };
+        html.tags("<a").attribute_if(" class=\"", class).attribute(" href=\"", href);
+        if target.is_outside {
+            html.tags(" rel=\"noopener\"");
         }
+        if target.is_outside && self.outside == ExternalLinksTarget::Blank {
+            html.tags(" target=\"_blank\"");
+        }
+        html.tags(">");
+        inner(html);
+        html.tags("</a>");
     }
 }

@@ -1,12 +1,13 @@
 //! Tables and cards.
 
 use docs_core::model::{
-    Block, CardSize, CellAlign, CellValue, ContentRef, TableColumn, TableColumnKind, TableData, TableRecord,
-    TableView, VerticalAlign,
+    Block, BlockKind, CardSize, CellAlign, CellValue, ContentRef, TableColumn, TableColumnKind, TableData,
+    TableRecord, TableView, VerticalAlign,
 };
 use maud::{Markup, html};
 
 use super::{At, Renderer};
+use crate::html::Html;
 
 /// Widest column that is written, in pixels.
 const MAX_COLUMN: f64 = 2_000.0;
@@ -14,41 +15,62 @@ const MAX_COLUMN: f64 = 2_000.0;
 const MAX_STARS: f64 = 20.0;
 
 impl Renderer<'_> {
-    pub(super) fn table(&self, block: &Block, data: &TableData, at: At) -> Markup {
+    /// Writes a table, or cards.
+    pub(super) fn write_table(&self, html: &mut Html, (block, data): (&Block, &TableData), at: At) {
+        let TableView::Grid { columns, column_widths, hide_header, .. } = &data.view else {
+            html.markup(&self.cards(block, data, at));
+            return;
+        };
         let is_full = data.full_width == Some(true);
-        match &data.view {
-            TableView::Grid { columns, column_widths, hide_header, .. } => {
-                let columns = shown(data, columns);
-                let width = |column: &TableColumn| {
-                    let width = column_widths.as_ref()?.get(&column.id)?;
-                    // Within 1 to the most, so nothing is cut.
-                    Some(width.clamp(1.0, MAX_COLUMN) as u32)
-                };
-                html! {
-                    div class=(if is_full { "table full" } else { "table" }) tabindex="0" {
-                        table {
-                            @if column_widths.is_some() {
-                                colgroup { @for column in &columns { col width=[width(column)]; } }
-                            }
-                            @if !*hide_header {
-                                thead { tr {
-                                    @for column in &columns {
-                                        th scope="col" class=(cell_class(column)) { (column.title) }
-                                    }
-                                } }
-                            }
-                            tbody {
-                                @for (_, row) in data.rows() {
-                                    tr { @for column in &columns {
-                                        td class=(cell_class(column)) { (self.cell(block, row, column, at)) }
-                                    } }
-                                }
-                            }
-                        }
-                    }
-                }
+        let columns = shown(data, columns);
+        let width = |column: &TableColumn| {
+            let width = column_widths.as_ref()?.get(&column.id)?;
+            // Within 1 to the most, so nothing is cut.
+            Some(width.clamp(1.0, MAX_COLUMN) as u32)
+        };
+        html.tags(if is_full { "<div class=\"table full\"" } else { "<div class=\"table\"" });
+        html.tags(" tabindex=\"0\"><table>");
+        if column_widths.is_some() {
+            let widths = columns.iter().map(|column| width(column));
+            html.markup(&html! { colgroup { @for width in widths { col width=[width]; } } });
+        }
+        if !*hide_header {
+            html.tags("<thead><tr>");
+            for column in &columns {
+                html.tags("<th scope=\"col\" class=\"").tags(cell_class(column)).tags("\">");
+                html.text(&column.title).tags("</th>");
             }
-            TableView::Cards { .. } => self.cards(block, data, at),
+            html.tags("</tr></thead>");
+        }
+        html.tags("<tbody>");
+        for (_, row) in data.rows() {
+            html.tags("<tr>");
+            for column in &columns {
+                html.tags("<td class=\"").tags(cell_class(column)).tags("\">");
+                self.write_cell(html, (block, row, column), at);
+                html.tags("</td>");
+            }
+            html.tags("</tr>");
+        }
+        html.tags("</tbody></table></div>");
+    }
+
+    fn write_cell(
+        &self,
+        html: &mut Html,
+        (block, row, column): (&Block, &TableRecord, &TableColumn),
+        at: At,
+    ) {
+        let fragment = match row.values.get(&column.id) {
+            Some(CellValue::Text(name)) => block.fragment(name),
+            _ => None,
+        };
+        match fragment.map(|fragment| fragment.nodes.as_slice()) {
+            None => html.markup(&self.cell(row, column)),
+            Some([only]) if matches!(only.kind, BlockKind::Paragraph { .. }) => {
+                self.write_inlines(html, &only.nodes, at);
+            }
+            Some(blocks) => self.write_blocks(html, blocks, at),
         }
     }
 
@@ -83,7 +105,7 @@ impl Renderer<'_> {
                                 @let is_titled = hide_column_title == &Some(false) && !column.title.is_empty();
                                 div.card-cell {
                                     @if is_titled { span.column-title { (column.title) } }
-                                    (self.cell(block, row, column, at))
+                                    (Html::markup_of(|html| self.write_cell(html, (block, row, column), at)))
                                 }
                             }
                         }
@@ -100,10 +122,11 @@ impl Renderer<'_> {
         }
     }
 
-    fn cell(&self, block: &Block, row: &TableRecord, column: &TableColumn, at: At) -> Markup {
+    /// What a cell says that has no text of its own.
+    fn cell(&self, row: &TableRecord, column: &TableColumn) -> Markup {
         let Some(value) = row.values.get(&column.id) else { return Markup::default() };
         match (value, &column.kind) {
-            (CellValue::Empty(()), _) => Markup::default(),
+            (CellValue::Empty(()) | CellValue::Text(_), _) => Markup::default(),
             (CellValue::Number(stars), TableColumnKind::Rating { max }) => {
                 // Within 0 to the most, so nothing is cut.
                 let max = max.clamp(0.0, MAX_STARS) as usize;
@@ -116,15 +139,6 @@ impl Renderer<'_> {
             }
             (CellValue::Number(number), _) => html! { (number) },
             (CellValue::Checked(checked), _) => html! { input type="checkbox" disabled checked[*checked]; },
-            (CellValue::Text(name), _) => match block.fragment(name) {
-                Some(fragment) => match fragment.nodes.as_slice() {
-                    [only] if matches!(only.kind, docs_core::model::BlockKind::Paragraph { .. }) => {
-                        self.inlines(&only.nodes, at)
-                    }
-                    blocks => self.blocks(blocks, at),
-                },
-                None => Markup::default(),
-            },
             (CellValue::Ids(ids), kind) => self.ids(ids, kind),
             (CellValue::Reference(target), TableColumnKind::Image) | (CellValue::Image { target, .. }, _) => {
                 self.pictures((target, None), "", "in-text")

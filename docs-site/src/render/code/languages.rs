@@ -85,9 +85,11 @@ impl Language {
 
     /// Tells whether a word is a keyword.
     pub(super) fn is_keyword(&self, word: &str) -> bool {
+        // Of bytes, as each word of a page's code is looked for.
+        let mut keywords = self.keywords.as_bytes().split(|byte| *byte == b' ');
         match self.ignores_case() {
-            true => self.keywords.split(' ').any(|keyword| keyword.eq_ignore_ascii_case(word)),
-            false => self.keywords.split(' ').any(|keyword| keyword == word),
+            true => keywords.any(|keyword| keyword.eq_ignore_ascii_case(word.as_bytes())),
+            false => keywords.any(|keyword| keyword == word.as_bytes()),
         }
     }
 

@@ -6,10 +6,11 @@ mod languages;
 mod lexer;
 
 use docs_core::model::{Block, BlockKind, Leaf, Node, TextNode};
-use maud::{Markup, html};
+use maud::Markup;
 
 use self::lexer::{Kind, Run, runs};
-use super::{At, Renderer, inline::marked, plain::plain};
+use super::{At, Renderer, inline::write_marked, plain::plain};
+use crate::html::Html;
 
 /// How code is shown.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +29,8 @@ struct Cursor<'r> {
 }
 
 impl Renderer<'_> {
-    /// Code, line by line.
-    pub(super) fn code(&self, block: &Block, look: CodeLook<'_>, at: At) -> Markup {
+    /// Writes code, line by line.
+    pub(super) fn write_code(&self, html: &mut Html, (block, look): (&Block, CodeLook<'_>), at: At) {
         let language = look.syntax.map(|syntax| format!("language-{syntax}"));
         let mut class = "code".to_owned();
         for (is_on, name) in
@@ -44,22 +45,19 @@ impl Renderer<'_> {
             None => Vec::new(),
         };
         let mut cursor = Cursor { at: 0, runs: &found };
-        html! {
-            // Its letters say nothing of the direction of the text around it.
-            figure class=(class) dir="ltr" {
-                @if let Some(title) = look.title { figcaption { (title) } }
-                pre tabindex="0" {
-                    code class=[language] {
-                        @for node in &block.nodes {
-                            @let (nodes, is_on) = code_line(node);
-                            span class=(if is_on { "line on" } else { "line" }) {
-                                (self.line(nodes, &mut cursor, at)) "\n"
-                            }
-                        }
-                    }
-                }
-            }
+        // Its letters say nothing of the direction of the text around it.
+        html.tags("<figure").attribute(" class=\"", &class).tags(" dir=\"ltr\">");
+        if let Some(title) = look.title {
+            html.tags("<figcaption>").text(title).tags("</figcaption>");
         }
+        html.tags("<pre tabindex=\"0\"><code").attribute_if(" class=\"", language.as_deref()).tags(">");
+        for node in &block.nodes {
+            let (nodes, is_on) = code_line(node);
+            html.tags(if is_on { "<span class=\"line on\">" } else { "<span class=\"line\">" });
+            self.write_line(html, nodes, (&mut cursor, at));
+            html.tags("\n</span>");
+        }
+        html.tags("</code></pre></figure>");
     }
 
     /// A text as code of a language.
@@ -67,24 +65,21 @@ impl Renderer<'_> {
         let line = |line: &str| Node::Text(TextNode::new(vec![Leaf::new(line, Vec::new())]));
         let block = Block::new(BlockKind::Paragraph { align: None }, text.lines().map(line).collect());
         let look = CodeLook { syntax: Some(syntax), title, wraps: false, is_numbered: false, is_full: false };
-        self.code(&block, look, At::default())
+        Html::markup_of(|html| self.write_code(html, (&block, look), At::default()))
     }
 
-    fn line(&self, nodes: &[Node], cursor: &mut Cursor<'_>, at: At) -> Markup {
-        let drawn = html! {
-            @for node in nodes {
-                @match node {
-                    Node::Text(text) => @for leaf in &text.leaves { (coloured(leaf, cursor)) },
-                    // What stands within code, such as a note, has no colours.
-                    other => {
-                        ({ cursor.at += plain(std::slice::from_ref(other)).len(); "" })
-                        (self.inlines(std::slice::from_ref(other), at))
-                    }
+    fn write_line(&self, html: &mut Html, nodes: &[Node], (cursor, at): (&mut Cursor<'_>, At)) {
+        for node in nodes {
+            match node {
+                Node::Text(text) => text.leaves.iter().for_each(|leaf| write_coloured(html, leaf, cursor)),
+                // What stands within code, such as a note, has no colours.
+                other => {
+                    cursor.at += plain(std::slice::from_ref(other)).len();
+                    self.write_inlines(html, std::slice::from_ref(other), at);
                 }
             }
-        };
+        }
         cursor.at += 1;
-        drawn
     }
 }
 
@@ -114,36 +109,33 @@ fn code_line(node: &Node) -> (&[Node], bool) {
 }
 
 /// A piece of code, cut where its runs begin and end.
-fn coloured(leaf: &Leaf, cursor: &mut Cursor<'_>) -> Markup {
+fn write_coloured(html: &mut Html, leaf: &Leaf, cursor: &mut Cursor<'_>) {
     let (start, end) = (cursor.at, cursor.at + leaf.text.len());
     cursor.at = end;
-    let mut pieces: Vec<(&str, Option<Kind>)> = Vec::new();
-    let mut done = start;
-    while let Some((run, later)) = cursor.runs.split_first() {
-        if run.start >= end {
-            break;
-        }
-        let (from, to) = (run.start.max(done), run.end.min(end));
-        pieces.extend(leaf.text.get(done - start..from - start).map(|text| (text, None)));
-        if to > from {
-            pieces.extend(leaf.text.get(from - start..to - start).map(|text| (text, Some(run.kind))));
-        }
-        done = to.max(done);
-        if run.end > end {
-            break;
-        }
-        cursor.runs = later;
-    }
-    pieces.extend(leaf.text.get(done - start..).map(|text| (text, None)));
-    let text = html! {
-        @for (text, kind) in pieces {
-            @match kind {
-                Some(kind) => span class=(class(kind)) { (text) },
-                None => (text),
+    write_marked(html, leaf, |html| {
+        let plain = |html: &mut Html, from: usize, to: usize| {
+            html.text(leaf.text.get(from - start..to - start).unwrap_or_default());
+        };
+        let mut done = start;
+        while let Some((run, later)) = cursor.runs.split_first() {
+            if run.start >= end {
+                break;
             }
+            let (from, to) = (run.start.max(done), run.end.min(end));
+            plain(html, done, from);
+            if to > from {
+                html.tags("<span class=\"").tags(class(run.kind)).tags("\">");
+                plain(html, from, to);
+                html.tags("</span>");
+            }
+            done = to.max(done);
+            if run.end > end {
+                break;
+            }
+            cursor.runs = later;
         }
-    };
-    marked(text, leaf)
+        plain(html, done, end);
+    });
 }
 
 /// The class of a kind in style sheets.

@@ -3,7 +3,8 @@ use std::time::{Duration, Instant};
 use docs_core::model::Leaf;
 use proptest::prelude::*;
 
-use super::{Cursor, coloured, lexer};
+use super::{Cursor, lexer, write_coloured};
+use crate::html::Html;
 
 /// Code with each run in brackets behind the letter of its kind.
 fn shown(language: &str, code: &str) -> String {
@@ -89,7 +90,7 @@ proptest! {
         for part in [&code[..cut], &code[cut..]] {
             let leaf: Leaf = serde_json::from_value(serde_json::json!({ "object": "leaf", "text": part, "marks": [] }))
                 .expect("a leaf");
-            text.push_str(&coloured(&leaf, &mut cursor).into_string());
+            text.push_str(&Html::markup_of(|html| write_coloured(html, &leaf, &mut cursor)).into_string());
         }
         let mut plain = String::new();
         let mut is_tag = false;
