@@ -125,6 +125,9 @@ pub(crate) struct Addresses {
     pub(crate) frames: HashMap<SpaceId, Arc<Frame>>,
     /// How pages load the pictures of others.
     loads: Loads,
+    /// Tells whether a space was not there as the site says that it is, or has pages that something else computes: what
+    /// is made of these addresses does not follow from the site alone.
+    pub(crate) is_passing: bool,
 }
 
 /// How pages load pictures of others: the policy of pages says the same.
@@ -149,6 +152,7 @@ impl Addresses {
             spaces,
             frames: HashMap::new(),
             loads: Loads::Encrypted,
+            is_passing: false,
         }
     }
 

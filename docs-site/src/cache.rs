@@ -21,6 +21,8 @@ use crate::{
 
 /// Entries that are expected: how large the tables of the caches are at first.
 const EXPECTED: usize = 512;
+/// The same of large ones. They lie in one shard, as an entry may take at most what a shard has.
+const LARGE: usize = 32;
 
 /// The content of a space as an audience sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -143,17 +145,17 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// Caches of at most so many bytes: five sixteenths for content, as many for answers, and an eighth for what stands
-    /// around these.
+    /// Caches of at most so many bytes: six sixteenths for content, five for answers, and two for what stands around
+    /// these.
     pub(crate) fn new(bytes: u64) -> Self {
         let small = bytes / 16;
         Self {
-            frames: Cache::with_weighter(EXPECTED, 5 * small, Weigh),
+            frames: Cache::with_weighter(LARGE, 6 * small, Weigh),
             pages: Cache::with_weighter(EXPECTED, 5 * small, Weigh),
-            surroundings: Cache::with_weighter(EXPECTED, 2 * small, Weigh),
+            surroundings: Cache::with_weighter(LARGE, 2 * small, Weigh),
             answered: Cache::with_weighter(EXPECTED, small, Weigh),
             sites: Cache::with_weighter(EXPECTED, small, Weigh),
-            open: Cache::with_weighter(EXPECTED, small, Weigh),
+            open: Cache::with_weighter(LARGE, small, Weigh),
         }
     }
 

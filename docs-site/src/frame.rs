@@ -10,7 +10,7 @@ use docs_core::model::{
 use crate::address::encoded;
 
 /// Bytes that an entry takes besides its texts, about.
-const ENTRY: usize = 256;
+const ENTRY: usize = 384;
 
 /// What an entry of the tree of pages is.
 #[derive(Clone, Debug, PartialEq)]
@@ -180,7 +180,18 @@ impl Frame {
     /// About how many bytes it takes.
     pub(crate) fn weight(&self) -> usize {
         let texts = |entry: &Entry| {
-            entry.title.len() + 3 * entry.path.len() + entry.description.as_deref().map_or(0, str::len)
+            let cover = entry.look.cover.iter().flat_map(|cover| [&cover.reference, &cover.reference_dark]);
+            let references = cover.flatten().chain(match &entry.kind {
+                EntryKind::Link(target) => Some(target),
+                EntryKind::Document | EntryKind::Group | EntryKind::Computed => None,
+            });
+            let addresses = references.map(|target| match target {
+                ContentRef::Url { url } => url.len(),
+                _ => ENTRY,
+            });
+            let git = entry.git.as_ref().map_or(0, |git| git.path.len() + git.oid.len());
+            let texts = entry.title.len() + 3 * entry.path.len() + git;
+            texts + entry.description.as_deref().map_or(0, str::len) + addresses.sum::<usize>()
         };
         let pages: usize = self.entries.iter().map(|entry| 2 * ENTRY + texts(entry)).sum();
         let files = self.files.values().map(|file| ENTRY + file.name.len() + file.download_url.len());

@@ -122,9 +122,14 @@ async fn load(visit: &Visit, caches: &Caches, addresses: &mut Arc<Addresses>, sp
     }
     let places = visit.places();
     let Some(place) = places.iter().find(|place| place.space.space.id == *space) else { return Ok(()) };
-    match visit.frame(caches, place).await {
-        Ok(frame) => drop(Arc::make_mut(addresses).frames.insert(space.clone(), frame)),
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
+    match visit.named_frame(caches, place).await {
+        Ok((key, frame)) => {
+            let addresses = Arc::make_mut(addresses);
+            addresses.is_passing |= key.computed.is_some() || key.revision != place.space.space.revision;
+            addresses.frames.insert(space.clone(), frame);
+        }
+        // Its condition, say, has changed since the site was read.
+        Err(error) if error.kind() == ErrorKind::NotFound => Arc::make_mut(addresses).is_passing = true,
         Err(error) => return Err(error),
     }
     Ok(())

@@ -149,7 +149,7 @@ impl<'s> Scene<'s> {
             around,
             variants: Vec::new(),
         };
-        if let Some(key) = key.filter(|_| !is_kept) {
+        if let Some(key) = key.filter(|_| !is_kept && !scene.addresses.is_passing) {
             // What is kept weighs from the first on what it will.
             scene.template();
             scene.whole_tree();
@@ -175,7 +175,7 @@ impl<'s> Scene<'s> {
     async fn find_variants(&mut self, caches: &Caches, at: usize) -> Result<()> {
         let Some(entry) = self.frame.entries.get(at) else { return Ok(()) };
         let path = if self.frame.first() == Some(at) { "" } else { entry.path.as_str() };
-        let (mut found, mut looked) = (Vec::new(), 0);
+        let (mut found, mut looked, mut is_passing) = (Vec::new(), 0, false);
         for (number, place) in self.beside() {
             if place.space.id == self.place.space.id {
                 found.push((number, encoded(path)));
@@ -185,12 +185,16 @@ impl<'s> Scene<'s> {
             if looked > MAX_VARIANTS {
                 continue;
             }
-            let frame = self.visit.frame(caches, place).await?;
+            let (key, frame) = self.visit.named_frame(caches, place).await?;
+            is_passing |= key.computed.is_some();
             if frame.find(path).is_some_and(|at| frame.entries[at].kind == EntryKind::Document) {
                 found.push((number, encoded(path)));
             }
         }
         self.variants = found;
+        if is_passing {
+            Arc::make_mut(&mut self.addresses).is_passing = true;
+        }
         Ok(())
     }
 
@@ -308,9 +312,9 @@ pub(crate) async fn document_page_of(
         gathered = gather(visit, caches, document, &mut scene.addresses).await?;
         specs = gather_specs(visit, (&space, &id), (document, &gathered)).await?;
     }
-    // A specification that is not there yet may come at any time.
-    let is_kept = !gathered.shows_specs;
     scene.find_variants(caches, at).await?;
+    // A specification that is not there yet may come at any time.
+    let is_kept = !gathered.shows_specs && !scene.addresses.is_passing;
     let html = draw(&scene, at, (document.as_deref(), &gathered.reused, &specs));
     let is_indexed = visit.site.site.visibility == docs_core::model::SiteVisibility::Public
         && !scene.frame.entries[at].is_unindexed;

@@ -15,7 +15,7 @@ use quick_cache::{Equivalent, Weighter, sync::Cache};
 
 use super::{
     ContentError, ContentResult, PageTree, SharedDocument,
-    aside::parse_document,
+    aside::work_on,
     map::{self, Applied, Change, Fault, Fresh, Node, Nodes, apply},
 };
 
@@ -284,7 +284,7 @@ impl Shared {
         if let Some(known) = self.lookups[3].count(self.known_document(domain, &hash)) {
             return known;
         }
-        let document = SharedDocument::new(parse_document(text).await);
+        let document = work_on(text, |text| SharedDocument::new(document::parse(text))).await;
         self.count(Cost { documents_read: 1, ..Cost::default() });
         let bytes = (document::memory(&document) + text.len()) as u64;
         let weighed = WeighedDocument { document: document.clone(), bytes };
