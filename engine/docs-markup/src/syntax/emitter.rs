@@ -2,15 +2,17 @@
 
 use html5gum::{Emitter, ForwardingEmitter};
 
-/// Makes the tokens that another emitter makes, without what the standard calls errors: they would be kept until the
-/// text that they are in ends, and take a hundred times as much as it.
+/// Makes the tokens that another emitter makes, without the errors that the tokenizer tells of: they would be kept
+/// until the text that they are in ends, and take a hundred times as much as it.
 ///
 /// ```
 /// use docs_markup::syntax::emitter::WithoutErrors;
 /// use html5gum::{DefaultEmitter, Token, Tokenizer};
+/// let html = "a &#0; b";
+/// let is_error = |token: &Token| matches!(token, Token::Error(_));
+/// assert!(Tokenizer::new_with_emitter(html, DefaultEmitter::default()).flatten().any(|token| is_error(&token)));
 /// let emitter = WithoutErrors(DefaultEmitter::default());
-/// let tokens: Vec<Token> = Tokenizer::new_with_emitter("<a a a>&#0;", emitter).flatten().collect();
-/// assert!(matches!(&tokens[..], [Token::StartTag(_), Token::String(_)]));
+/// assert!(!Tokenizer::new_with_emitter(html, emitter).flatten().any(|token| is_error(&token)));
 /// ```
 #[derive(Debug)]
 pub struct WithoutErrors<E>(pub E);
