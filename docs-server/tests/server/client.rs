@@ -8,6 +8,9 @@ use hyper_util::{
 };
 use serde_json::Value;
 
+/// How often a write is sent again that the server had no turn for.
+const MOST_RETRIES: u32 = 10;
+
 /// A client of one server.
 #[derive(Clone)]
 pub(crate) struct Client {
@@ -64,9 +67,15 @@ impl Client {
         answer.body
     }
 
-    /// Writes what must succeed.
+    /// Writes what must succeed, at once or when the server says that others were in the way.
     pub(crate) async fn post(&self, path: &str, body: Value) -> Value {
-        let answer = self.call("POST", path, body).await.expect("the server runs");
+        let mut answer = self.call("POST", path, body.clone()).await.expect("the server runs");
+        for _ in 0..MOST_RETRIES {
+            if answer.status != 503 || !answer.retry_after {
+                break;
+            }
+            answer = self.call("POST", path, body.clone()).await.expect("the server runs");
+        }
         assert!(answer.status < 300, "POST {path}: {} {}", answer.status, answer.body);
         answer.body
     }
