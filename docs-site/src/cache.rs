@@ -13,6 +13,7 @@ use docs_core::{
 use quick_cache::{Weighter, sync::Cache};
 
 use crate::{
+    address::Place,
     frame::Frame,
     page::{Rendered, Surroundings},
     request::Asked,
@@ -32,6 +33,13 @@ pub(crate) struct FrameKey {
     pub(crate) revision: RevisionId,
     /// What pages of it are computed from; `None` where nothing is, or where that was not asked.
     pub(crate) computed: Option<EntityTag>,
+}
+
+impl FrameKey {
+    /// Tells whether the content is what the site says that it is, and nothing of it is computed from something else.
+    pub(crate) fn follows_from(&self, place: &Place<'_>) -> bool {
+        self.computed.is_none() && self.revision == place.space.space.revision
+    }
 }
 
 /// A space of a site, with all that stands around its pages.

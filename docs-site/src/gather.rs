@@ -23,8 +23,17 @@ pub(crate) type Reused = HashMap<(SpaceId, ReusableId), Document>;
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     pub(crate) reused: Reused,
-    /// Whether the page or what it reuses shows something of specifications, whether or not they are there.
-    pub(crate) shows_specs: bool,
+    /// Tells whether the page shows something of specifications, whether or not they are there.
+    is_page_of_specs: bool,
+    /// Those of the reusable contents that do.
+    reused_of_specs: Vec<(SpaceId, ReusableId)>,
+}
+
+impl Gathered {
+    /// Tells whether something of specifications is shown, whether or not they are there.
+    pub(crate) const fn shows_specs(&self) -> bool {
+        self.is_page_of_specs || !self.reused_of_specs.is_empty()
+    }
 }
 
 /// What is shown of specifications, by their slugs.
@@ -48,17 +57,16 @@ pub(crate) async fn gather(
     document: &Document,
     addresses: &mut Arc<Addresses>,
 ) -> Result<Gathered> {
-    let (mut reused, mut shows_specs) = (Reused::new(), false);
-    let own = addresses.space.clone();
-    let mut waiting = vec![(own, References::of(document))];
+    let of_page = References::of(document);
+    let mut gathered = Gathered { is_page_of_specs: of_page.shows_specs, ..Gathered::default() };
+    let mut waiting = vec![(addresses.space.clone(), of_page)];
     while let Some((space, found)) = waiting.pop() {
-        shows_specs |= found.shows_specs;
         for other in found.spaces {
             load(visit, caches, addresses, &other).await?;
         }
         for (of, id) in found.reused {
             let key = (of.unwrap_or_else(|| space.clone()), id);
-            if reused.contains_key(&key) || reused.len() >= MAX_REUSED {
+            if gathered.reused.contains_key(&key) || gathered.reused.len() >= MAX_REUSED {
                 continue;
             }
             load(visit, caches, addresses, &key.0).await?;
@@ -67,11 +75,15 @@ pub(crate) async fn gather(
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            waiting.push((key.0.clone(), References::of(&document)));
-            reused.insert(key, document);
+            let found = References::of(&document);
+            if found.shows_specs {
+                gathered.reused_of_specs.push(key.clone());
+            }
+            waiting.push((key.0.clone(), found));
+            gathered.reused.insert(key, document);
         }
     }
-    Ok(Gathered { reused, shows_specs })
+    Ok(gathered)
 }
 
 /// Reads what a page and its reusable contents show of specifications.
@@ -81,26 +93,16 @@ pub(crate) async fn gather(
 pub(crate) async fn gather_specs(
     visit: &Visit,
     (space, page): (&SpaceId, &PageId),
-    (document, Gathered { reused, shows_specs: any }): (&Document, &Gathered),
+    gathered: &Gathered,
 ) -> Result<Specs> {
     let mut specs = Specs::new();
-    if !any {
-        return Ok(specs);
-    }
-    if shows_specs(document) {
+    if gathered.is_page_of_specs {
         add(&mut specs, visit.content(space).get_page_specs(page).await)?;
     }
-    for ((space, id), document) in reused {
-        if shows_specs(document) {
-            add(&mut specs, visit.content(space).get_reusable_specs(id).await)?;
-        }
+    for (space, id) in &gathered.reused_of_specs {
+        add(&mut specs, visit.content(space).get_reusable_specs(id).await)?;
     }
     Ok(specs)
-}
-
-/// Tells whether a document shows something of specifications, whether or not they are there.
-fn shows_specs(document: &Document) -> bool {
-    document.parts().any(|part| matches!(part, Part::Block(block) if SpecSubject::of(&block.kind).is_some()))
 }
 
 fn add(specs: &mut Specs, found: Result<Vec<ShownSpec>>) -> Result<()> {
@@ -125,7 +127,7 @@ async fn load(visit: &Visit, caches: &Caches, addresses: &mut Arc<Addresses>, sp
     match visit.named_frame(caches, place).await {
         Ok((key, frame)) => {
             let addresses = Arc::make_mut(addresses);
-            addresses.is_passing |= key.computed.is_some() || key.revision != place.space.space.revision;
+            addresses.is_passing |= !key.follows_from(place);
             addresses.frames.insert(space.clone(), frame);
         }
         // Its condition, say, has changed since the site was read.

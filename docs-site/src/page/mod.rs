@@ -186,7 +186,7 @@ impl<'s> Scene<'s> {
                 continue;
             }
             let (key, frame) = self.visit.named_frame(caches, place).await?;
-            is_passing |= key.computed.is_some();
+            is_passing |= !key.follows_from(place);
             if frame.find(path).is_some_and(|at| frame.entries[at].kind == EntryKind::Document) {
                 found.push((number, encoded(path)));
             }
@@ -310,11 +310,11 @@ pub(crate) async fn document_page_of(
     let (mut gathered, mut specs) = (Gathered::default(), Specs::new());
     if let Some(document) = &document {
         gathered = gather(visit, caches, document, &mut scene.addresses).await?;
-        specs = gather_specs(visit, (&space, &id), (document, &gathered)).await?;
+        specs = gather_specs(visit, (&space, &id), &gathered).await?;
     }
     scene.find_variants(caches, at).await?;
     // A specification that is not there yet may come at any time.
-    let is_kept = !gathered.shows_specs && !scene.addresses.is_passing;
+    let is_kept = !gathered.shows_specs() && !scene.addresses.is_passing;
     let html = draw(&scene, at, (document.as_deref(), &gathered.reused, &specs));
     let is_indexed = visit.site.site.visibility == docs_core::model::SiteVisibility::Public
         && !scene.frame.entries[at].is_unindexed;
