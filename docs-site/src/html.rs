@@ -54,14 +54,7 @@ impl Html {
     }
 
     fn escaped(&mut self, text: &str, written: impl Fn(u8) -> Option<&'static str>) -> &mut Self {
-        let mut done = 0;
-        for (at, byte) in text.bytes().enumerate() {
-            let Some(entity) = written(byte) else { continue };
-            self.0.push_str(text.get(done..at).unwrap_or_default());
-            self.0.push_str(entity);
-            done = at + 1;
-        }
-        self.0.push_str(text.get(done..).unwrap_or_default());
+        write_escaped(&mut self.0, text, written);
         self
     }
 
@@ -79,8 +72,20 @@ impl Html {
     }
 }
 
+/// Writes a text with something else for some of its ASCII characters.
+pub(crate) fn write_escaped(out: &mut String, text: &str, written: impl Fn(u8) -> Option<&'static str>) {
+    let mut done = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let Some(other) = written(byte) else { continue };
+        out.push_str(text.get(done..at).unwrap_or_default());
+        out.push_str(other);
+        done = at + 1;
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+}
+
 /// What stands for a character that HTML knows.
-const fn entity(byte: u8) -> Option<&'static str> {
+pub(crate) const fn entity(byte: u8) -> Option<&'static str> {
     match byte {
         b'&' => Some("&amp;"),
         b'<' => Some("&lt;"),

@@ -7,7 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use percent_encoding::percent_decode_str;
 
-use crate::{address::encoded, assets::OWN};
+use crate::{
+    address::encoded,
+    assets::OWN,
+    html::{entity, write_escaped},
+};
 
 /// Attributes that hold an address.
 const ATTRIBUTES: [&str; 4] = [" href=\"", " src=\"", " data-site=\"", " content=\"0;url="];
@@ -193,7 +197,9 @@ fn unescaped(text: &str) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let mut out = String::with_capacity(text.len());
+    write_escaped(&mut out, text, entity);
+    out
 }
 
 /// A path as it reads.

@@ -4,7 +4,7 @@ use docs_core::model::CoverSize;
 use maud::{Markup, html};
 use url::Url;
 
-use super::{Scene, head::markdown_address};
+use super::{Scene, head::markdown_address, parts::write_named};
 use crate::{
     address::encoded,
     frame::{Entry, EntryKind},
@@ -28,10 +28,8 @@ pub(super) fn write_article(
     html.markup(&crumbs(scene, at));
     if layout.title {
         html.tags("<h1 dir=\"auto\">");
-        if let Some(emoji) = &page.emoji {
-            html.tags("<span class=\"emoji\">").text(emoji).tags("</span> ");
-        }
-        html.text(&page.title).tags("</h1>");
+        write_named(html, page);
+        html.tags("</h1>");
     }
     if let Some(text) = page.about().filter(|_| layout.description) {
         html.tags("<p class=\"lead\" dir=\"auto\">").text(text).tags("</p>");

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Scene, template::Slot};
 use crate::{
     assets::{Asset, OWN},
-    html::Html,
+    html::{Html, write_escaped},
 };
 
 /// What is told of a page.
@@ -218,18 +218,11 @@ pub(super) fn data(head: &Head) -> Markup {
 /// JSON that can stand in a script: nothing in it ends the script.
 fn within_script(data: &str) -> String {
     let mut out = String::with_capacity(data.len() + 64);
-    let mut done = 0;
-    for (at, byte) in data.bytes().enumerate() {
-        let written = match byte {
-            b'<' => "\\u003c",
-            b'>' => "\\u003e",
-            b'&' => "\\u0026",
-            _ => continue,
-        };
-        out.push_str(data.get(done..at).unwrap_or_default());
-        out.push_str(written);
-        done = at + 1;
-    }
-    out.push_str(data.get(done..).unwrap_or_default());
+    write_escaped(&mut out, data, |byte| match byte {
+        b'<' => Some("\\u003c"),
+        b'>' => Some("\\u003e"),
+        b'&' => Some("\\u0026"),
+        _ => None,
+    });
     out
 }

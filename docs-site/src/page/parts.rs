@@ -4,6 +4,7 @@ use docs_core::model::{ContentRef, ExternalLinksTarget, Themed, Url};
 use maud::{Markup, html};
 
 use super::Scene;
+use crate::{frame::Entry, html::Html};
 
 /// The anchors of pages that no author made. A sign that headings have none of keeps them apart from those of content.
 pub(super) const CONTENT: &str = "~content";
@@ -39,4 +40,12 @@ pub(super) fn link_to(scene: &Scene<'_>, to: &ContentRef, title: &str, class: Op
         },
         None => html! { span class=[class] { (title) } },
     }
+}
+
+/// Writes the title of an entry, with its emoji.
+pub(super) fn write_named(html: &mut Html, entry: &Entry) {
+    if let Some(emoji) = &entry.emoji {
+        html.tags("<span class=\"emoji\">").text(emoji).tags("</span> ");
+    }
+    html.text(&entry.title);
 }

@@ -6,7 +6,7 @@ use maud::PreEscaped;
 
 use super::{
     Scene,
-    parts::{CONTENT, TREE},
+    parts::{CONTENT, TREE, write_named},
 };
 use crate::{
     frame::{Entry, EntryKind, Frame},
@@ -127,7 +127,7 @@ impl<'t> Writer<'t> {
         match &entry.kind {
             EntryKind::Group => {
                 self.html.tags("<li class=\"group\"><span class=\"head\" dir=\"auto\">");
-                write_name(&mut self.html, entry);
+                write_named(&mut self.html, entry);
                 self.html.tags("</span>");
                 if has_below {
                     self.list(&entry.children, depth + 1);
@@ -147,14 +147,14 @@ impl<'t> Writer<'t> {
                     // It would lead elsewhere from each page: what it was meant for is not there.
                     Some(href) if is_relative(href) => {
                         html.tags("<li><span class=\"gone\" dir=\"auto\">");
-                        write_name(html, entry);
+                        write_named(html, entry);
                         html.tags("</span></li>");
                     }
                     Some(href) => {
                         html.tags("<li><a").attribute(" href=\"", href);
                         html.attribute_if(" rel=\"", to.is_outside.then_some("noopener"))
                             .tags(" dir=\"auto\">");
-                        write_name(html, entry);
+                        write_named(html, entry);
                         if to.is_outside {
                             html.tags("<span class=\"out\" aria-hidden=\"true\"> ↗</span>");
                         }
@@ -190,7 +190,7 @@ impl<'t> Writer<'t> {
         self.html.tags("<a").attribute_if(" href=\"", href.as_deref());
         self.marks[at].current = Some(self.html.len());
         self.html.tags(" dir=\"auto\">");
-        write_name(&mut self.html, entry);
+        write_named(&mut self.html, entry);
         self.html.tags("</a>");
     }
 }
@@ -198,12 +198,4 @@ impl<'t> Writer<'t> {
 /// Tells whether an address leads elsewhere from each page.
 fn is_relative(href: &str) -> bool {
     !href.starts_with(['/', '#', '?']) && !href.contains(':')
-}
-
-/// Writes the title of an entry, with its emoji.
-fn write_name(html: &mut Html, entry: &Entry) {
-    if let Some(emoji) = &entry.emoji {
-        html.tags("<span class=\"emoji\">").text(emoji).tags("</span> ");
-    }
-    html.text(&entry.title);
 }

@@ -34,30 +34,42 @@ impl Renderer<'_> {
     }
 
     fn write_inline(&self, html: &mut Html, inline: &Inline, at: At) {
-        let InlineKind::Link { target, title } = &inline.kind else {
-            html.markup(&self.inline(inline, at));
-            return;
-        };
+        match &inline.kind {
+            InlineKind::Link { target, title } => {
+                self.write_link(html, (target, title.as_deref()), (&inline.nodes, at));
+            }
+            _ => html.markup(&self.inline(inline, at)),
+        }
+    }
+
+    fn write_link(
+        &self,
+        html: &mut Html,
+        (target, title): (&ContentRef, Option<&str>),
+        (nodes, at): (&[Node], At),
+    ) {
         let to = self.addresses.target(target);
-        let title = title.as_deref().filter(|title| !title.is_empty());
+        let title = title.filter(|title| !title.is_empty());
         if title.is_some() {
             html.tags("<span").attribute_if(" title=\"", title).tags(">");
         }
-        self.write_linked(html, (&to, None), |html| match inline.nodes.is_empty() {
+        self.write_linked(html, (&to, None), |html| match nodes.is_empty() {
             true => {
                 html.text(to.name.as_deref().unwrap_or_default());
             }
-            false => self.write_inlines(html, &inline.nodes, at),
+            false => self.write_inlines(html, nodes, at),
         });
         if title.is_some() {
             html.tags("</span>");
         }
     }
 
-    /// What stands within text, but for links.
+    /// What stands within text.
     fn inline(&self, inline: &Inline, at: At) -> Markup {
         match &inline.kind {
-            InlineKind::Link { .. } => Markup::default(),
+            InlineKind::Link { target, title } => Html::markup_of(|html| {
+                self.write_link(html, (target, title.as_deref()), (&inline.nodes, at));
+            }),
             InlineKind::Mention { target } => {
                 let to = self.addresses.target(target);
                 let name = to.name.clone().unwrap_or_else(|| mention(target).to_owned());
