@@ -12,7 +12,7 @@ use docs_core::{
     model::{
         Customization, Document, ElsewhereTarget, PageId, PublishedSite, PublishedUrl, RedirectSource,
         ResolveUrl, ResolveVisitor, ResolvedContent, ResolvedElsewhere, ResolvedUrl, RevisionId, SearchSite,
-        SiteSpaceId, SiteVisibility, SpaceId,
+        SiteSpaceId, SpaceId,
     },
     platform::{ContentHandle, Moment, OpenSite, Shown, SiteHandle, SpaceHandle},
     store::PageRequest,
@@ -203,14 +203,13 @@ impl Visit {
             }
             false => unknown_audience(&content),
         };
-        let is_open = matches!(site.site.visibility, SiteVisibility::Public | SiteVisibility::Unlisted);
         Ok(Arrival::Here(Box::new(Self {
             platform: platform.clone(),
             actor,
             moment: kept.map(|kept| kept.moment),
             open: None,
             audience: audience.into(),
-            is_for_all: is_open && !is_known,
+            is_for_all: site.site.visibility.is_for_everybody() && !is_known,
             preview: None,
             copy: None,
             found: content,
@@ -243,7 +242,7 @@ impl Visit {
             moment: Some(kept.moment),
             open: Some(open),
             audience: unknown_audience(&content).into(),
-            is_for_all: matches!(site.site.visibility, SiteVisibility::Public | SiteVisibility::Unlisted),
+            is_for_all: site.site.visibility.is_for_everybody(),
             preview: None,
             copy: None,
             found: content,

@@ -70,6 +70,14 @@ pub enum SiteVisibility {
     VisitorAuth,
 }
 
+impl SiteVisibility {
+    /// Tells whether everybody may read it, without a secret and without signing in.
+    #[must_use]
+    pub const fn is_for_everybody(self) -> bool {
+        matches!(self, Self::Public | Self::Unlisted)
+    }
+}
+
 impl From<SiteVisibility> for Visibility {
     fn from(visibility: SiteVisibility) -> Self {
         match visibility {

@@ -6,7 +6,7 @@ use super::{Visit, Visitor, address::Address, resolve::Asked};
 use crate::{
     BoxFuture, Error, Result,
     content::Evaluated,
-    model::{Document, PageId, PublishedUrl, ResolvedUrl, RevisionId, SiteVisibility, SpaceId},
+    model::{Document, PageId, PublishedUrl, ResolvedUrl, RevisionId, SpaceId},
     platform::Platform,
     store::{Tx, records::SiteRecord},
 };
@@ -60,8 +60,8 @@ impl OpenSite {
             let address = Address::parse("url", url.as_str())?;
             let tx = platform.read().await?;
             let Some((site, used)) = platform.mounted(&tx, &address).await? else { return Ok(None) };
-            let is_open = matches!(site.visibility, SiteVisibility::Public | SiteVisibility::Unlisted);
-            if !site.published || !is_open || site.adaptive_content.enabled {
+            let is_open = site.published && site.visibility.is_for_everybody();
+            if !is_open || site.adaptive_content.enabled {
                 return Ok(None);
             }
             if !platform.is_alone(&tx, (&address, used), &site).await? {
@@ -145,7 +145,7 @@ impl Platform {
     /// Tells whether all addresses that begin as this one lead to the site: a base name of the platform's own host goes
     /// before all mounts, and on another host no other site may be mounted.
     async fn is_alone(&self, tx: &Tx, (address, used): (&Address, usize), site: &SiteRecord) -> Result<bool> {
-        let base = Address::parse("base", &self.urls().published(""))?;
+        let base = self.published_base()?;
         if address.host == base.host {
             let named = used.checked_sub(1).and_then(|last| address.segments.get(last));
             let is_below = used == base.segments.len() + 1 && address.segments.starts_with(&base.segments);

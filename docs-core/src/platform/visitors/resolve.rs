@@ -103,13 +103,18 @@ impl Platform {
         })
     }
 
+    /// Where the platform's own addresses of sites begin.
+    pub(super) fn published_base(&self) -> Result<Address> {
+        Address::parse("base", &self.urls().published(""))
+    }
+
     /// The site that an address begins with the mount of, and how many segments that takes.
     pub(super) async fn mounted(
         &self,
         tx: &Tx,
         address: &Address,
     ) -> Result<Option<(Arc<SiteRecord>, usize)>> {
-        let base = Address::parse("base", &self.urls().published(""))?;
+        let base = self.published_base()?;
         let below =
             (address.host == base.host).then(|| address.segments.strip_prefix(&*base.segments)).flatten();
         let own = below.and_then(|below| below.first());
