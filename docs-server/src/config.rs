@@ -7,6 +7,7 @@ use clap::{
     builder::{TypedValueParser, ValueParserFactory},
     error::ErrorKind,
 };
+use docs_core::store::jobs::MAX_LEASE;
 use docs_http::{CorsOrigin, TrustedProxies};
 use url::{Host, Url};
 
@@ -283,13 +284,11 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Concealed<T> {
     }
 }
 
-/// Most seconds of a lease: a day.
-const MAX_JOB_LEASE: u32 = 86_400;
-
 /// Reads how long a lease of jobs is.
 fn job_lease(text: &str) -> Result<NonZeroU32, String> {
-    let read = text.parse().ok().filter(|seconds: &NonZeroU32| seconds.get() <= MAX_JOB_LEASE);
-    read.ok_or_else(|| format!("must be a number of seconds from 1 to {MAX_JOB_LEASE}"))
+    let most = MAX_LEASE.num_seconds();
+    let read = text.parse().ok().filter(|seconds: &NonZeroU32| i64::from(seconds.get()) <= most);
+    read.ok_or_else(|| format!("must be a number of seconds from 1 to {most}"))
 }
 
 /// Reads an address under which others reach the server: absolute, and without a slash at its end. Its path has plain

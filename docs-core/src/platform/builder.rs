@@ -16,7 +16,10 @@ use crate::{
         Clock, Converter, GitRemote, Ids, Metrics, NoMetrics, Pdf, PseudoTranslator, RandomIds, Saml,
         SealingKey, SearchIndex, Secrets, SpecReader, SystemClock, Translator, Web,
     },
-    store::{Objects, Store, jobs::LEASE},
+    store::{
+        Objects, Store,
+        jobs::{LEASE, MAX_LEASE},
+    },
 };
 
 /// The ports that operations ask. What needs one that is `None` is refused.
@@ -179,8 +182,8 @@ impl Builder {
     /// twice, but ends once all the same.
     #[must_use]
     pub fn job_lease(mut self, lease: Duration) -> Self {
-        let lease = TimeDelta::from_std(lease).unwrap_or(TimeDelta::MAX);
-        self.job_lease = lease.clamp(TimeDelta::seconds(1), TimeDelta::days(1));
+        let lease = TimeDelta::from_std(lease).unwrap_or(MAX_LEASE);
+        self.job_lease = lease.clamp(TimeDelta::seconds(1), MAX_LEASE);
         self
     }
 

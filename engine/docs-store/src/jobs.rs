@@ -21,6 +21,8 @@ use super::{Entity, Key, Operation, Scan, StoreError, StoreResult, Tx, key, topi
 /// How long a worker has a job before others may take it over, unless an operator says otherwise; workers renew at a
 /// third of it.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
+/// The longest lease that an operator may choose.
+pub const MAX_LEASE: TimeDelta = TimeDelta::days(1);
 /// What a line of a log takes besides its text.
 const JOB_LINE_OVERHEAD: usize = 64;
 /// Jobs of a lane looked at to find the one that runs: it may have been overtaken by earlier events.
