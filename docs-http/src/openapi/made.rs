@@ -34,10 +34,10 @@ impl Origin {
 /// What the API contradicts itself in; the next one who asks is told, too.
 pub(crate) fn checked<T: OpenApi + 'static>() -> Result<(), Problems> {
     static RIGHT: Mutex<Vec<TypeId>> = Mutex::new(Vec::new());
-    let api = TypeId::of::<T>();
-    if !RIGHT.lock().unwrap_or_else(PoisonError::into_inner).contains(&api) {
+    let mut right = RIGHT.lock().unwrap_or_else(PoisonError::into_inner);
+    if !right.contains(&TypeId::of::<T>()) {
         problems::<T>()?;
-        RIGHT.lock().unwrap_or_else(PoisonError::into_inner).push(api);
+        right.push(TypeId::of::<T>());
     }
     Ok(())
 }
