@@ -22,6 +22,7 @@
 
 mod heap;
 mod inputs;
+mod tex;
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -32,6 +33,7 @@ use cpu_time::{ProcessTime, ThreadTime};
 
 pub use heap::{own_peak_of, peak_of};
 pub use inputs::Random;
+pub use tex::TEX;
 
 /// As much stack as a runtime gives its threads.
 const STACK: usize = 2 * 1024 * 1024;

@@ -2,7 +2,7 @@
 //!
 //! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-site --lib formulas_and -- --nocapture` reads as many.
 
-use docs_hostile::{OWN, Parser, Read};
+use docs_hostile::{OWN, Parser, Read, TEX};
 
 use super::{super::math, lexer::runs};
 
@@ -44,52 +44,6 @@ fn highlight(text: &str) {
         ["js", "rust", "python", "bash", "json", "yaml", "css", "html", "diff", "sql", "c", "powershell"];
     drop(runs(text, LANGUAGES[text.len() % LANGUAGES.len()]));
 }
-
-const TEX: &[&str] = &[
-    "a",
-    "1",
-    " ",
-    "{",
-    "}",
-    "^",
-    "_{a",
-    "^{a}",
-    "\\frac{a}{b}",
-    "\\frac{",
-    "}{",
-    "\\sqrt[3]{",
-    "\\left(",
-    "\\right)",
-    "\\begin{matrix}",
-    "\\end{matrix}",
-    "&",
-    "\\\\",
-    "\\text{",
-    "\\mathbb{R}",
-    "\\overline{",
-    "\\hat a",
-    "\\sum_{i}^{n}",
-    "\\def\\a{\\a\\a}",
-    "\\newcommand{\\b}[1]{#1#1}",
-    "\\b{",
-    "\\a",
-    "#1",
-    "\\color{red}",
-    "\\begin{array}{c|c:}",
-    "\\end{array}",
-    "\\hline",
-    "\\widehat{ab}",
-    "\\xrightarrow{a}",
-    "\\cancel{",
-    "\\pmb{",
-    "\\ce{H2O}",
-    "\\ce{",
-    "\\nosuch",
-    "%",
-    "é",
-    "<",
-    "&amp;",
-];
 
 const CODE: &[&str] = &[
     "a",

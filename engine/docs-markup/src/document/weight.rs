@@ -167,8 +167,7 @@ fn longest(lines: &[Line<'_>]) -> usize {
             signs = 0;
         }
         signs += usize::from(!is_code);
-        // The end of a cell, of a row, of a paragraph.
-        for (index, piece) in text.split("</t").flat_map(|part| part.split("</p")).enumerate() {
+        for (index, piece) in parts_of(text).enumerate() {
             if index > 0 {
                 (signs, bytes) = (0, 0);
             }
@@ -180,12 +179,17 @@ fn longest(lines: &[Line<'_>]) -> usize {
     most
 }
 
+/// What stands between ends of cells, rows and paragraphs.
+fn parts_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split("</t").flat_map(|part| part.split("</p"))
+}
+
 /// The same of HTML, in which empty lines are part of a text.
 fn longest_of_html(lines: &[Line<'_>]) -> usize {
     let (mut most, mut signs, mut bytes) = (0, 0, 0);
     for line in lines {
         let text = line.text.trim_start_matches(SPACE);
-        for (index, piece) in text.split("</t").flat_map(|part| part.split("</p")).enumerate() {
+        for (index, piece) in parts_of(text).enumerate() {
             if index > 0 || piece.starts_with('<') {
                 (signs, bytes) = (0, 0);
             }
