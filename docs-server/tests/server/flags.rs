@@ -21,8 +21,10 @@ use tokio::{
     net::TcpListener,
 };
 
-use crate::process::{PATIENCE, Process, TOKEN, program, until};
-use crate::refused::refused;
+use crate::{
+    process::{PATIENCE, Process, TOKEN, program, until},
+    refused::refused,
+};
 
 const ANY: &str = "127.0.0.1:0";
 

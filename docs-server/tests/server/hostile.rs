@@ -12,8 +12,10 @@ use std::{
     sync::Arc,
 };
 
-use crate::client::{Client, id};
-use crate::process::{Process, TOKEN, until};
+use crate::{
+    client::{Client, id},
+    process::{Process, TOKEN, until},
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{

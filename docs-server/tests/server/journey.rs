@@ -11,8 +11,10 @@ mod site;
 
 use std::process::Stdio;
 
-use crate::client::Client;
-use crate::process::{PATIENCE, Process, program};
+use crate::{
+    client::Client,
+    process::{PATIENCE, Process, program},
+};
 use chromium::Browser;
 use reader::{DESKTOP, PHONE, Reader};
 use tokio::{

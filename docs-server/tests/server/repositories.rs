@@ -12,8 +12,10 @@ use hyper_util::{client::legacy, rt::TokioExecutor};
 use serde_json::Value;
 use url::Url;
 
-use crate::client::{Client, id};
-use crate::process::{Process, TOKEN, until};
+use crate::{
+    client::{Client, id},
+    process::{Process, TOKEN, until},
+};
 
 /// An answer: its status, where it leads, what kind it is of, and what it says.
 struct Got {

@@ -11,8 +11,10 @@ use std::{
     thread,
 };
 
-use crate::client::{Client, id};
-use crate::process::{Process, TOKEN};
+use crate::{
+    client::{Client, id},
+    process::{Process, TOKEN},
+};
 use browser::{Browser, Form};
 use serde_json::{Value, json};
 use tempfile::TempDir;
