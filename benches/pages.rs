@@ -7,9 +7,10 @@
 //! 5 kB of Markdown. Over the connection the kept page is to take at most 1.5 of the handler's, and one that is drawn
 //! anew six times. What they take, and why, stands in `decisions/0027-site.md`.
 //!
-//! "Asked for first" is a page that the sites have not drawn, of a text that the platform has read before, as after a
-//! change of anything else; "read first" is one whose text it has not read since it was started. `-- first` does only
-//! the former, again and again, for a profiler.
+//! A page that is asked for first is one of three. The text of "drawn before" was drawn since the server was started, as
+//! after a change of the site, or for others who ask for it; that of "never drawn" was read as a tree, but by nobody who
+//! looks at sites; that of "read first" was not even read. `-- drawn`, `-- first` and `-- read` do only one of these,
+//! again and again, for a profiler.
 
 use std::{
     io::{Read as _, Write as _},
@@ -23,7 +24,7 @@ use cpu_time::{ProcessTime, ThreadTime};
 use docs_benches::{Outcome, platform_over};
 use docs_core::{
     Platform,
-    model::{OrgId, SiteVisibility, SpaceId, UpdateSite},
+    model::{OrgId, SiteId, SiteVisibility, SpaceId, UpdateSite},
     store::{Objects, Store},
 };
 use docs_memstore::{MemObjects, MemStore};
@@ -65,13 +66,29 @@ fn markdown() -> String {
     part.repeat(5_000 / part.len() + 1)
 }
 
-/// The address of the one page of a published site: its host and its path.
-async fn site(
-    platform: &Platform,
-    (org, space): (&OrgId, &SpaceId),
-    token: &str,
-) -> Outcome<(String, String)> {
-    let admin = platform.authenticate(token).await?;
+/// A published site.
+struct Site {
+    platform: Platform,
+    token: String,
+    org: OrgId,
+    id: SiteId,
+    /// The address of its one page in navigation: its host and its path.
+    page: (String, String),
+}
+
+impl Site {
+    /// Changes what stands on every page.
+    async fn change(&self, round: usize) -> Outcome<()> {
+        let title = Some(format!("Docs {round}").parse()?);
+        let admin = self.platform.authenticate(&self.token).await?;
+        let site = self.platform.as_actor(&admin).org(&self.org).site(&self.id);
+        site.update(UpdateSite { title, ..UpdateSite::default() }).await?;
+        Ok(())
+    }
+}
+
+async fn site(platform: &Platform, (org, space): (OrgId, &SpaceId), token: String) -> Outcome<Site> {
+    let admin = platform.authenticate(&token).await?;
     let me = platform.as_actor(&admin);
     // Those that are asked for first are in no navigation, so that each page is as large as the one that is kept.
     let page = |n: usize| {
@@ -83,14 +100,15 @@ async fn site(
     me.space(space).change_request(&number).edit(edit).await?;
     me.space(space).change_request(&number).merge().await?;
     let new = request(json!({ "title": "Docs", "spaces": [space] }))?;
-    let site = me.org(org).sites().create(new).await?.id;
+    let id = me.org(&org).sites().create(new).await?.id;
     let change = UpdateSite { visibility: Some(SiteVisibility::Public), ..UpdateSite::default() };
-    me.org(org).site(&site).update(change).await?;
-    let shown = me.org(org).site(&site).publish().await?;
+    me.org(&org).site(&id).update(change).await?;
+    let shown = me.org(&org).site(&id).publish().await?;
     let url = shown.urls.published.ok_or("it is published")?;
     let (_, rest) = url.split_once("://").ok_or("an address")?;
     let (host, path) = rest.split_at(rest.find('/').ok_or("a path")?);
-    Ok((host.to_owned(), path.to_owned()))
+    let page = (host.to_owned(), path.to_owned());
+    Ok(Site { platform: platform.clone(), token, org, id, page })
 }
 
 /// Serves an endpoint on a port of this machine.
@@ -223,25 +241,53 @@ fn connected(
     Ok(times.into_iter().map(middle).collect())
 }
 
-/// What a page takes that is asked for first, of a site that is known, in each round.
-fn first(
+/// What a page takes that is asked for first by a client, of a site that is known.
+fn first(client: &mut Client, path: &str) -> Outcome<Duration> {
+    client.get(path)?;
+    let (all, own) = (ProcessTime::now(), ThreadTime::now());
+    for n in 1..=FIRST {
+        client.get(&format!("{path}page-{n}"))?;
+    }
+    Ok(all.elapsed().saturating_sub(own.elapsed()) / u32::try_from(FIRST)?)
+}
+
+/// The same of sites that have drawn nothing, in each round. The texts of all pages are kept from the first one on.
+fn undrawn(rt: &Runtime, (site, coding): (&Site, &str), rounds: usize) -> Outcome<Vec<Duration>> {
+    let (host, path) = &site.page;
+    let time = |_| {
+        let server = sites(&site.platform, SiteConfig::default())?;
+        first(&mut Client::to(rt.block_on(serve(server))?, host, coding)?, path)
+    };
+    (0..rounds).map(time).collect()
+}
+
+/// The same of sites that have drawn the texts, each time after a change of the site.
+fn drawn(rt: &Runtime, (site, coding): (&Site, &str), rounds: usize) -> Outcome<Vec<Duration>> {
+    let (host, path) = &site.page;
+    let server = sites(&site.platform, SiteConfig::default())?;
+    let mut client = Client::to(rt.block_on(serve(server))?, host, coding)?;
+    first(&mut client, path)?;
+    let time = |round| {
+        rt.block_on(site.change(round))?;
+        first(&mut client, path)
+    };
+    (0..rounds).map(time).collect()
+}
+
+/// What a page takes of a text that was not read before, by platforms that have just been started.
+fn unread(
     rt: &Runtime,
-    ((host, path), coding): (&(String, String), &str),
-    platform: &Platform,
+    (stores, site): (&(Arc<dyn Store>, Arc<dyn Objects>), &Site),
     rounds: usize,
 ) -> Outcome<Vec<Duration>> {
-    let mut times = Vec::new();
-    for _ in 0..=rounds {
-        let server = sites(platform, SiteConfig::default())?;
-        let mut client = Client::to(rt.block_on(serve(server))?, host, coding)?;
-        client.get(path)?;
-        let (all, own) = (ProcessTime::now(), ThreadTime::now());
-        for n in 1..=FIRST {
-            client.get(&format!("{path}page-{n}"))?;
-        }
-        times.push(all.elapsed().saturating_sub(own.elapsed()) / u32::try_from(FIRST)?);
-    }
-    Ok(times)
+    let (host, path) = &site.page;
+    let time = |_| {
+        let (store, objects) = stores.clone();
+        let platform = Platform::builder(store, objects).base_url(site.platform.urls().base()).build();
+        let server = sites(&platform, SiteConfig::default())?;
+        first(&mut Client::to(rt.block_on(serve(server))?, host, "identity")?, path)
+    };
+    (0..rounds).map(time).collect()
 }
 
 /// What each takes within the process, on one thread.
@@ -270,24 +316,26 @@ fn called(
 fn measure(store: Arc<dyn Store>, objects: Arc<dyn Objects>, how: (u32, usize)) -> Outcome<()> {
     // Its thread serves; that of the client is this one.
     let rt = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let stores = (store, objects);
+    let (store, objects) = stores.clone();
     let (platform, org, spaces, token) = rt.block_on(platform_over(store, objects, 1))?;
-    let page = rt.block_on(site(&platform, (&org, &spaces[0]), &token))?;
-    if std::env::args().any(|argument| argument == "first") {
-        let times = first(&rt, (&page, "identity"), &platform, PROFILED)?;
-        println!("  {:8.1} µs", middle(times).as_secs_f64() * 1e6);
+    let site = rt.block_on(site(&platform, (org, &spaces[0]), token))?;
+    if let Some(times) = profiled(&rt, (&stores, &site)) {
+        println!("  {:8.1} µs", middle(times?).as_secs_f64() * 1e6);
         return Ok(());
     }
     for coding in ["identity", "gzip"] {
-        let asked = (&page, coding);
-        let servers = rt.block_on(servers(&platform, &page, coding))?;
+        let asked = (&site.page, coding);
+        let servers = rt.block_on(servers(&platform, &site.page, coding))?;
         let mut connected = connected(&rt, asked, &servers, how)?;
-        let mut first = first(&rt, asked, &platform, how.1)?;
-        // The texts of all pages are kept from the first round on.
-        let read = first.remove(0);
-        connected.push(middle(first));
-        connected.extend(Some(read).filter(|_| coding == "identity"));
+        connected.push(middle(drawn(&rt, (&site, coding), how.1)?));
+        connected.push(middle(undrawn(&rt, (&site, coding), how.1)?));
+        if coding == "identity" {
+            connected.push(middle(unread(&rt, (&stores, &site), how.1)?));
+        }
         for (way, times) in [("over a connection", connected), ("called", called(asked, &servers, how)?)] {
-            let names = servers.iter().map(|(name, _)| *name).chain(["asked for first", "read first"]);
+            let first = ["drawn before", "never drawn", "read first"];
+            let names = servers.iter().map(|(name, _)| *name).chain(first);
             for (name, time) in names.zip(&times) {
                 let micros = |time: &Duration| time.as_secs_f64() * 1e6;
                 let ratio = micros(time) / micros(&times[0]);
@@ -296,6 +344,19 @@ fn measure(store: Arc<dyn Store>, objects: Arc<dyn Objects>, how: (u32, usize)) 
         }
     }
     Ok(())
+}
+
+/// The times of what a profiler looks at, where it is asked for.
+fn profiled(
+    rt: &Runtime,
+    (stores, site): (&(Arc<dyn Store>, Arc<dyn Objects>), &Site),
+) -> Option<Outcome<Vec<Duration>>> {
+    std::env::args().find_map(|argument| match argument.as_str() {
+        "drawn" => Some(drawn(rt, (site, "identity"), PROFILED)),
+        "first" => Some(undrawn(rt, (site, "identity"), PROFILED)),
+        "read" => Some(unread(rt, (stores, site), PROFILED)),
+        _ => None,
+    })
 }
 
 fn main() -> Outcome<()> {

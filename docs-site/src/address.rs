@@ -131,7 +131,7 @@ pub(crate) struct Addresses {
 }
 
 /// How pages load pictures of others: the policy of pages says the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Loads {
     /// Encrypted only.
     Encrypted,

@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use docs_core::{
-    model::{PageId, RevisionId, SiteId, SiteSpaceId, SpaceId},
+    model::{ExternalLinksTarget, PageId, RevisionId, SiteId, SiteSpaceId, SpaceId},
     platform::{EntityTag, Moment, OpenSite},
 };
 use quick_cache::{Weighter, sync::Cache};
 
 use crate::{
-    address::Place,
-    frame::Frame,
+    address::{Loads, Place},
+    frame::{Frame, TextName},
     page::{Rendered, Surroundings},
+    render::{Drawn, Manner},
     request::Asked,
     visit::{KnownSite, Visit},
 };
@@ -68,6 +69,28 @@ pub(crate) struct PageKey {
     pub(crate) page: PageId,
 }
 
+/// A text of a space, and in which manner it is drawn.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct DrawnKey {
+    space: SpaceId,
+    text: TextName,
+    language: &'static str,
+    is_outside_apart: bool,
+    loads: Loads,
+}
+
+impl DrawnKey {
+    pub(crate) fn of(space: &SpaceId, text: TextName, manner: Manner) -> Self {
+        Self {
+            space: space.clone(),
+            text,
+            language: manner.words.language,
+            is_outside_apart: manner.outside == ExternalLinksTarget::Blank,
+            loads: manner.loads,
+        }
+    }
+}
+
 /// Where sites are asked for: the start of addresses that may lead to one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SiteStart {
@@ -113,6 +136,12 @@ impl Weighter<PageKey, Arc<Rendered>> for Weigh {
     }
 }
 
+impl Weighter<DrawnKey, Option<Arc<Drawn>>> for Weigh {
+    fn weight(&self, _: &DrawnKey, drawn: &Option<Arc<Drawn>>) -> u64 {
+        drawn.as_ref().map_or(0, |drawn| drawn.weight()) as u64 + 256
+    }
+}
+
 impl Weighter<SpaceKey, Arc<Surroundings>> for Weigh {
     fn weight(&self, _: &SpaceKey, around: &Arc<Surroundings>) -> u64 {
         around.weight() as u64 + 512
@@ -144,6 +173,8 @@ pub(crate) struct Caches {
     pub(crate) frames: Cache<FrameKey, Arc<Frame>, Weigh>,
     pub(crate) pages: Cache<PageKey, Arc<Rendered>, Weigh>,
     pub(crate) surroundings: Cache<SpaceKey, Arc<Surroundings>, Weigh>,
+    /// Texts that are the same for all, as they were drawn; `None` for one that has to be drawn each time.
+    drawn: Cache<DrawnKey, Option<Arc<Drawn>>, Weigh>,
     /// Which page it was that everybody was told.
     answered: Cache<StrangerKey, At<Arc<PageKey>>, Weigh>,
     /// What everybody is told of sites.
@@ -153,18 +184,38 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// Caches of at most so many bytes: six sixteenths for content, five for answers, and two for what stands around
-    /// these.
+    /// Caches of at most so many bytes: six sixteenths for content, four for answers, two for what stands around these,
+    /// and two for texts that were drawn.
     pub(crate) fn new(bytes: u64) -> Self {
         let small = bytes / 16;
         Self {
             frames: Cache::with_weighter(LARGE, 6 * small, Weigh),
-            pages: Cache::with_weighter(EXPECTED, 5 * small, Weigh),
+            pages: Cache::with_weighter(EXPECTED, 4 * small, Weigh),
             surroundings: Cache::with_weighter(LARGE, 2 * small, Weigh),
-            answered: Cache::with_weighter(EXPECTED, small, Weigh),
-            sites: Cache::with_weighter(EXPECTED, small, Weigh),
+            drawn: Cache::with_weighter(EXPECTED, 2 * small, Weigh),
+            answered: Cache::with_weighter(EXPECTED, small / 2, Weigh),
+            sites: Cache::with_weighter(EXPECTED, small / 2, Weigh),
             open: Cache::with_weighter(LARGE, small, Weigh),
         }
+    }
+
+    /// A text as it was drawn; `None` within for one that has to be drawn each time.
+    pub(crate) fn drawn(&self, key: &DrawnKey) -> Option<Option<Arc<Drawn>>> {
+        self.drawn.get(key)
+    }
+
+    /// Keeps a text as it is drawn, where there is room for any.
+    pub(crate) fn keep_drawn(
+        &self,
+        key: DrawnKey,
+        draw: impl FnOnce() -> Option<Drawn>,
+    ) -> Option<Arc<Drawn>> {
+        if self.drawn.capacity() == 0 {
+            return None;
+        }
+        let drawn = draw().map(Arc::new);
+        self.drawn.insert(key, drawn.clone());
+        drawn
     }
 
     /// What strangers find where they ask for a site, where it is known and still holds.

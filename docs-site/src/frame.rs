@@ -38,6 +38,8 @@ pub(crate) struct Entry {
     /// The path in the space; blank where there is none.
     pub(crate) path: String,
     pub(crate) updated_at: Option<Timestamp>,
+    /// Names the text of the page; `None` for one without.
+    pub(crate) text: Option<TextName>,
     pub(crate) git: Option<GitBlob>,
     /// The entry that it stands in.
     pub(crate) parent: Option<usize>,
@@ -64,6 +66,17 @@ pub(crate) struct PageLook {
     pub(crate) cover: Option<PageCover>,
     /// When it was changed, if it ever was.
     pub(crate) changed_at: Option<Timestamp>,
+}
+
+/// Names a text of one space: what it names is never another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct TextName([u8; 32]);
+
+impl TextName {
+    /// The name of the text that an id of a document leads to.
+    pub(crate) fn of(id: &str) -> Self {
+        Self(*blake3::hash(id.as_bytes()).as_bytes())
+    }
 }
 
 /// The content of a space: what one visitor sees of one revision.
@@ -210,6 +223,7 @@ fn entry(page: RevisionPage) -> (Entry, Vec<RevisionPage>) {
         path: String::new(),
         updated_at: base.updated_at.or(base.created_at),
         look: PageLook::default(),
+        text: None,
         git: None,
         parent: None,
         children: Vec::new(),
@@ -224,6 +238,7 @@ fn entry(page: RevisionPage) -> (Entry, Vec<RevisionPage>) {
                 look: PageLook { layout: page.layout, cover: page.cover, changed_at },
                 description: page.description,
                 path: page.path,
+                text: page.document_id.as_deref().map(TextName::of),
                 git: page.git,
                 is_hidden: page.hidden,
                 is_unlisted: page.no_index,

@@ -40,24 +40,23 @@ impl Gathered {
 pub(crate) type Specs = HashMap<(String, SpecSubject), Arc<SpecDetail>>;
 
 /// What a document refers to.
-#[derive(Debug, Default)]
-struct References {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct References {
     spaces: Vec<SpaceId>,
     reused: Vec<(Option<SpaceId>, ReusableId)>,
     shows_specs: bool,
 }
 
-/// Reads what a document refers to: the pages of other spaces into `addresses`, reusable contents as they are answered.
+/// Reads what the document of a page refers to: the pages of other spaces into `addresses`, reusable contents as they are answered.
 ///
 /// # Errors
 /// The platform's, but for what is not there for the visitor, which is left out.
 pub(crate) async fn gather(
     visit: &Visit,
     caches: &Caches,
-    document: &Document,
+    of_page: References,
     addresses: &mut Arc<Addresses>,
 ) -> Result<Gathered> {
-    let of_page = References::of(document);
     let mut gathered = Gathered { is_page_of_specs: of_page.shows_specs, ..Gathered::default() };
     let mut waiting = vec![(addresses.space.clone(), of_page)];
     while let Some((space, found)) = waiting.pop() {
@@ -156,7 +155,8 @@ pub(crate) async fn gather_references<'r>(
 }
 
 impl References {
-    fn of(document: &Document) -> Self {
+    /// What a document refers to.
+    pub(crate) fn of(document: &Document) -> Self {
         let mut found = Self::default();
         for part in document.parts() {
             match part {
@@ -165,6 +165,11 @@ impl References {
             }
         }
         found
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) const fn weight(&self) -> usize {
+        self.spaces.len() * 64 + self.reused.len() * 128
     }
 
     fn block(&mut self, kind: &BlockKind) {

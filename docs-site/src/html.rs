@@ -1,6 +1,8 @@
 //! HTML that is written into one text. Pieces of maud's are texts of their own, each of which is made and copied: where
 //! a page has hundreds of them, this is several times as quick.
 
+use std::ops::Range;
+
 use maud::{Markup, PreEscaped};
 
 /// HTML as it is written: tags stand in this program, markup was checked by maud, and all else is text, which is
@@ -41,6 +43,11 @@ impl Html {
     /// Markup.
     pub(crate) fn markup(&mut self, markup: &PreEscaped<impl AsRef<str>>) {
         self.0.push_str(markup.0.as_ref());
+    }
+
+    /// A part of markup, cut between tags.
+    pub(crate) fn piece(&mut self, markup: &PreEscaped<String>, bytes: Range<usize>) {
+        self.0.push_str(markup.0.get(bytes).unwrap_or_default());
     }
 
     /// Text.

@@ -10,11 +10,11 @@ use docs_core::{
     Actor, Error, ErrorKind, Platform, Result,
     content::Evaluated,
     model::{
-        Customization, Document, ElsewhereTarget, PageId, PublishedSite, PublishedUrl, RedirectSource,
-        ResolveUrl, ResolveVisitor, ResolvedContent, ResolvedElsewhere, ResolvedUrl, RevisionId, SearchSite,
-        SiteSpaceId, SpaceId,
+        Customization, ElsewhereTarget, PageId, PublishedSite, PublishedUrl, RedirectSource, ResolveUrl,
+        ResolveVisitor, ResolvedContent, ResolvedElsewhere, ResolvedUrl, RevisionId, SearchSite, SiteSpaceId,
+        SpaceId,
     },
-    platform::{ContentHandle, Moment, OpenSite, Shown, SiteHandle, SpaceHandle},
+    platform::{ContentHandle, Moment, OpenSite, Shown, ShownDocument, SiteHandle, SpaceHandle},
     store::PageRequest,
 };
 
@@ -333,7 +333,7 @@ impl Visit {
         &self,
         (space, revision): (&SpaceId, &RevisionId),
         page: &PageId,
-    ) -> Result<Option<Arc<Document>>> {
+    ) -> Result<Option<ShownDocument>> {
         // What was kept before the revision came must not be kept as what that shows.
         match self.open.as_ref().filter(|open| self.is_live() && open.shows(space, revision)) {
             Some(open) => open.find_page_document(space, page, Evaluated::Yes).await,
@@ -373,7 +373,7 @@ impl Visit {
     }
 
     /// How pages load the pictures of others: where nobody knows from where files will be served, in any way.
-    fn loads(&self) -> Loads {
+    pub(crate) fn loads(&self) -> Loads {
         let served = match &self.copy {
             Some(copy) => copy.url.as_deref().unwrap_or("http:"),
             None => self.platform.urls().base(),

@@ -14,6 +14,8 @@ mod chromium;
 mod details;
 #[path = "site/doors.rs"]
 mod doors;
+#[path = "site/drawn.rs"]
+mod drawn;
 #[path = "site/exports.rs"]
 mod exports;
 #[path = "site/hidden.rs"]

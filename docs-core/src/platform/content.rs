@@ -8,6 +8,7 @@ mod specs;
 mod tags;
 mod view;
 
+pub use self::documents::ShownDocument;
 pub(super) use self::view::page_base;
 
 use std::sync::Arc;

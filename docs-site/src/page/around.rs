@@ -9,7 +9,6 @@ use crate::{
     address::encoded,
     frame::{Entry, EntryKind},
     html::Html,
-    render::OutlineEntry,
 };
 
 /// Writes the content of a page and what stands directly around it.
@@ -180,24 +179,13 @@ fn edit_form(tree: &str) -> Option<String> {
 }
 
 /// Writes the headings of a page.
-pub(super) fn write_aside(html: &mut Html, (scene, at): (&Scene<'_>, usize), headings: &[OutlineEntry]) {
-    if !scene.frame.entries[at].look.layout.outline || headings.len() < 2 {
-        html.tags("<div class=\"outline empty\"></div>");
-        return;
+pub(super) fn write_aside(html: &mut Html, (scene, at): (&Scene<'_>, usize), outline: Option<&Markup>) {
+    match outline.filter(|_| scene.frame.entries[at].look.layout.outline) {
+        Some(outline) => html.markup(outline),
+        None => {
+            html.tags("<div class=\"outline empty\"></div>");
+        }
     }
-    let title = scene.words.on_this_page;
-    html.tags("<nav class=\"outline\"").attribute(" aria-label=\"", title).tags("><p class=\"head\">");
-    html.text(title).tags("</p><ul>");
-    for heading in headings {
-        let level = match heading.level {
-            1 => "<li class=\"level-1\">",
-            2 => "<li class=\"level-2\">",
-            _ => "<li class=\"level-3\">",
-        };
-        html.tags(level).tags("<a").attribute(" href=\"#", &heading.anchor).tags(" dir=\"auto\">");
-        html.text(&heading.text).tags("</a></li>");
-    }
-    html.tags("</ul></nav>");
 }
 
 #[cfg(test)]

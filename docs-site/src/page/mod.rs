@@ -1,6 +1,7 @@
 //! Pages: what stands around the content, and the content itself.
 
 mod around;
+mod body;
 mod compare;
 mod head;
 mod missing;
@@ -15,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use docs_core::{
     Error, Result,
-    model::{ContentRef, Customization, Document, RevisionId},
+    model::{ContentRef, Customization, RevisionId},
 };
 use tokio::sync::OnceCell;
 
@@ -26,17 +27,17 @@ use crate::{
     frame::{EntryKind, Frame},
     gather::{Gathered, Reused, Specs, gather, gather_references, gather_specs},
     html::Html,
-    render::{Counter, Renderer, outline},
+    render::{Counter, Manner, Renderer},
     visit::Visit,
     words::Words,
 };
 
+use self::{body::Body, template::Template, tree::Tree};
 pub(crate) use self::{
     compare::compare_page,
     missing::{bare_page, missing_page, moved_page, sign_in_page},
     search::{Found, Outcome, results_as_json, search, search_page},
 };
-use self::{template::Template, tree::Tree};
 
 /// A page as it is sent.
 #[derive(Debug)]
@@ -156,6 +157,12 @@ impl<'s> Scene<'s> {
             caches.surroundings.insert(key, Arc::clone(&scene.around));
         }
         Ok(scene)
+    }
+
+    /// What documents are drawn with that is not theirs.
+    fn manner(&self) -> Manner {
+        let outside = self.look.external_links.target;
+        Manner { words: self.words, outside, loads: self.visit.loads() }
     }
 
     /// The page with slots for what differs.
@@ -306,39 +313,38 @@ pub(crate) async fn document_page_of(
     // Before the page adds to what is known of other spaces: what stands around it is the same on all pages.
     scene.template();
     let space = scene.addresses.space.clone();
-    let document = visit.page_document((&space, &scene.revision), &id).await?;
+    let body = Body::find(caches, &scene, at).await?;
     let (mut gathered, mut specs) = (Gathered::default(), Specs::new());
-    if let Some(document) = &document {
-        gathered = gather(visit, caches, document, &mut scene.addresses).await?;
+    if let Some(references) = body.references() {
+        gathered = gather(visit, caches, references, &mut scene.addresses).await?;
         specs = gather_specs(visit, (&space, &id), &gathered).await?;
     }
     scene.find_variants(caches, at).await?;
     // A specification that is not there yet may come at any time.
     let is_kept = !gathered.shows_specs() && !scene.addresses.is_passing;
-    let html = draw(&scene, at, (document.as_deref(), &gathered.reused, &specs));
+    let html = draw(&scene, at, (&body, &gathered.reused, &specs));
     let is_indexed = visit.site.site.visibility == docs_core::model::SiteVisibility::Public
         && !scene.frame.entries[at].is_unindexed;
     Ok(Rendered { is_kept, ..Rendered::new(html, is_indexed) })
 }
 
-fn draw(
-    scene: &Scene<'_>,
-    at: usize,
-    (document, reused, specs): (Option<&Document>, &Reused, &Specs),
-) -> String {
+fn draw(scene: &Scene<'_>, at: usize, (body, reused, specs): (&Body, &Reused, &Specs)) -> String {
     let counter = Counter::default();
+    let manner = scene.manner();
     let renderer = Renderer {
         addresses: &scene.addresses,
         reused,
         specs,
-        words: scene.words,
-        outside: scene.look.external_links.target,
+        words: manner.words,
+        outside: manner.outside,
         counter: &counter,
+        gaps: None,
     };
-    let body = document.map(|document| |html: &mut Html| renderer.write_document(html, document));
-    let headings = document.map(outline).unwrap_or_default();
-    let main = |html: &mut Html| around::write_article(html, (scene, at), body.as_ref());
-    let aside = |html: &mut Html| around::write_aside(html, (scene, at), &headings);
+    let write = |html: &mut Html| body.write(html, &renderer);
+    let write = (!matches!(body, Body::None)).then_some(write);
+    let outline = body.outline(manner);
+    let main = |html: &mut Html| around::write_article(html, (scene, at), write.as_ref());
+    let aside = |html: &mut Html| around::write_aside(html, (scene, at), outline.as_deref());
     shell::shell(scene, &head::page_head(scene, at), ROOM, (main, aside))
 }
 

@@ -70,13 +70,12 @@ impl Tree {
         let mut all: Vec<(usize, &'static str)> = open.chain(here).collect();
         all.sort_unstable();
         let mut done = 0;
-        let written = self.written.0.as_str();
         for (at, mark) in all {
-            html.markup(&PreEscaped(written.get(done..at).unwrap_or_default()));
+            html.piece(&self.written, done..at);
             html.tags(mark);
             done = at;
         }
-        html.markup(&PreEscaped(written.get(done..).unwrap_or_default()));
+        html.piece(&self.written, done..self.written.0.len());
     }
 
     /// How many bytes it takes.

@@ -27,6 +27,7 @@ impl Renderer<'_> {
     pub(super) fn described(&self, kind: &BlockKind, at: At) -> Option<Markup> {
         let (target, subjects) = SpecSubject::of(kind)?;
         let ContentRef::OpenApi { spec } = target else { return None };
+        self.gaps.inspect(|gaps| gaps.miss());
         if at.is_told {
             return None;
         }

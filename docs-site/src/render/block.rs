@@ -64,9 +64,12 @@ impl Renderer<'_> {
 
     /// Writes a block. A new kind has to be drawn here before this compiles.
     #[expect(clippy::too_many_lines, reason = "a table: a kind of block, and how it is drawn")]
-    fn write_block(&self, html: &mut Html, block: &Block, at: At) {
+    pub(super) fn write_block(&self, html: &mut Html, block: &Block, at: At) {
         if at.is_deep() {
             html.tags("<p>").text(&plain(&block.nodes)).tags("</p>");
+            return;
+        }
+        if self.gaps.is_some_and(|gaps| gaps.leave_block(html, block, at)) {
             return;
         }
         let at = at.inner();
@@ -267,6 +270,7 @@ impl Renderer<'_> {
         let ContentRef::ReusableContent { reusable_content, space } = target else {
             return Markup::default();
         };
+        self.gaps.inspect(|gaps| gaps.miss());
         let space: &SpaceId = space.as_ref().unwrap_or(&self.addresses.space);
         let found = self.reused.get(&(space.clone(), reusable_content.clone()));
         let Some(document) =
@@ -297,7 +301,7 @@ impl Renderer<'_> {
 
     /// The name of an operation of an API, and the way to its specification.
     fn operation(&self, method: &str, path: &str, target: &ContentRef) -> Markup {
-        let to = self.addresses.target(target);
+        let to = self.target(target);
         let inner = html! {
             span.name { code { (method.to_uppercase()) " " (path) } }
             @if let Some(name) = &to.name { span.about { (name) } }

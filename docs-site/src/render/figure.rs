@@ -24,8 +24,8 @@ impl Renderer<'_> {
         alt: &str,
         class: &str,
     ) -> Markup {
-        let dark = dark.and_then(|dark| self.addresses.picture(dark));
-        let Some(light) = self.addresses.picture(light) else { return unloaded(light, alt) };
+        let dark = dark.and_then(|dark| self.picture(dark));
+        let Some(light) = self.picture(light) else { return unloaded(light, alt) };
         html! {
             img class=(if dark.is_some() { format!("{class} for-light") } else { class.to_owned() })
                 src=(light.src) alt=(alt) loading="lazy" decoding="async"
@@ -82,9 +82,9 @@ impl Renderer<'_> {
         };
         let (width, height) = (given(data.width.as_ref()), given(data.height.as_ref()));
         let draw = |target: &ContentRef, class: &str| {
-            let Some(picture) = self.addresses.picture(target) else {
+            let Some(picture) = self.picture(target) else {
                 // Nothing stands around it that leads elsewhere, so it may.
-                let to = self.addresses.target(target);
+                let to = self.target(target);
                 return match target {
                     ContentRef::Url { .. } => self.linked(&to, Some("missing"), unloaded(target, alt)),
                     _ => unloaded(target, alt),
@@ -112,7 +112,7 @@ impl Renderer<'_> {
 
     /// A card that leads somewhere, with a note and a caption.
     pub(super) fn card(&self, target: &ContentRef, note: Option<&str>, caption: Option<Markup>) -> Markup {
-        let to = self.addresses.target(target);
+        let to = self.target(target);
         let name = to.name.clone().unwrap_or_else(|| "…".to_owned());
         let inner = html! {
             span.name { (name) }
@@ -130,6 +130,7 @@ impl Renderer<'_> {
     pub(super) fn file(&self, block: &Block, target: &ContentRef, at: At) -> Markup {
         let size = match target {
             ContentRef::File { file } => {
+                self.gaps.inspect(|gaps| gaps.miss());
                 let frame = self.addresses.frames.get(&self.addresses.space);
                 frame.and_then(|frame| frame.file(file)).map(|file| human_size(file.size))
             }

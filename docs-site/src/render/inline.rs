@@ -33,7 +33,10 @@ impl Renderer<'_> {
         }
     }
 
-    fn write_inline(&self, html: &mut Html, inline: &Inline, at: At) {
+    pub(super) fn write_inline(&self, html: &mut Html, inline: &Inline, at: At) {
+        if self.gaps.is_some_and(|gaps| gaps.leave_inline(html, inline, at)) {
+            return;
+        }
         match &inline.kind {
             InlineKind::Link { target, title } => {
                 self.write_link(html, (target, title.as_deref()), (&inline.nodes, at));
@@ -48,7 +51,7 @@ impl Renderer<'_> {
         (target, title): (&ContentRef, Option<&str>),
         (nodes, at): (&[Node], At),
     ) {
-        let to = self.addresses.target(target);
+        let to = self.target(target);
         let title = title.filter(|title| !title.is_empty());
         if title.is_some() {
             html.tags("<span").attribute_if(" title=\"", title).tags(">");
@@ -71,7 +74,7 @@ impl Renderer<'_> {
                 self.write_link(html, (target, title.as_deref()), (&inline.nodes, at));
             }),
             InlineKind::Mention { target } => {
-                let to = self.addresses.target(target);
+                let to = self.target(target);
                 let name = to.name.clone().unwrap_or_else(|| mention(target).to_owned());
                 self.linked(&to, Some("mention"), html! { (name) })
             }
@@ -92,9 +95,7 @@ impl Renderer<'_> {
                     ButtonKind::Secondary => "button",
                 };
                 match target {
-                    Some(target) => {
-                        self.linked(&self.addresses.target(target), Some(class), html! { (label) })
-                    }
+                    Some(target) => self.linked(&self.target(target), Some(class), html! { (label) }),
                     None => html! { span class=(class) aria-disabled="true" { (label) } },
                 }
             }

@@ -4,6 +4,7 @@
 mod api;
 mod block;
 mod code;
+mod drawn;
 mod figure;
 mod inline;
 mod math;
@@ -12,17 +13,21 @@ mod table;
 
 use std::cell::Cell;
 
-use docs_core::model::{Document, ExternalLinksTarget};
+use docs_core::model::{ContentRef, Document, ExternalLinksTarget};
 use maud::Markup;
 
 use crate::{
-    address::{Addresses, Target},
+    address::{Addresses, Picture, Target},
     gather::{Reused, Specs},
     html::Html,
     words::Words,
 };
 
-pub(crate) use self::plain::{OutlineEntry, outline};
+use self::drawn::Gaps;
+pub(crate) use self::{
+    drawn::{Drawn, Manner},
+    plain::outline,
+};
 
 /// How many blocks and elements of text stand within one another; of what is deeper only the text is shown.
 const MAX_DEPTH: usize = 40;
@@ -44,6 +49,8 @@ pub(crate) struct Renderer<'r> {
     pub(crate) outside: ExternalLinksTarget,
     /// Numbers the groups of tabs and the notes of the page.
     pub(crate) counter: &'r Counter,
+    /// The gaps that are left, where it is not known yet where references lead.
+    pub(crate) gaps: Option<&'r Gaps>,
 }
 
 /// What is counted while a page is drawn.
@@ -56,6 +63,12 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
+    /// Tells whether anything was counted.
+    fn has_counted(&self) -> bool {
+        let counted = [&self.groups, &self.reuses, &self.described].into_iter().any(|count| count.get() > 0);
+        counted || self.formulas.is_taken()
+    }
+
     fn next_group(&self) -> u32 {
         self.groups.set(self.groups.get() + 1);
         self.groups.get()
@@ -99,6 +112,18 @@ impl Renderer<'_> {
     /// Writes a whole document.
     pub(crate) fn write_document(&self, html: &mut Html, document: &Document) {
         self.write_blocks(html, &document.nodes, At::default());
+    }
+
+    /// Where a reference leads.
+    fn target(&self, target: &ContentRef) -> Target {
+        self.gaps.inspect(|gaps| gaps.asks(target));
+        self.addresses.target(target)
+    }
+
+    /// The address of a picture, with its size where that is known.
+    fn picture(&self, target: &ContentRef) -> Option<Picture> {
+        self.gaps.inspect(|gaps| gaps.asks(target));
+        self.addresses.picture(target)
     }
 
     /// A link to a target around something; that alone where the target has no address.

@@ -1,20 +1,45 @@
 //! What a document says without its form: the text of blocks, and the outline of headings.
 
 use docs_core::model::{Block, Document, InlineKind, Node};
+use maud::Markup;
+
+use crate::{html::Html, words::Words};
 
 /// Most headings of an outline.
 const MAX_HEADINGS: usize = 200;
 
 /// A heading of a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OutlineEntry {
-    pub(crate) level: u8,
-    pub(crate) anchor: String,
-    pub(crate) text: String,
+struct OutlineEntry<'d> {
+    level: u8,
+    anchor: &'d str,
+    text: String,
+}
+
+/// The headings of a document as they stand beside it; `None` where there are too few.
+pub(crate) fn outline(document: &Document, words: &Words) -> Option<Markup> {
+    let headings = headings(document);
+    if headings.len() < 2 {
+        return None;
+    }
+    let title = words.on_this_page;
+    Some(Html::markup_of(|html| {
+        html.tags("<nav class=\"outline\"").attribute(" aria-label=\"", title);
+        html.tags("><p class=\"head\">").text(title).tags("</p><ul>");
+        for heading in headings {
+            let level = match heading.level {
+                1 => "<li class=\"level-1\">",
+                2 => "<li class=\"level-2\">",
+                _ => "<li class=\"level-3\">",
+            };
+            html.tags(level).tags("<a").attribute(" href=\"#", heading.anchor).tags(" dir=\"auto\">");
+            html.text(&heading.text).tags("</a></li>");
+        }
+        html.tags("</ul></nav>");
+    }))
 }
 
 /// The headings of a document that have an anchor: those of the top level, and within what only frames them.
-pub(crate) fn outline(document: &Document) -> Vec<OutlineEntry> {
+fn headings(document: &Document) -> Vec<OutlineEntry<'_>> {
     let mut found = Vec::new();
     let mut stack: Vec<&Block> = document.nodes.iter().rev().collect();
     while let Some(block) = stack.pop() {
@@ -23,7 +48,7 @@ pub(crate) fn outline(document: &Document) -> Vec<OutlineEntry> {
         }
         match block.kind.heading() {
             Some((level, data)) => {
-                let anchor = block.meta.as_ref().map(|meta| meta.id.clone()).or_else(|| data.id.clone());
+                let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
                 let text = plain(&block.nodes);
                 if let Some(anchor) = anchor.filter(|_| !text.trim().is_empty()) {
                     found.push(OutlineEntry { level, anchor, text });

@@ -110,7 +110,7 @@ impl Renderer<'_> {
                             }
                         }
                         @if let Some(target) = target {
-                            @let to = self.addresses.target(&target);
+                            @let to = self.target(&target);
                             @if let Some(href) = &to.href {
                                 a.card-cover-link href=(href) rel=[to.is_outside.then_some("noopener")]
                                     aria-label=(to.name.as_deref().unwrap_or(self.words.open)) {}
@@ -144,7 +144,7 @@ impl Renderer<'_> {
                 self.pictures((target, None), "", "in-text")
             }
             (CellValue::Reference(target), _) => {
-                let to = self.addresses.target(target);
+                let to = self.target(target);
                 self.linked(&to, None, html! { (to.name.as_deref().unwrap_or("…")) })
             }
         }
@@ -162,7 +162,7 @@ impl Renderer<'_> {
                     }
                     TableColumnKind::Files => {
                         @if let Ok(file) = id.parse() {
-                            @let to = self.addresses.target(&ContentRef::File { file });
+                            @let to = self.target(&ContentRef::File { file });
                             (self.linked(&to, None, html! { (to.name.as_deref().unwrap_or("…")) })) " "
                         }
                     }

@@ -1,6 +1,6 @@
 //! Every block and every element of text, as HTML.
 
-use docs_core::model::{BlockKind, InlineKind, Part};
+use docs_core::model::{BlockKind, InlineKind, Part, SpaceId};
 use serde_json::json;
 
 use crate::world::World;
@@ -220,8 +220,8 @@ fn kinds(markdown: &str) -> Vec<&'static str> {
     document.parts().map(name).collect()
 }
 
-/// A site with a page for each row of both tables: its path, and those of the pages below it.
-pub(crate) async fn site_of_all_kinds(w: &World) -> (String, Vec<String>) {
+/// A space with what the rows of both tables refer to, and the texts of the rows.
+pub(crate) async fn texts_of_all_kinds(w: &World) -> (SpaceId, Vec<(&'static str, String)>) {
     let space = w.space("Guide").await;
     let file = |name: &str, reference: &str, media: &str| json!({ "name": name, "base64": "YQ==", "contentType": media, "ref": reference });
     w.page(&space, "First", "Start.").await;
@@ -242,20 +242,27 @@ pub(crate) async fn site_of_all_kinds(w: &World) -> (String, Vec<String>) {
         ("/files/f", format!("/files/{}", id("notes.txt"))),
         ("/files/p", format!("/files/{}", id("p.png"))),
     ];
-    for rows in [BLOCKS, INLINES] {
-        let mut changes = Vec::new();
-        for (name, markdown, _) in rows {
-            let markdown =
-                named.iter().fold((*markdown).to_owned(), |text, (from, to)| text.replace(from, to));
-            // The table proves what it says only where the text reads as the kind.
-            assert!(kinds(&markdown).contains(name), "{name}: {:?}", kinds(&markdown));
-            changes.push(json!({ "operation": "insert_page", "title": format!("Kind {name}"),
-                "document": { "markdown": markdown } }));
-        }
-        w.edit(&space, json!(changes)).await;
+    let rows = BLOCKS.iter().chain(INLINES).map(|(name, markdown, _)| {
+        let markdown = named.iter().fold((*markdown).to_owned(), |text, (from, to)| text.replace(from, to));
+        // The table proves what it says only where the text reads as the kind.
+        assert!(kinds(&markdown).contains(name), "{name}: {:?}", kinds(&markdown));
+        (*name, markdown)
+    });
+    (space, rows.collect())
+}
+
+/// A site with a page for each row of both tables: its path, and those of the pages below it.
+pub(crate) async fn site_of_all_kinds(w: &World) -> (String, Vec<String>) {
+    let (space, texts) = texts_of_all_kinds(w).await;
+    for texts in texts.chunks(BLOCKS.len()) {
+        let page = |(name, markdown): &(&str, String)| {
+            json!({ "operation": "insert_page", "title": format!("Kind {name}"),
+                "document": { "markdown": markdown } })
+        };
+        w.edit(&space, json!(texts.iter().map(page).collect::<Vec<_>>())).await;
     }
     let (_, site) = w.site("Docs", &space).await;
-    (site, BLOCKS.iter().chain(INLINES).map(|(name, ..)| format!("kind-{name}")).collect())
+    (site, texts.iter().map(|(name, _)| format!("kind-{name}")).collect())
 }
 
 #[tokio::test]

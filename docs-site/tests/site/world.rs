@@ -79,6 +79,12 @@ impl World {
         sites(&platform(&self.stores, (&self.clock, &self.git), BASE))
     }
 
+    /// The same, which never keeps anything.
+    pub(crate) fn forgetful(&self) -> BoxEndpoint<'static> {
+        let platform = platform(&self.stores, (&self.clock, &self.git), BASE);
+        sites_with(&platform, SiteConfig { cache_bytes: 0 })
+    }
+
     /// How many transactions were begun.
     pub(crate) fn begun(&self) -> u64 {
         self.stores.0.calls(Step::Begin)
@@ -246,8 +252,12 @@ fn platform(
 }
 
 fn sites(platform: &Platform) -> BoxEndpoint<'static> {
+    sites_with(platform, SiteConfig::default())
+}
+
+fn sites_with(platform: &Platform, config: SiteConfig) -> BoxEndpoint<'static> {
     let next = make_sync(|_| Response::builder().status(StatusCode::IM_A_TEAPOT).body("the next one"));
-    Sites::new(platform, SiteConfig::default()).expect("an address").before(next).boxed()
+    Sites::new(platform, config).expect("an address").before(next).boxed()
 }
 
 async fn got(app: &BoxEndpoint<'static>, request: Request) -> Got {

@@ -21,6 +21,17 @@ use crate::{
     store::Hash,
 };
 
+/// A document as one reader sees it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ShownDocument {
+    /// The document, which is shared with others who read the same.
+    pub document: Arc<Document>,
+    /// The id of its text, as pages have it in `documentId`; `None` where what is shown does not follow from the text
+    /// alone.
+    pub id: Option<String>,
+}
+
 impl<'p> SpaceHandle<'p> {
     /// Reads a document by its id: `documentId` of a page, `document` of a reusable content. What an id stands for
     /// never changes.
@@ -80,11 +91,12 @@ impl<'p> ContentHandle<'p> {
     ) -> BoxFuture<'p, Result<Document>> {
         Box::pin(async move {
             let found = self.find_page_document(page, evaluated).await?;
-            found.map(Arc::unwrap_or_clone).ok_or_else(|| Error::not_found("document"))
+            let found = found.ok_or_else(|| Error::not_found("document"))?;
+            Ok(Arc::unwrap_or_clone(found.document))
         })
     }
 
-    /// The document of a page, which is shared with others who read the same; `None` for a page without content.
+    /// The document of a page, shared with others who read the same; `None` for a page without content.
     ///
     /// # Errors
     /// `NotFound`.
@@ -94,8 +106,8 @@ impl<'p> ContentHandle<'p> {
     /// # use docs_core::{Result, content::Evaluated, model::{PageId, SpaceId}, platform::Caller};
     /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
     /// let content = me.space(space).content();
-    /// if let Some(document) = content.find_page_document(page, Evaluated::Yes).await? {
-    ///     println!("{} blocks", document.nodes.len());
+    /// if let Some(shown) = content.find_page_document(page, Evaluated::Yes).await? {
+    ///     println!("{} blocks", shown.document.nodes.len());
     /// }
     /// # Ok(())
     /// # }
@@ -104,7 +116,7 @@ impl<'p> ContentHandle<'p> {
         self,
         page: &'p PageId,
         evaluated: Evaluated,
-    ) -> BoxFuture<'p, Result<Option<Arc<Document>>>> {
+    ) -> BoxFuture<'p, Result<Option<ShownDocument>>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let at = platform.located(actor, &self.of.to_content_of()).await?;
@@ -150,16 +162,23 @@ impl Platform {
         at: &Located,
         page: &PageId,
         evaluated: Evaluated,
-    ) -> Result<Option<Arc<Document>>> {
+    ) -> Result<Option<ShownDocument>> {
         let Some(entry) = at.view.page(page).await? else {
-            return Ok(self.made_document(at, page).await?.map(Arc::new));
+            let made = self.made_document(at, page).await?;
+            return Ok(made.map(|made| ShownDocument { document: Arc::new(made), id: None }));
         };
         let filter = at.content_filter().await?;
         filter.require(page, &entry).await?;
         if entry.body.is_empty() {
             return Ok(None);
         }
-        filter.document(at.document(&entry.body).await?, &entry.variables, evaluated).await.map(Some)
+        let document = at.document(&entry.body).await?;
+        let id = match document.is_same_for_all() {
+            true => self.document_id(&at.space().id, &entry.body)?,
+            false => None,
+        };
+        let document = filter.document(document, &entry.variables, evaluated).await?;
+        Ok(Some(ShownDocument { document, id }))
     }
 
     /// Names the text of a body; nothing for an empty one. Equal texts of a space have equal names, for ever.

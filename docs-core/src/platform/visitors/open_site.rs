@@ -6,8 +6,8 @@ use super::{Visit, Visitor, address::Address, resolve::Asked};
 use crate::{
     BoxFuture, Error, Result,
     content::Evaluated,
-    model::{Document, PageId, PublishedUrl, ResolvedUrl, RevisionId, SpaceId},
-    platform::Platform,
+    model::{PageId, PublishedUrl, ResolvedUrl, RevisionId, SpaceId},
+    platform::{Platform, ShownDocument},
     store::{Tx, records::SiteRecord},
 };
 
@@ -113,8 +113,8 @@ impl OpenSite {
     /// ```
     /// # use docs_core::{Result, content::Evaluated, model::{PageId, SpaceId}, platform::OpenSite};
     /// # async fn example(site: &OpenSite, space: &SpaceId, page: &PageId) -> Result<()> {
-    /// if let Some(document) = site.find_page_document(space, page, Evaluated::Yes).await? {
-    ///     println!("{} blocks", document.nodes.len());
+    /// if let Some(shown) = site.find_page_document(space, page, Evaluated::Yes).await? {
+    ///     println!("{} blocks", shown.document.nodes.len());
     /// }
     /// # Ok(())
     /// # }
@@ -124,7 +124,7 @@ impl OpenSite {
         space: &'a SpaceId,
         page: &'a PageId,
         evaluated: Evaluated,
-    ) -> BoxFuture<'a, Result<Option<Arc<Document>>>> {
+    ) -> BoxFuture<'a, Result<Option<ShownDocument>>> {
         Box::pin(async move {
             let admitted = self.visit.spaces.get(space);
             let admitted = admitted.and_then(|space| self.platform.let_into(&self.visit, space));

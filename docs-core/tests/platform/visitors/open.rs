@@ -3,7 +3,7 @@
 use docs_core::{
     ErrorKind,
     content::Evaluated,
-    model::{PublishedUrl, SiteVisibility, UpdateSite},
+    model::{PublishedUrl, RevisionPage, SiteVisibility, UpdateSite},
     platform::OpenSite,
 };
 use serde_json::{Value, json};
@@ -96,9 +96,21 @@ async fn a_page_of_an_open_site_has_the_document_that_a_visitor_is_shown() {
         let shown = open.find_page_document(&guide, page, Evaluated::Yes).await.expect("read");
         let told = me.space(&guide).content().find_page_document(page, Evaluated::Yes).await.expect("read");
         assert_eq!(shown, told);
-        assert!(!serde_json::to_string(&shown).expect("JSON").contains("Secret"), "{shown:?}");
+        let document = shown.as_ref().map(|shown| &*shown.document);
+        assert!(!serde_json::to_string(&document).expect("JSON").contains("Secret"), "{shown:?}");
     }
     assert!(open.find_page_document(&guide, &pages[2], Evaluated::Yes).await.expect("read").is_none());
+    // Only what is the same for all is named by its text.
+    let content = me.space(&guide).content().get(Default::default()).await.expect("read");
+    for (at, is_named) in [(0, true), (1, false)] {
+        let shown = open.find_page_document(&guide, &pages[at], Evaluated::Yes).await.expect("read");
+        let id = content.pages.iter().find_map(|page| match page {
+            RevisionPage::Document(page) if page.base.id == pages[at] => page.document_id.clone(),
+            _ => None,
+        });
+        let id = id.filter(|_| is_named);
+        assert_eq!(shown.map(|shown| shown.id), Some(id), "page {at}");
+    }
     for (space, page) in [(&guide, &gone), (&hidden, &elsewhere)] {
         open.find_page_document(space, page, Evaluated::Yes).await.refused(ErrorKind::NotFound);
     }

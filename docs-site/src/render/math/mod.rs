@@ -34,6 +34,11 @@ impl Default for Budget {
 }
 
 impl Budget {
+    /// Tells whether any of it was taken.
+    pub(super) const fn is_taken(&self) -> bool {
+        self.bytes.get() < MAX_PAGE_BYTES || self.elements.get() < MAX_PAGE_ELEMENTS
+    }
+
     /// Takes room for reading so many bytes; tells whether there was some.
     fn takes(&self, bytes: usize) -> bool {
         let left = self.bytes.get().checked_sub(bytes);

@@ -1,0 +1,76 @@
+//! The content of a page, as it is found.
+
+use std::{borrow::Cow, sync::Arc};
+
+use docs_core::{Error, Result, model::Document};
+use maud::Markup;
+
+use super::Scene;
+use crate::{
+    cache::{Caches, DrawnKey},
+    frame::TextName,
+    gather::References,
+    html::Html,
+    render::{Drawn, Manner, Renderer, outline},
+};
+
+/// The content of a page before it stands on it.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// There is none.
+    None,
+    /// What has to be drawn as a whole.
+    Tree(Arc<Document>),
+    /// What is drawn but for its gaps.
+    Drawn(Arc<Drawn>),
+}
+
+impl Body {
+    /// Finds the content of a page. What was drawn before of its text is not read again.
+    ///
+    /// # Errors
+    /// The platform's; `NotFound` for a page that was removed just now.
+    pub(super) async fn find(caches: &Caches, scene: &Scene<'_>, at: usize) -> Result<Self> {
+        let (visit, space) = (scene.visit, &scene.addresses.space);
+        let entry = scene.frame.entries.get(at).ok_or_else(|| Error::not_found("page"))?;
+        let key = |text| DrawnKey::of(space, text, scene.manner());
+        let known = entry.text.filter(|_| visit.is_live()).and_then(|text| caches.drawn(&key(text)));
+        if let Some(Some(drawn)) = known {
+            return Ok(Self::Drawn(drawn));
+        }
+        let shown = visit.page_document((space, &scene.revision), &entry.id).await?;
+        let Some(shown) = shown else { return Ok(Self::None) };
+        // The content may be a later one than that of the entry.
+        let text = shown.id.as_deref().map(TextName::of).filter(|_| visit.is_live() && known.is_none());
+        let draw = || Drawn::of(&shown.document, space, scene.manner());
+        let drawn = text.and_then(|text| caches.keep_drawn(key(text), draw));
+        Ok(drawn.map_or(Self::Tree(shown.document), Self::Drawn))
+    }
+
+    /// What the content refers to.
+    pub(super) fn references(&self) -> Option<References> {
+        match self {
+            Self::None => None,
+            Self::Tree(document) => Some(References::of(document)),
+            Self::Drawn(drawn) => Some(drawn.references.clone()),
+        }
+    }
+
+    /// The headings as they stand beside the content; `None` where there are too few.
+    pub(super) fn outline(&self, manner: Manner) -> Option<Cow<'_, Markup>> {
+        match self {
+            Self::None => None,
+            Self::Tree(document) => outline(document, manner.words).map(Cow::Owned),
+            Self::Drawn(drawn) => drawn.outline.as_ref().map(Cow::Borrowed),
+        }
+    }
+
+    /// Writes the content.
+    pub(super) fn write(&self, html: &mut Html, renderer: &Renderer<'_>) {
+        match self {
+            Self::None => {}
+            Self::Tree(document) => renderer.write_document(html, document),
+            Self::Drawn(drawn) => drawn.write(html, renderer),
+        }
+    }
+}
