@@ -10,7 +10,7 @@ use docs_model::Block;
 use super::{
     chunks::{self, Chunk, ChunkKind},
     inlines,
-    lines::{self, Line},
+    lines::{self, Line, SPACE},
     normal,
     notes::Notes,
     print::{self, Labels, is_verbatim},
@@ -30,6 +30,8 @@ pub(super) struct Text {
     pub(super) notes: Vec<TakenNote>,
     /// Whether its blocks, written one by one, are the text.
     pub(super) is_usual: bool,
+    /// Whether its blocks, written one by one with empty lines between them, read the same as each of them alone.
+    pub(super) is_independent: bool,
     /// Whether its end is kept as it is because there was no room left.
     pub(super) is_full: bool,
 }
@@ -54,8 +56,8 @@ pub(super) fn of(lines: &[Line<'_>]) -> Text {
     let labels = Labels::known(definitions.clone(), reader.notes.labels());
     // Room that grows as it is filled would be taken three times.
     let (blocks, ranges) = (Vec::with_capacity(survey.count), Vec::with_capacity(survey.count));
-    let is_usual = survey.is_apart;
-    let text = Text { blocks, lines: ranges, notes: Vec::new(), is_usual, is_full: false };
+    let (is_usual, is_independent) = (survey.is_apart, !survey.has_marked);
+    let text = Text { blocks, lines: ranges, notes: Vec::new(), is_usual, is_independent, is_full: false };
     let mut out = Out { text, lines, kept: Vec::new(), takers: HashMap::new(), raw: None };
     let mut room = Room::new(lines);
     let mut behind = bytes(lines);
@@ -95,8 +97,15 @@ pub(super) fn of(lines: &[Line<'_>]) -> Text {
         let labels = (taken..reader.notes.mark()).filter_map(|at| reader.notes.taken().get(at));
         out.takers.extend(labels.map(|(label, _)| (label.clone(), chunk.lines.start)));
         out.text.is_usual &= is_usual;
+        out.text.is_independent &= match standing(&chunk.kind) {
+            Standing::Alone => true,
+            Standing::AsWritten => is_usual && survey.is_apart,
+            Standing::Together => false,
+        };
         out.add(blocks, &chunk.lines);
     }
+    // Written otherwise, what there is just room for may be too much.
+    out.text.is_independent &= room.is_half_left() && reader.left > MAX_BLOCKS / 2;
     out.finish()
 }
 
@@ -126,6 +135,7 @@ impl Out<'_, '_> {
     /// Keeps a chunk as it is, in one paragraph with those directly before that are kept, too.
     fn keep(&mut self, lines: Range<usize>) {
         self.text.is_usual = false;
+        self.text.is_independent = false;
         match &mut self.raw {
             Some((_, end)) => *end = lines.end,
             None => self.raw = Some((lines.clone(), lines.end)),
@@ -142,12 +152,20 @@ impl Out<'_, '_> {
 
     fn add(&mut self, blocks: Vec<Block>, lines: &Range<usize>) {
         self.end_raw();
+        self.text.is_independent &= blocks.len() == 1;
         for block in blocks {
             let follows_list = self.text.blocks.last().is_some_and(print::is_list);
             self.text.is_usual &= !follows_list;
+            // What is indented may be part of a list that is written otherwise, and a list go on with another one.
+            let may_go_on = follows_list && print::is_list(&block);
+            self.text.is_independent &= !may_go_on && !self.is_indented(lines.start) && !is_verbatim(&block);
             self.text.blocks.push(fenced(block, follows_list));
             self.text.lines.push(lines.clone());
         }
+    }
+
+    fn is_indented(&self, line: usize) -> bool {
+        self.lines.get(line).is_none_or(|line| line.text.starts_with(SPACE))
     }
 
     fn finish(mut self) -> Text {
@@ -173,6 +191,8 @@ struct Survey<'a> {
     end: usize,
     /// Whether there is an empty line between all chunks.
     is_apart: bool,
+    /// Whether it has notes or definitions.
+    has_marked: bool,
 }
 
 impl<'a> Survey<'a> {
@@ -183,10 +203,40 @@ impl<'a> Survey<'a> {
             survey.count += 1;
             survey.end = chunk.lines.end;
             if matches!(chunk.kind, ChunkKind::Note(..) | ChunkKind::Definition(..)) {
+                survey.has_marked = true;
                 survey.marked.push(chunk);
             }
         }
         survey
+    }
+}
+
+/// Whether a block between empty lines ends where it ends, whatever follows.
+enum Standing {
+    /// It does, however it is written.
+    Alone,
+    /// It does as it stands in the text.
+    AsWritten,
+    /// It may go on.
+    Together,
+}
+
+const fn standing(kind: &ChunkKind<'_>) -> Standing {
+    match kind {
+        ChunkKind::Paragraph
+        | ChunkKind::Heading(..)
+        | ChunkKind::Divider
+        | ChunkKind::Fence(..)
+        | ChunkKind::Quote(_)
+        | ChunkKind::List(_)
+        | ChunkKind::Table
+        | ChunkKind::Tag(_, Some(_)) => Standing::Alone,
+        ChunkKind::Tag(_, None) | ChunkKind::Math(_) | ChunkKind::Html | ChunkKind::Details(_) => {
+            Standing::AsWritten
+        }
+        ChunkKind::Indented(_) | ChunkKind::Note(..) | ChunkKind::Definition(..) | ChunkKind::Rest => {
+            Standing::Together
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     fmt::Write,
 };
 
-use docs_model::{BASE32, Block, BlockKind, BlockMeta, CellValue, Document, Fragment, Node};
+use docs_model::{BASE32, Block, BlockKind, BlockMeta, CellValue, Document, Fragment, Leaf, Node, TextNode};
 
 use super::spelling;
 use crate::slug::{numbered, slugify};
@@ -56,25 +56,31 @@ fn encoded(hash: &blake3::Hash) -> String {
 struct Keys {
     /// How many blocks of a hash there were.
     seen: HashMap<blake3::Hash, u64>,
+    /// What the blocks say that are being hashed, each behind those around it.
+    said: Said,
 }
 
 impl Keys {
     /// Gives keys to a block and what it holds; answers the hash of what it says.
     fn block(&mut self, block: &mut Block) -> blake3::Hash {
-        let mut hasher = head(block);
+        let start = self.said.head(block);
         for node in &mut block.nodes {
             match node {
-                Node::Block(block) => hasher.update(self.block(block).as_bytes()),
-                node => add(&mut hasher, node),
-            };
-        }
-        for fragment in block.fragments.iter_mut().flatten() {
-            name(&mut hasher, fragment);
-            for block in &mut fragment.nodes {
-                hasher.update(self.block(block).as_bytes());
+                Node::Block(block) => {
+                    let hash = self.block(block);
+                    self.said.hash(&hash);
+                }
+                node => self.said.node(node),
             }
         }
-        let hash = hasher.finalize();
+        for fragment in block.fragments.iter_mut().flatten() {
+            self.said.name(fragment);
+            for block in &mut fragment.nodes {
+                let hash = self.block(block);
+                self.said.hash(&hash);
+            }
+        }
+        let hash = self.said.end(start);
         let count = self.seen.entry(hash).or_default();
         block.key = Some(match *count {
             0 => encoded(&hash),
@@ -87,63 +93,110 @@ impl Keys {
 
 /// The hash of what a block says.
 fn hash(block: &Block) -> blake3::Hash {
-    let mut hasher = head(block);
-    for node in &block.nodes {
-        match node {
-            Node::Block(block) => hasher.update(hash(block).as_bytes()),
-            node => add(&mut hasher, node),
-        };
+    Said::default().block(block)
+}
+
+/// What blocks say, as bytes to be hashed.
+#[derive(Default)]
+struct Said(Vec<u8>);
+
+impl Said {
+    /// Hashes a block and takes it away again.
+    fn block(&mut self, block: &Block) -> blake3::Hash {
+        let start = self.head(block);
+        for node in &block.nodes {
+            self.node(node);
+        }
+        for fragment in block.fragments() {
+            self.fragment(fragment);
+        }
+        self.end(start)
     }
-    for fragment in block.fragments() {
-        name(&mut hasher, fragment);
+
+    /// Begins a block; answers where it begins.
+    fn head(&mut self, block: &Block) -> usize {
+        let start = self.0.len();
+        match &block.kind {
+            BlockKind::Table(data) => {
+                // How titles and cells are written says nothing.
+                let mut data = data.clone();
+                spelling::clear_in(&mut data);
+                self.json(&BlockKind::Table(data));
+            }
+            kind => self.json(kind),
+        }
+        start
+    }
+
+    /// Ends a block, of which its hash is left.
+    fn end(&mut self, start: usize) -> blake3::Hash {
+        let hash = blake3::hash(self.0.get(start..).unwrap_or_default());
+        self.0.truncate(start);
+        hash
+    }
+
+    fn json(&mut self, value: &impl serde::Serialize) {
+        let start = self.0.len();
+        if serde_json::to_writer(&mut self.0, value).is_err() {
+            self.0.truncate(start);
+        }
+    }
+
+    fn hash(&mut self, hash: &blake3::Hash) {
+        self.0.extend_from_slice(hash.as_bytes());
+    }
+
+    fn name(&mut self, fragment: &Fragment) {
+        self.0.extend_from_slice(b"\0fragment\0");
+        self.0.extend_from_slice(fragment.fragment.as_deref().unwrap_or_default().as_bytes());
+    }
+
+    fn fragment(&mut self, fragment: &Fragment) {
+        self.name(fragment);
         for block in &fragment.nodes {
-            hasher.update(hash(block).as_bytes());
+            let hash = self.block(block);
+            self.hash(&hash);
         }
     }
-    hasher.finalize()
-}
 
-fn head(block: &Block) -> blake3::Hasher {
-    let mut hasher = blake3::Hasher::new();
-    let mut kind = block.kind.clone();
-    if let BlockKind::Table(data) = &mut kind {
-        // How titles and cells are written says nothing.
-        data.definition.values_mut().for_each(|column| column.spelling = None);
-        data.records.values_mut().for_each(|record| record.spelling.clear());
-    }
-    hasher.update(&serde_json::to_vec(&kind).unwrap_or_default());
-    hasher
-}
-
-fn name<'h>(hasher: &'h mut blake3::Hasher, fragment: &Fragment) -> &'h mut blake3::Hasher {
-    hasher.update(b"\0fragment\0").update(fragment.fragment.as_deref().unwrap_or_default().as_bytes())
-}
-
-/// Adds text and inline elements, spellings left out.
-fn add<'h>(hasher: &'h mut blake3::Hasher, node: &Node) -> &'h mut blake3::Hasher {
-    match node {
-        Node::Text(_) => {
-            for node in spelling::without(std::slice::from_ref(node)) {
-                hasher.update(&serde_json::to_vec(&node).unwrap_or_default());
-            }
-        }
-        Node::Inline(inline) => {
-            hasher.update(b"\0inline\0").update(&serde_json::to_vec(&inline.kind).unwrap_or_default());
-            for node in &inline.nodes {
-                add(hasher, node);
-            }
-            for fragment in inline.fragments() {
-                name(hasher, fragment);
-                for block in &fragment.nodes {
-                    hasher.update(hash(block).as_bytes());
+    /// Adds what a block holds, spellings left out.
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::Text(text) if is_bare(text) => self.json(node),
+            Node::Text(_) => {
+                for node in spelling::without(std::slice::from_ref(node)) {
+                    self.json(&node);
                 }
             }
-        }
-        Node::Block(block) => {
-            hasher.update(hash(block).as_bytes());
+            Node::Inline(inline) => {
+                self.0.extend_from_slice(b"\0inline\0");
+                self.json(&inline.kind);
+                for node in &inline.nodes {
+                    self.node(node);
+                }
+                for fragment in inline.fragments() {
+                    self.fragment(fragment);
+                }
+            }
+            Node::Block(block) => {
+                let hash = self.block(block);
+                self.hash(&hash);
+            }
         }
     }
-    hasher
+}
+
+/// Tells whether a text is as it is without spellings.
+fn is_bare(text: &TextNode) -> bool {
+    let is_bare_leaf = |leaf: &Leaf| {
+        !leaf.text.is_empty()
+            && leaf.spelling.is_none()
+            && leaf.marks.iter().all(|mark| mark.spelling.is_none())
+    };
+    text.key.is_none()
+        && !text.leaves.is_empty()
+        && text.leaves.iter().all(is_bare_leaf)
+        && text.leaves.windows(2).all(|pair| pair[0].marks != pair[1].marks)
 }
 
 /// What a block is called where it has an anchor: the anchor that was given to it, or a text to make one of.

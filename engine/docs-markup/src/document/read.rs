@@ -202,6 +202,9 @@ impl<'r> Reader<'r> {
 
     /// Text with marks.
     pub(super) fn text(&mut self, text: &str, context: InlineContext) -> Option<Vec<Node>> {
+        if is_plain(text) {
+            return Some(vec![Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))]);
+        }
         let before = self.notes.taken().clone();
         let mut rules = Rules { definitions: self.definitions, notes: &mut self.notes };
         let read = spelling::compact(inlines::read(text, &mut rules)?);
@@ -299,6 +302,16 @@ impl<'r> Reader<'r> {
         let tree = html::tree(source)?;
         figures::block(self, &tree, source)
     }
+}
+
+/// Tells whether nothing of a text can be anything else: it is a line of words, none of which begins a block.
+fn is_plain(text: &str) -> bool {
+    let mut is_behind_word = false;
+    let is_within = |c: char| {
+        let is_edge = !std::mem::replace(&mut is_behind_word, c != ' ');
+        c.is_alphanumeric() || (!is_edge && matches!(c, ' ' | ',' | '.'))
+    };
+    text.starts_with(char::is_alphabetic) && !text.ends_with(' ') && text.chars().all(is_within)
 }
 
 /// Tells whether a block has more parts than its text is worth.

@@ -60,6 +60,11 @@ impl Room {
         self.left < self.all / 8
     }
 
+    /// Tells whether half of it is left.
+    pub(super) const fn is_half_left(&self) -> bool {
+        self.left >= self.all / 2
+    }
+
     /// Takes the room for a chunk; tells whether there is as much.
     pub(super) fn take(&mut self, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> bool {
         if matches!(chunk.kind, ChunkKind::Rest) {

@@ -24,7 +24,18 @@ use crate::diff::{Change, LineId, changes};
 /// Reads a whole text. Blocks that do not read the same beside the others are kept as they are, and where that does not
 /// help the whole text is.
 pub(super) fn text(lines: &[Line<'_>]) -> Text {
-    settled(lines).unwrap_or_else(|| as_it_is(lines))
+    settled(lines, is_settled_by_parts).unwrap_or_else(|| as_it_is(lines))
+}
+
+/// The same where a text that is not what its blocks are written as is written and read as a whole in any case.
+#[cfg(test)]
+pub(super) fn text_as_a_whole(lines: &[Line<'_>]) -> Text {
+    settled(lines, |text, _| text.is_usual).unwrap_or_else(|| as_it_is(lines))
+}
+
+/// Tells whether blocks of a text of so many bytes read the same together because each of them does alone.
+const fn is_settled_by_parts(text: &Text, bytes: usize) -> bool {
+    text.is_usual || (text.is_independent && bytes <= MAX_INDEPENDENT)
 }
 
 /// Tells whether a block, alone in a text, does not read the same when it is written.
@@ -36,10 +47,13 @@ pub(super) fn is_unsettled(block: &Block) -> bool {
 
 /// How often more blocks are kept as they are. Each time, twice as many as before come to those that were not enough.
 const MAX_ROUNDS: usize = 6;
+/// Longest text whose blocks are taken to read the same together as each alone, where they do not touch: a longer one may
+/// have room for some of them only, depending on how they are written.
+const MAX_INDEPENDENT: usize = 64 * 1024;
 /// How often a text is written and read until it reads the same.
 const MAX_PASSES: usize = 2 * SETTLING;
 
-fn settled(lines: &[Line<'_>]) -> Option<Text> {
+fn settled(lines: &[Line<'_>], is_settled: fn(&Text, usize) -> bool) -> Option<Text> {
     let mut kept = Kept::default();
     let bytes = lines.iter().map(|line| line.text.len() + 1).sum();
     let mut first: Option<Vec<Range<usize>>> = None;
@@ -49,7 +63,7 @@ fn settled(lines: &[Line<'_>]) -> Option<Text> {
         if *first.get_or_insert_with(|| text.lines.clone()) != text.lines {
             return None;
         }
-        if text.is_usual {
+        if is_settled(&text, bytes) {
             return Some(text);
         }
         match settle(text, &kept, lines)? {
@@ -132,6 +146,7 @@ fn settle(mut text: Text, kept: &Kept, lines: &[Line<'_>]) -> Option<Result<Text
             lines: lines_of_all,
             notes: notes.clone(),
             is_usual: false,
+            is_independent: false,
             is_full: false,
         };
         if is_settled {
@@ -308,7 +323,8 @@ impl Together {
     }
 
     fn into_text(self) -> Text {
-        Text { blocks: self.blocks, lines: self.lines, notes: self.notes, is_usual: false, is_full: false }
+        let (is_usual, is_independent, is_full) = (false, false, false);
+        Text { blocks: self.blocks, lines: self.lines, notes: self.notes, is_usual, is_independent, is_full }
     }
 
     /// The blocks of the text that cannot be written: one, or all that refer to notes where a note cannot be.
@@ -341,17 +357,19 @@ fn as_it_is(lines: &[Line<'_>]) -> Text {
     let start = lines.iter().position(|line| !line.is_blank()).unwrap_or(lines.len());
     let end = lines.iter().rposition(|line| !line.is_blank()).map_or(start, |last| last + 1);
     let written = lines::join(&lines[start..end]);
-    let (all, notes, is_usual, is_full) = (start..end, Vec::new(), false, false);
+    let (all, notes) = (start..end, Vec::new());
+    let (is_usual, is_independent, is_full) = (false, false, false);
     // Without the empty lines it may read the same.
     let own = lines::split(&written);
     if own.len() < lines.len()
         && !work::is_used_up()
-        && let Some(text) = settled(&own)
+        && let Some(text) = settled(&own, is_settled_by_parts)
     {
         let ranges = vec![all; text.blocks.len()];
-        return Text { blocks: text.blocks, lines: ranges, notes, is_usual, is_full };
+        return Text { blocks: text.blocks, lines: ranges, notes, is_usual, is_independent, is_full };
     }
-    Text { blocks: vec![paragraph_as_it_is(written)], lines: vec![all], notes, is_usual, is_full }
+    let blocks = vec![paragraph_as_it_is(written)];
+    Text { blocks, lines: vec![all], notes, is_usual, is_independent, is_full }
 }
 
 /// A paragraph that is Markdown, kept as it is.

@@ -74,17 +74,14 @@ pub(super) fn block_alone(block: &Block) -> Option<String> {
 
 /// A block on its own, as it says it is written.
 pub(super) fn unchecked(block: &Block, labels: &Labels) -> Option<String> {
-    let mut printer = Printer::new(&[]).at_top();
-    printer.labels = labels.clone();
+    let mut printer = Printer::of(labels.clone()).at_top();
     printer.is_checked = false;
     printer.block(block, Before::Nothing).ok()
 }
 
 /// A block on its own, so that it reads back.
 pub(super) fn checked(block: &Block, labels: &Labels) -> Option<String> {
-    let mut printer = Printer::new(&[]).at_top();
-    printer.labels = labels.clone();
-    printer.block(block, Before::Nothing).ok()
+    Printer::of(labels.clone()).at_top().block(block, Before::Nothing).ok()
 }
 
 /// Tells whether two blocks are the same, spellings included; the notes of annotations are passed over.
@@ -149,7 +146,11 @@ impl Printer {
                 }
             }
         }
-        let labels = Labels::known(definitions, numbers.given());
+        Self::of(Labels::known(definitions, numbers.given()))
+    }
+
+    /// Writes blocks with these labels.
+    fn of(labels: Labels) -> Self {
         Self { labels, path: Vec::new(), is_checked: true, raw: Raw::Checked, list_marks: vec![None] }
     }
 

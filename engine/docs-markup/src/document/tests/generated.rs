@@ -100,6 +100,66 @@ fn markdown() -> impl Strategy<Value = String> {
     proptest::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
 }
 
+/// Blocks, most of which are not written as they would be.
+const BLOCKS: &[&str] = &[
+    "| A | B |\n| - | -: |\n| 1 | 2 |",
+    "A | B\n- | -\n1 | *2*",
+    "|A|\n|:--|\n| `a \\| b` |\n| {{x}} |",
+    "- a\n- b\n\n    c",
+    "*   a\n    * b\n*   c",
+    "+ a\n\n  ```\n  x\n  ```",
+    "3) a\n3) b\nlazy",
+    "* [x] done\n* [ ]   open",
+    "> a\nb\n> * c",
+    "> | A |\n> | - |",
+    "## Two ##",
+    "Title\n=====",
+    "Title\n---",
+    "***",
+    "- - -",
+    "```rust\nfn f() {}\n```",
+    "~~~\nx\n~~~",
+    "```\nopen",
+    "    code",
+    "  indented",
+    "$$\nx\n$$",
+    "$$x$$",
+    "{% hint style='info' %}\n| A |\n| - |\n{% endhint %}",
+    "{% hint style=\"info\" %}\nMind.\n{% endhint %}",
+    "{% hint style=\"info\" %}\n<pre>\n{% endhint %}",
+    "{% hint style=\"info\" %}",
+    "{% endhint %}",
+    "{% tabs %}\n{% tab title=\"A\" %}\n- a\n{% endtab %}\n{% endtabs %}",
+    "{% embed url=\"https://a.b\" %}",
+    "{% file src=\"a.b\" %}\nc\n{% endfile %}",
+    "<details><summary>S</summary>\n\nx\n\n</details>",
+    "<details>\n\n<summary>S</summary>\n\n- x\n\n</details>",
+    "<figure><img src=\"a.png\" alt=\"\"></figure>",
+    "<img src=\"a.png\">",
+    "<table><thead><tr><th>A</th></tr></thead><tbody><tr><td>b</td></tr></tbody></table>",
+    "<!-- x",
+    "<pre>",
+    "[a]: b",
+    "[^1]: note",
+    "A [link][a] and [a], *b* __c__ [^1] <b>d</b>.",
+    "a\\\nb  \nc",
+    "1\\. a\n\\- b",
+    "\\# a",
+    "a|b",
+    "![a](b.png)",
+];
+
+/// Blocks one below the other, with empty lines between them or without.
+fn blocks_together() -> impl Strategy<Value = String> {
+    let block = prop_oneof![
+        12 => proptest::sample::select(BLOCKS).prop_map(str::to_owned),
+        1 => proptest::sample::select(PIECES).prop_map(str::to_owned),
+    ];
+    let gap = prop_oneof![2 => Just("\n"), 6 => Just("\n\n"), 1 => Just("\n\n\n"), 1 => Just("\n  \n")];
+    proptest::collection::vec((block, gap), 0..6)
+        .prop_map(|parts| parts.iter().flat_map(|(block, gap)| [block.as_str(), *gap]).collect())
+}
+
 fn words() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => "[a-c ]{1,6}",
@@ -209,6 +269,22 @@ proptest! {
 
     #[test]
     fn reading_what_was_written_gives_the_same_tree(text in prop_oneof![4 => markdown(), 1 => any::<String>()]) {
+        stable(&text);
+    }
+
+    #[test]
+    fn blocks_that_are_read_one_by_one_are_what_they_are_together(
+        text in prop_oneof![6 => blocks_together(), 1 => markdown()],
+    ) {
+        let _reading = work::Reading::begin(text.len());
+        let lines = lines::split(without_mark(&text));
+        let (own, together) = (whole::text(&lines), whole::text_as_a_whole(&lines));
+        prop_assert_eq!(&own.blocks, &together.blocks);
+        prop_assert_eq!(&own.lines, &together.lines);
+    }
+
+    #[test]
+    fn blocks_one_below_the_other_read_the_same_when_they_are_written(text in blocks_together()) {
         stable(&text);
     }
 
