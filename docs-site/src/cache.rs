@@ -15,6 +15,7 @@ use quick_cache::{Weighter, sync::Cache};
 use crate::{
     address::{Loads, Place},
     frame::{Frame, TextName},
+    html::Html,
     page::{Rendered, Surroundings},
     render::{Drawn, Manner},
     request::Asked,
@@ -263,6 +264,12 @@ pub(crate) struct Tagged {
 }
 
 impl Tagged {
+    /// HTML, whose parts need not be looked at again.
+    pub(crate) fn of(html: Html) -> Self {
+        let tag = html.name().to_hex()[..32].to_owned();
+        Self { bytes: html.into_string().into(), tag }
+    }
+
     pub(crate) fn new(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
         let tag = blake3::hash(&bytes).to_hex()[..32].to_owned();

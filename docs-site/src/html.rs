@@ -8,46 +8,110 @@ use maud::{Markup, PreEscaped};
 /// HTML as it is written: tags stand in this program, markup was checked by maud, and all else is text, which is
 /// escaped.
 #[derive(Debug, Default)]
-pub(crate) struct Html(String);
+pub(crate) struct Html {
+    written: String,
+    /// What was written under names, from where to where, in this order.
+    named: Vec<(Range<usize>, blake3::Hash)>,
+}
+
+/// Fewest bytes that are worth a name.
+const MIN_NAMED: usize = 256;
+
+/// Markup that is written often, with a name that no other has.
+#[derive(Debug)]
+pub(crate) struct Named {
+    markup: Markup,
+    name: blake3::Hash,
+}
+
+impl Named {
+    pub(crate) fn new(markup: Markup) -> Self {
+        Self { name: blake3::hash(markup.0.as_bytes()), markup }
+    }
+
+    pub(crate) const fn name(&self) -> &blake3::Hash {
+        &self.name
+    }
+
+    /// The markup as text.
+    pub(crate) const fn as_str(&self) -> &str {
+        self.markup.0.as_str()
+    }
+}
 
 impl Html {
     /// HTML of about so many bytes.
     pub(crate) fn with_room(bytes: usize) -> Self {
-        Self(String::with_capacity(bytes))
+        Self { written: String::with_capacity(bytes), named: Vec::new() }
     }
 
     /// What is written as a piece of maud's.
     pub(crate) fn markup_of(write: impl FnOnce(&mut Self)) -> Markup {
         let mut html = Self::default();
         write(&mut html);
-        PreEscaped(html.0)
+        PreEscaped(html.written)
     }
 
     /// The whole, without the room that is left: pages are kept.
     pub(crate) fn into_string(mut self) -> String {
-        self.0.shrink_to_fit();
-        self.0
+        self.written.shrink_to_fit();
+        self.written
+    }
+
+    /// Names what is written: other bytes have another name. What was written under a name is not looked at again.
+    pub(crate) fn name(&self) -> blake3::Hash {
+        let mut said = Vec::with_capacity(self.written.len().min(16 * 1024));
+        let mut done = 0;
+        let mut add = |bytes: &[u8], kind: u8| {
+            said.push(kind);
+            said.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            said.extend_from_slice(bytes);
+        };
+        for (range, name) in &self.named {
+            add(self.written.as_bytes().get(done..range.start).unwrap_or_default(), 0);
+            add(name.as_bytes(), 1);
+            done = range.end;
+        }
+        add(self.written.as_bytes().get(done..).unwrap_or_default(), 0);
+        blake3::hash(&said)
+    }
+
+    /// Writes markup that has a name.
+    pub(crate) fn named(&mut self, named: &Named) -> &mut Self {
+        self.under(&named.name, |html| html.markup(&named.markup))
+    }
+
+    /// Writes what a name stands for: nothing else is written under it.
+    pub(crate) fn under(&mut self, name: &blake3::Hash, write: impl FnOnce(&mut Self)) -> &mut Self {
+        let (start, before) = (self.written.len(), self.named.len());
+        write(self);
+        let range = start..self.written.len();
+        if range.len() >= MIN_NAMED {
+            self.named.truncate(before);
+            self.named.push((range, *name));
+        }
+        self
     }
 
     /// How many bytes are written.
     pub(crate) const fn len(&self) -> usize {
-        self.0.len()
+        self.written.len()
     }
 
     /// Tags, with text that needs no escape.
     pub(crate) fn tags(&mut self, tags: &'static str) -> &mut Self {
-        self.0.push_str(tags);
+        self.written.push_str(tags);
         self
     }
 
     /// Markup.
     pub(crate) fn markup(&mut self, markup: &PreEscaped<impl AsRef<str>>) {
-        self.0.push_str(markup.0.as_ref());
+        self.written.push_str(markup.0.as_ref());
     }
 
     /// A part of markup, cut between tags.
-    pub(crate) fn piece(&mut self, markup: &PreEscaped<String>, bytes: Range<usize>) {
-        self.0.push_str(markup.0.get(bytes).unwrap_or_default());
+    pub(crate) fn piece(&mut self, markup: &Named, bytes: Range<usize>) {
+        self.written.push_str(markup.as_str().get(bytes).unwrap_or_default());
     }
 
     /// Text.
@@ -61,7 +125,7 @@ impl Html {
     }
 
     fn escaped(&mut self, text: &str, written: impl Fn(u8) -> Option<&'static str>) -> &mut Self {
-        write_escaped(&mut self.0, text, written);
+        write_escaped(&mut self.written, text, written);
         self
     }
 
@@ -107,6 +171,35 @@ mod tests {
     use maud::html;
 
     use super::*;
+
+    #[test]
+    fn html_has_another_name_where_any_of_its_bytes_is_another() {
+        let long = |of: &str| Named::new(PreEscaped(of.repeat(MIN_NAMED)));
+        let (one, two, short) = (long("a"), long("b"), Named::new(PreEscaped("a".to_owned())));
+        let name = |write: &dyn Fn(&mut Html)| {
+            let mut html = Html::default();
+            write(&mut html);
+            html.name()
+        };
+        let names = [
+            name(&|_| {}),
+            name(&|html| drop(html.named(&one))),
+            name(&|html| drop(html.named(&two))),
+            name(&|html| drop(html.named(&short))),
+            name(&|html| drop(html.named(&one).named(&two))),
+            name(&|html| drop(html.named(&two).named(&one))),
+            name(&|html| drop(html.named(&one).tags("x").named(&two))),
+            name(&|html| drop(html.tags("x").named(&one).named(&two))),
+            name(&|html| drop(html.named(&one).named(&two).tags("x"))),
+            name(&|html| drop(html.under(&blake3::hash(b"pair"), |html| drop(html.named(&one).named(&two))))),
+        ];
+        let different: std::collections::HashSet<_> = names.iter().collect();
+        assert_eq!(different.len(), names.len());
+        assert_eq!(
+            name(&|html| drop(html.named(&one).named(&short))),
+            name(&|html| drop(html.named(&one).tags("a")))
+        );
+    }
 
     #[test]
     fn text_and_attributes_are_escaped_as_maud_does_it() {

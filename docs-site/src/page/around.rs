@@ -8,7 +8,7 @@ use super::{Scene, head::markdown_address, parts::write_named};
 use crate::{
     address::encoded,
     frame::{Entry, EntryKind},
-    html::Html,
+    html::{Html, Named},
 };
 
 /// Writes the content of a page and what stands directly around it.
@@ -179,13 +179,11 @@ fn edit_form(tree: &str) -> Option<String> {
 }
 
 /// Writes the headings of a page.
-pub(super) fn write_aside(html: &mut Html, (scene, at): (&Scene<'_>, usize), outline: Option<&Markup>) {
+pub(super) fn write_aside(html: &mut Html, (scene, at): (&Scene<'_>, usize), outline: Option<&Named>) {
     match outline.filter(|_| scene.frame.entries[at].look.layout.outline) {
-        Some(outline) => html.markup(outline),
-        None => {
-            html.tags("<div class=\"outline empty\"></div>");
-        }
-    }
+        Some(outline) => html.named(outline),
+        None => html.tags("<div class=\"outline empty\"></div>"),
+    };
 }
 
 #[cfg(test)]

@@ -1,17 +1,16 @@
 //! The content of a page, as it is found.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use docs_core::{Error, Result, model::Document};
-use maud::Markup;
 
-use super::Scene;
+use super::{Scene, around::write_aside};
 use crate::{
     cache::{Caches, DrawnKey},
     frame::TextName,
     gather::References,
     html::Html,
-    render::{Drawn, Manner, Renderer, outline},
+    render::{Drawn, Renderer, outline},
 };
 
 /// The content of a page before it stands on it.
@@ -56,12 +55,14 @@ impl Body {
         }
     }
 
-    /// The headings as they stand beside the content; `None` where there are too few.
-    pub(super) fn outline(&self, manner: Manner) -> Option<Cow<'_, Markup>> {
+    /// Writes the headings beside the content.
+    pub(super) fn write_outline(&self, html: &mut Html, (scene, at): (&Scene<'_>, usize)) {
         match self {
-            Self::None => None,
-            Self::Tree(document) => outline(document, manner.words).map(Cow::Owned),
-            Self::Drawn(drawn) => drawn.outline.as_ref().map(Cow::Borrowed),
+            Self::None => write_aside(html, (scene, at), None),
+            Self::Tree(document) => {
+                write_aside(html, (scene, at), outline(document, scene.words).as_ref());
+            }
+            Self::Drawn(drawn) => write_aside(html, (scene, at), drawn.outline.as_ref()),
         }
     }
 

@@ -72,7 +72,7 @@ pub(crate) async fn compare_page(
             @if let Some(more) = found.more { p { (more) " more changes are not listed." } }
         }
     };
-    Ok(Some(shell::shell_around(&scene, &head, &main)))
+    Ok(Some(shell::shell_around(&scene, &head, &main).into_string()))
 }
 
 /// A change that is told in one line.

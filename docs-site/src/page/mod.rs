@@ -52,8 +52,8 @@ pub(crate) struct Rendered {
 }
 
 impl Rendered {
-    fn new(html: String, is_indexed: bool) -> Self {
-        Self { html: Tagged::new(html), encoded: OnceCell::new(), is_indexed, is_kept: true }
+    fn new(html: Html, is_indexed: bool) -> Self {
+        Self { html: Tagged::of(html), encoded: OnceCell::new(), is_indexed, is_kept: true }
     }
 
     /// The page as gzip has it, which is made when it is asked for first.
@@ -328,7 +328,7 @@ pub(crate) async fn document_page_of(
     Ok(Rendered { is_kept, ..Rendered::new(html, is_indexed) })
 }
 
-fn draw(scene: &Scene<'_>, at: usize, (body, reused, specs): (&Body, &Reused, &Specs)) -> String {
+fn draw(scene: &Scene<'_>, at: usize, (body, reused, specs): (&Body, &Reused, &Specs)) -> Html {
     let counter = Counter::default();
     let manner = scene.manner();
     let renderer = Renderer {
@@ -342,9 +342,8 @@ fn draw(scene: &Scene<'_>, at: usize, (body, reused, specs): (&Body, &Reused, &S
     };
     let write = |html: &mut Html| body.write(html, &renderer);
     let write = (!matches!(body, Body::None)).then_some(write);
-    let outline = body.outline(manner);
     let main = |html: &mut Html| around::write_article(html, (scene, at), write.as_ref());
-    let aside = |html: &mut Html| around::write_aside(html, (scene, at), outline.as_deref());
+    let aside = |html: &mut Html| body.write_outline(html, (scene, at));
     shell::shell(scene, &head::page_head(scene, at), ROOM, (main, aside))
 }
 

@@ -95,7 +95,7 @@ pub(crate) async fn search_page(visit: &Visit, caches: &Caches, query: &str) -> 
             }
         }
     };
-    Ok(shell::shell_around(&scene, &head, &main))
+    Ok(shell::shell_around(&scene, &head, &main).into_string())
 }
 
 fn result(page: &Found) -> Markup {

@@ -20,7 +20,7 @@ pub(super) fn shell(
     head: &Head,
     room: usize,
     (main, aside): (impl Fn(&mut Html), impl Fn(&mut Html)),
-) -> String {
+) -> Html {
     let template = scene.template();
     let mut html = Html::with_room(template.weight() + room);
     template.fill(&mut html, |html, slot| match slot {
@@ -38,11 +38,11 @@ pub(super) fn shell(
         Slot::Main => main(html),
         Slot::Aside => aside(html),
     });
-    html.into_string()
+    html
 }
 
 /// The same with content that is written.
-pub(super) fn shell_around(scene: &Scene<'_>, head: &Head, main: &Markup) -> String {
+pub(super) fn shell_around(scene: &Scene<'_>, head: &Head, main: &Markup) -> Html {
     shell(scene, head, main.0.len(), (|html: &mut Html| html.markup(main), |_: &mut Html| {}))
 }
 

@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, Render};
 
-use crate::html::Html;
+use crate::html::{Html, Named};
 
 /// What differs from page to page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +53,8 @@ impl Render for Slot {
 #[derive(Debug)]
 pub(crate) struct Template {
     /// Pieces, with the slot behind each.
-    pieces: Vec<(Markup, Slot)>,
-    end: Markup,
+    pieces: Vec<(Named, Slot)>,
+    end: Named,
 }
 
 impl Template {
@@ -67,24 +67,25 @@ impl Template {
             Some((at, found?))
         }) {
             let (piece, behind) = rest.split_at(at);
-            pieces.push((PreEscaped(piece.to_owned()), *slot));
+            pieces.push((Named::new(PreEscaped(piece.to_owned())), *slot));
             rest = behind.strip_prefix(mark).unwrap_or_default();
         }
-        Self { pieces, end: PreEscaped(rest.to_owned()) }
+        Self { pieces, end: Named::new(PreEscaped(rest.to_owned())) }
     }
 
     /// Writes a page, whose slots are filled one after the other.
     pub(super) fn fill(&self, html: &mut Html, mut fill: impl FnMut(&mut Html, Slot)) {
         for (piece, slot) in &self.pieces {
-            html.markup(piece);
+            html.named(piece);
             fill(html, *slot);
         }
-        html.markup(&self.end);
+        html.named(&self.end);
     }
 
     /// How many bytes it takes.
     pub(super) fn weight(&self) -> usize {
-        self.end.0.len() + self.pieces.iter().map(|(piece, _)| piece.0.len() + 64).sum::<usize>()
+        let pieces = self.pieces.iter().map(|(piece, _)| piece.as_str().len() + 128);
+        self.end.as_str().len() + pieces.sum::<usize>()
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     frame::{Entry, EntryKind, Frame},
-    html::Html,
+    html::{Html, Named},
 };
 
 /// Most entries of a tree that is shown as a whole. Of a larger one only the way to the page is, and what stands
@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 12;
 /// A tree as navigation has it, on no page in particular.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    written: PreEscaped<String>,
+    written: Named,
     /// For each entry where the marks of the page that is shown go.
     marks: Vec<Marks>,
 }
@@ -58,7 +58,7 @@ impl Tree {
         let marks = vec![Marks::default(); scene.frame.entries.len()];
         let mut writer = Writer { scene, open, html: Html::default(), marks };
         writer.side();
-        Self { written: PreEscaped(writer.html.into_string()), marks: writer.marks }
+        Self { written: Named::new(PreEscaped(writer.html.into_string())), marks: writer.marks }
     }
 
     /// Writes the tree as a page has it.
@@ -69,18 +69,25 @@ impl Tree {
         let here = current.and_then(|at| Some((marks(at).current?, " aria-current=\"page\"")));
         let mut all: Vec<(usize, &'static str)> = open.chain(here).collect();
         all.sort_unstable();
-        let mut done = 0;
-        for (at, mark) in all {
-            html.piece(&self.written, done..at);
-            html.tags(mark);
-            done = at;
+        let mut name = blake3::Hasher::new();
+        name.update(self.written.name().as_bytes());
+        for (at, mark) in &all {
+            name.update(&(*at as u64).to_le_bytes()).update(mark.as_bytes());
         }
-        html.piece(&self.written, done..self.written.0.len());
+        html.under(&name.finalize(), |html| {
+            let mut done = 0;
+            for (at, mark) in all {
+                html.piece(&self.written, done..at);
+                html.tags(mark);
+                done = at;
+            }
+            html.piece(&self.written, done..self.written.as_str().len());
+        });
     }
 
     /// How many bytes it takes.
     pub(super) fn weight(&self) -> usize {
-        self.written.0.len() + self.marks.len() * size_of::<Marks>()
+        self.written.as_str().len() + self.marks.len() * size_of::<Marks>()
     }
 }
 

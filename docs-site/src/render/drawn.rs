@@ -22,7 +22,7 @@ use super::{At, Counter, Renderer, plain::outline};
 use crate::{
     address::{Addresses, Loads},
     gather::{References, Reused, Specs},
-    html::Html,
+    html::{Html, Named},
     words::Words,
 };
 
@@ -179,13 +179,13 @@ impl Gap {
 /// A document that is drawn but for its gaps.
 #[derive(Debug)]
 pub(crate) struct Drawn {
-    html: PreEscaped<String>,
-    /// The gaps, with the bytes of the HTML that stand before each.
-    gaps: Vec<(usize, Gap)>,
+    /// Pieces, with the gap behind each.
+    pieces: Vec<(Named, Gap)>,
+    end: Named,
     /// What the document refers to.
     pub(crate) references: References,
     /// Its headings, as they stand beside it; `None` where there are too few.
-    pub(crate) outline: Option<PreEscaped<String>>,
+    pub(crate) outline: Option<Named>,
     weight: usize,
 }
 
@@ -211,27 +211,26 @@ impl Drawn {
         if gaps.is_missed.get() || (counter.has_counted() && found.iter().any(Gap::may_count)) {
             return None;
         }
-        let weight = found.iter().map(|gap| memory(&gap.document())).sum::<usize>();
-        let (html, gaps) = cut(html.into_string(), found)?;
-        let references = References::of(document);
-        let outline = outline(document, manner.words);
-        let weight = weight + html.0.len() + outline.as_ref().map_or(0, |outline| outline.0.len());
-        let weight = weight + references.weight();
-        Some(Self { html, gaps, references, outline, weight })
+        let gaps = found.iter().map(|gap| memory(&gap.document()) + size_of::<(Named, Gap)>());
+        let gaps = gaps.sum::<usize>();
+        let (pieces, end) = cut(html.into_string(), found)?;
+        let (references, outline) = (References::of(document), outline(document, manner.words));
+        let text = |named: &Named| named.as_str().len();
+        let html = pieces.iter().map(|(piece, _)| text(piece)).sum::<usize>() + text(&end);
+        let weight = gaps + html + outline.as_ref().map_or(0, text) + references.weight();
+        Some(Self { pieces, end, references, outline, weight })
     }
 
     /// Writes the document where all is known.
     pub(crate) fn write(&self, html: &mut Html, renderer: &Renderer<'_>) {
-        let mut done = 0;
-        for (at, gap) in &self.gaps {
-            html.piece(&self.html, done..*at);
-            done = *at;
+        for (piece, gap) in &self.pieces {
+            html.named(piece);
             match gap {
                 Gap::Block(block, at) => renderer.write_block(html, block, *at),
                 Gap::Inline(inline, at) => renderer.write_inline(html, inline, *at),
             }
         }
-        html.piece(&self.html, done..self.html.0.len());
+        html.named(&self.end);
     }
 
     /// About how many bytes it takes.
@@ -240,28 +239,21 @@ impl Drawn {
     }
 }
 
-/// HTML without the marks of its gaps, and where they were; `None` where they are not there one after the other, each
-/// of them once.
-fn cut(marked: String, found: Vec<Gap>) -> Option<(PreEscaped<String>, Vec<(usize, Gap)>)> {
-    if found.is_empty() {
-        return (!marked.contains(MARK)).then_some((PreEscaped(marked), Vec::new()));
-    }
-    let (mut html, mut gaps) = (String::with_capacity(marked.len()), Vec::with_capacity(found.len()));
-    let mut rest = marked.as_str();
-    let mut mark = String::new();
+/// HTML cut at the marks of its gaps; `None` where they are not there one after the other, each of them once.
+fn cut(marked: String, found: Vec<Gap>) -> Option<(Vec<(Named, Gap)>, Named)> {
+    let mut pieces = Vec::with_capacity(found.len());
+    let (mut rest, mut mark) = (marked.as_str(), String::new());
     for (number, gap) in found.into_iter().enumerate() {
         mark.clear();
         // Writing to a text does not fail.
         let _ = write!(mark, "{MARK}{number}>");
         let at = rest.find(MARK)?;
-        html.push_str(rest.get(..at)?);
-        gaps.push((html.len(), gap));
+        pieces.push((Named::new(PreEscaped(rest.get(..at)?.to_owned())), gap));
         rest = rest.get(at..)?.strip_prefix(mark.as_str())?;
     }
     if rest.contains(MARK) {
         return None;
     }
-    html.push_str(rest);
-    html.shrink_to_fit();
-    Some((PreEscaped(html), gaps))
+    let end = if pieces.is_empty() { marked } else { rest.to_owned() };
+    Some((pieces, Named::new(PreEscaped(end))))
 }

@@ -1,9 +1,10 @@
 //! What a document says without its form: the text of blocks, and the outline of headings.
 
+use crate::{
+    html::{Html, Named},
+    words::Words,
+};
 use docs_core::model::{Block, Document, InlineKind, Node};
-use maud::Markup;
-
-use crate::{html::Html, words::Words};
 
 /// Most headings of an outline.
 const MAX_HEADINGS: usize = 200;
@@ -16,13 +17,13 @@ struct OutlineEntry<'d> {
 }
 
 /// The headings of a document as they stand beside it; `None` where there are too few.
-pub(crate) fn outline(document: &Document, words: &Words) -> Option<Markup> {
+pub(crate) fn outline(document: &Document, words: &Words) -> Option<Named> {
     let headings = headings(document);
     if headings.len() < 2 {
         return None;
     }
     let title = words.on_this_page;
-    Some(Html::markup_of(|html| {
+    Some(Named::new(Html::markup_of(|html| {
         html.tags("<nav class=\"outline\"").attribute(" aria-label=\"", title);
         html.tags("><p class=\"head\">").text(title).tags("</p><ul>");
         for heading in headings {
@@ -35,7 +36,7 @@ pub(crate) fn outline(document: &Document, words: &Words) -> Option<Markup> {
             html.text(&heading.text).tags("</a></li>");
         }
         html.tags("</ul></nav>");
-    }))
+    })))
 }
 
 /// The headings of a document that have an anchor: those of the top level, and within what only frames them.

@@ -241,7 +241,10 @@ async fn holds(changes: Vec<Change>) {
     assert_eq!(site.told(&servers[0]).await[0].status, StatusCode::OK);
     for (at, change) in changes.iter().enumerate() {
         site.make(*change).await;
-        let fresh = site.told(&site.w.forgetful()).await;
+        let fresh = site.told(&site.w.server()).await;
+        for (fresh, told) in fresh.iter().zip(site.told(&site.w.forgetful()).await) {
+            assert_eq!((told.status, &told.body), (fresh.status, &fresh.body), "after {:?}", &changes[..=at]);
+        }
         // One of them has not looked since some of the changes, and the other is asked again for what it has kept now.
         let asked = if at % 2 == 0 { &servers[..1] } else { &servers[..] };
         for server in asked.iter().chain(&servers[..1]) {
