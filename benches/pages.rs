@@ -7,10 +7,10 @@
 //! 5 kB of Markdown. Over the connection the kept page is to take at most 1.5 of the handler's, and one that is drawn
 //! anew six times. What they take, and why, stands in `decisions/0027-site.md`.
 //!
-//! A page that is asked for first is one of three. The text of "drawn before" was drawn since the server was started, as
-//! after a change of the site, or for others who ask for it; that of "never drawn" was read as a tree, but by nobody who
-//! looks at sites; that of "read first" was not even read. `-- drawn`, `-- first` and `-- read` do only one of these,
-//! again and again, for a profiler.
+//! A page that is asked for first is one of three. The text of "drawn before" was drawn since the server was started,
+//! as after a change of the site, or for others who ask for it; that of "never drawn" was read as a tree, but by nobody
+//! who looks at sites; that of "read first" was not even read. `-- drawn`, `-- first` and `-- read` do only one of
+//! these, again and again, for a profiler.
 
 use std::{
     io::{Read as _, Write as _},
@@ -164,10 +164,12 @@ fn end(got: &[u8]) -> Option<usize> {
     Some(head + 4 + length.trim().parse::<usize>().ok()?)
 }
 
-/// An answer without what differs from one to the next.
+/// An answer without what differs from one to the next: the same bytes have one tag where they were drawn anew, and
+/// another as a copy of what was drawn before.
 fn lasting(answer: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(answer);
-    let mut lines: Vec<&str> = text.split("\r\n").filter(|line| !line.starts_with("date:")).collect();
+    let is_lasting = |line: &&str| !line.starts_with("date:") && !line.starts_with("etag:");
+    let mut lines: Vec<&str> = text.split("\r\n").filter(is_lasting).collect();
     let head = lines.iter().position(|line| line.is_empty()).unwrap_or_default();
     lines[..head].sort_unstable();
     lines.join("\r\n").into_bytes()
