@@ -1,8 +1,8 @@
-//! Documents that are drawn before it is known on which site they stand: their HTML, with gaps for what follows from the
-//! site, the space or the visitor. To draw a page then is to copy the HTML and to fill the gaps.
+//! Documents that are drawn before it is known on which site they stand: their HTML, with gaps for what follows from
+//! the site, the space or the visitor. To draw a page then is to copy the HTML and to fill the gaps.
 //!
-//! What a gap is for stays a part of the tree, and is drawn as all others are once the rest is known: a link to a page, a
-//! picture that is a file, reusable content. All else follows from the text and the [`Manner`].
+//! What a gap is for stays a part of the tree, and is drawn as all others are once the rest is known: a link to a page,
+//! a picture that is a file, reusable content. All else follows from the text and the [`Manner`].
 
 use std::{
     cell::{Cell, RefCell},
