@@ -97,11 +97,9 @@ pub(super) fn of(lines: &[Line<'_>]) -> Text {
         let labels = (taken..reader.notes.mark()).filter_map(|at| reader.notes.taken().get(at));
         out.takers.extend(labels.map(|(label, _)| (label.clone(), chunk.lines.start)));
         out.text.is_usual &= is_usual;
-        out.text.is_independent &= match standing(&chunk.kind) {
-            Standing::Alone => true,
-            Standing::AsWritten => is_usual && survey.is_apart,
-            Standing::Together => false,
-        };
+        let (standing, is_as_written) = (standing(&chunk.kind), is_usual && survey.is_apart);
+        let is_alone = standing == Standing::Alone || (is_as_written && standing == Standing::AsWritten);
+        out.text.is_independent &= is_alone;
         out.add(blocks, &chunk.lines);
     }
     // Written otherwise, what there is just room for may be too much.
@@ -212,6 +210,7 @@ impl<'a> Survey<'a> {
 }
 
 /// Whether a block between empty lines ends where it ends, whatever follows.
+#[derive(PartialEq, Eq)]
 enum Standing {
     /// It does, however it is written.
     Alone,

@@ -47,8 +47,8 @@ pub(super) fn is_unsettled(block: &Block) -> bool {
 
 /// How often more blocks are kept as they are. Each time, twice as many as before come to those that were not enough.
 const MAX_ROUNDS: usize = 6;
-/// Longest text whose blocks are taken to read the same together as each alone, where they do not touch: a longer one may
-/// have room for some of them only, depending on how they are written.
+/// Longest text whose blocks are taken to read the same together as each alone, where they do not touch: a longer one
+/// may have room for some of them only, depending on how they are written.
 const MAX_INDEPENDENT: usize = 64 * 1024;
 /// How often a text is written and read until it reads the same.
 const MAX_PASSES: usize = 2 * SETTLING;
