@@ -47,7 +47,8 @@ pub(crate) struct References {
     shows_specs: bool,
 }
 
-/// Reads what the document of a page refers to: the pages of other spaces into `addresses`, reusable contents as they are answered.
+/// Reads what the document of a page refers to: the pages of other spaces into `addresses`, reusable contents as they
+/// are answered.
 ///
 /// # Errors
 /// The platform's, but for what is not there for the visitor, which is left out.

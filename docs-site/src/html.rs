@@ -183,21 +183,21 @@ mod tests {
         };
         let names = [
             name(&|_| {}),
-            name(&|html| drop(html.named(&one))),
-            name(&|html| drop(html.named(&two))),
-            name(&|html| drop(html.named(&short))),
-            name(&|html| drop(html.named(&one).named(&two))),
-            name(&|html| drop(html.named(&two).named(&one))),
-            name(&|html| drop(html.named(&one).tags("x").named(&two))),
-            name(&|html| drop(html.tags("x").named(&one).named(&two))),
-            name(&|html| drop(html.named(&one).named(&two).tags("x"))),
-            name(&|html| drop(html.under(&blake3::hash(b"pair"), |html| drop(html.named(&one).named(&two))))),
+            name(&|html| _ = html.named(&one)),
+            name(&|html| _ = html.named(&two)),
+            name(&|html| _ = html.named(&short)),
+            name(&|html| _ = html.named(&one).named(&two)),
+            name(&|html| _ = html.named(&two).named(&one)),
+            name(&|html| _ = html.named(&one).tags("x").named(&two)),
+            name(&|html| _ = html.tags("x").named(&one).named(&two)),
+            name(&|html| _ = html.named(&one).named(&two).tags("x")),
+            name(&|html| _ = html.under(&blake3::hash(b"pair"), |html| _ = html.named(&one).named(&two))),
         ];
         let different: std::collections::HashSet<_> = names.iter().collect();
         assert_eq!(different.len(), names.len());
         assert_eq!(
-            name(&|html| drop(html.named(&one).named(&short))),
-            name(&|html| drop(html.named(&one).tags("a")))
+            name(&|html| _ = html.named(&one).named(&short)),
+            name(&|html| _ = html.named(&one).tags("a"))
         );
     }
 
