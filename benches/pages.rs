@@ -39,6 +39,9 @@ use poem::{
 use serde_json::json;
 use tokio::{net::TcpListener, runtime::Runtime};
 
+/// Where a site is kept.
+type Stores = (Arc<dyn Store>, Arc<dyn Objects>);
+
 /// How often each is asked in a round; and rounds, of which the middle one counts.
 const MEASURED: (u32, usize) = (300, 11);
 /// The same where it is only to be seen that it works.
@@ -277,11 +280,7 @@ fn drawn(rt: &Runtime, (site, coding): (&Site, &str), rounds: usize) -> Outcome<
 }
 
 /// What a page takes of a text that was not read before, by platforms that have just been started.
-fn unread(
-    rt: &Runtime,
-    (stores, site): (&(Arc<dyn Store>, Arc<dyn Objects>), &Site),
-    rounds: usize,
-) -> Outcome<Vec<Duration>> {
+fn unread(rt: &Runtime, (stores, site): (&Stores, &Site), rounds: usize) -> Outcome<Vec<Duration>> {
     let (host, path) = &site.page;
     let time = |_| {
         let (store, objects) = stores.clone();
@@ -349,10 +348,7 @@ fn measure(store: Arc<dyn Store>, objects: Arc<dyn Objects>, how: (u32, usize)) 
 }
 
 /// The times of what a profiler looks at, where it is asked for.
-fn profiled(
-    rt: &Runtime,
-    (stores, site): (&(Arc<dyn Store>, Arc<dyn Objects>), &Site),
-) -> Option<Outcome<Vec<Duration>>> {
+fn profiled(rt: &Runtime, (stores, site): (&Stores, &Site)) -> Option<Outcome<Vec<Duration>>> {
     std::env::args().find_map(|argument| match argument.as_str() {
         "drawn" => Some(drawn(rt, (site, "identity"), PROFILED)),
         "first" => Some(undrawn(rt, (site, "identity"), PROFILED)),
