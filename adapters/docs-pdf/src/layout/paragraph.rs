@@ -4,8 +4,8 @@ use std::{borrow::Cow, ops::Range};
 
 use parley::{
     Alignment, AlignmentOptions, FontFamily, FontFamilyName, FontStyle, FontWeight, IndentOptions, InlineBox,
-    InlineBoxKind, Layout, LayoutContext, Line, LineHeight, OverflowWrap, PositionedLayoutItem, Run,
-    TextStyle, VerticalAlign,
+    InlineBoxKind, Layout, LayoutContext, Line, LineHeight, OverflowWrap, PositionedInlineBox,
+    PositionedLayoutItem, Run, TextStyle,
 };
 
 use super::{
@@ -128,7 +128,7 @@ impl Setter {
     /// The height of text, and how wide its widest line is.
     pub(super) fn measure(&mut self, inline: &Inline, room: &Room) -> (f32, f32) {
         let chunk = self.shape(inline, 0..chunk_end(inline, 0), room);
-        (chunk.layout.height(), chunk.layout.width())
+        (chunk.layout.lines().map(|line| high(&line, inline, room)).sum(), chunk.layout.width())
     }
 
     /// Where the first line of a text ends.
@@ -156,15 +156,13 @@ impl Setter {
         }
         for (id, (at, object)) in inline.objects.iter().enumerate() {
             if in_range(*at, &range, inline) {
-                let (width, height, baseline) = extent(object, room);
+                let Extent { width, above, .. } = extent(object, room);
                 builder.push_inline_box(InlineBox {
                     id: id as u64,
                     kind: InlineBoxKind::InFlow,
                     index: at - range.start,
                     width: width.min(room.width),
-                    height,
-                    baseline: Some(baseline),
-                    vertical_align: VerticalAlign::BASELINE,
+                    height: above,
                 });
             }
         }
@@ -186,6 +184,7 @@ impl Setter {
     fn line(&mut self, text: Text<'_>, at: usize, lines: usize, room: &Room) -> Done {
         let chunk = text.chunk;
         let Some(line) = chunk.layout.get(at) else { return Ok(()) };
+        let high = |line: &Line<'_, Brush>| high(line, text.inline, room);
         let height = high(&line);
         let next = || chunk.layout.get(at + 1).map_or(0.0, |line| high(&line));
         let stays = at == 0 && lines > 1 || lines > 3 && at + 2 == lines;
@@ -212,8 +211,7 @@ impl Setter {
         let mut out = Vec::new();
         for item in line.items() {
             let PositionedLayoutItem::InlineBox(object) = item else { continue };
-            let object = usize::try_from(object.id).ok().and_then(|at| inline.objects.get(at));
-            if let Some((at, Object::Note(parts, number))) = object
+            if let Some((at, Object::Note(parts, number))) = object_of(inline, &object)
                 && in_range(*at, &chunk.range, inline)
             {
                 let call = NoteCall { parts, number: *number, above: room.tag };
@@ -248,8 +246,7 @@ impl Setter {
         let mut objects = objects.into_iter().peekable();
         for at in 0..=pieces.len() {
             while let Some((_, object)) = objects.next_if(|(before, _)| *before == at) {
-                let id = usize::try_from(object.id).unwrap_or(usize::MAX);
-                if let Some((_, what)) = inline.objects.get(id) {
+                if let Some((_, what)) = object_of(inline, &object) {
                     let area =
                         Area { x: room.x + object.x, y: top + object.y, w: object.width, h: object.height };
                     self.put_object(what, area, room)?;
@@ -299,8 +296,7 @@ impl Setter {
             let range = joined(waiting.take(), range);
             let said = source.said(&range);
             let chunk = source.chunk;
-            let brush =
-                chunk.layout.styles().get(usize::from(cluster.style_index())).map_or(0, |s| s.brush.0);
+            let brush = cluster.first_style().brush.0;
             if piece.as_ref().is_some_and(|(before, _)| *before != brush) {
                 pieces.extend(piece.take().map(|(_, piece)| piece));
             }
@@ -506,22 +502,42 @@ fn style<'a>(look: Look, brush: u32, room: &Room, families: &'a Families) -> Tex
     }
 }
 
-/// The width, height and baseline of something that stands in text.
-fn extent(object: &Object, room: &Room) -> (f32, f32, f32) {
-    match object {
-        Object::Check(_) => (room.size * 0.85, room.size * 0.75, room.size * 0.67),
-        Object::Picture { w, h, sinks, .. } => (*w, *h, h - sinks),
-        Object::Formula { drawn, .. } => {
-            let (width, height, depth) = (drawn.width, drawn.height, drawn.depth);
-            (width * room.size, (height + depth).max(0.0) * room.size, height * room.size)
-        }
-        Object::Space(width) => (*width, 0.1, 0.1),
-        Object::Note(..) => (0.0, 0.1, 0.1),
-    }
+/// The size of something that stands in text: its width, and how far it reaches above and below the baseline.
+struct Extent {
+    width: f32,
+    above: f32,
+    below: f32,
 }
 
-fn high(line: &Line<'_, Brush>) -> f32 {
-    (line.metrics().block_max_coord - line.metrics().block_min_coord).max(0.0)
+fn extent(object: &Object, room: &Room) -> Extent {
+    let (width, above, below) = match object {
+        Object::Check(_) => (room.size * 0.85, room.size * 0.67, room.size * 0.08),
+        Object::Picture { w, h, sinks, .. } => (*w, h - sinks, *sinks),
+        Object::Formula { drawn, .. } => {
+            (drawn.width * room.size, drawn.height * room.size, drawn.depth * room.size)
+        }
+        Object::Space(width) => (*width, 0.1, 0.0),
+        Object::Note(..) => (0.0, 0.1, 0.0),
+    };
+    Extent { width, above: above.max(0.0), below: below.max(0.0) }
+}
+
+/// How high a line is. What shapes it knows nothing of what reaches below the baseline but letters.
+fn high(line: &Line<'_, Brush>, inline: &Inline, room: &Room) -> f32 {
+    let metrics = line.metrics();
+    let boxes = (!inline.objects.is_empty()).then(|| line.items()).into_iter().flatten();
+    let below = boxes.filter_map(|item| match item {
+        PositionedLayoutItem::InlineBox(object) => object_of(inline, &object),
+        PositionedLayoutItem::GlyphRun(_) => None,
+    });
+    let letters = metrics.block_max_coord - metrics.baseline;
+    let below = below.map(|(_, object)| extent(object, room).below).fold(letters, f32::max);
+    (metrics.baseline - metrics.block_min_coord + below).max(0.0)
+}
+
+/// What a box of a line stands for, and where it is in the text.
+fn object_of<'a>(inline: &'a Inline, object: &PositionedInlineBox) -> Option<&'a (usize, Object)> {
+    inline.objects.get(usize::try_from(object.id).ok()?)
 }
 
 fn joined(first: Option<Range<usize>>, second: Range<usize>) -> Range<usize> {

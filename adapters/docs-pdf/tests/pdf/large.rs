@@ -118,6 +118,22 @@ fn a_thousand_formulas_are_drawn() {
     assert!(!read.says("\\sum"), "none is shown as its source");
 }
 
+#[test]
+fn a_line_has_room_for_what_a_formula_reaches_above_and_below_it() {
+    let sheets = |name: &str, formula: &str| {
+        let kind = InlineKind::InlineMath { formula: formula.to_owned() };
+        let math = || Node::Inline(Inline::new(kind.clone(), Vec::new()));
+        let one_line = || {
+            Block::new(BlockKind::Paragraph { align: None }, vec![text("before "), math(), text(" after")])
+        };
+        set(name, &one("Lines", (0..300).map(|_| one_line()).collect())).sheets.len()
+    };
+    let plain = sheets("plain", "a");
+    let above = sheets("above", r"\dfrac{\dfrac{\dfrac{a}{b}}{c}}{d}");
+    let below = sheets("below", r"\dfrac{a}{\dfrac{b}{\dfrac{c}{d}}}");
+    assert!(above > plain * 2 && below.abs_diff(above) * 5 < above, "{plain}, {above}, {below}");
+}
+
 fn picture(width: u32, height: u32) -> Vec<u8> {
     let mut out = std::io::Cursor::new(Vec::new());
     let image = image::RgbImage::from_fn(width, height, |x, y| image::Rgb([x as u8, y as u8, (x + y) as u8]));
