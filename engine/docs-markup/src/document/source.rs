@@ -25,7 +25,8 @@ pub struct Source<'a> {
     /// The document.
     pub document: Document,
     /// The bytes of each block of the document, without the end of its last line. Blocks that were made from the same
-    /// lines have the same.
+    /// lines have the same. They are in the order of the text but for those of notes that only a block kept as it is
+    /// refers to: these are blocks directly behind it.
     pub ranges: Vec<Range<usize>>,
     /// The bytes of the notes that annotations refer to.
     pub notes: Vec<Range<usize>>,
@@ -140,9 +141,14 @@ pub(super) fn edited(source: &Source<'_>, old: &str, new: &Document) -> Result<O
         };
         flush(&mut printer, &mut run, &mut out)?;
         let range = source.ranges[*place].clone();
-        let gap = last.filter(|last| last + 1 == *place).map(|last| source.ranges[last].end..range.start);
+        // A note that what is kept as it is refers to is the block behind that, wherever its lines are: what stands
+        // between these is other blocks, or is behind the first and before the second.
+        let gap = last
+            .filter(|last| last + 1 == *place)
+            .and_then(|last| source.markdown.get(source.ranges[last].end..range.start))
+            .filter(|gap| gap.chars().all(char::is_whitespace));
         match gap {
-            Some(gap) => out.text.push_str(&source.markdown[gap]),
+            Some(gap) => out.text.push_str(gap),
             None if out.text.is_empty() => {}
             None => out.add("\n\n"),
         }

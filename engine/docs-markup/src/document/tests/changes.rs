@@ -30,6 +30,19 @@ fn an_edited_block_keeps_the_bytes_of_all_others() {
     );
 }
 
+#[test]
+fn a_block_whose_lines_stand_before_those_of_the_block_before_it_keeps_its_bytes_behind_that() {
+    // So is a note that what is kept as it is refers to.
+    let old = "One   \ntwo.\n\nThree.\n\nfour\n====\n\nLast.\n";
+    let mut source = Source::new(old);
+    source.document.nodes.swap(0, 1);
+    source.ranges.swap(0, 1);
+    let mut new = source.document.clone();
+    new.nodes[3] = parse("New.").nodes.remove(0);
+    let written = source::edited(&source, old, &new).unwrap();
+    assert_eq!(written.as_deref(), Some("Three.\n\nOne   \ntwo.\n\nfour\n====\n\nNew.\n"));
+}
+
 /// Texts whose lines, tables, lists and gaps are not as we would write them; in each, one word is another.
 const AWKWARD: [&str; 13] = [
     "One line  and\nanother with zebra stripes,\nand one more.\n",
