@@ -9,6 +9,7 @@ use docs_model::{ButtonKind, InlineImageSize, InlineKind};
 use super::{
     emoji,
     html::{self, Element, Html, Open, Token},
+    tags::{Ends, Tag},
     targets,
 };
 use crate::syntax::html::whole_comment;
@@ -40,6 +41,7 @@ const MAX_ATOM: usize = 4 * 1024;
 pub(super) fn find(text: &str, is_note: impl Fn(&str) -> bool) -> Vec<Atom> {
     let mut out = Vec::new();
     let mut unclosed = HashSet::new();
+    let mut ends = Ends::of(text);
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(offset) = bytes[at..].iter().position(|b| b"\\`<{$[:".contains(b)) {
@@ -48,6 +50,7 @@ pub(super) fn find(text: &str, is_note: impl Fn(&str) -> bool) -> Vec<Atom> {
             b'\\' => Err(1 + text[at + 1..].chars().next().map_or(0, char::len_utf8)),
             b'`' => Err(code_span(text, at, &mut unclosed)),
             b'<' if let Some(length) = whole_comment(window(&text[at..])) => Err(length),
+            b'{' if !ends.may_follow(at) => Err(1),
             _ => atom(&text[at..], &is_note).ok_or(1),
         };
         match length {
@@ -94,7 +97,7 @@ fn atom(text: &str, is_note: impl Fn(&str) -> bool) -> Option<(AtomKind, usize)>
             })
         }
         b'{' => {
-            let tag = super::tags::Tag::read(window)?;
+            let tag = Tag::read(window)?;
             Some((AtomKind::Text, tag.end))
         }
         b'[' => {

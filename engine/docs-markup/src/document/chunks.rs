@@ -1,6 +1,6 @@
 //! The blocks of Markdown, one level at a time: what is inside a block is cut out and read on its own.
 
-use std::{collections::HashMap, ops::Range};
+use std::{cell::Cell, collections::HashMap, ops::Range};
 
 use super::{
     html::{self, DETAILS},
@@ -11,7 +11,7 @@ use super::{
     },
     pairs, weight, work,
 };
-use crate::syntax::html::TagKind;
+use crate::syntax::{html::TagKind, tag};
 
 /// A block, not yet read.
 #[derive(Debug)]
@@ -80,6 +80,7 @@ pub(super) fn each<'s, 'a>(lines: &'s [Line<'a>]) -> Scanner<'s, 'a> {
         left: if is_read { weight::most_chunks(lines) } else { 0 },
         last_table: lines.iter().rposition(|line| line.text.contains("</table>")),
         after_definition: 0,
+        endless: Cell::new((0, 0)),
     }
 }
 
@@ -95,6 +96,9 @@ pub(super) struct Scanner<'s, 'a> {
     last_table: Option<usize>,
     /// The line behind a definition: to Markdown a definition is the beginning of a paragraph.
     after_definition: usize,
+    /// Lines that no tag ends on: from the first to before the second. They are looked at once, and not by each line
+    /// that may begin a tag.
+    endless: Cell<(usize, usize)>,
 }
 
 impl<'a> Iterator for Scanner<'_, 'a> {
@@ -165,7 +169,7 @@ impl<'a> Scanner<'_, 'a> {
     }
 
     fn tag(&mut self) -> Option<ChunkKind<'a>> {
-        let (text, count) = lines::tag_lines(&self.lines[self.at..])?;
+        let (text, count) = self.tag_at(self.at)?;
         let first = self.at;
         self.at += count;
         let Some(close) = self.matches.get(&self.lines[first].at) else {
@@ -358,7 +362,24 @@ impl<'a> Scanner<'_, 'a> {
     }
 
     fn is_tag(&self, at: usize) -> bool {
-        lines::tag_lines(&self.lines[at..]).is_some()
+        self.tag_at(at).is_some()
+    }
+
+    /// The tag that begins with a line, and how many lines it takes.
+    fn tag_at(&self, at: usize) -> Option<(String, usize)> {
+        self.lines.get(at).filter(|line| line.text.trim_start_matches(SPACE).starts_with("{%"))?;
+        let (from, to) = self.endless.get();
+        let (from, start) = if (from..=to).contains(&at) { (from, to) } else { (at, at) };
+        let most = self.lines.len().min(at + tag::MAX_LINES);
+        let end = (start..most).find(|line| {
+            let text = &self.lines[*line].text;
+            work::step(text.len());
+            text.contains("%}")
+        });
+        self.endless.set((from, end.unwrap_or(most.max(start))));
+        // An end that is known already may be too far.
+        let end = end?;
+        lines::tag_lines(&self.lines[at..], end - at)
     }
 
     fn note(&mut self) -> Option<ChunkKind<'a>> {

@@ -1,6 +1,9 @@
 //! Text as Markdown writes it, so that it reads back as text.
 
-use super::{emoji, html, tags::Tag};
+use super::{
+    emoji, html,
+    tags::{Ends, Tag},
+};
 
 /// Where text stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,10 +36,12 @@ pub(super) fn text(out: &mut String, text: &str, around: Surroundings) {
     let chars: Vec<(usize, char)> = text.char_indices().collect();
     let mut line_start = around.is_first && around.context == InlineContext::Lines;
     let mut is_edge = around.is_first;
+    let mut ends = Ends::of(text);
     for (index, (at, c)) in chars.iter().copied().enumerate() {
         let rest = &text[at..];
         let next = chars.get(index + 1).map(|(_, c)| *c).or(around.next);
         let is_end = around.is_last && index + 1 == chars.len();
+        let mut is_tag = || ends.may_follow(at) && Tag::read(rest).is_some();
         match c {
             '\n' => {
                 let is_break = around.context == InlineContext::Lines && !is_end;
@@ -50,6 +55,7 @@ pub(super) fn text(out: &mut String, text: &str, around: Surroundings) {
             '\t' if is_edge || is_end => out.push_str("&#x9;"),
             '\r' => out.push_str("&#xD;"),
             '\0' => out.push('\u{fffd}'),
+            '{' if next == Some('%') && (line_start || is_tag()) => out.push_str("\\{"),
             c if needs_escape(c, rest, next, (around, line_start)) => {
                 out.push('\\');
                 out.push(c);
@@ -79,7 +85,6 @@ fn needs_escape(c: char, rest: &str, next: Option<char>, (around, line_start): (
         '<' => next.is_none_or(|next| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?')),
         '&' => next.is_none_or(|next| next.is_ascii_alphanumeric() || next == '#') && maybe_reference(rest),
         '!' => next.is_none_or(|next| next == '['),
-        '{' => next == Some('%') && (line_start || Tag::read(rest).is_some()),
         '$' => next.is_none_or(|next| next == '$'),
         ':' => rest[1..].split(':').next().is_some_and(|name| emoji::code(name).is_some()),
         '#' | '>' | '=' | '|' => line_start,

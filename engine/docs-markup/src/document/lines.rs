@@ -152,23 +152,39 @@ pub(super) fn closes_fence(text: &str, mark: char, length: usize) -> bool {
     trimmed.len() >= length && trimmed.chars().all(|c| c == mark) && indent(text) < TAB
 }
 
-/// The tag at the beginning of lines, and how many lines it takes. A tag ends before an empty line.
-pub(super) fn tag_lines(lines: &[Line<'_>]) -> Option<(String, usize)> {
+/// The tag at the beginning of lines, and how many lines it takes. A tag ends before an empty line; which line is the
+/// first that has an end of one is known.
+pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize)> {
+    let is_alone = |behind: &str| behind.trim_matches(SPACE).is_empty();
     let first = lines.first()?;
-    if !first.text.trim_start_matches(SPACE).starts_with("{%") {
-        return None;
+    if end == 0 {
+        if let Some(found) = Tag::read(&first.text) {
+            return is_alone(&first.text[found.end..]).then(|| (first.text.to_string(), 1));
+        }
+        // What is no tag up to its end is none with the lines behind it.
+        let start = first.text.len() - first.text.trim_start_matches(SPACE).len();
+        if tag::is_whole(&first.text[start..]) {
+            return None;
+        }
     }
     let mut text = String::new();
-    for (index, line) in lines.iter().take(tag::MAX_LINES).take_while(|line| !line.is_blank()).enumerate() {
+    for (index, line) in lines.iter().take(tag::MAX_LINES).enumerate() {
+        if line.is_blank() && index <= end {
+            return None;
+        }
+        if line.is_blank() || text.len() >= first.indent() + tag::MAX_TAG + 4 {
+            break;
+        }
         if index > 0 {
             text.push('\n');
         }
         text.push_str(&line.text);
-        if line.text.contains("%}")
-            && let Some(found) = Tag::read(&text)
-        {
-            return text[found.end..].trim_matches(SPACE).is_empty().then_some((text, index + 1));
-        }
     }
-    None
+    work::take_bytes(text.len());
+    let found = Tag::read(&text)?;
+    let behind = text[found.end..].split('\n').next().unwrap_or_default();
+    let (length, is_alone) = (found.end + behind.len(), is_alone(behind));
+    let count = 1 + text[..found.end].matches('\n').count();
+    text.truncate(length);
+    is_alone.then_some((text, count))
 }

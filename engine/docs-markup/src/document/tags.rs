@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::work;
 use crate::syntax::tag;
 
 /// A tag taken apart.
@@ -21,7 +22,13 @@ impl<'a> Tag<'a> {
     /// The tag that a text begins with, spaces passed over.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let start = text.len() - text.trim_start_matches([' ', '\t']).len();
-        let found = tag::Tag::at(text, start)?;
+        let read = tag::Tag::read_at(text, start)
+            .and_then(|found| Self::of(text, &found).ok_or(found.end.saturating_sub(start)));
+        // What looks like a tag again and again and is none is read to its end each time.
+        read.inspect_err(|bytes| work::take_bytes(*bytes)).ok()
+    }
+
+    fn of(text: &'a str, found: &tag::Tag<'a>) -> Option<Self> {
         let mut tag = Self { name: found.name, bare: None, attributes: Vec::new(), end: found.end };
         tag.bare = found.condition().map(Cow::Borrowed);
         for value in found.values()? {
@@ -47,6 +54,32 @@ impl<'a> Tag<'a> {
     pub(super) fn flag(&self, name: &str) -> Option<bool> {
         let (_, value) = self.attributes.iter().find(|(own, _)| *own == name)?;
         value.as_deref().map_or(Some(true), |value| value.parse().ok())
+    }
+}
+
+/// Where tags may end in a text that is gone through from its beginning: without it, each sign that may begin a tag
+/// would be a reason to look through the text behind it.
+pub(super) struct Ends<'a> {
+    text: &'a str,
+    /// The next end that was found.
+    next: usize,
+}
+
+impl<'a> Ends<'a> {
+    pub(super) const fn of(text: &'a str) -> Self {
+        Self { text, next: 0 }
+    }
+
+    /// Tells whether a tag may begin at a place, which is no earlier than those that were asked for before.
+    pub(super) fn may_follow(&mut self, at: usize) -> bool {
+        let Some(inside) = self.text.get(at..).and_then(|text| text.strip_prefix("{%")) else { return false };
+        let start = at + 2;
+        if self.next < start {
+            let found = inside.find("%}");
+            work::step(found.unwrap_or(inside.len()));
+            self.next = found.map_or(usize::MAX, |offset| start + offset);
+        }
+        self.next - start <= tag::MAX_TAG
     }
 }
 

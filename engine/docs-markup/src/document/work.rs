@@ -81,7 +81,8 @@ pub(super) fn take_containers(line: &str, containers: usize) {
     take_bytes(line.len().saturating_mul(containers) / 8);
 }
 
-fn take_bytes(bytes: usize) {
+/// Counts bytes, as those that are looked at for nothing.
+pub(super) fn take_bytes(bytes: usize) {
     step(bytes);
     LEFT.set(LEFT.get().saturating_sub(bytes as u64));
 }

@@ -7,7 +7,7 @@
 use std::{borrow::Cow, ops::Range};
 
 /// Longest tag that is read.
-const MAX_TAG: usize = 8 * 1024;
+pub(crate) const MAX_TAG: usize = 8 * 1024;
 /// Most lines of a tag.
 pub const MAX_LINES: usize = 32;
 
@@ -47,9 +47,15 @@ impl<'a> Tag<'a> {
     /// ```
     #[must_use]
     pub fn at(text: &'a str, start: usize) -> Option<Self> {
-        let inside = paragraph(text.get(start..)?.strip_prefix("{%")?);
-        let length = close(inside)?;
-        Self::of(text, start + 2..start + 2 + length)
+        Self::read_at(text, start).ok()
+    }
+
+    /// The same; where no tag begins, how many bytes were looked at to see that.
+    pub(crate) fn read_at(text: &'a str, start: usize) -> Result<Self, usize> {
+        let inside =
+            text.get(start..).and_then(|text| text.strip_prefix("{%")).map(paragraph).ok_or(0_usize)?;
+        let length = close(inside).ok_or(inside.len())?;
+        Self::of(text, start + 2..start + 2 + length).ok_or(length)
     }
 
     /// The tag with this between its marks. A hyphen beside a mark belongs to the mark.
@@ -201,11 +207,29 @@ fn paragraph(text: &str) -> &str {
     &text[..end]
 }
 
+/// Tells whether a text begins with a mark of a tag, and has the one that ends it, outside of quotes.
+pub(crate) fn is_whole(text: &str) -> bool {
+    text.strip_prefix("{%").is_some_and(|inside| close_outside_quotes(inside).is_some())
+}
+
 /// Where the `%}` is that ends a tag: outside of quotes.
 fn close(inside: &str) -> Option<usize> {
     if !inside.as_bytes().iter().take(MAX_TAG).any(|b| *b == b'}') {
         return None;
     }
+    if let Some(at) = close_outside_quotes(inside) {
+        return Some(at);
+    }
+    // A quote that never closes does not take the rest of the text with it.
+    let line = inside.split('\n').next()?;
+    line.bytes()
+        .zip(line.bytes().skip(1))
+        .take(MAX_TAG)
+        .position(|pair| pair == (b'%', b'}'))
+        .filter(|at| *at > 0)
+}
+
+fn close_outside_quotes(inside: &str) -> Option<usize> {
     let is_expression = name_of(inside.trim_start_matches(['-', ' ', '\t', '\n', '\r'])) == "if";
     let mut quote = None;
     let mut escaped = false;
@@ -222,13 +246,7 @@ fn close(inside: &str) -> Option<usize> {
         }
         before = c;
     }
-    // A quote that never closes does not take the rest of the text with it.
-    let line = inside.split('\n').next()?;
-    line.bytes()
-        .zip(line.bytes().skip(1))
-        .take(MAX_TAG)
-        .position(|pair| pair == (b'%', b'}'))
-        .filter(|at| *at > 0)
+    None
 }
 
 /// How long the value is in the quotes that a text begins with.
