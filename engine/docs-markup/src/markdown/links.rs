@@ -1,6 +1,9 @@
 //! Where a text leads: finding the destinations of links and pictures, and rewriting them in place.
 
-use std::{borrow::Cow, ops::Range};
+use std::{
+    borrow::{Borrow, Cow},
+    ops::Range,
+};
 
 use pulldown_cmark::{Event, LinkType, Tag, TagEnd};
 
@@ -160,42 +163,77 @@ pub(super) fn found(markdown: &str, piece: usize) -> (Vec<LinkSite>, Vec<String>
 /// ```
 #[must_use]
 pub fn rewrite_links(markdown: &str, mut resolve: impl FnMut(&LinkSite) -> Resolution) -> Cow<'_, str> {
-    let sites = links(markdown);
-    rewrite_sites(markdown, sites.iter().map(|site| (site, resolve(site))))
+    let sites = links(markdown).into_iter();
+    rewrite_sites(
+        markdown,
+        sites.map(|site| {
+            let resolution = resolve(&site);
+            (site, resolution)
+        }),
+    )
 }
 
 /// Rewrites the destinations of a text at their places.
-pub(crate) fn rewrite_sites<'s>(
+pub(crate) fn rewrite_sites(
     markdown: &str,
-    sites: impl Iterator<Item = (&'s LinkSite, Resolution)>,
+    sites: impl Iterator<Item = (impl Borrow<LinkSite>, Resolution)>,
 ) -> Cow<'_, str> {
-    let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+    let mut changes = Changes::default();
+    // Where the sites are taken with what becomes of them, they are gone when the text is written.
     for (site, resolution) in sites {
+        let site: &LinkSite = site.borrow();
         match resolution {
             Resolution::Keep => {}
-            Resolution::To(destination) => changes.push((site.range.clone(), site.written(&destination))),
-            Resolution::Plain => {
-                changes.extend(site.around.iter().map(|place| (range(place), String::new())));
+            Resolution::To(destination) => changes.add(place(&site.range), &site.written(&destination)),
+            Resolution::Plain => site.around.iter().for_each(|place| changes.add(place.clone(), "")),
+        }
+    }
+    changes.written(markdown)
+}
+
+/// What is written in place of parts of a text. There may be many, and as many bytes in each as in an address: all of
+/// them are one text.
+#[derive(Default)]
+struct Changes {
+    /// Parts of the text, and what is written in place of each as a part of the new ones.
+    parts: Vec<(Place, Place)>,
+    new: String,
+}
+
+impl Changes {
+    fn add(&mut self, part: Place, text: &str) {
+        if self.parts.len() == self.parts.capacity() {
+            self.parts.reserve_exact(16 + self.parts.len() / 4);
+        }
+        if self.new.capacity() - self.new.len() < text.len() {
+            self.new.reserve_exact(text.len() + self.new.len() / 4);
+        }
+        let start = self.new.len();
+        self.new.push_str(text);
+        self.parts.push((part, place(&(start..self.new.len()))));
+    }
+
+    fn written(mut self, markdown: &str) -> Cow<'_, str> {
+        if self.parts.is_empty() {
+            return Cow::Borrowed(markdown);
+        }
+        // Of the same part the first change counts.
+        self.parts.sort_unstable_by_key(|(part, new)| (part.start, part.end, new.start, new.end));
+        let mut out = String::with_capacity(markdown.len() + self.new.len());
+        let mut at = 0;
+        for (part, new) in self.parts {
+            let part = range(&part);
+            // What was taken out with a label around it is gone.
+            if part.start < at {
+                continue;
             }
+            out.push_str(&markdown[at..part.start]);
+            out.push_str(&self.new[range(&new)]);
+            at = part.end;
         }
+        out.push_str(&markdown[at..]);
+        Cow::Owned(out)
     }
-    if changes.is_empty() {
-        return Cow::Borrowed(markdown);
-    }
-    changes.sort_by_key(|(range, _)| (range.start, range.end));
-    let mut out = String::with_capacity(markdown.len());
-    let mut at = 0;
-    for (range, text) in changes {
-        // What was taken out with a label around it is gone.
-        if range.start < at {
-            continue;
-        }
-        out.push_str(&markdown[at..range.start]);
-        out.push_str(&text);
-        at = range.end;
-    }
-    out.push_str(&markdown[at..]);
-    Cow::Owned(out)
 }
 
 /// A link whose end was not reached yet.
