@@ -15,8 +15,8 @@
 //!
 //! `DOCS_FUZZ_PARSER` names the only parser that is tried, `DOCS_FUZZ_SEED` is where chance begins,
 //! `DOCS_FUZZ_SECONDS` how long a parser is tried at most, and `DOCS_FUZZ_KEEP` a folder for the inputs that take
-//! too much: each of them can be read alone again with `DOCS_FUZZ_AGAIN`. With `--nocapture` each parser says which
-//! inputs took the most.
+//! too much or panic: each of them can be read alone again with `DOCS_FUZZ_AGAIN`. With `--nocapture` each parser
+//! says which inputs took the most.
 //!
 //! Whoever uses this crate has its allocator, which counts.
 
@@ -25,6 +25,7 @@ mod inputs;
 mod tex;
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -248,7 +249,14 @@ impl Seen {
             Read::Bytes { read, .. } => read(made),
         };
         let bytes = if made.is_empty() { input.len() } else { made.len() };
-        let (peak, mut taken) = chosen.beside.taken(read);
+        let text = if made.is_empty() { input.as_bytes() } else { made };
+        let (peak, mut taken) = match catch_unwind(AssertUnwindSafe(|| chosen.beside.taken(read))) {
+            Ok(taken) => taken,
+            Err(panic) => {
+                keep(&format!("{}-panic", parser.name), text);
+                resume_unwind(panic);
+            }
+        };
         let is_timed = chosen.inputs.is_some();
         if is_timed && taken > MOST_TIME / 2 {
             // Caches are shared with what else runs: what is slow is so each time.
@@ -273,12 +281,15 @@ impl Seen {
         }
         if beyond > MEMORY as f64 || (is_timed && taken > MOST_TIME) {
             self.failures.push(format!("{}: {}", parser.name, told()));
-            if let Some(folder) = std::env::var_os("DOCS_FUZZ_KEEP") {
-                let file = format!("{}-{}", parser.name, self.failures.len());
-                let text = if made.is_empty() { input.as_bytes() } else { made };
-                let kept = std::fs::write(std::path::Path::new(&folder).join(&file), text);
-                println!("{file} is kept: {kept:?}");
-            }
+            keep(&format!("{}-{}", parser.name, self.failures.len()), text);
         }
+    }
+}
+
+/// Keeps an input that takes too much or panics, where a folder for these is named.
+fn keep(file: &str, text: &[u8]) {
+    if let Some(folder) = std::env::var_os("DOCS_FUZZ_KEEP") {
+        let kept = std::fs::write(std::path::Path::new(&folder).join(file), text);
+        println!("{file} is kept: {kept:?}");
     }
 }

@@ -71,12 +71,15 @@ fn formula(text: &str) {
     }
 }
 
+/// What WebP has room for.
+const MOST_ROWS: u32 = 16_383;
+
 /// A picture of these bytes, some of its own changed. Which format it has depends on how many there are.
 fn picture(text: &str) -> Vec<u8> {
     let mut random = Random::new(text.len() as u64);
     let width = 1 + u32::try_from(random.below(80)).unwrap_or_default();
     let bytes = text.as_bytes();
-    let height = u32::try_from(bytes.len() / 4).unwrap_or_default() / width + 1;
+    let height = (u32::try_from(bytes.len() / 4).unwrap_or_default() / width + 1).min(MOST_ROWS);
     let image = RgbaImage::from_fn(width, height, |x, y| {
         let at = (y * width + x) as usize * 4;
         Rgba([0, 1, 2, 3].map(|part| bytes.get(at + part).copied().unwrap_or_default()))
