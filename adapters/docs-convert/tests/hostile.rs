@@ -12,7 +12,7 @@ use docs_ports::{Document, DocumentFormat};
 
 #[test]
 fn repeated_constructs_take_memory_that_follows_their_bytes() {
-    docs_hostile::run(PARSERS);
+    docs_hostile::run_among_others(PARSERS);
 }
 
 const PARSERS: &[Parser] = &[
@@ -138,17 +138,15 @@ fn packed(files: &[(&str, &str)]) -> Vec<u8> {
 
 #[test]
 fn what_the_standard_calls_an_error_takes_no_memory_of_its_own() {
-    let _alone = docs_hostile::alone();
     for piece in ["\0", "<a href=\"\"\"", "<p t<tr>"] {
         let text = piece.repeat(1_000_000 / piece.len());
-        let ((), peak) = docs_hostile::peak_of(|| read_html(&text));
+        let ((), peak) = docs_hostile::own_peak_of(|| read_html(&text));
         assert!(peak < OWN + MEMORY * text.len(), "{piece:?}: {peak} bytes for {}", text.len());
     }
 }
 
 #[test]
 fn what_stands_in_its_own_kind_takes_no_memory_of_its_own() {
-    let _alone = docs_hostile::alone();
     for (piece, count) in [
         ("<figure>", 150),
         ("<figure><img src=a><figcaption>", 60),
@@ -156,14 +154,13 @@ fn what_stands_in_its_own_kind_takes_no_memory_of_its_own() {
         ("<div class=admonition><p class=admonition-title>", 80),
     ] {
         let text = format!("{}{}", piece.repeat(count), "<br>a".repeat(40_000));
-        let ((), peak) = docs_hostile::peak_of(|| read_html(&text));
+        let ((), peak) = docs_hostile::own_peak_of(|| read_html(&text));
         assert!(peak < OWN + MEMORY * text.len(), "{piece:?}: {peak} bytes for {}", text.len());
     }
 }
 
 #[test]
 fn a_word_document_with_too_much_text_is_refused_before_it_is_a_page() {
-    let _alone = docs_hostile::alone();
     for (words, what) in
         [(45_000_000, "at most 40 MB of text"), (9_000_000, "at most 16000000 bytes of text")]
     {
@@ -173,7 +170,7 @@ fn a_word_document_with_too_much_text_is_refused_before_it_is_a_page() {
         let size = body.len();
         let archive = packed(&[("word/document.xml", &body)]);
         drop(body);
-        let (error, peak) = docs_hostile::peak_of(|| {
+        let (error, peak) = docs_hostile::own_peak_of(|| {
             convert(&document(DocumentFormat::Docx, archive)).expect_err("too much").to_string()
         });
         assert!(error.contains(what), "{error}");

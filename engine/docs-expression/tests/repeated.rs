@@ -8,7 +8,7 @@ use docs_hostile::{OWN, Parser, Read};
 
 #[test]
 fn repeated_constructs_take_memory_that_follows_their_bytes() {
-    docs_hostile::run(PARSERS);
+    docs_hostile::run_among_others(PARSERS);
 }
 
 /// Bytes of memory that any expression may take: its values have at most so many items and so long texts.

@@ -4,7 +4,8 @@
 //! follows the input ends the test. Memory is the most bytes that were alive at once: so many for each byte of the
 //! input, and what a parser has of its own whatever it reads. Time is that of the processor, and asked for only
 //! where `DOCS_FUZZ_INPUTS` says how many inputs each parser gets: what a machine takes is no matter of a test.
-//! Both are those of all threads of the process, or, in a test that others run beside, of the thread that reads.
+//! Both are those of the thread that reads, so tests run beside each other; where it has threads of its own they are
+//! those of all threads of the process, and tests run one after the other.
 //!
 //! First each piece is read over and over and as stairs, short, long and as long as anything that is read; then
 //! what chance makes of them. 998 in 1,000 of these inputs have from 16 bytes to 2 KiB: how long they are is spread
@@ -79,16 +80,17 @@ pub enum Read {
 }
 
 /// Reads inputs of all parsers, on one thread with a small stack: each piece over and over at first, then what chance
-/// makes of them.
+/// makes of them. What all threads of the process take counts, so tests that do this run one after the other.
 ///
 /// # Panics
 /// Where an input takes too much, or ends the thread.
 pub fn run(parsers: &'static [Parser]) {
+    let _alone = alone();
     run_within(parsers, Beside::Nothing);
 }
 
-/// The same for a test that others run beside: only what the reading thread takes counts. What is read may have no
-/// threads of its own.
+/// The same for a test that others run beside: only what the reading thread takes counts. A parser may have no threads
+/// of its own.
 ///
 /// # Panics
 /// As [`run`].
@@ -122,7 +124,6 @@ impl Beside {
 }
 
 fn run_within(parsers: &'static [Parser], beside: Beside) {
-    let _alone = alone();
     let chosen = Chosen {
         inputs: number("DOCS_FUZZ_INPUTS"),
         beside,
@@ -153,7 +154,7 @@ fn number(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, is {text:?}")))
 }
 
-/// Tests that count memory run one after the other.
+/// Tests that count the memory of the process run one after the other.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)

@@ -19,12 +19,11 @@ use docs_model::MAX_PAGE_BYTES;
 
 #[test]
 fn repeated_constructs_take_memory_that_follows_their_bytes() {
-    docs_hostile::run(PARSERS);
+    docs_hostile::run_among_others(PARSERS);
 }
 
 #[test]
 fn what_a_document_takes_is_told_as_it_is() {
-    let _alone = docs_hostile::alone();
     for piece in [
         "Some *words* and a [link](a.md).\n\n",
         "* a\n",
@@ -33,7 +32,7 @@ fn what_a_document_takes_is_told_as_it_is() {
     ] {
         let text = piece.repeat(20_000 / piece.len());
         let document = document::parse(&text);
-        let (copy, taken) = docs_hostile::peak_of(|| document.clone());
+        let (copy, taken) = docs_hostile::own_peak_of(|| document.clone());
         let told = document::memory(&copy);
         assert!(taken / 3 <= told && told <= 3 * taken, "{piece:?}: told {told}, takes {taken}");
     }
@@ -41,7 +40,6 @@ fn what_a_document_takes_is_told_as_it_is() {
 
 #[test]
 fn small_objects_and_anchors_of_yaml_take_no_memory_of_their_own() {
-    let _alone = docs_hostile::alone();
     for piece in ["- a: b\n", "- a: &a [x,x,x,x]\n", "- - a\n\n", "{a: b},", "&a {a: "] {
         for length in [20_000, 40_000] {
             let text = piece.repeat(length / piece.len());
@@ -49,7 +47,7 @@ fn small_objects_and_anchors_of_yaml_take_no_memory_of_their_own() {
             let reads: [&dyn Fn(); 3] =
                 [&|| read_config(&text), &|| read_variables(&text), &|| read_page(&page)];
             for (at, read) in reads.into_iter().enumerate() {
-                let ((), peak) = docs_hostile::peak_of(read);
+                let ((), peak) = docs_hostile::own_peak_of(read);
                 assert!(peak < OWN + MEMORY * text.len(), "{piece:?} {at}: {peak} bytes for {}", text.len());
             }
         }
@@ -58,7 +56,6 @@ fn small_objects_and_anchors_of_yaml_take_no_memory_of_their_own() {
 
 #[test]
 fn a_document_of_short_lines_or_links_takes_memory_that_follows_its_bytes() {
-    let _alone = docs_hostile::alone();
     for (piece, end) in [("[a]: b\n[:tv:", "</[^1]: a\n\n"), ("🚀![a](b)", "{% endhint %}\n\n")] {
         let mut text = String::new();
         for count in (0..64).cycle() {
@@ -68,12 +65,12 @@ fn a_document_of_short_lines_or_links_takes_memory_that_follows_its_bytes() {
                 break;
             }
         }
-        let ((), peak) = docs_hostile::peak_of(|| read_document(&text));
+        let ((), peak) = docs_hostile::own_peak_of(|| read_document(&text));
         assert!(peak < DOCUMENT + MEMORY * text.len(), "{piece:?}: {peak} bytes for {}", text.len());
     }
     let (before, behind) = ("<table><tbody><tr><td>", "</td></tr></tbody></table>");
     let text = format!("{before}{}{behind}", "some words of a cell\n\nand some more\n\n".repeat(27_000));
-    let ((), peak) = docs_hostile::peak_of(|| read_document(&text));
+    let ((), peak) = docs_hostile::own_peak_of(|| read_document(&text));
     assert!(peak < DOCUMENT + MEMORY * text.len(), "{peak} bytes for {}", text.len());
 }
 
