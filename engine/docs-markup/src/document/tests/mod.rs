@@ -58,13 +58,14 @@ fn both_ways(markdown: &str, expected: Value) {
     stable(markdown);
 }
 
-/// Reading what was written gives the same tree, and writing that the same text.
+/// Reading what was written gives the same tree, and writing that the same text. Answers both.
 #[track_caller]
-fn stable(markdown: &str) {
+fn stable(markdown: &str) -> (Document, String) {
     let document = parse(markdown);
     let written = print(&document).unwrap_or_else(|error| panic!("{markdown:?}: {error}"));
     let again = parse(&written);
     assert_eq!(again, document, "{markdown:?}\nwritten: {written:?}");
     assert_eq!(print(&again).unwrap(), written, "{markdown:?}");
     assert_eq!(update(markdown, &document).unwrap(), markdown);
+    (document, written)
 }
