@@ -57,6 +57,8 @@ pub(crate) enum Reply {
 pub(crate) enum Stop {
     /// The process is no worker, or is not ready in time.
     NotReady(String),
+    /// It closed its output before it was ready.
+    EndedEarly,
     /// It closed its output.
     Ended,
     /// It wrote what is no answer.
@@ -142,7 +144,7 @@ impl Process {
         match ready {
             Ok(Ready { protocol: PROTOCOL }) => Ok(()),
             Ok(Ready { protocol }) => Err(Stop::NotReady(format!("it is of version {protocol}"))),
-            Err(FrameError::Ended) => Err(Stop::NotReady("it ended".to_owned())),
+            Err(FrameError::Ended) => Err(Stop::EndedEarly),
             Err(FrameError::TooLong) => Err(Stop::NotReady("it wrote something else".to_owned())),
             Err(FrameError::Malformed(what)) => Err(Stop::NotReady(what)),
             Err(FrameError::Unwanted) => Err(Stop::Unwanted),
@@ -174,7 +176,7 @@ impl Process {
     /// Every kind of [`Fault`].
     pub(crate) async fn end(mut self, ended: Result<Reply, Stop>, program: &Program) -> Result<Reply, Fault> {
         let mut status = None;
-        if matches!(ended, Err(Stop::Ended | Stop::NotReady(_))) {
+        if matches!(ended, Err(Stop::Ended | Stop::EndedEarly)) {
             status = timeout(LAST_BREATH, self.child.wait()).await.ok().and_then(Result::ok);
         }
         if status.is_none() {
@@ -216,11 +218,13 @@ impl Process {
 /// Why a process has no answer, from how the exchange and the process ended. The status is that of a process that
 /// ended by itself.
 fn fault_of(stop: Stop, status: Option<ExitStatus>, errors: &str, program: &Program) -> Fault {
+    let not_started = |why: &str| {
+        let path = program.path().display();
+        Fault::NotStarted(format!("the worker process {path} did not start: {why}"))
+    };
     match stop {
-        Stop::NotReady(why) => {
-            let path = program.path().display();
-            Fault::NotStarted(format!("the worker process {path} did not start: {why}"))
-        }
+        Stop::NotReady(why) => not_started(&why),
+        Stop::EndedEarly => not_started("it ended"),
         Stop::Ended if status.is_some_and(is_over_cpu) => Fault::Cpu,
         // Killed, and not by this server: the machine has no more memory.
         Stop::Ended if status.is_some_and(is_killed) => Fault::Memory,

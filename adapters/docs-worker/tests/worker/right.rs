@@ -216,15 +216,16 @@ async fn a_worker_sees_the_files_of_a_specification_and_its_reading_comes_back_w
 #[tokio::test]
 async fn a_specification_that_harms_its_reader_is_refused_with_what_to_do() {
     let _alone = alone().await;
-    let narrow = WorkerLimits { wall: Duration::from_secs(5), cpu: Duration::from_secs(1), ..WIDE };
-    for (what, told) in [
-        ("too large", "the actor finds it too large"),
-        ("overflow", "the specification cannot be read: it stopped the program that reads it; "),
-        ("spin", "the specification takes more than 1 seconds of computing to read; "),
-        ("sleep", "the specification takes longer than 5 seconds to read; "),
+    let computing = WorkerLimits { cpu: Duration::from_secs(1), ..WIDE };
+    let waiting = WorkerLimits { wall: Duration::from_millis(50), ..WIDE };
+    for (what, limits, told) in [
+        ("too large", WIDE, "the actor finds it too large"),
+        ("overflow", WIDE, "the specification cannot be read: it stopped the program that reads it; "),
+        ("spin", computing, "the specification takes more than 1 seconds of computing to read; "),
+        ("sleep", waiting, "the specification takes longer than 0.05 seconds to read; "),
     ] {
         let entry = SpecFile { location: what.to_owned(), ..SpecFile::default() };
-        let error = pool(narrow).read(SpecFiles { entry, others: Vec::new() }).await.expect_err("refused");
+        let error = pool(limits).read(SpecFiles { entry, others: Vec::new() }).await.expect_err("refused");
         assert!(matches!(&error, SpecError::TooLarge(why) if why.starts_with(told)), "{what}: {error:?}");
     }
     all_is_well(&pool(WIDE)).await;
