@@ -147,16 +147,3 @@ impl<const MIN: usize, const MAX: usize> JsonSchema for BoundedText<MIN, MAX> {
 pub fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_at_its_limit_is_accepted_and_one_beyond_refused() {
-        assert!(BoundedText::<2, 5>::new("äöüßx").is_ok(), "characters count, not bytes");
-        assert_eq!(BoundedText::<2, 5>::new("abcdef"), Err(TextError::TooLong { max: 5, has: 6 }));
-        assert_eq!(BoundedText::<2, 5>::new("a"), Err(TextError::TooShort { min: 2, has: 1 }));
-        assert_eq!(BoundedText::<0, 5>::new("a\0"), Err(TextError::Nul));
-    }
-}

@@ -72,35 +72,3 @@ pub enum ContentRef {
         spec: String,
     },
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    fn round_trip(wire: &Value) {
-        let read: ContentRef = serde_json::from_value(wire.clone()).unwrap();
-        assert_eq!(serde_json::to_value(&read).unwrap(), *wire);
-    }
-
-    #[test]
-    fn references_have_their_wire_form() {
-        round_trip(&json!({ "kind": "url", "url": "https://example.com" }));
-        round_trip(&json!({ "kind": "file", "file": "f1" }));
-        round_trip(&json!({ "kind": "page", "page": "p1" }));
-        round_trip(&json!({ "kind": "page", "page": "p1", "space": "s1" }));
-        round_trip(&json!({ "kind": "anchor", "anchor": "top", "page": "p1", "space": "s1" }));
-        round_trip(&json!({ "kind": "user", "user": "u1" }));
-        round_trip(&json!({ "kind": "collection", "collection": "c1" }));
-        round_trip(&json!({ "kind": "space", "space": "s1" }));
-        round_trip(&json!({ "kind": "reusable-content", "reusableContent": "r1", "space": "s1" }));
-        round_trip(&json!({ "kind": "openapi", "spec": "petstore" }));
-    }
-
-    #[test]
-    fn a_reference_of_an_unknown_kind_is_refused() {
-        assert!(serde_json::from_value::<ContentRef>(json!({ "kind": "team", "team": "t" })).is_err());
-        assert!(serde_json::from_value::<ContentRef>(json!({ "kind": "page", "page": "a b" })).is_err());
-    }
-}

@@ -175,22 +175,3 @@ ids! {
     /// A translation of a space.
     TranslationId,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_id_is_1_to_64_plain_characters() {
-        assert!("a".parse::<SpaceId>().is_ok());
-        assert!("A-z_9".repeat(12).parse::<SpaceId>().is_ok());
-        for wrong in ["", "a b", "a/b", "a!b", "ä", &"a".repeat(65)] {
-            assert_eq!(wrong.parse::<SpaceId>(), Err(NotAnId), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn base32_is_lower_case() {
-        assert_eq!(BASE32.encode(&[0xff, 0x00]), "74aa");
-    }
-}

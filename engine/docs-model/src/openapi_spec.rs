@@ -280,38 +280,3 @@ pub struct UpdateOpenApiSpec {
     /// Who may read it.
     pub visibility: SpecVisibility,
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_slug_is_words_with_one_dash_between_them() {
-        for right in ["a", "pets", "pet-store-2", "0", &"a".repeat(100)] {
-            assert!(OpenApiSpecSlug::new(right).is_ok(), "{right}");
-        }
-        for wrong in ["", "-", "a-", "-a", "a--b", "A", "ä", "a_b", "a b", &"a".repeat(101)] {
-            assert!(OpenApiSpecSlug::new(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_source_is_an_address_or_a_text_and_never_both() {
-        let read = |value| serde_json::from_value::<SpecSource>(value).map_err(|error| error.to_string());
-        assert_eq!(read(json!({ "text": "a" })), Ok(SpecSource::Text("a".to_owned())));
-        assert!(matches!(read(json!({ "url": "https://a.example/x.json" })), Ok(SpecSource::Url(_))));
-        for (wrong, why) in [
-            (json!({}), "must have `url`"),
-            (json!({ "text": "" }), "`text` must not be empty"),
-            (json!({ "text": "a", "url": "https://a.example" }), "not both"),
-            (json!({ "url": "ftp://a.example" }), "url"),
-            (json!({ "text": null }), "must have `url`"),
-            (json!({ "text": "a".repeat(MAX_SPEC_TEXT + 1) }), "must be at most"),
-        ] {
-            let told = read(wrong).expect_err("refused");
-            assert!(told.contains(why), "{told}");
-        }
-    }
-}

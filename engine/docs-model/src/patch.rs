@@ -65,21 +65,3 @@ impl<T: JsonSchema> JsonSchema for Patch<T> {
 pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_patch_tells_left_out_null_and_value_apart() {
-        #[derive(Deserialize)]
-        struct Change {
-            #[serde(default)]
-            field: Patch<String>,
-        }
-        let parse = |json| serde_json::from_str::<Change>(json).expect("parses").field;
-        assert_eq!(parse("{}"), Patch::Keep);
-        assert_eq!(parse(r#"{"field":null}"#), Patch::Clear);
-        assert_eq!(parse(r#"{"field":"x"}"#), Patch::Set("x".to_owned()));
-    }
-}

@@ -97,27 +97,3 @@ pub enum DefaultLevel {
     #[serde(untagged)]
     Role(Role),
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_role_is_read_and_written_by_its_name() {
-        for role in Role::ALL {
-            assert_eq!(serde_json::to_value(role).unwrap(), role.as_str());
-            assert_eq!(role.to_string().parse(), Ok(*role));
-            assert_eq!(serde_json::to_value(DefaultLevel::Role(*role)).unwrap(), role.as_str());
-        }
-        assert_eq!("Read".parse::<Role>(), Err(NotARole));
-    }
-
-    #[test]
-    fn each_role_includes_itself_and_those_before_it() {
-        for (at, role) in Role::ALL.iter().enumerate() {
-            let included: Vec<Role> =
-                Role::ALL.iter().copied().filter(|other| role.includes(*other)).collect();
-            assert_eq!(included, Role::ALL[..=at]);
-        }
-    }
-}

@@ -106,33 +106,3 @@ pub(crate) fn not_both(one: &str, other: &str) -> Value {
     let without = |name: &str| json!({ "properties": { (name): { "type": "null" } } });
     json!([without(one), without(other)])
 }
-
-#[cfg(test)]
-mod tests {
-    use schemars::{JsonSchema, generate::SchemaSettings, json_schema};
-
-    use super::*;
-
-    #[derive(JsonSchema)]
-    struct Named {
-        #[expect(dead_code, reason = "only its schema is asked for")]
-        name: String,
-    }
-
-    #[test]
-    fn what_is_left_of_a_type_or_null_is_the_type() {
-        let mut generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
-        let mut named = generator.subschema_for::<Option<Named>>();
-        assert!(named.as_value().to_string().contains("null"), "{named:?}");
-        not_null(&mut named);
-        assert_eq!(named, json_schema!({ "$ref": "#/$defs/Named" }));
-        let mut choice =
-            json_schema!({ "type": ["string", "null"], "enum": ["a", null], "description": "A." });
-        not_null(&mut choice);
-        assert_eq!(choice, json_schema!({ "type": "string", "enum": ["a"], "description": "A." }));
-        let mut forms =
-            json_schema!({ "anyOf": [{ "type": "string" }, { "type": "number" }, { "type": "null" }] });
-        not_null(&mut forms);
-        assert_eq!(forms, json_schema!({ "anyOf": [{ "type": "string" }, { "type": "number" }] }));
-    }
-}

@@ -391,16 +391,3 @@ pub struct AddSiteSpace {
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub section_id: Option<String>,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::SiteType;
-
-    #[test]
-    fn a_type_of_site_is_written_as_it_says() {
-        for name in ["basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium"] {
-            let kind: SiteType = serde_json::from_value(name.into()).expect("a type");
-            assert_eq!(kind.as_str(), name);
-        }
-    }
-}

@@ -306,19 +306,3 @@ pub struct SetGlossary {
     /// All its entries; a term is there once.
     pub entries: GlossaryEntries,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_language_is_written_as_it_says_and_there_are_38() {
-        for language in TranslationLanguage::ALL {
-            assert_eq!(serde_json::to_value(language).expect("JSON"), language.as_str());
-            let read: TranslationLanguage =
-                serde_json::from_value(language.as_str().into()).expect("a language");
-            assert_eq!(read, *language);
-        }
-        assert_eq!(TranslationLanguage::ALL.len(), 38);
-    }
-}

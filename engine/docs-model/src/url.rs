@@ -18,36 +18,3 @@ formed_text! {
 fn is_web_url(text: &str) -> bool {
     !text.chars().any(char::is_whitespace) && super::web_url::web_url(text).is_some()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_url_is_one_that_leads_to_a_host_on_the_web() {
-        for right in [
-            "https://example.com",
-            "HTTP://Example.com/a?b#c",
-            "https://bücher.example/ä",
-            "http://[::1]:8080/",
-            "http://localhost:4000",
-        ] {
-            assert!(Url::new(right).is_ok(), "{right}");
-        }
-        for wrong in [
-            "example.com",
-            "//example.com",
-            "ftp://example.com",
-            "https://",
-            "https://?x",
-            "https:///example.com",
-            "https://a b",
-            "https://example.com/a b",
-            "https://[::1",
-            "https://example.com:port/",
-            "https://user:pa/ss@example.com/",
-        ] {
-            assert!(Url::new(wrong).is_err(), "{wrong}");
-        }
-    }
-}

@@ -187,20 +187,3 @@ impl BlockKind {
         BlockForm { tag, content, when_empty }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_tag_is_read_by_the_name_it_is_written_with() {
-        for (name, tag) in NAMES {
-            assert_eq!(BlockTag::named(name), Some(tag), "{name}");
-            assert_eq!(BlockTag::named(tag.name()), Some(tag), "{name}");
-        }
-        assert_eq!(BlockTag::named("@mermaid/diagram"), Some(BlockTag::Integration));
-        for name in ["", "endhint", "hin", "Hint", "a@b"] {
-            assert_eq!(BlockTag::named(name), None, "{name}");
-        }
-    }
-}

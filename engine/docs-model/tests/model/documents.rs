@@ -1,0 +1,110 @@
+//! Documents, and what else a page is made of.
+
+use docs_model::{BlockTag, ContentRef, Document, PageCover, PageLayout, VariableValue, Variables};
+use serde_json::{Value, json};
+
+#[test]
+fn a_document_is_read_and_written_as_clients_know_it() {
+    let text =
+        |text: &str| json!({ "object": "text", "leaves": [{ "object": "leaf", "text": text, "marks": [] }] });
+    let wire = json!({ "object": "document", "data": { "schemaVersion": 8 }, "nodes": [
+        { "object": "block", "type": "heading-1", "key": "a", "isVoid": false, "data": { "id": "start" },
+          "nodes": [text("Start")], "meta": { "id": "start" } },
+        { "object": "block", "type": "paragraph", "isVoid": false, "data": {}, "nodes": [
+            { "object": "inline", "type": "link", "isVoid": false, "nodes": [text("here")],
+              "data": { "ref": { "kind": "url", "url": "https://example.com" } } },
+            { "object": "text", "leaves": [{ "object": "leaf", "text": "x", "marks": [
+                { "object": "mark", "type": "bold" },
+                { "object": "mark", "type": "color", "data": { "text": "$primary", "background": "default" } },
+            ] }] },
+        ] },
+        { "object": "block", "type": "divider", "isVoid": true, "data": {} },
+    ] });
+    let document: Document = serde_json::from_value(wire.clone()).expect("a document");
+    assert_eq!(serde_json::to_value(&document).expect("JSON"), wire);
+}
+
+#[test]
+fn data_that_says_nothing_may_be_left_out_and_whether_a_block_is_void_is_known() {
+    let wire = json!({ "object": "document", "data": {}, "nodes": [
+        { "object": "block", "type": "divider" },
+        { "object": "block", "type": "paragraph", "nodes": [] },
+    ] });
+    let document: Document = serde_json::from_value(wire).expect("a document");
+    assert!(document.nodes[0].is_void && !document.nodes[1].is_void);
+}
+
+#[test]
+fn a_block_of_no_known_type_is_refused_with_its_name() {
+    let wire =
+        json!({ "object": "document", "data": {}, "nodes": [{ "object": "block", "type": "carousel" }] });
+    let error = serde_json::from_value::<Document>(wire).expect_err("no such block").to_string();
+    assert!(error.contains("carousel"), "{error}");
+}
+
+#[test]
+fn a_tag_is_read_by_the_name_it_is_written_with() {
+    for (name, tag) in BlockTag::names() {
+        assert_eq!(BlockTag::named(name), Some(tag), "{name}");
+        assert_eq!(BlockTag::named(tag.name()), Some(tag), "{name}");
+    }
+    assert_eq!(BlockTag::named("@mermaid/diagram"), Some(BlockTag::Integration));
+    for name in ["", "endhint", "hin", "Hint", "a@b"] {
+        assert_eq!(BlockTag::named(name), None, "{name}");
+    }
+}
+
+fn round_trip(wire: &Value) {
+    let read: ContentRef = serde_json::from_value(wire.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), *wire);
+}
+
+#[test]
+fn references_have_their_wire_form() {
+    round_trip(&json!({ "kind": "url", "url": "https://example.com" }));
+    round_trip(&json!({ "kind": "file", "file": "f1" }));
+    round_trip(&json!({ "kind": "page", "page": "p1" }));
+    round_trip(&json!({ "kind": "page", "page": "p1", "space": "s1" }));
+    round_trip(&json!({ "kind": "anchor", "anchor": "top", "page": "p1", "space": "s1" }));
+    round_trip(&json!({ "kind": "user", "user": "u1" }));
+    round_trip(&json!({ "kind": "collection", "collection": "c1" }));
+    round_trip(&json!({ "kind": "space", "space": "s1" }));
+    round_trip(&json!({ "kind": "reusable-content", "reusableContent": "r1", "space": "s1" }));
+    round_trip(&json!({ "kind": "openapi", "spec": "petstore" }));
+}
+
+#[test]
+fn a_reference_of_an_unknown_kind_is_refused() {
+    assert!(serde_json::from_value::<ContentRef>(json!({ "kind": "team", "team": "t" })).is_err());
+    assert!(serde_json::from_value::<ContentRef>(json!({ "kind": "page", "page": "a b" })).is_err());
+}
+
+#[test]
+fn a_layout_shows_everything_unless_told() {
+    let layout: PageLayout = serde_json::from_value(json!({ "outline": false })).unwrap();
+    assert_eq!(layout, PageLayout { outline: false, ..PageLayout::default() });
+    assert_eq!(
+        serde_json::to_value(PageLayout::default()).unwrap(),
+        json!({
+            "width": "default", "cover": true, "coverSize": "hero", "title": true, "description": true,
+            "tableOfContents": true, "outline": true, "pagination": true, "metadata": true
+        })
+    );
+}
+
+#[test]
+fn variables_keep_their_type() {
+    let wire = json!({ "a": "1", "b": 1, "c": true, "d": 1.5 });
+    let read: Variables = serde_json::from_value(wire.clone()).unwrap();
+    assert_eq!(read["a"], VariableValue::Text("1".into()));
+    assert_eq!(serde_json::to_value(read).unwrap(), wire);
+}
+
+#[test]
+fn a_cover_without_position_stands_at_zero() {
+    let cover: PageCover = serde_json::from_value(json!({ "ref": { "kind": "file", "file": "f" } })).unwrap();
+    assert_eq!(
+        serde_json::to_value(cover).unwrap(),
+        json!({ "ref": { "kind": "file", "file": "f" }, "yPos": 0.0 })
+    );
+}
