@@ -212,7 +212,7 @@ impl<'a> Scanner<'_, 'a> {
             .filter(|formula| !formula.trim_matches(SPACE).is_empty() && !formula.contains("$$"))
         {
             let next = self.at + 1;
-            if self.lines.get(next).is_none_or(Line::is_blank) || self.starts_block(next) {
+            if self.lines.get(next).is_none_or(Line::is_blank) || self.ends_paragraph(next) {
                 self.at += 1;
                 return Some(ChunkKind::Math(formula.to_owned()));
             }
@@ -476,8 +476,7 @@ impl<'a> Scanner<'_, 'a> {
                 self.at += 1;
                 return ChunkKind::Heading(level, text, true);
             }
-            let is_table = trimmed.starts_with('|') && line.indent() < CODE && self.starts_table(self.at);
-            if is_table || self.starts_block(self.at) {
+            if self.ends_paragraph(self.at) {
                 break;
             }
             self.at += 1;
@@ -492,6 +491,13 @@ impl<'a> Scanner<'_, 'a> {
     }
 
     /// Tells whether a line ends the paragraph before it.
+    fn ends_paragraph(&self, at: usize) -> bool {
+        let line = &self.lines[at];
+        let is_table = || line.text.trim_matches(SPACE).starts_with('|') && self.starts_table(at);
+        line.indent() < CODE && is_table() || self.starts_block(at)
+    }
+
+    /// The same but for tables, which do not end text in a container that they are not part of.
     fn starts_block(&self, at: usize) -> bool {
         let line = &self.lines[at];
         let text = &*line.text;

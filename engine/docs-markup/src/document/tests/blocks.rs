@@ -74,6 +74,12 @@ fn lists_are_read_and_written_in_all_their_forms() {
 }
 
 #[test]
+fn a_formula_alone_on_its_line_is_a_block_above_a_table_too() {
+    let (document, _) = stable("$$x$$\n| A |\n| - |\n| b |\n");
+    assert_eq!(document.nodes[0].kind, docs_model::BlockKind::Math { formula: "x".to_owned() });
+}
+
+#[test]
 fn quotes_hints_code_and_formulas() {
     both_ways(
         "> a\n>\n> > b",
