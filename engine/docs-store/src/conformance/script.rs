@@ -16,7 +16,7 @@ use super::{
 /// How long the suite lets a call wait for another transaction before it lets that one go on.
 ///
 /// A store that makes nobody wait never costs this time.
-const GRACE: Duration = Duration::from_millis(500);
+const GRACE: Duration = Duration::from_millis(200);
 
 /// What keys hold, in the simplest way.
 pub type Model = BTreeMap<Key, Plain>;
