@@ -14,6 +14,9 @@ const MAX_ELEMENTS: usize = 4_000;
 const MAX_DEPTH: usize = 32;
 /// Most attributes of an element, declarations of namespaces among them.
 const MAX_ATTRIBUTES: usize = 32;
+/// Most signs that an attribute has before its value, wherever they stand: the XML library makes room for as many
+/// attributes, in texts as well.
+const MAX_EQUALS: usize = 4 * MAX_ELEMENTS;
 /// Most declarations of namespaces in the document.
 const MAX_NAMESPACES: usize = 256;
 /// Most declarations of namespaces that hold of an element, its own and those around it: canonical XML looks at each of
@@ -24,6 +27,11 @@ const MAX_DECLARATION: usize = 256;
 
 /// Refuses a document that is more than elements and texts, or more of them than a message has.
 pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
+    if text.bytes().filter(|byte| *byte == b'=').count() > MAX_EQUALS {
+        return Err(refused(format!(
+            "it has more than {MAX_EQUALS} equals signs, those before the values of attributes among them"
+        )));
+    }
     let mut rest = declared(text)?.as_bytes();
     let (mut elements, mut namespaces) = (0, 0);
     // For each open element, how many namespaces are declared in it and around it.
@@ -155,6 +163,7 @@ mod tests {
             &namespaces(MAX_IN_SCOPE),
             &format!("<a>{}</a>", namespaces(MAX_IN_SCOPE).repeat(MAX_NAMESPACES / MAX_IN_SCOPE)),
             &declared(MAX_DECLARATION),
+            &format!("<a>{}</a>", "=".repeat(MAX_EQUALS)),
         ] {
             assert_eq!(check(right), Ok(()), "{}", &right[..right.len().min(60)]);
         }
@@ -166,6 +175,7 @@ mod tests {
             (namespaces(MAX_IN_SCOPE + 1), "more than 32 namespaces hold of an element"),
             (format!("<a xmlns:b='c'>{}</a>", namespaces(MAX_IN_SCOPE)), "more than 32 namespaces hold"),
             (declared(MAX_DECLARATION + 1), "the declaration of a namespace has more than 256 bytes"),
+            (format!("<a>{}</a>", "=".repeat(MAX_EQUALS + 1)), "more than 16000 equals signs"),
         ] {
             let refused = check(&wrong).expect_err(said).to_string();
             assert!(refused.contains(said), "{refused}");

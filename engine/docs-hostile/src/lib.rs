@@ -288,7 +288,7 @@ impl Seen {
 }
 
 /// Keeps an input that takes too much or panics, where a folder for these is named.
-fn keep(file: &str, text: &[u8]) {
+pub fn keep(file: &str, text: &[u8]) {
     if let Some(folder) = std::env::var_os("DOCS_FUZZ_KEEP") {
         let kept = std::fs::write(std::path::Path::new(&folder).join(file), text);
         println!("{file} is kept: {kept:?}");
