@@ -22,6 +22,12 @@ const BYTES: usize = 1 << 20;
 const ELEMENTS: u32 = 30_000;
 /// Most shapes that a drawing draws, counted as often as they are used.
 const WEIGHT: usize = 60_000;
+/// What a byte of text weighs each time it is drawn, and what a place where letters begin anew: letters are laid out,
+/// and have outlines of their own.
+const LETTER: usize = 2;
+/// The elements of a text that add as much to each of its letters as a shape weighs: a text is shaped anew for each of
+/// them.
+const SPANS: usize = 16;
 /// How deep elements stand within one another.
 const DEPTH: usize = 200;
 /// Most rules of a style sheet, times the elements that each is tried on.
@@ -143,7 +149,7 @@ impl<'a, 'input> Scale<'a, 'input> {
             return None;
         }
         self.known.insert(node.id(), None);
-        let mut sum = 1_usize;
+        let mut sum = 1_usize.saturating_add(letters(node));
         for child in node.children().filter(roxmltree::Node::is_element) {
             sum = sum.saturating_add(self.weight(child, depth + 1)?);
         }
@@ -163,6 +169,21 @@ impl<'a, 'input> Scale<'a, 'input> {
         self.known.insert(node.id(), sum);
         sum
     }
+}
+
+/// What the letters weigh that a text has, at any depth; nothing for what is no text.
+fn letters(node: roxmltree::Node<'_, '_>) -> usize {
+    if node.tag_name().name() != "text" {
+        return 0;
+    }
+    let (mut letters, mut spans) = (0_usize, 0);
+    for inner in node.descendants() {
+        spans += usize::from(inner.is_element());
+        letters += inner.text().filter(|_| inner.is_text()).map_or(0, str::len);
+        let places = ["x", "y"].into_iter().filter_map(|name| inner.attribute(name));
+        letters += places.map(|list| list.split([' ', ',', '\t', '\n', '\r']).count()).sum::<usize>();
+    }
+    letters.saturating_mul(LETTER).saturating_add(letters.saturating_mul(spans) / SPANS)
 }
 
 /// The names that an attribute refers to.
@@ -209,6 +230,23 @@ mod tests {
         assert!(!is_read(&many));
         let marker = format!("<marker id='m'>{}</marker>", "<path d='M0 0h1'/>".repeat(1_000));
         assert!(!is_read(&format!("{marker}<path marker-mid='url(#m)' d='M0 0{}'/>", "h1".repeat(9_000))));
+    }
+
+    #[test]
+    fn a_drawing_with_more_text_than_a_drawing_has_is_none() {
+        let text = |letters: usize| format!("<text id='a'>{}</text>", "ab\n d".repeat(letters / 5));
+        let spans = |count: usize| format!("<text>{}</text>", "<tspan>said</tspan>".repeat(count));
+        assert!(is_read(&text(20_000)));
+        assert!(!is_read(&text(40_000)));
+        assert!(!is_read(&text(BYTES - 1_000)));
+        assert!(!is_read(&format!("{}{}", text(20_000), "<use href='#a'/>".repeat(2))), "it is drawn thrice");
+        let placed = |places: usize| format!("<text x='{}'>said</text>", "1 ".repeat(places));
+        assert!(is_read(&placed(20_000)));
+        assert!(!is_read(&placed(40_000)));
+        assert!(is_read(&spans(300)));
+        assert!(!is_read(&spans(1_000)), "for each of them the whole text is shaped");
+        assert!(is_read(&"<text>said</text>".repeat(1_000)));
+        assert!(is_read(&format!("<title>{}</title>", "a".repeat(100_000))), "nothing of it is laid out");
     }
 
     #[test]
