@@ -26,6 +26,20 @@ fn a_formula_of_which_much_would_be_laid_out_is_none_and_takes_little_memory() {
     }
 }
 
+#[test]
+fn a_picture_takes_no_memory_for_more_pixels_than_it_says_it_has() {
+    let mut gif = Cursor::new(Vec::new());
+    RgbaImage::new(8, 8).write_to(&mut gif, ImageFormat::Gif).expect("a picture");
+    let mut gif = gif.into_inner();
+    // The first picture of the file is wider and higher than the whole.
+    let at = gif.windows(9).position(|bytes| bytes == [0x2c, 0, 0, 0, 0, 8, 0, 8, 0]).expect("a picture");
+    gif[at + 6] = 0x10;
+    gif[at + 8] = 0x10;
+    let fonts = Fonts::default();
+    let (read, peak) = docs_hostile::own_peak_of(|| Read::of(&Bytes::from(gif), &fonts, 1 << 20).is_some());
+    assert!(!read && peak < OWN, "{read}, {peak} bytes");
+}
+
 /// Bytes of memory that any picture may take: it is unpacked, and so is what is made of it for a sheet.
 const PIXELS: usize = 64 << 20;
 /// Bytes of memory that any drawing may take: of at most so many shapes.

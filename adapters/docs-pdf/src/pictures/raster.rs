@@ -14,8 +14,11 @@ use super::{Read, Shape};
 const PIXELS: usize = 40_000_000;
 /// Most bytes of a picture.
 const BYTES: usize = 32 << 20;
-/// Most bytes that a picture is unpacked to.
+/// Most bytes that a picture is unpacked to, and how many for each of its pixels beside what any may take: what is in a
+/// file may have more of them than it says.
 const UNPACKED: u64 = 256 << 20;
+const UNPACKED_PIXEL: u64 = 16;
+const UNPACKED_ANY: u64 = 1 << 20;
 /// Most pixels across: the width of what is written on a sheet, 200 to the inch.
 const ACROSS: u32 = 1_400;
 /// Most pixels down.
@@ -35,7 +38,7 @@ pub(super) fn read(data: &Bytes, most: usize) -> Option<Read> {
     if data.len() > BYTES || pixels > PIXELS || pixels == 0 {
         return None;
     }
-    let image = unpack(data, format)?;
+    let image = unpack(data, format, pixels)?;
     let (width, height) = image.dimensions();
     let (shape, bytes) = shape(image, data, Packing { format, most })?;
     Some(Read {
@@ -47,10 +50,10 @@ pub(super) fn read(data: &Bytes, most: usize) -> Option<Read> {
     })
 }
 
-fn unpack(data: &[u8], format: ImageFormat) -> Option<DynamicImage> {
+fn unpack(data: &[u8], format: ImageFormat, pixels: usize) -> Option<DynamicImage> {
     let mut reader = ImageReader::with_format(Cursor::new(data), format);
     let mut limits = Limits::default();
-    limits.max_alloc = Some(UNPACKED);
+    limits.max_alloc = Some(UNPACKED.min(UNPACKED_ANY + UNPACKED_PIXEL * pixels as u64));
     reader.limits(limits);
     reader.decode().ok()
 }
