@@ -12,7 +12,7 @@ use serde::{
 use serde_json::Number;
 
 /// Most values of a document, aliases resolved.
-pub(crate) const MAX_NODES: usize = 1_500_000;
+pub(crate) const MAX_NODES: usize = 1_000_000;
 /// Values that any document may have, and how many bytes it has for each one more. A value takes as much memory as some
 /// twenty bytes, and documents that people write have some ten for each.
 const FREE_NODES: usize = 20_000;
