@@ -23,7 +23,7 @@ const ASKED: usize = 7;
 /// How many payloads stand on one page, each in a place of its own.
 const BESIDE: usize = 20;
 
-/// The payloads of which each takes a page of its own: some, with every end and every body among them, or all where
+/// The payloads of which each takes the loading of a page: some, with every end and every body among them, or all where
 /// `DOCS_TEST_ALL_PAYLOADS` is set.
 fn alone() -> Vec<String> {
     let step = if std::env::var_os("DOCS_TEST_ALL_PAYLOADS").is_some() { 1 } else { 7 };
@@ -66,7 +66,7 @@ async fn no_payload_of_settings_runs_in_a_browser() {
     let base = format!("{}{path}", w.serve().await);
     browser.open(&base).await;
     browser.ask("Network.setBlockedURLs", json!({ "urls": ["https://*"] })).await;
-    for payload in payloads() {
+    for payload in alone() {
         w.look(&site, look_of(&payload)).await;
         opens(&mut browser, &base, &payload).await;
         let shown = "document.querySelector('.announcement').textContent";
