@@ -167,12 +167,32 @@ pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize
             return None;
         }
     }
-    let mut text = String::new();
-    for (index, line) in lines.iter().take(tag::MAX_LINES).enumerate() {
-        if line.is_blank() && index <= end {
-            return None;
+    if lines.get(..=end)?.iter().any(Line::is_blank) {
+        return None;
+    }
+    if end > 0 {
+        let text = joined(lines, end + 1);
+        if let Some(found) = Tag::read(&text) {
+            return is_alone(&text[found.end..]).then_some((text, end + 1));
         }
-        if line.is_blank() || text.len() >= first.indent() + tag::MAX_TAG + 4 {
+    }
+    // The end that was found is within quotes.
+    let mut text = joined(lines, tag::MAX_LINES);
+    work::step(text.len());
+    let found = Tag::read(&text)?;
+    let behind = text[found.end..].split('\n').next().unwrap_or_default();
+    let (length, is_alone) = (found.end + behind.len(), is_alone(behind));
+    let count = 1 + text[..found.end].matches('\n').count();
+    text.truncate(length);
+    is_alone.then_some((text, count))
+}
+
+/// Lines as one text: at most so many, up to a blank one, and no more than a tag has.
+fn joined(lines: &[Line<'_>], most: usize) -> String {
+    let mut text = String::new();
+    let length = lines.first().map_or(0, Line::indent) + tag::MAX_TAG + 4;
+    for (index, line) in lines.iter().take(most).take_while(|line| !line.is_blank()).enumerate() {
+        if text.len() >= length {
             break;
         }
         if index > 0 {
@@ -180,11 +200,5 @@ pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize
         }
         text.push_str(&line.text);
     }
-    work::take_bytes(text.len());
-    let found = Tag::read(&text)?;
-    let behind = text[found.end..].split('\n').next().unwrap_or_default();
-    let (length, is_alone) = (found.end + behind.len(), is_alone(behind));
-    let count = 1 + text[..found.end].matches('\n').count();
-    text.truncate(length);
-    is_alone.then_some((text, count))
+    text
 }

@@ -80,6 +80,15 @@ fn a_formula_alone_on_its_line_is_a_block_above_a_table_too() {
 }
 
 #[test]
+fn tags_of_several_lines_one_below_the_other_are_blocks_however_many_they_are() {
+    for piece in ["{% embed\nurl=\"https://a.example\" %}\n", "{% embed\nurl=\"https://a.example/%}\n\" %}\n"]
+    {
+        let document = parse(&piece.repeat(1_000));
+        assert_eq!(document.nodes.len(), 1_000, "{piece}");
+    }
+}
+
+#[test]
 fn quotes_hints_code_and_formulas() {
     both_ways(
         "> a\n>\n> > b",
