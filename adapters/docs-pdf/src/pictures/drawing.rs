@@ -114,8 +114,8 @@ fn is_light(document: &roxmltree::Document<'_>) -> bool {
     let mut rules = 0;
     for node in document.descendants().filter(roxmltree::Node::is_element) {
         let name = node.tag_name().name();
-        // A filter is drawn as pixels, of any number.
-        if name == "filter" || node.ancestors().take(DEPTH + 1).count() > DEPTH {
+        // A filter is drawn as pixels, of any number. Text of elsewhere (`tref`) is in no browser, and not counted here.
+        if matches!(name, "filter" | "tref") || node.ancestors().take(DEPTH + 1).count() > DEPTH {
             return false;
         }
         if name == "style" {
@@ -127,8 +127,11 @@ fn is_light(document: &roxmltree::Document<'_>) -> bool {
     if elements > ELEMENTS as usize || rules.saturating_mul(elements) > RULES {
         return false;
     }
-    let ids = document.descendants().filter_map(|node| Some((node.attribute("id")?, node))).collect();
-    let mut scale = Scale { ids, known: HashMap::new() };
+    let mut scale = Scale { ids: HashMap::new(), known: HashMap::new() };
+    for (id, node) in document.descendants().filter_map(|node| Some((node.attribute("id")?, node))) {
+        // Of several elements with one id the first is meant.
+        scale.ids.entry(id).or_insert(node);
+    }
     scale.weight(document.root_element(), 0).is_some_and(|weight| weight <= WEIGHT)
 }
 
@@ -171,9 +174,10 @@ impl<'a, 'input> Scale<'a, 'input> {
     }
 }
 
-/// What the letters weigh that a text has, at any depth; nothing for what is no text.
+/// What the letters weigh that a text has, at any depth; nothing for what is no text, or is within one.
 fn letters(node: roxmltree::Node<'_, '_>) -> usize {
-    if node.tag_name().name() != "text" {
+    let is_text = |node: roxmltree::Node<'_, '_>| node.tag_name().name() == "text";
+    if !is_text(node) || node.ancestors().skip(1).any(is_text) {
         return 0;
     }
     let (mut letters, mut spans) = (0_usize, 0);
@@ -240,6 +244,9 @@ mod tests {
         assert!(!is_read(&text(40_000)));
         assert!(!is_read(&text(BYTES - 1_000)));
         assert!(!is_read(&format!("{}{}", text(20_000), "<use href='#a'/>".repeat(2))), "it is drawn thrice");
+        let twice = format!("{}<text id='a'/>{}", text(20_000), "<use href='#a'/>".repeat(2));
+        assert!(!is_read(&twice), "the first of two with one id is meant");
+        assert!(!is_read("<g id='t'>said</g><text><tref href='#t'/></text>"));
         let placed = |places: usize| format!("<text x='{}'>said</text>", "1 ".repeat(places));
         assert!(is_read(&placed(20_000)));
         assert!(!is_read(&placed(40_000)));
