@@ -193,7 +193,7 @@ impl Caches {
             frames: Cache::with_weighter(LARGE, 6 * small, Weigh),
             pages: Cache::with_weighter(EXPECTED, 4 * small, Weigh),
             surroundings: Cache::with_weighter(LARGE, 2 * small, Weigh),
-            drawn: Cache::with_weighter(EXPECTED, 2 * small, Weigh),
+            drawn: Cache::with_weighter(LARGE, 2 * small, Weigh),
             answered: Cache::with_weighter(EXPECTED, small / 2, Weigh),
             sites: Cache::with_weighter(EXPECTED, small / 2, Weigh),
             open: Cache::with_weighter(LARGE, small, Weigh),
@@ -205,16 +205,17 @@ impl Caches {
         self.drawn.get(key)
     }
 
-    /// Keeps a text as it is drawn, where there is room for any.
+    /// Keeps a text as it is drawn, where there is room for it; of one that has none, that it is drawn each time.
     pub(crate) fn keep_drawn(
         &self,
         key: DrawnKey,
         draw: impl FnOnce() -> Option<Drawn>,
     ) -> Option<Arc<Drawn>> {
-        if self.drawn.capacity() == 0 {
+        let room = self.drawn.capacity();
+        if room == 0 {
             return None;
         }
-        let drawn = draw().map(Arc::new);
+        let drawn = draw().filter(|drawn| (drawn.weight() as u64) < room - room / 8).map(Arc::new);
         self.drawn.insert(key, drawn.clone());
         drawn
     }

@@ -85,6 +85,24 @@ async fn a_text_that_was_drawn_before_shows_the_links_of_the_site_that_asks() {
 }
 
 #[tokio::test]
+async fn sites_that_look_the_same_have_their_own_addresses_in_a_text_that_is_drawn_for_both() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Start.").await;
+    leading(&w, &space).await;
+    let (_, one) = w.site("One", &space).await;
+    let (_, other) = w.site("Other", &space).await;
+    for (site, not) in [(&one, &other), (&other, &one)] {
+        let page = shown_by_both(&w, &format!("{site}leading")).await;
+        let again = format!("<p>Again <a href=\"{site}target\">Target</a>.</p>");
+        for part in [&format!("See <a href=\"{site}target\">Target</a>"), &again] {
+            assert!(page.contains(part.as_str()), "{part} in {page}");
+        }
+        assert!(!page.contains(not.as_str()), "{not} in {page}");
+    }
+}
+
+#[tokio::test]
 async fn what_a_text_that_was_drawn_before_leads_to_is_as_it_is_now_and_as_the_visitor_sees_it() {
     let w = World::new().await;
     let space = w.space("Guide").await;
