@@ -55,8 +55,8 @@ fn a_tag_is_read_by_the_name_it_is_written_with() {
 }
 
 fn round_trip(wire: &Value) {
-    let read: ContentRef = serde_json::from_value(wire.clone()).unwrap();
-    assert_eq!(serde_json::to_value(&read).unwrap(), *wire);
+    let read: ContentRef = serde_json::from_value(wire.clone()).expect("a reference");
+    assert_eq!(serde_json::to_value(&read).expect("JSON"), *wire);
 }
 
 #[test]
