@@ -78,7 +78,7 @@ pub(super) fn each<'s, 'a>(lines: &'s [Line<'a>]) -> Scanner<'s, 'a> {
         matches: if is_read { pairs::matches(lines) } else { HashMap::new() },
         at: 0,
         left: if is_read { weight::most_chunks(lines) } else { 0 },
-        last_table: lines.iter().rposition(|line| line.text.contains("</table>")),
+        last_table: lines.iter().rposition(|line| lines::has(&line.text, "</table>")),
         after_definition: 0,
         endless: Cell::new((0, 0)),
     }
@@ -374,7 +374,7 @@ impl<'a> Scanner<'_, 'a> {
         let end = (start..most).find(|line| {
             let text = &self.lines[*line].text;
             work::step(text.len());
-            text.contains("%}")
+            lines::has(text, "%}")
         });
         self.endless.set((from, end.unwrap_or(most.max(start))));
         // An end that is known already may be too far.

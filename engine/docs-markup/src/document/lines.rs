@@ -26,7 +26,7 @@ impl<'a> Line<'a> {
     }
 
     pub(super) fn is_blank(&self) -> bool {
-        self.text.trim_matches(SPACE).is_empty()
+        self.text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n'))
     }
 
     /// How many columns of space it begins with.
@@ -150,6 +150,12 @@ pub(super) fn fence(text: &str) -> Option<(char, usize, &str)> {
 pub(super) fn closes_fence(text: &str, mark: char, length: usize) -> bool {
     let trimmed = text.trim_matches(SPACE);
     trimmed.len() >= length && trimmed.chars().all(|c| c == mark) && indent(text) < TAB
+}
+
+/// Tells whether a line has a piece that ends with a sign which most lines have not. That sign is looked for at first:
+/// in a short line any piece is compared at each of its bytes.
+pub(super) fn has(text: &str, piece: &str) -> bool {
+    piece.as_bytes().last().is_some_and(|last| text.as_bytes().contains(last)) && text.contains(piece)
 }
 
 /// The tag at the beginning of lines, and how many lines it takes. A tag ends before an empty line; which line is the
