@@ -20,6 +20,10 @@ use crate::{
 const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
 /// Most prefixes that a canonical form is told to keep.
 const MAX_PREFIXES: usize = 16;
+/// Most bytes that a canonical form may have of the namespaces of its elements and attributes, for each byte of the
+/// text, and beside that: it may declare them at each element anew.
+const DECLARED_A_BYTE: usize = 4;
+const DECLARED_ANY: usize = 64 << 10;
 /// The transform that leaves the signature out.
 const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
 
@@ -146,8 +150,23 @@ fn canonical(
             && lies_in(node, &whole)
             && !without.as_ref().is_some_and(|range| lies_in(node, range))
     };
-    let mut bytes = Vec::with_capacity(whole.len());
+    let declared = declarations(element);
+    if declared > DECLARED_ANY + DECLARED_A_BYTE * whole.len() {
+        return Err(refused("its canonical form would be many times as long as what is signed"));
+    }
+    let mut bytes = Vec::with_capacity(whole.len() + declared);
     canonicalize(document, Some(&is_seen), form, &mut bytes)
         .map_err(|error| refused(format!("it has no canonical form: {error}")))?;
     String::from_utf8(bytes).map_err(|_| refused("its canonical form is no UTF-8"))
+}
+
+/// How many bytes the URIs have that may be declared at the elements in another: those of its name and attributes at
+/// each of them.
+fn declarations(element: Node<'_, '_>) -> usize {
+    let elements = element.descendants().filter(Node::is_element);
+    let of_one = |node: Node<'_, '_>| {
+        let attributes = node.attributes().filter_map(|it| it.namespace());
+        attributes.chain(node.tag_name().namespace()).map(str::len).sum::<usize>()
+    };
+    elements.map(of_one).sum()
 }

@@ -166,6 +166,22 @@ fn a_response_takes_no_room_for_attributes_that_it_has_not() {
 }
 
 #[test]
+fn a_response_whose_canonical_form_is_many_times_as_long_is_not_written() {
+    let _alone = alone();
+    let own = Parts::default();
+    let uri = "u".repeat(230);
+    let namespaces: String = (0..20).map(|n| format!(" xmlns:n{n}='{uri}'")).collect();
+    let inside = "<n2:a n1:b='c'/>2026-".repeat(2_200);
+    let xml =
+        signed_if_xml(&Parts { statements: format!("<a{namespaces}>{inside}</a>{}", own.statements), ..own });
+    let response = BASE64.encode(xml.as_bytes());
+    let (done, peak) = peak_of(|| XmlSaml.verify(&trust("curve"), &response, now().into()));
+    let said = done.expect_err("too long").to_string();
+    assert!(said.contains("its canonical form would be many times as long"), "{said}");
+    assert!(peak <= OWN + 10 * response.len(), "{peak} bytes for {}", response.len());
+}
+
+#[test]
 fn a_response_that_chance_has_changed_is_refused_soon_or_says_what_was_signed() {
     let _alone = alone();
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
