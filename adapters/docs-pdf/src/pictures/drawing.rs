@@ -22,6 +22,8 @@ const BYTES: usize = 1 << 20;
 const ELEMENTS: u32 = 30_000;
 /// Most shapes that a drawing draws, counted as often as they are used.
 const WEIGHT: usize = 60_000;
+/// Most digits before the point of a number of a shape, with those that its power of ten adds.
+const DIGITS: usize = 9;
 /// What a byte of text weighs each time it is drawn, and what a place where letters begin anew: letters are laid out,
 /// and have outlines of their own.
 const LETTER: usize = 2;
@@ -114,8 +116,9 @@ fn is_light(document: &roxmltree::Document<'_>) -> bool {
     let mut rules = 0;
     for node in document.descendants().filter(roxmltree::Node::is_element) {
         let name = node.tag_name().name();
-        // A filter is drawn as pixels, of any number. Text of elsewhere (`tref`) is in no browser, and not counted here.
-        if matches!(name, "filter" | "tref") || node.ancestors().take(DEPTH + 1).count() > DEPTH {
+        // A filter is drawn as pixels, of any number. Text of elsewhere (`tref`) is in no browser, and not counted.
+        let is_boundless = matches!(name, "filter" | "tref") || node.attributes().any(has_huge_number);
+        if is_boundless || node.ancestors().take(DEPTH + 1).count() > DEPTH {
             return false;
         }
         if name == "style" {
@@ -133,6 +136,36 @@ fn is_light(document: &roxmltree::Document<'_>) -> bool {
         scale.ids.entry(id).or_insert(node);
     }
     scale.weight(document.root_element(), 0).is_some_and(|weight| weight <= WEIGHT)
+}
+
+/// Tells whether an attribute of a shape has a number of more than [`DIGITS`] digits before its point: an arc is made
+/// into the more curves the larger it is.
+fn has_huge_number(attribute: roxmltree::Attribute<'_, '_>) -> bool {
+    if !matches!(attribute.name(), "d" | "points" | "r" | "rx" | "ry" | "width" | "height" | "style") {
+        return false;
+    }
+    let (mut digits, mut is_fraction) = (0_usize, false);
+    let mut bytes = attribute.value().bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'0'..=b'9' if !is_fraction => digits += 1,
+            b'0'..=b'9' => {}
+            b'.' => is_fraction = true,
+            b'e' | b'E' if digits > 0 || is_fraction => {
+                bytes.next_if_eq(&b'+');
+                let mut power = 0_usize;
+                while let Some(digit) = bytes.next_if(u8::is_ascii_digit) {
+                    power = power.saturating_mul(10).saturating_add(usize::from(digit - b'0'));
+                }
+                digits = digits.saturating_add(power);
+            }
+            _ => (digits, is_fraction) = (0, false),
+        }
+        if digits > DIGITS {
+            return true;
+        }
+    }
+    false
 }
 
 /// Weighs elements with what they refer to.
@@ -234,6 +267,17 @@ mod tests {
         assert!(!is_read(&many));
         let marker = format!("<marker id='m'>{}</marker>", "<path d='M0 0h1'/>".repeat(1_000));
         assert!(!is_read(&format!("{marker}<path marker-mid='url(#m)' d='M0 0{}'/>", "h1".repeat(9_000))));
+    }
+
+    #[test]
+    fn a_drawing_with_arcs_that_are_larger_than_any_picture_is_none() {
+        for huge in ["9999999999", "1e10", "12.5E+9", ".5e10", "-1000000000000"] {
+            assert!(!is_read(&format!("<path d='M0 0a1 1 0 0 1 9 {huge}'/>")), "{huge}");
+            assert!(!is_read(&format!("<ellipse rx='{huge}' ry='1'/>")), "{huge}");
+        }
+        for usual in ["999999999", "1e-30", "0.00000000000001", "1.5e3", "-1"] {
+            assert!(is_read(&format!("<path d='M0 0a1 1 0 0 1 9 {usual}L9 9'/>")), "{usual}");
+        }
     }
 
     #[test]
