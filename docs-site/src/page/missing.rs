@@ -18,11 +18,16 @@ use crate::{
 pub(crate) async fn missing_page(visit: &Visit, caches: &Caches) -> Result<Rendered> {
     let scene = Scene::of(visit, caches).await?;
     let head = Head { title: scene.words.not_found.to_owned(), ..Head::default() };
+    // A space without pages is left for the site; where it is all of the site, there is nowhere to go.
+    let home = match scene.frame.first() {
+        Some(_) => Some(scene.base()),
+        None => Some(scene.site_base()).filter(|site| *site != scene.base()),
+    };
     let main = html! {
         article.missing {
             h1 { (scene.words.not_found) }
             p { (scene.words.not_found_why) }
-            p { a.button.primary href=(scene.base()) { (scene.words.home) } }
+            @if let Some(home) = home { p { a.button.primary href=(home) { (scene.words.home) } } }
         }
     };
     let html = shell::shell_around(&scene, &head, &main);

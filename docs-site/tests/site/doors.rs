@@ -14,6 +14,25 @@ async fn guide(w: &World) -> SpaceId {
 }
 
 #[tokio::test]
+async fn where_a_space_has_no_page_the_way_on_is_to_the_site_if_that_has_one() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Start.").await;
+    let (site, path) = w.site("Docs", &space).await;
+    let empty = w.space("Changelog").await;
+    w.place(&site, &empty).await;
+    let way = |to: &str| format!("<a class=\"button primary\" href=\"{to}\">");
+    for missing in ["changelog/", "nothing"] {
+        let got = w.get(&format!("{path}{missing}")).await;
+        assert_eq!(got.status, StatusCode::NOT_FOUND);
+        assert!(got.body.contains(&way(&path)), "{missing}: {}", got.body);
+    }
+    let (_, path) = w.site("Empty", &empty).await;
+    let got = w.get(&path).await;
+    assert!(got.status == StatusCode::NOT_FOUND && !got.body.contains("button primary"), "{}", got.body);
+}
+
+#[tokio::test]
 async fn a_site_that_is_not_published_is_not_there() {
     let w = World::new().await;
     let space = guide(&w).await;
