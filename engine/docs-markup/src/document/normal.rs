@@ -11,10 +11,16 @@ pub(super) fn inlines(nodes: &[Node]) -> Vec<Node> {
         match node {
             Node::Text(text) => text.leaves.iter().for_each(|leaf| add(&mut out, leaf)),
             Node::Inline(own) => out.push(Node::Inline(inline(own))),
+            Node::Block(own) if is_empty(own) => {}
             Node::Block(own) => out.push(Node::Block(block(own))),
         }
     }
     out
+}
+
+/// Tells whether a block is a paragraph without text.
+fn is_empty(own: &Block) -> bool {
+    matches!(own.kind, BlockKind::Paragraph { .. }) && inlines(&own.nodes).is_empty()
 }
 
 fn add(out: &mut Vec<Node>, leaf: &Leaf) {
@@ -83,13 +89,20 @@ pub(super) fn is_same(a: &Block, b: &Block) -> bool {
         && is_kept(a) == is_kept(b)
         && a.fragments.is_some() == b.fragments.is_some()
         && each_same(a.fragments(), b.fragments(), is_same_fragment)
-        && match (holds_blocks(a), holds_blocks(b)) {
-            (true, true) => each_same(&a.nodes, &b.nodes, |a, b| match (a, b) {
-                (Node::Block(a), Node::Block(b)) => is_same(a, b),
-                _ => false,
-            }),
+        && match (full_within(a), full_within(b)) {
+            (Some(a), Some(b)) => each_same(&a, &b, |a, b| is_same(a, b)),
             _ => inlines(&a.nodes) == inlines(&b.nodes),
         }
+}
+
+/// The blocks that say something in a block that holds blocks, or nothing; `None` for one that holds text.
+fn full_within(own: &Block) -> Option<Vec<&Block>> {
+    let blocks = own.nodes.iter().map(|node| match node {
+        Node::Block(block) => Some(block),
+        _ => None,
+    });
+    let blocks: Vec<&Block> = blocks.collect::<Option<_>>()?;
+    Some(blocks.into_iter().filter(|block| !is_empty(block)).collect())
 }
 
 /// Tells whether a block holds blocks and nothing else.
@@ -117,15 +130,11 @@ fn fragment(own: &Fragment) -> Fragment {
 
 /// Blocks as they are compared: paragraphs without text are left out.
 pub(super) fn blocks(nodes: &[Block]) -> Vec<Block> {
-    let is_empty =
-        |block: &Block| matches!(block.kind, BlockKind::Paragraph { .. }) && block.nodes.is_empty();
-    nodes.iter().map(block).filter(|block| !is_empty(block)).collect()
+    nodes.iter().filter(|own| !is_empty(own)).map(block).collect()
 }
 
 /// The blocks that say something: paragraphs without text are left out.
 pub(super) fn full(nodes: &[Block]) -> Vec<&Block> {
-    let is_empty =
-        |own: &Block| matches!(own.kind, BlockKind::Paragraph { .. }) && inlines(&own.nodes).is_empty();
     nodes.iter().filter(|own| !is_empty(own)).collect()
 }
 

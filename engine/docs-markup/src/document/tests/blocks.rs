@@ -1,5 +1,7 @@
 //! Each block.
 
+use docs_model::Node;
+
 use super::*;
 
 #[test]
@@ -85,6 +87,24 @@ fn tags_of_several_lines_one_below_the_other_are_blocks_however_many_they_are() 
     {
         let document = parse(&piece.repeat(1_000));
         assert_eq!(document.nodes.len(), 1_000, "{piece}");
+    }
+}
+
+#[test]
+fn a_tab_a_step_or_a_column_whose_paragraph_has_no_text_is_written_without_it() {
+    for inside in [
+        "{% tabs %}\n{% tab title=\"t\" %}\na\n{% endtab %}\n{% endtabs %}",
+        "{% stepper %}\n{% step %}\na\n{% endstep %}\n{% endstepper %}",
+        "{% columns %}\n{% column %}\na\n{% endcolumn %}\n{% endcolumns %}",
+    ] {
+        let mut document = parse(inside);
+        let Node::Block(held) = &mut document.nodes[0].nodes[0] else { panic!("{inside}") };
+        let Node::Block(paragraph) = &mut held.nodes[0] else { panic!("{inside}") };
+        paragraph.nodes.clear();
+        let written = print(&document).unwrap();
+        assert!(!written.contains("\na\n"), "{written}");
+        let again = parse(&written);
+        assert_eq!(print(&again).unwrap(), written);
     }
 }
 
