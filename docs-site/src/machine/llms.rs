@@ -99,7 +99,11 @@ pub(crate) async fn full_list(
                 Ok(text) => text,
                 // It was removed, or hidden, just now.
                 Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-                Err(error) => return Err(io::Error::other(error)),
+                // What follows is not lost with it, and nobody takes the rest for all.
+                Err(error) => {
+                    tracing::error!(?error, %page, "a page has no Markdown");
+                    "(A page is missing here: the server failed to write it.)\n\n\n".to_owned()
+                }
             };
             Ok(Bytes::from(text))
         }
