@@ -265,7 +265,7 @@ fn block() -> impl Strategy<Value = Block> {
 
 proptest! {
     // More cases than usual, and as many as one asks for with `PROPTEST_CASES`.
-    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1500)))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(600)))]
 
     #[test]
     fn reading_what_was_written_gives_the_same_tree(text in prop_oneof![4 => markdown(), 1 => any::<String>()]) {
