@@ -113,7 +113,9 @@ impl ApiError {
 
     /// The path is known, the method is not: 405.
     pub(crate) fn method_not_allowed(allow: HeaderValue) -> Self {
-        let mut error = Self::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not know the method");
+        let known = allow.to_str().unwrap_or_default();
+        let message = format!("this path takes {known}, not this method");
+        let mut error = Self::new(StatusCode::METHOD_NOT_ALLOWED, message);
         error.0.allow = Some(allow);
         error
     }

@@ -18,7 +18,7 @@ use crate::{
         urls::percent_encoded,
     },
     store::{
-        Key, Tx,
+        Key, MAX_KEY, Tx,
         records::{SiteAuthRecord, SiteRecord, linked_id},
     },
 };
@@ -129,6 +129,8 @@ impl Platform {
             let origin = format!("{}/{}", address.host, address.segments[..used].join("/"));
             mounts.push((SiteRecord::by_proxy(&origin), used));
         }
+        // What is longer than any key begins with the mount of no site.
+        mounts.retain(|(key, _)| key.len() <= MAX_KEY);
         let keys: Vec<Key> = mounts.iter().map(|(key, _)| Key::clone(key)).collect();
         let values = tx.get_values(&keys).await?;
         let found = values.into_iter().zip(mounts).find_map(|(value, (_, used))| Some((value?, used)));

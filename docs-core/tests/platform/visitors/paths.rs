@@ -1,6 +1,7 @@
 //! Where the paths of sections and spaces lead, those they had before too.
 
 use docs_core::{
+    ErrorKind,
     model::{ElsewhereTarget, ResolvedUrl, SectionId, SiteId, SiteSpaceId, SiteVisibility, SpaceId},
     store::PageRequest,
 };
@@ -226,4 +227,19 @@ async fn an_address_is_complete_where_no_section_or_space_can_follow() {
     w.as_admin().org(&w.org).site(&docs).spaces().create(add).await.expect("a place");
     assert!(complete("reference/guide").await && complete("reference/guide/x").await);
     assert!(!complete("reference").await);
+}
+
+#[tokio::test]
+async fn an_address_that_is_longer_than_any_site_has_is_of_no_site() {
+    let w = World::new().await;
+    let docs = site(&w, "Docs").await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let url = address(&w, &docs).await;
+    let (base, _) = url.trim_end_matches('/').rsplit_once('/').expect("an address below others");
+    for long in [1_000, 1_100, 1_900].map(|length| "a".repeat(length)) {
+        for url in [format!("{base}/{long}"), format!("https://{long}.example.com/")] {
+            let refused = resolve(&w, &url, Value::Null).await.expect_err("no site");
+            assert_eq!(refused.kind(), ErrorKind::NotFound, "{refused}");
+        }
+    }
 }
