@@ -73,9 +73,20 @@ pub(crate) enum Org {
 impl Admin {
     /// Does it in the store of a server, and prints what came of it.
     pub(crate) async fn run(&self, config: &ServerConfig) -> Outcome<()> {
-        if config.store == StoreUrl::Memory {
-            let why = "`memory` ends with this command; name the database of the server";
-            return Err(ServerError::flag("--store", why));
+        match &config.store {
+            StoreUrl::Memory => {
+                let why = "`memory` ends with this command; name the database of the server";
+                return Err(ServerError::flag("--store", why));
+            }
+            // All else would find nothing in a new database, whose name is most likely not quite right.
+            StoreUrl::Sqlite(path) if !matches!(self, Self::User(User::Create { .. })) && !path.exists() => {
+                let why = format!(
+                    "there is no file `{}`; it is made when a server starts or a user is created",
+                    path.display()
+                );
+                return Err(ServerError::flag("--store", why));
+            }
+            _ => {}
         }
         let platform = adapters::bare(config).await?;
         // A store of another layout is looked at and rebuilt, and left alone otherwise.

@@ -75,7 +75,7 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
-            let mut source = error.source();
+            let mut source = error.source().filter(|_| !error.says_all());
             while let Some(why) = source {
                 eprintln!("  because {why}");
                 source = why.source();

@@ -2,6 +2,8 @@
 
 use std::{error::Error, io};
 
+use docs_core::ErrorKind;
+
 /// Why a server cannot start or go on.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +44,12 @@ impl ServerError {
     /// A flag whose value cannot be used.
     pub(crate) fn flag(flag: &'static str, why: impl ToString) -> Self {
         Self::Flag { flag, why: why.to_string() }
+    }
+
+    /// Tells whether the sentence says all that helps: what the platform refuses has causes in the words of its store.
+    pub(crate) fn says_all(&self) -> bool {
+        let Self::Platform(error) = self else { return false };
+        !matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable)
     }
 
     /// Anything else that fails.

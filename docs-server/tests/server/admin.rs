@@ -141,7 +141,10 @@ fn what_is_wrong_is_said_with_the_name_of_the_flag() {
     done(&store, &["user", "create", "--email", "ada@example.com", "--name", "Ada"]);
     let of = ["token", "create", "--user", "ada@example.com"];
     for (words, named) in [
-        (&["user", "create", "--email", "ada@example.com", "--name", "Ada"][..], "email:"),
+        (
+            &["user", "create", "--email", "ada@example.com", "--name", "Ada"][..],
+            "email: another user has this address",
+        ),
         (&["user", "create", "--email", "eve@example.com", "--name", ""], "--name:"),
         (&["org", "create", "--title", "x", "--admin", "ada@example.com"], "--title:"),
         (
@@ -155,11 +158,25 @@ fn what_is_wrong_is_said_with_the_name_of_the_flag() {
         (&[&of[..], &["--label", &"x".repeat(51)]].concat(), "--label:"),
     ] {
         let said = refused(&store, words);
-        assert!(said.contains(named), "{words:?}: {said}");
+        assert!(said.contains(named) && !said.contains("because"), "{words:?}: {said}");
     }
     assert_eq!(done(&store, &["token", "list", "--user", "ada@example.com"]), "");
     let said = refused("memory", &["token", "list", "--user", "ada@example.com"]);
     assert!(said.contains("--store: `memory`"), "{said}");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_made_for_its_first_user_and_named_to_everybody_else() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("dosc.db");
+    let store = format!("sqlite:{}", file.display());
+    for words in [&["user", "list"][..], &["org", "list"], &["audit", "list"], &["verify"], &["collect"]] {
+        let said = refused(&store, words);
+        assert!(said.contains("--store: there is no file") && said.contains("dosc.db"), "{words:?}: {said}");
+        assert!(!file.exists(), "{words:?}");
+    }
+    done(&store, &["user", "create", "--email", "ada@example.com", "--name", "Ada"]);
+    assert!(done(&store, &["user", "list"]).contains("ada@example.com"));
 }
 
 #[tokio::test]
