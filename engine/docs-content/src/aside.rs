@@ -25,13 +25,13 @@ pub async fn parse_document(markdown: &str) -> Document {
 /// # let _ = words;
 /// # }
 /// ```
-pub async fn work_on<T: Send + 'static>(text: &str, work: fn(&str) -> T) -> T {
+pub async fn work_on<T: Send + 'static>(text: &str, work: impl Fn(&str) -> T + Clone + Send + 'static) -> T {
     let runtime = match Handle::try_current() {
         Ok(runtime) if text.len() > MAX_INLINE => runtime,
         _ => return work(text),
     };
-    let shared: Arc<str> = text.into();
-    match runtime.spawn_blocking(move || work(&shared)).await {
+    let (shared, again): (Arc<str>, _) = (text.into(), work.clone());
+    match runtime.spawn_blocking(move || again(&shared)).await {
         Ok(done) => done,
         // A runtime that ends takes no more work; what panicked there does so here.
         Err(_) => work(text),

@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use super::{Located, Shown, computed::slugs_of};
 use crate::{
     Error, Result,
-    content::{Evaluated, PageEntry, Rendering, document},
+    content::{Evaluated, PageEntry, Rendering, document, work_on},
     model::{ContentFormat, PageId, RevisionPage},
     platform::{Platform, visitors::ContentFilter},
 };
@@ -38,9 +38,16 @@ impl Platform {
                 ContentFormat::Markdown => {
                     let text = at.view.text(&entry.body, Rendering::Request).await?;
                     let document = at.view.document_of(&text).await;
-                    let document = filter.document(document, &entry.variables, shown.evaluated).await?;
-                    // Blocks in which there was nothing to evaluate stay as they were written.
-                    page.markdown = Some(document::update_blocks(&text, &document).map_err(Error::internal)?);
+                    page.markdown = Some(match document.is_same_for_all() {
+                        true => text.to_string(),
+                        false => {
+                            let document =
+                                filter.document(document, &entry.variables, shown.evaluated).await?;
+                            // Blocks in which there was nothing to evaluate stay as they were written.
+                            let shown = work_on(&text, move |text| document::update_blocks(text, &document));
+                            shown.await.map_err(Error::internal)?
+                        }
+                    });
                 }
                 ContentFormat::Document if entry.body.is_empty() => {}
                 ContentFormat::Document => {
