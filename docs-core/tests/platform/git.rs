@@ -314,6 +314,36 @@ async fn a_host_that_cannot_be_reached_is_tried_again() {
 }
 
 #[tokio::test]
+async fn an_import_that_waits_for_its_host_gives_up_for_one_that_is_asked_for_later() {
+    let (w, remote, space) = world().await;
+    remote.edit(|repo| repo.failure = Some(GitError::Unreachable("timeout".into())));
+    assert_eq!(import(&w, &space).await, (JobState::Queued, None));
+    let first = latest(&w, &space).await.id;
+    remote.edit(|repo| repo.failure = None);
+    assert_eq!(import(&w, &space).await, (JobState::Done, None));
+    assert_eq!(outline(&w, &space).await, ["page Welcome /readme"]);
+    let first = w.as_admin().space(&space).get_job(&first).await.expect("a job");
+    let error = first.error.unwrap_or_default();
+    assert!(error.starts_with("given up for a later one: ") && error.contains("timeout"), "{error}");
+    w.clock.advance(Duration::from_secs(7_200));
+    assert_eq!(w.platform.settle().await.expect("settled"), 0, "it is not tried again");
+    w.check().await;
+}
+
+#[tokio::test]
+async fn an_import_that_has_not_been_tried_is_done_before_one_that_is_asked_for_later() {
+    let (w, remote, space) = world().await;
+    let url = "https://git.example/docs";
+    for _ in 0..2 {
+        w.as_admin().space(&space).import_git(from_url(url)).await.expect("enqueued");
+    }
+    w.platform.settle().await.expect("settled");
+    assert_eq!(remote.urls().len(), 2);
+    let jobs = w.as_admin().space(&space).list_jobs(&PageRequest::default()).await.expect("listed").items;
+    assert!(jobs.iter().all(|job| job.state == JobState::Done), "{jobs:?}");
+}
+
+#[tokio::test]
 async fn credentials_reach_the_remote_and_nothing_else() {
     let (w, remote, space) = world().await;
     let url = "https://me:hunter2@git.example/docs";

@@ -391,18 +391,42 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
             });
         }
     }
+    end_as(tx, &job, ended, run.now).await?;
+    Ok(true)
+}
+
+/// Stores what became of a job, and hands its lane on where it has ended.
+async fn end_as(tx: &mut Tx, job: &JobRecord, mut ended: JobRecord, now: Timestamp) -> StoreResult<()> {
     if ended.has_ended() {
-        ended.ended_at = Some(run.now);
+        ended.ended_at = Some(now);
     }
-    let ended = tx.put(&*job, ended)?;
+    let ended = tx.put(job, ended)?;
     if let Some(lane) = ended.lane.as_ref().filter(|_| ended.has_ended())
         && let Some(next) = head_of(tx, lane).await?
     {
         tx.put(&*next, JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) })?;
     }
     // Whoever waits for the lane, or for the job's new time, looks again.
-    tx.feed(topic::JOBS, JobRecord::at(&run.job.id));
-    Ok(true)
+    tx.feed(topic::JOBS, JobRecord::at(&job.id));
+    Ok(())
+}
+
+/// Ends the first job of a lane where it is of a kind, has failed, and waits to be tried again: one that was asked for
+/// since need not wait for it.
+///
+/// # Errors
+/// The store's.
+pub async fn give_up_first(tx: &mut Tx, lane: &str, kind: &str, now: Timestamp) -> StoreResult<()> {
+    let first = head_of(tx, lane).await?.filter(|job| job.kind == kind);
+    let Some(job) = first.filter(|job| job.state == JobState::Queued && job.attempt > 0) else {
+        return Ok(());
+    };
+    let mut ended = JobRecord::clone(&job);
+    let why = job.log.last().map_or("it was broken off", |line| &line.text);
+    ended.error = Some(cut(&format!("given up for a later one: {why}")));
+    ended.failure = Some(ErrorKind::Unavailable);
+    ended.state = JobState::Failed;
+    end_as(tx, &job, ended, now).await
 }
 
 /// Refuses a transaction of a run that was taken over.

@@ -467,8 +467,9 @@ where
         let event_at = told.unwrap_or(self.now.max(applied.unwrap_or(self.now)));
         let job = self.payload.about(&self.id, space, self.now)?;
         let audience = Audience::Subject { by: Some(self.payload.by.clone()), same: None };
-        let lane = Some((lane(space), event_at));
-        jobs::enqueue(tx, self.now, NewJob { audience, lane, ..job }).await
+        let lane = lane(space);
+        jobs::give_up_first(tx, &lane, job.kind, self.now).await?;
+        jobs::enqueue(tx, self.now, NewJob { audience, lane: Some((lane, event_at)), ..job }).await
     }
 }
 
