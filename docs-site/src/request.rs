@@ -241,11 +241,18 @@ fn decoded(segment: &str) -> String {
 }
 
 /// A path with one slash before each segment and none at its end. No segment is lost but empty ones, so that what
-/// begins with two slashes cannot be taken for a host.
+/// begins with two slashes cannot be taken for a host, and those that say where others are, as addresses are read by
+/// everybody else (RFC 3986, section 5.2.4).
 fn normal(path: &str) -> String {
-    path.split(['/', '\\'])
-        .filter(|segment| !segment.is_empty())
-        .fold(String::new(), |path, segment| path + "/" + segment)
+    let mut segments = Vec::new();
+    for segment in path.split(['/', '\\']) {
+        match segment.replace("%2e", ".").replace("%2E", ".").as_str() {
+            "" | "." => {}
+            ".." => drop(segments.pop()),
+            _ => segments.push(segment),
+        }
+    }
+    segments.into_iter().fold(String::new(), |path, segment| path + "/" + segment)
 }
 
 #[cfg(test)]
@@ -284,6 +291,9 @@ mod tests {
             ("/docsy", "/docs/docsy"),
             ("/", "/docs"),
             ("//evil.example/sites", "/docs/evil.example/sites"),
+            ("/sites/a/../b/./c", "/docs/sites/b/c"),
+            ("/sites/a/%2E%2e/b/%2e", "/docs/sites/b"),
+            ("/docs/../../sites/.../a..", "/docs/sites/.../a.."),
         ] {
             assert_eq!(Asked::of(&request("localhost", target), &base).path, path, "{target}");
         }

@@ -33,6 +33,24 @@ async fn where_a_space_has_no_page_the_way_on_is_to_the_site_if_that_has_one() {
 }
 
 #[tokio::test]
+async fn a_path_through_one_site_to_another_leads_to_the_other_and_leaves_both_as_they_are() {
+    let w = World::new().await;
+    let (mine, other) = (w.space("Mine").await, w.space("Other").await);
+    w.page(&mine, "First", "What is mine.").await;
+    w.page(&other, "First", "What is of others.").await;
+    w.page(&other, "Second", "More of others.").await;
+    let (_, mine) = w.site("Mine", &mine).await;
+    let (_, other) = w.site("Other", &other).await;
+    let name = other.trim_end_matches('/').rsplit('/').next().expect("a name").to_owned();
+    for dots in ["..", "%2e%2E", "x/../.."] {
+        let got = w.get(&format!("{mine}{dots}/{name}/second")).await;
+        assert!(got.body.contains("More of others."), "{dots}: {got:?}");
+    }
+    assert!(w.html(&mine).await.contains("What is mine."));
+    assert!(w.html(&other).await.contains("What is of others."));
+}
+
+#[tokio::test]
 async fn a_site_that_is_not_published_is_not_there() {
     let w = World::new().await;
     let space = guide(&w).await;
