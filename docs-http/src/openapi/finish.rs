@@ -132,6 +132,10 @@ fn finish_schema(schema: &mut Value) {
     for key in ["items", "additionalProperties"] {
         finish_part(object, key);
     }
+    // It has no form for `false`.
+    if object.get("additionalProperties").is_some_and(|schema| schema["maxProperties"] == 0) {
+        object.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
     for key in ["allOf", "anyOf", "oneOf"] {
         values(object, key).for_each(finish_schema);
     }
@@ -242,6 +246,13 @@ mod tests {
     fn whole_numbers_are_written_as_such() {
         let limits = json!({ "minimum": 0.0, "maximum": 1.5, "multipleOf": 1e300 });
         assert_eq!(schema(limits), json!({ "minimum": 0, "maximum": 1.5, "multipleOf": 1e300 }));
+    }
+
+    #[test]
+    fn what_allows_no_other_members_says_so() {
+        let nothing = json!({ "type": "object", "minProperties": 1, "maxProperties": 0 });
+        let closed = json!({ "type": "object", "additionalProperties": false });
+        assert_eq!(schema(json!({ "type": "object", "additionalProperties": nothing })), closed);
     }
 
     #[test]

@@ -69,7 +69,8 @@ fn schema(at: &str, it: &Value, (faults, used): (&mut Faults, &mut BTreeSet<Stri
         schema(&format!("{at}.{name}"), property, (faults, used));
     }
     for key in ["items", "additionalProperties"] {
-        if let Some(part) = it.get(key) {
+        // Whether there may be others can be all that is said of them.
+        if let Some(part) = it.get(key).filter(|part| key == "items" || !part.is_boolean()) {
             schema(&format!("{at}.{key}"), part, (faults, used));
         }
     }

@@ -147,6 +147,16 @@ fn forms() -> Vec<Row> {
     let sync = |direction: &str, to: &str| json!({ "url": "https://git.example/new", "direction": direction, "ref": to });
     let invite = |email: &str| json!({ "emails": [email], "role": "read" });
     vec![
+        (
+            "setGlossary",
+            entries(json!({ "term": "a", "translations": { "klingon": "b" } })),
+            entries(json!({ "term": "a", "translations": { "de": "b" } })),
+        ),
+        (
+            "createOrUpdateOpenAPISpecBySlug",
+            json!({ "source": { "text": "openapi: 3.0.0", "url": "https://a.example/spec.yaml" } }),
+            json!({ "source": { "text": "openapi: 3.0.0", "url": null } }),
+        ),
         ("setGlossary", entries(json!({ "term": "a" })), keep("a")),
         ("setGlossary", entries(json!({ "term": "a", "keep": false })), keep("a b")),
         (
@@ -367,6 +377,10 @@ fn claims() -> Vec<Row> {
     };
     let rows = [
         (one(json!({ "type": "date" })), one(json!({ "type": "string" }))),
+        (
+            one(json!({ "type": "string", "format": "date" })),
+            one(json!({ "type": "string", "description": "" })),
+        ),
         (one(json!({})), one(json!({ "type": "number" }))),
         (one(json!([])), one(json!({ "type": "boolean", "description": "" }))),
         (

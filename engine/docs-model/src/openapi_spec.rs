@@ -234,13 +234,15 @@ impl JsonSchema for SpecSource {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let url = generator.subschema_for::<Url>();
+        let left_out = serde_json::json!({ "type": "null" });
         json_schema!({
             "description": "What an OpenAPI specification is made from: an address, or the text itself.",
             "oneOf": [
-                { "type": "object", "properties": { "url": url }, "required": ["url"] },
+                { "type": "object", "properties": { "url": url, "text": left_out }, "required": ["url"] },
                 {
                     "type": "object",
                     "properties": {
+                        "url": left_out,
                         "text": {
                             "type": "string",
                             "minLength": 1,

@@ -255,6 +255,18 @@ pub type GlossaryTerm = BoundedText<1, 200>;
 #[cfg(feature = "schema")]
 const TERM: &str = r"^(?!\s)(?!.*\s$)[^\u0000\n\u27e6\u27e7]+$";
 
+/// Names the members of a map by language, which are the languages.
+#[cfg(feature = "schema")]
+fn by_language(schema: &mut schemars::Schema) {
+    let Some(object) = schema.as_object_mut() else { return };
+    let Some(of_each) = object.insert("additionalProperties".to_owned(), false.into()) else { return };
+    let named = TranslationLanguage::ALL.iter().filter_map(|language| {
+        let name = serde_json::to_value(language).ok()?;
+        Some((name.as_str()?.to_owned(), of_each.clone()))
+    });
+    object.insert("properties".to_owned(), serde_json::Value::Object(named.collect()));
+}
+
 /// How a term is translated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -269,6 +281,7 @@ pub struct GlossaryEntry {
     pub term: GlossaryTerm,
     /// How it is translated, by language; of languages that are not here, the translator decides.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(transform = by_language))]
     pub translations: BTreeMap<TranslationLanguage, GlossaryTerm>,
     /// Whether the term stays as it is, in every language that has no translation of it here.
     #[serde(default)]

@@ -101,12 +101,12 @@ impl Converter {
             };
             out.properties.push((keep(name), schema));
         }
-        // The form of poem-openapi cannot forbid further members, and we ignore them anyway.
-        // Nor can OpenAPI 3.0 say of what form the names of members are.
+        // OpenAPI 3.0 cannot say of what form the names of members are.
         let of_a_form = object.get("patternProperties").and_then(Value::as_object);
         let named = of_a_form.and_then(|forms| forms.values().next());
         out.additional_properties = match named.or_else(|| object.get("additionalProperties")) {
-            None | Some(Value::Bool(false)) => None,
+            None => None,
+            Some(Value::Bool(false)) => Some(Box::new(MetaSchemaRef::Inline(Box::new(nothing())))),
             Some(schema) => Some(Box::new(self.reference(schema))),
         };
     }
@@ -275,4 +275,9 @@ fn text<'o>(object: &'o Object, key: &str) -> Option<&'o str> {
 
 fn list<'o>(object: &'o Object, key: &str) -> &'o [Value] {
     object.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// What nothing is, in the place of `false`, which poem-openapi has no form for: the finished document says that.
+fn nothing() -> MetaSchema {
+    MetaSchema { min_properties: Some(1), max_properties: Some(0), ..MetaSchema::new("object") }
 }

@@ -1,5 +1,5 @@
 //! What [`check`](super::check) takes, as far as a schema says it: not how deep claims are nested, how many there are
-//! at all places together, how long their names are, and that other keywords are refused.
+//! at all places together, and how long their names are.
 
 use std::borrow::Cow;
 
@@ -59,9 +59,11 @@ pub(super) fn whole(generator: &mut SchemaGenerator) -> Schema {
                         "type": { "type": "string", "enum": ["boolean"] },
                         "description": description(),
                     },
+                    "additionalProperties": false,
                 },
             ] },
         },
+        "additionalProperties": false,
     } });
     json_schema!({
         "type": "object",
@@ -75,6 +77,7 @@ pub(super) fn whole(generator: &mut SchemaGenerator) -> Schema {
             "additionalProperties": { "type": "boolean", "enum": [false] },
         },
         "required": ["type", "properties", "additionalProperties"],
+        "additionalProperties": false,
     })
 }
 
@@ -96,7 +99,13 @@ fn claim(kind: &str, meaning: &str, needs: &[&str], more: Json) -> Json {
         properties.extend(more);
     }
     let required: Vec<&str> = [&["type"], needs].concat();
-    json!({ "type": "object", "description": meaning, "required": required, "properties": properties })
+    json!({
+        "type": "object",
+        "description": meaning,
+        "required": required,
+        "properties": properties,
+        "additionalProperties": false,
+    })
 }
 
 /// An item of a list.
@@ -108,6 +117,7 @@ fn item() -> Json {
             "properties": {
                 "type": { "type": "string", "enum": ["boolean", "number"] }, "description": description(),
             },
+            "additionalProperties": false,
         },
         {
             "type": "object",
@@ -115,6 +125,7 @@ fn item() -> Json {
             "properties": {
                 "type": { "type": "string", "enum": ["string"] }, "description": description(), "enum": values(),
             },
+            "additionalProperties": false,
         },
     ] })
 }

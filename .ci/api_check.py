@@ -1,0 +1,30 @@
+"""What `.ci/api-check` looks for besides the checks of schemathesis: requests refused that the document could have told."""
+
+import re
+
+import schemathesis
+
+# Refusals for what no schema of OpenAPI 3.0 says, by how their sentences read.
+NOT_SAID_BY_SCHEMAS = {
+    "what there is": r"no such|no member of|which does not exist|not a cursor of this list",
+    "what holds already": r"is the language of the source already|names what is moved itself|has a role in the organization",
+    "which signs are emoji": r"must be one emoji",
+    "which hosts there can be": r"must be an absolute|must be a URL with a host|must be an address like",
+    "what is in a text": r"must be an X\.509 certificate|must be a zip archive|cannot be fetched",
+    "where a block may stand": r"cannot be written as Markdown|stands only in|has at least one column",
+    "that parameters need each other": r"only: needs `page`|is required; say it in the query",
+    "the names of members": r"the name of a claim has",
+}
+KNOWN = re.compile("|".join(NOT_SAID_BY_SCHEMAS.values()))
+# Who asks, when, and how often is nothing of a schema either: 401, 403, 404, 409, 412, 429.
+WRONG = {400, 405, 406, 411, 413, 414, 415, 422}
+
+
+@schemathesis.check
+def refusals_that_the_document_could_tell(ctx, response, case):
+    made = case.meta
+    if made is None or not made.generation.mode.is_positive or response.status_code not in WRONG:
+        return
+    message = response.json()["error"]["message"]
+    if not KNOWN.search(message):
+        raise AssertionError(f"{response.status_code}, though the document allows it: {message}")
