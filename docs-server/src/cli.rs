@@ -32,7 +32,7 @@ enum Command {
     /// Manages users, organizations, members, tokens and the audit log of a server, and its store, and ends.
     #[command(subcommand)]
     Admin(Admin),
-    /// Writes a public site as files that any web server can host, tells of links that lead nowhere, and ends.
+    /// Writes a public site as files that any web server can host, names broken links, and ends.
     Export {
         /// The id of the site, or its name in its address.
         site: String,

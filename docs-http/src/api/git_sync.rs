@@ -52,7 +52,7 @@ impl GitSync {
         Ok(Reply(auth.caller(&platform).space(&space).set_git_sync(setting.0).await?))
     }
 
-    /// Keep a space and a repository in step no longer
+    /// Stop keeping a space and a repository in step
     ///
     /// Both keep what they have. A space that is not kept in step is no error.
     #[oai(path = "/", method = "delete", operation_id = "deleteSpaceGitSync")]

@@ -122,7 +122,7 @@ impl Reviews {
         ))
     }
 
-    /// Wait for the review of a member no longer
+    /// Withdraw the request for a review of a member
     ///
     /// Somebody who was not asked is no error.
     #[oai(

@@ -124,7 +124,7 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Keeps a space and a repository in step no longer. Both keep what they have; what runs stores nothing more.
+    /// Stops keeping a space and a repository in step. Both keep what they have; what runs stores nothing more.
     /// Answers whether they were kept in step.
     ///
     /// # Errors
