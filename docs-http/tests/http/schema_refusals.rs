@@ -165,6 +165,7 @@ fn forms() -> Vec<Row> {
             entries(json!({ "term": "a", "translations": { "de": "b" } })),
         ),
         ("setGlossary", keep(" a"), keep("ä")),
+        ("updateOrganizationSAMLProvider", json!({ "entityID": "a\tb" }), json!({ "entityID": "a b" })),
         ("setGlossary", keep("a "), keep("a, b")),
         ("setGlossary", keep("a\nb"), keep("a\tb")),
         ("setGlossary", keep("⟦"), keep("[")),
