@@ -19,6 +19,8 @@ use super::{
     load::Stop,
     map,
     read::MAX_DEPTH,
+    redirects::GitRedirect,
+    tree::normal_path,
 };
 
 /// Bytes of text that wait in memory before they are stored.
@@ -92,6 +94,8 @@ pub enum BuildItem {
     Reusable(ReusableId, ReusablePatch),
     /// A variable of the space.
     Variable(String, VariableValue),
+    /// An old path, and the page and the place on it that it leads to. Of several for one path the first counts.
+    Redirect(String, PageId, Option<String>),
 }
 
 /// Content made of an import.
@@ -190,6 +194,11 @@ impl Builder {
                 check_variables(&BTreeMap::from([(name.clone(), value.clone())]))?;
                 let entry = VariableEntry { value, clash: BTreeMap::new() };
                 self.add_other(keys::variable(&name), encode(&entry)?, "variables").map(|()| None)
+            }
+            BuildItem::Redirect(path, page, anchor) => {
+                let value = encode(&GitRedirect { page, anchor })?;
+                self.others.entry(keys::git_redirect(&normal_path(&path))).or_insert(value);
+                Ok(None)
             }
         }
     }

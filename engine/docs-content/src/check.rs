@@ -13,6 +13,7 @@ use super::{
     links::{self, Parts},
     load::Gather,
     map::{self, Range},
+    redirects,
 };
 
 /// Sources whose texts are loaded at the same time.
@@ -54,6 +55,9 @@ impl Content {
                     expected.insert(keys::derived_of_file(&keys::id(&key)?, &entry), Bytes::new());
                 }
                 Some(keys::VARIABLE) => {}
+                Some(keys::REDIRECT) => {
+                    problems.extend(redirects::check(&key, &value).err().map(|error| error.to_string()));
+                }
                 _ => problems.push(format!("the key `{key}` is of no known class")),
             }
         }

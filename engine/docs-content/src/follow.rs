@@ -16,6 +16,7 @@ use super::{
     keys,
     load::{Session, Step},
     map::{self, Difference},
+    redirects,
 };
 
 /// What content follows, and from where to where.
@@ -59,9 +60,9 @@ pub struct FollowTexts {
 }
 
 impl Content {
-    /// Makes content follow another: pages, files, reusable contents and variables become what they are there, under
-    /// the same ids, and only titles, descriptions and texts are its own: those given here, else those it has. What Git
-    /// knows of the original is not taken over.
+    /// Makes content follow another: pages, files, reusable contents, variables and redirects become what they are
+    /// there, under the same ids, and only titles, descriptions and texts are its own: those given here, else those it
+    /// has. What Git knows of the original is not taken over.
     ///
     /// Costs what differs between `from` and `to`, and the texts that are given. Every object of the new root is stored
     /// before this answers.
@@ -97,6 +98,7 @@ impl Content {
 fn changes(session: &Session<'_>, follow: Follow, texts: &FollowTexts) -> Step<BTreeMap<Key, map::Change>> {
     let mut differences: BTreeMap<Key, Option<Bytes>> = differing(session, &follow.from, &follow.to)?
         .into_iter()
+        .chain(redirects::changed(session, &follow.from, &follow.to, keys::class(keys::REDIRECT))?)
         .map(|Difference { key, after, .. }| (key, after))
         .collect();
     let with_texts: Vec<Key> = texts

@@ -10,10 +10,13 @@
 //! | `n!<name>!<file>` | derived: the file has the name |
 //! | `l!<standing>!<source>!<target>!<hash>` | derived: a link of a page or a reusable content |
 //! | `b!<target>!<source>` | derived: something links there, whether or not it exists |
+//! | `o!moved!<parent>!<slug>!<page>` | the page had the slug among its siblings once |
+//! | `o!git!<path>` | the page that a repository lets an old path lead to |
 //!
 //! The top level is the parent with the empty name. Derived entries are functions of the records, those of links also
 //! of the texts: an edit writes both, a merge recomputes them for the pages it touched, and [`check`](super::check)
 //! recomputes them all. A source is two segments, its class and its id; so is a target. See [`links`](super::links).
+//! Redirects follow from the history. See [`redirects`](super::redirects).
 
 use bytes::Bytes;
 use docs_model::{FileId, PageId, ReusableId};
@@ -31,6 +34,11 @@ pub(crate) const CONFLICTED: &str = "c";
 pub(crate) const LINK: &str = "l";
 pub(crate) const BACKLINK: &str = "b";
 pub(crate) const NAMED: &str = "n";
+pub(crate) const REDIRECT: &str = "o";
+/// The redirects that pages leave behind.
+pub(crate) const MOVED: &str = "moved";
+/// The redirects that a repository names.
+pub(crate) const GIT: &str = "git";
 
 /// The classes of records that link or are linked to, in key order.
 pub(crate) const LINKED: [&str; 3] = [FILE, PAGE, REUSABLE];
@@ -77,6 +85,26 @@ pub(crate) fn named(name: &str) -> KeyBuf {
 /// The entry that follows from a file record.
 pub(crate) fn derived_of_file(id: &FileId, entry: &FileEntry) -> Key {
     named(&entry.name).part(id.as_str()).key()
+}
+
+/// What all pages have left behind.
+pub(crate) fn moved() -> KeyBuf {
+    KeyBuf::new(REDIRECT).part(MOVED)
+}
+
+/// What pages have left behind below one, or at the top level.
+pub(crate) fn moved_below(parent: Option<&PageId>) -> KeyBuf {
+    moved().part(parent.map_or("", PageId::as_str))
+}
+
+/// What pages have left behind that had a slug.
+pub(crate) fn moved_from(parent: Option<&PageId>, slug: &str) -> KeyBuf {
+    moved_below(parent).part(slug)
+}
+
+/// What a repository lets an old path lead to.
+pub(crate) fn git_redirect(path: &str) -> Key {
+    KeyBuf::new(REDIRECT).part(GIT).part(path).key()
 }
 
 /// The range of a class of entries.

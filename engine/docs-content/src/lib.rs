@@ -1,9 +1,9 @@
 //! Content: what a space says, with its history.
 //!
 //! A revision of a space is one [Merkle map](map): page records, files, reusable contents and variables by their ids,
-//! and derived entries for the order of children, for paths, for conflicts and for links. Texts are objects of their
-//! own. The root hash of the map names the revision: equal content has equal roots, a copy of a space is a copy of its
-//! root, and comparing or merging two revisions costs what differs between them.
+//! derived entries for the order of children, for paths, for conflicts and for links, and redirects. Texts are objects
+//! of their own. The root hash of the map names the revision: equal content has equal roots, a copy of a space is a
+//! copy of its root, and comparing or merging two revisions costs what differs between them.
 //!
 //! The algorithms are pure and synchronous; [`Content`] runs them over an object store.
 
@@ -26,6 +26,7 @@ mod merge;
 mod part;
 mod reach;
 mod read;
+mod redirects;
 mod shared_document;
 pub mod templates;
 #[cfg(test)]
@@ -54,6 +55,7 @@ pub use merge::{Conflict, ConflictNote, Merged, Subject, ThreeWay};
 pub use part::{PART_BYTES, listed_parts, parts_list};
 pub use reach::Marks;
 pub use read::ENDLESS;
+pub use redirects::{MAX_MOVED, Moved};
 pub use shared_document::SharedDocument;
 pub use text::{Hunk, LineMerger, TextMerger};
 pub use tree::{PageTree, TreePage};

@@ -24,6 +24,7 @@ use super::{
     keys,
     load::{Session, Step},
     map::{self, Change},
+    redirects::{self, Departure},
 };
 
 /// A page to add.
@@ -234,6 +235,7 @@ impl Content {
                 touched.add(page, touch);
             }
             current = session.apply(current, &plan.changes.into_changes()).await?;
+            current = redirects::leave(&mut session, current, &plan.departed, Some(now)).await?;
         }
         current = self.relink(&mut session, root, current).await?;
         session.save(current, &texts).await?;
@@ -278,6 +280,7 @@ impl Edit {
 pub(crate) struct Plan {
     pub(crate) changes: Changes,
     pub(crate) pages: Vec<(PageId, Touch)>,
+    departed: Vec<Departure>,
     /// Texts the edit made, beside those it brought along.
     pub(crate) texts: Vec<String>,
 }
@@ -299,6 +302,7 @@ impl Plan {
             (Some(_), None) => Touch::Deleted,
         };
         self.pages.push((id.clone(), touch));
+        self.departed.extend(before.and_then(|before| Departure::of(id, before, after)));
         self.changes.set_page(id, before, after)
     }
 }

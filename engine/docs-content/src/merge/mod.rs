@@ -25,6 +25,7 @@ use super::{
     keys,
     load::{Session, Step},
     map::{self, Difference},
+    redirects,
 };
 
 /// What a conflict is about.
@@ -172,6 +173,7 @@ impl Content {
         let texts: BTreeSet<Hash> = united.texts.iter().map(|text| session.add_text(text)).collect();
         let root = session.apply(ours, &changes.into_changes()).await?;
         let root = self.relink(session, ours, root).await?;
+        let root = redirects::unite(session, ThreeWay { base, ours, theirs }, root).await?;
         session.save(root, &texts).await?;
         Ok((root, notes))
     }

@@ -7,6 +7,7 @@ mod follow;
 mod links;
 mod merges;
 mod records;
+mod redirects;
 mod references;
 
 use std::{

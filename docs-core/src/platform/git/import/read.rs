@@ -475,6 +475,7 @@ fn name_of(item: &BuildItem) -> String {
         BuildItem::File(_, file) => file.name.clone(),
         BuildItem::Reusable(_, reusable) => reusable.title.clone().unwrap_or_default(),
         BuildItem::Variable(name, _) => name.clone(),
+        BuildItem::Redirect(path, ..) => path.clone(),
     }
 }
 

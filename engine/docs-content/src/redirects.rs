@@ -1,0 +1,405 @@
+//! Redirects: where the addresses lead that pages had, and those that a repository names.
+//!
+//! A page that leaves its place, a parent and a slug, leaves a trace there: an entry with its id. An old path is walked
+//! from the top down as a path is, and where no page leads on, the traces do. So one entry is enough for a page that
+//! moved with all below it, and a path leads on however often the pages along it have moved since. A page that is gone
+//! keeps a trace where others that were below it moved away before.
+//!
+//! A repository names whole paths: those lead to a page, and say nothing of what is below.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use docs_model::PageId;
+use docs_store::{Hash, Key, key::segments};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Content, ContentError, ContentResult, PageEntry, ThreeWay, View,
+    entry::{decode, encode},
+    keys,
+    load::{Gather, Session, Step},
+    map::{self, Change, Difference, Range},
+    read,
+    tree::normal_path,
+};
+
+/// Most traces of pages in a revision.
+pub const MAX_MOVED: u64 = 10_000;
+/// Most pages that are looked at on the way along a path.
+const MAX_STEPS: usize = 1_000;
+
+/// A page found where its path led once.
+#[non_exhaustive]
+#[derive(Clone, PartialEq, Debug)]
+pub struct Moved {
+    /// The page.
+    pub id: PageId,
+    /// Its record.
+    pub entry: PageEntry,
+    /// The place on the page, where a repository names one.
+    pub anchor: Option<String>,
+}
+
+/// A redirect that a repository names, as it is stored.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct GitRedirect {
+    pub(crate) page: PageId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) anchor: Option<String>,
+}
+
+/// The value of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+struct Trace {
+    /// When the page left: of several that had a place, the last one goes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<DateTime<Utc>>,
+}
+
+/// Traces to keep.
+type Traces = BTreeMap<Key, Trace>;
+
+impl View {
+    /// The page that a path leads to, in any case, with or without slashes around it: the one that stands there, else
+    /// one that stood there, or below a page that did, else the one that the repository names.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn find_moved(&self, path: &str) -> ContentResult<Option<Moved>> {
+        let (root, path) = (self.root(), normal_path(path));
+        if path.is_empty() {
+            return Ok(None);
+        }
+        self.run(|session| match walk(session, &root, &path)? {
+            None => named(session, &root, &path),
+            found => Ok(found),
+        })
+        .await
+    }
+}
+
+impl Content {
+    /// Lets the addresses of `before` lead on in `after`, which was built anew `now`: takes over the traces of pages,
+    /// and adds those of the pages that moved. Answers the new root.
+    ///
+    /// # Errors
+    /// [`ContentError::NotFound`] when a root does not exist; [`ContentError::Store`].
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves at most objects that nothing refers to.
+    pub async fn keep_redirects(
+        &self,
+        domain: &str,
+        now: DateTime<Utc>,
+        before: Hash,
+        after: Hash,
+    ) -> ContentResult<Hash> {
+        let mut session = self.session(domain);
+        let traces = session.run(|session| changed(session, &after, &before, keys::moved().below())).await?;
+        let root = keep(&mut session, after, added(traces)?).await?;
+        let departed = departed(&mut session, before, after).await?;
+        let root = leave(&mut session, root, &departed, Some(now)).await?;
+        session.save(root, &BTreeSet::new()).await?;
+        Ok(root)
+    }
+}
+
+/// The page at a path, as it is or as it was.
+fn walk(session: &Session<'_>, root: &Hash, path: &str) -> Step<Option<Moved>> {
+    let slugs: Vec<&str> = path.split('/').collect();
+    // The last one is next: what stands there now goes before what did.
+    let mut todo: Vec<(Option<PageId>, usize)> = vec![(None, 0)];
+    for _ in 0..MAX_STEPS {
+        let Some((at, level)) = todo.pop() else { break };
+        let Some(slug) = slugs.get(level) else {
+            match at.map(|id| found(session, root, id, None)).transpose()?.flatten() {
+                None => continue,
+                found => return Ok(found),
+            }
+        };
+        let left = left_at(session, root, at.as_ref(), slug)?;
+        let holder = read::holder(session, root, at.as_ref(), slug)?;
+        todo.extend(left.into_iter().rev().chain(holder).map(|page| (Some(page), level + 1)));
+    }
+    Ok(None)
+}
+
+/// The page that the repository names for a path.
+fn named(session: &Session<'_>, root: &Hash, path: &str) -> Step<Option<Moved>> {
+    let key = keys::git_redirect(path);
+    let Some(value) = map::get(session, root, &key)? else { return Ok(None) };
+    let GitRedirect { page, anchor } = decode(&key, &value)?;
+    found(session, root, page, anchor)
+}
+
+/// A page, if it lives and has a path.
+fn found(session: &Session<'_>, root: &Hash, id: PageId, anchor: Option<String>) -> Step<Option<Moved>> {
+    let entry = read::page(session, root, &id)?.filter(|entry| !entry.slug.is_empty());
+    Ok(entry.map(|entry| Moved { id, entry, anchor }))
+}
+
+/// The pages that have left a place, the last one first.
+fn left_at(session: &Session<'_>, root: &Hash, parent: Option<&PageId>, slug: &str) -> Step<Vec<PageId>> {
+    let (from, to) = keys::moved_from(parent, slug).below();
+    let mut left = Vec::new();
+    for (key, value) in map::range(session, root, &Range::new(from, to))? {
+        left.push((Reverse(decode::<Trace>(&key, &value)?), keys::id::<PageId>(&key)?));
+    }
+    left.sort();
+    Ok(left.into_iter().map(|(_, id)| id).collect())
+}
+
+/// A page that has left its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Departure {
+    page: PageId,
+    parent: Option<PageId>,
+    slug: String,
+    to: Destination,
+}
+
+/// Where a page is that has left its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Destination {
+    Elsewhere,
+    /// It is gone.
+    Nowhere,
+}
+
+impl Departure {
+    /// The departure of a page, if it had a place and is not there any more.
+    pub(crate) fn of(page: &PageId, before: &PageEntry, after: Option<&PageEntry>) -> Option<Self> {
+        let is_there =
+            after.is_some_and(|after| (&before.parent, &before.slug) == (&after.parent, &after.slug));
+        (!is_there && !before.slug.is_empty()).then(|| Self {
+            page: page.clone(),
+            parent: before.parent.clone(),
+            slug: before.slug.clone(),
+            to: if after.is_some() { Destination::Elsewhere } else { Destination::Nowhere },
+        })
+    }
+
+    /// The departure that a difference of two maps tells of.
+    fn told(difference: &Difference) -> ContentResult<Option<Self>> {
+        let (key, Some(before)) = (&difference.key, &difference.before) else { return Ok(None) };
+        if key.split('!').next() != Some(keys::PAGE) {
+            return Ok(None);
+        }
+        let after: Option<PageEntry> =
+            difference.after.as_ref().map(|after| decode(key, after)).transpose()?;
+        Ok(Self::of(&keys::id(key)?, &decode(key, before)?, after.as_ref()))
+    }
+
+    fn trace(&self) -> Key {
+        keys::moved_from(self.parent.as_ref(), &self.slug).part(self.page.as_str()).key()
+    }
+}
+
+/// Keeps the traces of pages that have departed at a time; answers the new root, whose nodes stay in the session.
+///
+/// A page that is gone leaves none, unless others that were below it have moved away: they are found by way of it.
+pub(crate) async fn leave(
+    session: &mut Session<'_>,
+    root: Hash,
+    departed: &[Departure],
+    at: Option<DateTime<Utc>>,
+) -> ContentResult<Hash> {
+    if departed.is_empty() {
+        return Ok(root);
+    }
+    let left = session.run(|session| left(session, &root, departed)).await?;
+    keep(session, root, left.into_iter().map(|key| (key, Trace { at })).collect()).await
+}
+
+/// Unites the redirects of main content with those of a change request, in what a merge made of the rest: what the
+/// request changed of those of a repository stands, and the traces of both are kept.
+pub(crate) async fn unite(
+    session: &mut Session<'_>,
+    ThreeWay { base, ours, theirs }: ThreeWay<Hash>,
+    merged: Hash,
+) -> ContentResult<Hash> {
+    let class = keys::class(keys::REDIRECT);
+    let changed = session.run(|session| changed(session, &base, &theirs, class.clone())).await?;
+    let (from, to) = keys::moved().below();
+    let (moved, named): (Vec<_>, Vec<_>) =
+        changed.into_iter().partition(|it| *from <= *it.key && *it.key < *to);
+    let named = named.into_iter().map(|it| (it.key, it.after)).collect();
+    let root = session.apply(merged, &named).await?;
+    let root = keep(session, root, added(moved)?).await?;
+    // Where one side has a page no more, others that were below it may have moved away on the other. And a page that
+    // one side moved and the other renamed stands where neither had it.
+    let mut left = Vec::new();
+    for before in [base, ours, theirs] {
+        left.extend(departed(session, before, merged).await?);
+    }
+    // Either side knows when its pages moved: what only the merge moved gets no time, whenever that is.
+    leave(session, root, &left, None).await
+}
+
+/// The entries of a range that differ between two maps.
+pub(crate) fn changed(
+    session: &Session<'_>,
+    before: &Hash,
+    after: &Hash,
+    range: (Key, Key),
+) -> Step<Vec<Difference>> {
+    Ok(map::diff(session, before, after, &[range])?)
+}
+
+/// The pages that have departed between two maps.
+async fn departed(session: &mut Session<'_>, before: Hash, after: Hash) -> ContentResult<Vec<Departure>> {
+    let pages = session.run(|session| changed(session, &before, &after, keys::class(keys::PAGE))).await?;
+    pages.iter().filter_map(|difference| Departure::told(difference).transpose()).collect()
+}
+
+/// The traces among the differences that the second map has.
+fn added(differences: Vec<Difference>) -> ContentResult<Traces> {
+    let added = differences.into_iter().filter_map(|it| Some((it.key, it.after?)));
+    added.map(|(key, value)| Ok((key.clone(), decode(&key, &value)?))).collect()
+}
+
+/// Keeps traces.
+async fn keep(session: &mut Session<'_>, root: Hash, traces: Traces) -> ContentResult<Hash> {
+    if traces.is_empty() {
+        return Ok(root);
+    }
+    let changes = session.run(|session| bounded(session, &root, &traces, MAX_MOVED)).await?;
+    session.apply(root, &changes).await
+}
+
+fn left(session: &Session<'_>, root: &Hash, departed: &[Departure]) -> Step<Vec<Key>> {
+    let (gone, moved): (Vec<_>, Vec<_>) = departed.iter().partition(|it| it.to == Destination::Nowhere);
+    let mut left: Vec<Key> = moved.iter().map(|it| it.trace()).collect();
+    let mut steps: Vec<PageId> = moved.iter().filter_map(|it| it.parent.clone()).collect();
+    let mut gather = Gather::default();
+    for it in &gone {
+        let (from, to) = keys::moved_below(Some(&it.page)).below();
+        let below = map::range(session, root, &Range::new(from, to).limit(1)).map_err(Into::into);
+        if gather.ask(below)?.is_some_and(|below| !below.is_empty()) {
+            steps.push(it.page.clone());
+        }
+    }
+    gather.done()?;
+    let mut gone: BTreeMap<&PageId, &Departure> = gone.into_iter().map(|it| (&it.page, it)).collect();
+    while let Some(page) = steps.pop() {
+        let Some(it) = gone.remove(&page) else { continue };
+        left.push(it.trace());
+        steps.extend(it.parent.clone());
+    }
+    Ok(left)
+}
+
+/// The changes that keep traces, of which there are at most so many: where there is no room, those go that lead nowhere
+/// or are not needed, and if that is not enough, the rest of the new ones is not kept.
+fn bounded(session: &Session<'_>, root: &Hash, traces: &Traces, most: u64) -> Step<BTreeMap<Key, Change>> {
+    let wanted: Vec<&Key> = traces.keys().collect();
+    let known = map::get_many(session, root, &wanted)?;
+    let new = known.iter().filter(|known| known.is_none()).count() as u64;
+    let (from, to) = keys::moved().below();
+    let mut room = most.saturating_sub(map::count(session, root, &from, &to)?);
+    let mut changes = BTreeMap::new();
+    if new > room {
+        let spent = spent(session, root)?;
+        changes.extend(spent.into_iter().filter(|key| !traces.contains_key(key)).map(|key| (key, None)));
+        room += changes.len() as u64;
+    }
+    for ((key, trace), known) in traces.iter().zip(known) {
+        match known {
+            Some(known) if decode::<Trace>(key, &known)? >= *trace => continue,
+            Some(_) => {}
+            None if room == 0 => continue,
+            None => room -= 1,
+        }
+        changes.insert(key.clone(), Some(encode(trace)?));
+    }
+    Ok(changes)
+}
+
+/// Traces of pages that are gone and lead to no others, and those at whose place a page stands.
+fn spent(session: &Session<'_>, root: &Hash) -> Step<Vec<Key>> {
+    let (from, to) = keys::moved().below();
+    let mut traces = Vec::new();
+    for (key, _) in map::range(session, root, &Range::new(from, to))? {
+        let (parent, slug, page) = parts(&key)?;
+        traces.push((key, keys::slug(parent.as_ref(), &slug), parent, page));
+    }
+    let mut gather = Gather::default();
+    let slugs: Vec<&Key> = traces.iter().map(|(_, slug, ..)| slug).collect();
+    let holders = gather.ask(map::get_many(session, root, &slugs).map_err(Into::into))?.unwrap_or_default();
+    let pages: Vec<Key> = traces.iter().map(|(.., page)| keys::page(page)).collect();
+    let pages = gather.ask(map::get_many(session, root, &pages).map_err(Into::into))?.unwrap_or_default();
+    gather.done()?;
+    let parents: BTreeSet<&PageId> = traces.iter().filter_map(|(_, _, parent, _)| parent.as_ref()).collect();
+    let is_spent =
+        |((_, _, _, page), (holder, entry)): &((&_, &_, &_, &PageId), (&Option<Bytes>, &Option<Bytes>))| {
+            holder.is_some() || (entry.is_none() && !parents.contains(page))
+        };
+    let all = traces.iter().map(|(key, slug, parent, page)| (key, slug, parent, page));
+    Ok(all.zip(holders.iter().zip(&pages)).filter(is_spent).map(|((key, ..), _)| Key::clone(key)).collect())
+}
+
+/// The place that a trace is of, and the page that left it.
+fn parts(key: &str) -> ContentResult<(Option<PageId>, String, PageId)> {
+    let damaged = || ContentError::Corrupt(format!("the key `{key}` is of no redirect"));
+    let Ok([_, _, parent, slug, page]) = <[String; 5]>::try_from(segments(key)) else {
+        return Err(damaged());
+    };
+    let id = |text: &str| text.parse::<PageId>().map_err(|_| damaged());
+    let parent = if parent.is_empty() { None } else { Some(id(&parent)?) };
+    Ok((parent, slug, id(&page)?))
+}
+
+/// Refuses an entry that is no redirect.
+pub(crate) fn check(key: &str, value: &[u8]) -> ContentResult<()> {
+    match segments(key).as_slice() {
+        [_, origin, _] if origin == keys::GIT => decode::<GitRedirect>(key, value).map(drop),
+        [_, origin, ..] if origin == keys::MOVED => {
+            parts(key)?;
+            decode::<Trace>(key, value).map(drop)
+        }
+        _ => Err(ContentError::Corrupt(format!("the key `{key}` is of no redirect"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{DOMAIN, content, id, insert, now, time};
+
+    #[test]
+    fn where_there_is_no_room_traces_go_that_lead_nowhere_or_are_not_needed() {
+        let content = content();
+        let root = now(content.empty_root(DOMAIN)).unwrap();
+        let pages = [insert(id(1), None, None, "One"), insert(id(2), None, None, "Two")];
+        let root = now(content.edit(DOMAIN, root, time(0), &pages)).unwrap().root;
+        let trace = |slug: &str, page: usize| {
+            (keys::moved_from(None, slug).part(id(page).as_str()).key(), Trace { at: Some(time(1)) })
+        };
+        // A page stands at the first, the page of the second is gone, the others are needed.
+        let mut below = trace("below", 1);
+        below.0 = keys::moved_from(Some(&id(8)), "below").part(id(1).as_str()).key();
+        let old = Traces::from([trace("two", 1), trace("gone", 9), trace("old", 2), trace("way", 8), below]);
+        let mut session = content.session(DOMAIN);
+        let root = now(keep(&mut session, root, old)).unwrap();
+        let new = Traces::from([trace("a", 1), trace("b", 1), trace("c", 1), trace("old", 2)]);
+        let changes = now(session.run(|session| bounded(session, &root, &new, 5))).unwrap();
+        let changed: Vec<(&str, bool)> =
+            changes.iter().map(|(key, value)| (&**key, value.is_some())).collect();
+        assert_eq!(
+            changed,
+            [
+                ("o!moved!!a!page00001", true),
+                ("o!moved!!b!page00001", true),
+                ("o!moved!!gone!page00009", false),
+                ("o!moved!!two!page00001", false),
+            ]
+        );
+        let changes = now(session.run(|session| bounded(session, &root, &new, 8))).unwrap();
+        assert_eq!(changes.values().filter(|value| value.is_some()).count(), 3);
+    }
+}

@@ -1,0 +1,359 @@
+//! Redirects: where the addresses lead that pages had.
+
+use std::collections::{BTreeSet, HashSet};
+
+use docs_model::PageId;
+use proptest::prelude::*;
+
+use super::{
+    edits::any_edit,
+    merges::{program, random},
+    *,
+};
+
+fn slugged(n: usize, slug: &str) -> Edit {
+    Edit::UpdatePage {
+        page: id(n),
+        fields: Box::new(PagePatch { slug: Some(slug.into()), ..PagePatch::default() }),
+    }
+}
+
+fn into(n: usize, parent: Option<usize>) -> Edit {
+    Edit::MovePage { page: id(n), into: Some(parent.map(id)), at: None }
+}
+
+/// `one` with `three` below it, which has `four` below it; and `two`.
+fn four() -> (Content, Hash) {
+    let content = content();
+    let root = now(content.empty_root(DOMAIN)).unwrap();
+    let edits = [
+        insert(id(1), None, None, "One"),
+        insert(id(2), None, None, "Two"),
+        insert(id(3), Some(id(1)), None, "Three"),
+        insert(id(4), Some(id(3)), None, "Four"),
+    ];
+    let root = apply(&content, root, &edits);
+    (content, root)
+}
+
+fn after(content: &Content, mut root: Hash, edits: &[Edit]) -> Hash {
+    for (n, edit) in edits.iter().enumerate() {
+        let at = time(i64::try_from(n).unwrap() + 1);
+        root = now(content.edit(DOMAIN, root, at, std::slice::from_ref(edit))).unwrap().root;
+    }
+    sound(content, root);
+    root
+}
+
+fn leads(content: &Content, root: Hash, path: &str) -> Option<PageId> {
+    let found = now(content.view(DOMAIN, root).find_moved(path)).unwrap();
+    found.map(|found| {
+        assert_eq!(now(content.view(DOMAIN, root).page(&found.id)).unwrap(), Some(found.entry));
+        found.id
+    })
+}
+
+/// How many entries of redirects there are.
+fn traces(content: &Content, root: Hash) -> u64 {
+    let (from, to) = keys::class(keys::REDIRECT);
+    now(content.session(DOMAIN).run(|session| Ok(map::count(session, &root, &from, &to)?))).unwrap()
+}
+
+#[test]
+fn the_old_path_of_a_page_and_of_all_below_it_leads_on_by_one_entry() {
+    let (content, root) = four();
+    let root = after(&content, root, &[slugged(1, "uno"), into(1, Some(2))]);
+    for path in ["one/three/four", "/ONE/three/Four/", "uno/three/four", "two/uno/three/four"] {
+        assert_eq!(leads(&content, root, path), Some(id(4)), "{path}");
+    }
+    assert_eq!(leads(&content, root, "one"), Some(id(1)));
+    for path in ["", "one/four", "one/three/four/five", "three"] {
+        assert_eq!(leads(&content, root, path), None, "{path}");
+    }
+    assert_eq!(traces(&content, root), 2);
+    assert!(now(content.view(DOMAIN, root).find("one/three")).unwrap().is_none());
+}
+
+#[test]
+fn a_page_that_stands_at_a_path_goes_before_one_that_did_and_the_last_of_those_before_others() {
+    let (content, root) = four();
+    let root = after(&content, root, &[slugged(3, "3"), insert(id(5), Some(id(1)), None, "Three")]);
+    assert_eq!(leads(&content, root, "one/three"), Some(id(5)));
+    // What was below the one that stood there before is still found.
+    assert_eq!(leads(&content, root, "one/three/four"), Some(id(4)));
+    let root = now(content.edit(DOMAIN, root, time(9), &[slugged(5, "5")])).unwrap().root;
+    assert_eq!(leads(&content, root, "one/three"), Some(id(5)));
+    let root = now(content.edit(DOMAIN, root, time(10), &[Edit::DeletePage { page: id(5) }])).unwrap().root;
+    assert_eq!(leads(&content, root, "one/three"), Some(id(3)));
+    let back = now(content.edit(DOMAIN, root, time(11), &[slugged(3, "three")])).unwrap().root;
+    assert_eq!(leads(&content, back, "one/3"), Some(id(3)));
+    assert_eq!(leads(&content, back, "one/three"), Some(id(3)));
+}
+
+#[test]
+fn where_pages_are_gone_others_that_were_below_them_are_found() {
+    let (content, root) = four();
+    let gone = after(&content, root, &[into(4, None), Edit::DeletePage { page: id(1) }]);
+    assert_eq!(leads(&content, gone, "one/three/four"), Some(id(4)));
+    for path in ["one", "one/three"] {
+        assert_eq!(leads(&content, gone, path), None, "{path}");
+    }
+    // Also behind another page that has come there.
+    let root = after(&content, gone, &[insert(id(9), None, None, "One")]);
+    assert_eq!(leads(&content, root, "one/three/four"), Some(id(4)));
+    // What has left nothing behind leaves no entry.
+    let (content, root) = four();
+    let root = after(&content, root, &[Edit::DeletePage { page: id(1) }]);
+    assert_eq!((traces(&content, root), leads(&content, root, "one/three")), (0, None));
+}
+
+#[test]
+fn what_does_not_move_a_page_leaves_nothing_behind() {
+    let (content, root) = four();
+    let edits = [
+        Edit::UpdatePage { page: id(1), fields: Box::new(PagePatch::titled("Uno")) },
+        Edit::SetBody { page: id(1), body: "text".into() },
+        Edit::MovePage { page: id(2), into: None, at: Some(0) },
+    ];
+    let changed = after(&content, root, &edits);
+    assert_eq!(traces(&content, changed), 0);
+    let same = [Edit::MovePage { page: id(3), into: Some(Some(id(1))), at: None }, slugged(1, "one")];
+    assert_eq!(apply(&content, root, &same), root);
+}
+
+#[test]
+fn a_page_that_a_revert_moves_is_found_where_it_was() {
+    let (content, root) = four();
+    let moved = after(&content, root, &[into(3, Some(2))]);
+    let back = after(&content, moved, &[Edit::RevertPage { page: id(3), to: root }]);
+    assert_eq!(leads(&content, back, "two/three/four"), Some(id(4)));
+    assert_eq!(now(content.diff(DOMAIN, moved, back)).unwrap().len(), 1);
+}
+
+#[test]
+fn a_renamed_page_is_found_whichever_side_of_a_merge_renamed_it() {
+    let (content, base) = four();
+    let main = after(&content, base, &[slugged(1, "main"), insert(id(7), None, None, "Seven")]);
+    let request = after(&content, base, &[slugged(3, "request"), slugged(2, "zwei")]);
+    let merged = now(content.merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap();
+    sound(&content, merged.root);
+    assert_eq!(merged.conflicts, []);
+    for path in ["one/three/four", "main/three/four", "one/request/four", "main/request/four"] {
+        assert_eq!(leads(&content, merged.root, path), Some(id(4)), "{path}");
+    }
+    assert_eq!(leads(&content, merged.root, "two"), Some(id(2)));
+    // A request that is taken as it is brings its own.
+    let taken = now(content.merge(DOMAIN, ThreeWay { base, ours: base, theirs: request })).unwrap();
+    assert_eq!(leads(&content, taken.root, "one/three/four"), Some(id(4)));
+}
+
+#[test]
+fn of_a_page_that_both_sides_renamed_all_paths_lead_on() {
+    let (content, base) = four();
+    let main = after(&content, base, &[slugged(1, "main")]);
+    let request = after(&content, base, &[slugged(1, "between"), slugged(1, "request")]);
+    let merged = now(content.merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap();
+    sound(&content, merged.root);
+    assert_eq!(merged.conflicts.len(), 1);
+    for path in ["one", "main", "between", "request"] {
+        assert_eq!(leads(&content, merged.root, path), Some(id(1)), "{path}");
+    }
+}
+
+#[test]
+fn a_page_that_left_in_a_request_is_found_by_way_of_those_that_main_content_removed() {
+    let (content, base) = four();
+    let main = after(&content, base, &[Edit::DeletePage { page: id(1) }]);
+    let request = after(&content, base, &[into(4, None)]);
+    let merged = now(content.merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap();
+    sound(&content, merged.root);
+    assert_eq!(leads(&content, merged.root, "one/three/four"), Some(id(4)));
+}
+
+fn with_redirects(redirects: &[(&str, usize, Option<&str>)]) -> Vec<BuildItem> {
+    let mut items = many_pages(3);
+    items.extend(redirects.iter().map(|(path, page, anchor)| {
+        BuildItem::Redirect((*path).to_owned(), id(*page), anchor.map(str::to_owned))
+    }));
+    items
+}
+
+#[test]
+fn a_repository_names_old_paths_and_pages_and_what_they_left_go_first() {
+    let content = content();
+    let named = [
+        ("Old/Path", 1, Some("part")),
+        ("old/path", 2, None),
+        ("page-0", 2, None),
+        ("left", 2, None),
+        ("gone", 9, None),
+    ];
+    let root = now(content.build(DOMAIN, time(0), with_redirects(&named))).unwrap().root;
+    sound(&content, root);
+    let found = |root, path| now(content.view(DOMAIN, root).find_moved(path)).unwrap();
+    let old = found(root, "/old/PATH").unwrap();
+    assert_eq!((old.id, old.anchor.as_deref()), (id(1), Some("part")));
+    assert_eq!(found(root, "page-0").unwrap().id, id(0));
+    assert_eq!(found(root, "left").unwrap().id, id(2));
+    assert_eq!((found(root, "gone"), found(root, "old/path/page-1")), (None, None));
+    let root = after(&content, root, &[slugged(0, "left"), slugged(0, "other")]);
+    assert_eq!(found(root, "left").unwrap().id, id(0));
+}
+
+#[test]
+fn content_that_is_built_anew_keeps_what_pages_left_and_nothing_that_a_repository_named() {
+    let content = content();
+    let first = now(content.build(DOMAIN, time(0), with_redirects(&[("old", 1, None)]))).unwrap().root;
+    let before = after(&content, first, &[slugged(1, "uno")]);
+    let built = now(content.build(DOMAIN, time(5), with_redirects(&[("new", 1, None)]))).unwrap().root;
+    let root = now(content.keep_redirects(DOMAIN, time(5), before, built)).unwrap();
+    sound(&content, root);
+    for (path, page) in [("page-0/uno", Some(1)), ("page-0/page-1", Some(1)), ("new", Some(1)), ("old", None)]
+    {
+        assert_eq!(leads(&content, root, path), page.map(id), "{path}");
+    }
+    // Nothing has moved since.
+    assert_eq!(now(content.keep_redirects(DOMAIN, time(6), root, root)).unwrap(), root);
+    // A copy of nothing has nothing to keep.
+    assert_eq!(now(content.keep_redirects(DOMAIN, time(6), Content::nothing(), first)).unwrap(), first);
+}
+
+#[test]
+fn an_entry_that_is_no_redirect_is_a_problem() {
+    let (content, root) = four();
+    let mut session = content.session(DOMAIN);
+    let bad = [
+        ("o!git!old", "{\"page\":1}"),
+        ("o!moved!!slug", "{}"),
+        ("o!moved!!slug!page00001", "[1]"),
+        ("o!other!x", "{}"),
+    ];
+    let changes = bad.map(|(key, value)| (docs_store::Key::from(key), Some(value.into()))).into();
+    let root = now(session.apply(root, &changes)).unwrap();
+    now(session.save(root, &BTreeSet::new())).unwrap();
+    assert_eq!(now(content.check(DOMAIN, root)).unwrap().len(), bad.len());
+}
+
+#[test]
+fn moving_one_of_many_pages_costs_what_it_changes() {
+    let objects = Arc::new(MemObjects::new());
+    let root = now(cold(&objects).build(DOMAIN, time(0), many_pages(20_000))).unwrap().root;
+    let cost = now(cold(&objects).edit(DOMAIN, root, time(1), &[slugged(12_320, "new")])).unwrap().cost;
+    assert!(cost.nodes_loaded <= 24 && cost.nodes_written <= 18, "{cost:?}");
+    let moved = apply(&cold(&objects), root, &[slugged(12_320, "new")]);
+    let content = cold(&objects);
+    assert_eq!(leads(&content, moved, "page-12320/page-12345"), Some(id(12_345)));
+    assert!(content.cost().nodes_loaded <= 24, "{:?}", content.cost());
+}
+
+/// A path that a page had, and the pages that were above it then.
+type Had = (String, PageId, Vec<PageId>);
+
+#[derive(Default)]
+struct History {
+    all: HashSet<Had>,
+    /// The paths of pages since they came: one that was removed and comes back begins anew.
+    living: HashSet<(String, PageId)>,
+}
+
+impl History {
+    fn take(&mut self, tree: &PageTree) {
+        self.living.retain(|(_, page)| tree.get(page).is_some());
+        for page in tree.pages().iter().filter(|page| !page.path.is_empty()) {
+            let above = tree.ancestors(page).map(|above| above.id.clone()).collect();
+            self.all.insert((page.path.clone(), page.id.clone(), above));
+            self.living.insert((page.path.clone(), page.id.clone()));
+        }
+    }
+
+    fn holders(&self, path: &str) -> BTreeSet<&PageId> {
+        self.all.iter().filter(|(had, ..)| had == path).map(|(_, page, _)| page).collect()
+    }
+
+    /// Tells whether no other page ever had the place of this one, or of one above it.
+    fn is_alone(&self, (path, page, above): &Had) -> bool {
+        let mut slugs = path.rsplit('/');
+        let chain: Vec<&PageId> = std::iter::once(page).chain(above).collect();
+        chain.iter().enumerate().all(|(level, page)| {
+            let (slug, parent) = (slugs.next(), chain.get(level + 1).copied());
+            let had = |(path, _, above): &&Had| path.rsplit('/').next() == slug && above.first() == parent;
+            self.all.iter().filter(had).all(|(_, other, _)| other == *page)
+        })
+    }
+
+    fn was_below(&self, page: &PageId, top: &PageId) -> bool {
+        self.all.iter().any(|(_, id, above)| id == page && above.contains(top))
+    }
+}
+
+fn prefixes(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..at])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn every_path_that_a_living_page_had_leads_to_a_page(
+        edits in proptest::collection::vec(any_edit(), 0..60),
+    ) {
+        let content = content();
+        let mut root = now(content.empty_root(DOMAIN)).unwrap();
+        let mut history = History::default();
+        for (n, edit) in edits.iter().enumerate() {
+            let at = time(i64::try_from(n).unwrap());
+            if let Ok(edited) = now(content.edit(DOMAIN, root, at, std::slice::from_ref(edit))) {
+                root = edited.root;
+                history.take(&now(content.view(DOMAIN, root).tree()).unwrap());
+            }
+        }
+        sound(&content, root);
+        let tree = now(content.view(DOMAIN, root).tree()).unwrap();
+        for entry in &history.all {
+            let path = &entry.0;
+            let found = leads(&content, root, path);
+            if let Some(standing) = tree.find(path) {
+                prop_assert_eq!(found.as_ref(), Some(&standing.id), "{}", path);
+                continue;
+            }
+            let holders = history.holders(path);
+            let living: Vec<_> = history.living.iter().filter(|(had, _)| had == path).collect();
+            match &found {
+                None => prop_assert!(living.is_empty(), "{} of {:?} leads nowhere", path, living),
+                Some(page) if history.is_alone(entry) => prop_assert_eq!(page, &entry.1, "{}", path),
+                // Below a page that was on the way the address leads to what is or was there.
+                Some(page) => prop_assert!(
+                    holders.contains(page) || prefixes(path).any(|above| {
+                        history.holders(above).iter().any(|top| history.was_below(page, top))
+                    }),
+                    "{} leads to {}", path, page
+                ),
+            }
+        }
+    }
+
+    #[test]
+    fn every_path_of_either_side_leads_to_a_page_after_a_merge_while_its_page_lives(
+        start in program(), one in program(), two in program(),
+    ) {
+        let content = content();
+        let empty = now(content.empty_root(DOMAIN)).unwrap();
+        let base = random(&content, empty, &start);
+        // A page that is removed and comes back is another one.
+        let before = now(content.view(DOMAIN, base).tree()).unwrap();
+        let comes_back = |edit: &Edit| matches!(edit, Edit::InsertPage(page) if before.get(&page.id).is_some());
+        let [main, request] = [one, two].map(|mut edits| {
+            edits.retain(|edit| !comes_back(edit));
+            random(&content, base, &edits)
+        });
+        let merged = now(content.merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap().root;
+        let tree = now(content.view(DOMAIN, merged).tree()).unwrap();
+        for root in [base, main, request] {
+            for page in now(content.view(DOMAIN, root).tree()).unwrap().pages() {
+                if !page.path.is_empty() && tree.get(&page.id).is_some_and(|page| !page.path.is_empty()) {
+                    prop_assert!(leads(&content, merged, &page.path).is_some(), "{} of {}", page.path, page.id);
+                }
+            }
+        }
+    }
+}
