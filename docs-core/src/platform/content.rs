@@ -4,12 +4,13 @@ mod changes;
 mod computed;
 mod documents;
 mod pages;
+mod redirects;
 mod specs;
 mod tags;
 mod view;
 
-pub use self::documents::ShownDocument;
 pub(super) use self::view::page_base;
+pub use self::{documents::ShownDocument, redirects::PageRedirect};
 
 use std::sync::Arc;
 
@@ -285,7 +286,8 @@ impl<'p> ContentHandle<'p> {
         })
     }
 
-    /// Reads a page by its path, in any case.
+    /// Reads a page by its path, in any case, or by one that leads to it: where it was, or below a page that was there,
+    /// or what a repository says. A page that is there goes first.
     ///
     /// # Errors
     /// `NotFound`.
@@ -307,9 +309,12 @@ impl<'p> ContentHandle<'p> {
             let of = &self.of.to_content_of();
             let at = platform.located(actor, of).await?;
             let Some((id, entry)) = at.view.find(path).await? else {
-                let path = path.to_lowercase();
-                let made = platform.made_page(&at, &|made| made.path == path, shown).await?;
-                return made.ok_or_else(|| Error::not_found("page"));
+                let lower = path.to_lowercase();
+                if let Some(made) = platform.made_page(&at, &|made| made.path == lower, shown).await? {
+                    return Ok(made);
+                }
+                let moved = at.moved(path).await?;
+                return platform.whole_page(&at, &moved.id, moved.entry, shown).await;
             };
             platform.whole_page(&at, &id, entry, shown).await
         })

@@ -253,7 +253,8 @@ macro_rules! mount {
 
             #[doc = $path_title]
             ///
-            /// The path is that of the page, in any case; its slashes may be written as `%2F`.
+            /// The path is that of the page, in any case; its slashes may be written as `%2F`. Where no page is at it,
+            /// it is one that the page had, itself or by a page above it, or that `redirects` of `.gitbook.yaml` name.
             #[oai(path = "/path/:pagePath", method = "get", operation_id = $path)]
             async fn path(
                 &self,

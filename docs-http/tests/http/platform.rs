@@ -77,3 +77,37 @@ async fn deleting_what_is_not_there_is_no_error() {
         assert_eq!((answer.status, answer.body), (204, Value::Null), "{path}");
     }
 }
+
+#[tokio::test]
+async fn a_page_is_found_by_its_old_path_in_a_request_in_live_content_and_in_a_revision() {
+    let s = Server::new().await;
+    let space =
+        id(&s.post(&format!("/v1/orgs/{}/spaces", s.org), 201, json!({ "title": "Guide" })).await.body);
+    let base = format!("/v1/spaces/{space}");
+    let edit = async |number: u32, change: Value| {
+        s.post(&format!("{base}/change-requests"), 201, json!({})).await;
+        let path = format!("{base}/change-requests/{number}/content?compat=false");
+        s.post(&path, 200, json!({ "changes": [change] })).await.body
+    };
+    let merge = async |number: u32| {
+        s.post(&format!("{base}/change-requests/{number}/merge"), 200, json!({})).await.body
+    };
+    let insert =
+        json!({ "operation": "insert_page", "title": "Welcome", "document": { "markdown": "Hello." } });
+    let page = id(&edit(1, insert).await["changes"][0]["page"]);
+    let first = merge(1).await["revision"].as_str().expect("an id").to_owned();
+    edit(2, json!({ "operation": "update_page", "page": page, "slug": "start" })).await;
+    let found = async |content: &str, path: &str| s.get(&format!("{base}/{content}/path/{path}")).await;
+    let found_at = async |content: &str, path: &str| {
+        let found = found(content, path).await;
+        assert_eq!(found["id"], page.as_str(), "{content}");
+        found["path"].as_str().expect("a path").to_owned()
+    };
+    assert_eq!(found_at("change-requests/2/content", "Welcome").await, "start");
+    assert_eq!(found_at("content", "welcome").await, "welcome");
+    let second = merge(2).await["revision"].as_str().expect("an id").to_owned();
+    assert_eq!(found_at("content", "welcome").await, "start");
+    assert_eq!(found_at(&format!("revisions/{second}"), "welcome").await, "start");
+    assert_eq!(found_at(&format!("revisions/{first}"), "welcome").await, "welcome");
+    s.ask("GET", &format!("{base}/content/path/other"), &s.admin, None).await.refused(404, "page");
+}
