@@ -23,6 +23,7 @@ mod members;
 mod openapi_specs;
 mod pdf;
 mod permissions;
+mod redirects;
 mod reviews;
 mod revisions;
 mod saml;

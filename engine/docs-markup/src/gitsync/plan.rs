@@ -322,10 +322,6 @@ fn known_redirects(
             }
         }
     }
-    if !known.is_empty() {
-        let message = "redirects are read and not followed; make redirects of the site that shows the space";
-        warnings.push(&config.file, None, message.to_owned());
-    }
     Ok(known)
 }
 

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The rules by which files become content: a number that changes with them, so that everything is read anew.
-const RULES: u32 = 2;
+const RULES: u32 = 3;
 /// Bytes of a layout that are hashed at once.
 const LAYOUT_CHUNK: usize = 64 << 10;
 /// Of so many pages, files and reusable contents at most one may have changed: reading everything is faster else.

@@ -152,6 +152,7 @@ impl<'a> Importer<'a> {
         let page_count = items.iter().filter(|item| matches!(item, BuildItem::Page(_))).count();
         self.add_reusables(&plan, &mut items);
         self.add_variables(&plan, &mut items).await?;
+        self.add_redirects(&plan, &mut items);
         self.warnings.extend(plan.warnings.iter().map(Warning::to_string));
         let now = self.platform.now().time();
         let named: Vec<String> = items.iter().map(name_of).collect();
@@ -165,7 +166,9 @@ impl<'a> Importer<'a> {
         })?;
         let what = format!("read {page_count} pages and {} files", plan.assets.len());
         let (layout, warnings) = (self.layout(project), self.take_warnings());
-        Ok(Read { root: built.root, layout, places: places_of(config), what, warnings })
+        let (content, domain) = (self.platform.content(), &self.space.domain);
+        let root = content.keep_redirects(domain, now, self.space.root, built.root).await?;
+        Ok(Read { root, layout, places: places_of(config), what, warnings })
     }
 
     /// What the repository says of itself, and what becomes of its files.
@@ -462,6 +465,13 @@ impl<'a> Importer<'a> {
         self.warnings.extend(warnings.iter().map(Warning::to_string));
         items.extend(found.into_iter().map(|(name, value)| BuildItem::Variable(name, value)));
         Ok(())
+    }
+
+    fn add_redirects(&self, plan: &ImportPlan, items: &mut Vec<BuildItem>) {
+        items.extend(plan.redirects.iter().filter_map(|redirect| {
+            let page = self.pages.get(&redirect.to)?.clone();
+            Some(BuildItem::Redirect(redirect.from.clone(), page, redirect.anchor.clone()))
+        }));
     }
 }
 
