@@ -10,7 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use crate::frame::Frame;
 
 /// Characters of a segment that are written out.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+pub(crate) const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 /// Schemes of addresses that a page may lead to.
 const SCHEMES: [&str; 4] = ["http", "https", "mailto", "tel"];
 /// Deepest groups of sections that are looked through.
@@ -40,6 +40,11 @@ fn safe_picture(url: &str) -> Option<Cow<'_, str>> {
         let start = url.get(..8).unwrap_or(url).to_ascii_lowercase();
         start.starts_with("http://") || start.starts_with("https://")
     })
+}
+
+/// The address of a page as Markdown.
+pub(crate) fn as_markdown(address: &str) -> String {
+    if address.ends_with('/') { format!("{address}index.md") } else { format!("{address}.md") }
 }
 
 /// A path of segments, each written out.

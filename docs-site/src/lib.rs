@@ -35,6 +35,7 @@ mod gather;
 mod html;
 mod machine;
 mod mount;
+mod moved;
 mod page;
 mod preview;
 mod render;

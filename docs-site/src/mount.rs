@@ -22,6 +22,7 @@ use crate::{
     claims::{claims, is_claim, kept},
     frame::EntryKind,
     machine::{feed, full_list, mcp, page_markdown, robots, short_list, sitemap},
+    moved::moved_to,
     page::{
         Rendered, Scene, bare_page, compare_page, document_page, missing_page, results_as_json, search_page,
     },
@@ -444,6 +445,9 @@ impl Shared {
             && frame.entries[at].kind == EntryKind::Document
         {
             return self.markdown(asked, visit, at).await;
+        }
+        if let Some(to) = moved_to(visit, (&place, &frame), (&below, asked.query)).await? {
+            return Ok(redirect(&to, &self.policy));
         }
         for path in [below_site, &below_space] {
             if let Some(to) = visit.redirect(&format!("/{}", encoded_segments(path))).await? {

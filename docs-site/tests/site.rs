@@ -36,6 +36,8 @@ mod pages;
 mod payloads;
 #[path = "site/previews.rs"]
 mod previews;
+#[path = "site/redirects.rs"]
+mod redirects;
 #[path = "site/settings.rs"]
 mod settings;
 #[path = "site/specs.rs"]

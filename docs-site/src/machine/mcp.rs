@@ -29,6 +29,7 @@ use super::{markdown::one_line, markdown::page_markdown};
 use crate::{
     cache::Caches,
     frame::EntryKind,
+    moved::moved_page,
     page::{Found, Outcome, Scene, search},
     request::Asked,
     visit::Visit,
@@ -196,9 +197,13 @@ impl Tools {
                 None => continue,
             };
             let below = if below == "index" { "" } else { below };
-            let mut scene = Scene::at(&self.visit, &self.caches, place).await?;
+            let mut scene = Scene::at(&self.visit, &self.caches, place.clone()).await?;
             let found =
                 scene.frame.find(below).filter(|at| scene.frame.entries[*at].kind == EntryKind::Document);
+            let found = match found {
+                Some(at) => Some(at),
+                None => moved_page(&self.visit, (&place, &scene.frame), below).await?.map(|moved| moved.at),
+            };
             if let Some(at) = found {
                 let id = scene.frame.entries[at].id.clone();
                 let text = page_markdown(&mut scene, &self.caches, &id).await?;

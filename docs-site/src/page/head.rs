@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{Scene, template::Slot};
 use crate::{
+    address::as_markdown,
     assets::{Asset, OWN},
     html::{Html, write_escaped},
 };
@@ -130,7 +131,7 @@ fn linked_data(scene: &Scene<'_>, canonical: Option<&str>, at: usize) -> String 
 /// The address of a page as Markdown.
 pub(super) fn markdown_address(scene: &Scene<'_>, at: usize) -> Option<String> {
     let own = scene.addresses.of_entry(&scene.addresses.space, &scene.frame, at)?;
-    Some(if own.ends_with('/') { format!("{own}index.md") } else { format!("{own}.md") })
+    Some(as_markdown(&own))
 }
 
 /// The head as HTML, with slots for what is told of a page.

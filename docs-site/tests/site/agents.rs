@@ -47,6 +47,24 @@ async fn call(client: &RunningService<RoleClient, ()>, tool: &str, arguments: Va
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_agent_reads_a_page_by_an_address_that_it_had() {
+    let w = World::new().await;
+    let space = guide(&w).await;
+    let page = w.page(&space, "Old", "Moved since.").await;
+    let (_, path) = w.site("Docs", &space).await;
+    w.edit(&space, json!([{ "operation": "update_page", "page": page, "slug": "new" }])).await;
+    let base = w.serve().await;
+    let agent = client(&base, &path, None).await.expect("connected");
+    for page in ["old", "old.md", "new"] {
+        let read = call(&agent, "read_page", json!({ "page": page })).await;
+        assert!(
+            read["content"][0]["text"].as_str().expect("text").contains("Moved since."),
+            "{page}: {read}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_of_the_protocol_searches_lists_and_reads() {
     let w = World::new().await;
     let space = guide(&w).await;

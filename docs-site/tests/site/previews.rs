@@ -62,6 +62,15 @@ impl Changed {
 }
 
 #[tokio::test]
+async fn the_old_address_of_a_page_that_a_change_request_moves_leads_on_within_its_preview() {
+    let it = Changed::new().await;
+    let got = it.get("~/changes/4/moved").await;
+    assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT, "{got:?}");
+    assert_eq!(got.header("location"), format!("{}~/changes/4/first/moved", it.site));
+    assert_eq!(it.get("moved").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn a_member_sees_a_change_request_as_the_site_would_show_it() {
     let it = Changed::new().await;
     let shown = it.get("~/changes/4/").await;

@@ -1,0 +1,68 @@
+//! Old paths of pages: where the content of a space lets them lead.
+
+use docs_core::{ErrorKind, Result};
+use percent_encoding::utf8_percent_encode;
+
+use crate::{
+    address::{Place, SEGMENT, as_markdown},
+    frame::{EntryKind, Frame},
+    visit::Visit,
+};
+
+/// A page that an old path leads to.
+#[derive(Debug)]
+pub(crate) struct Moved {
+    /// Its entry.
+    pub(crate) at: usize,
+    /// The place on it.
+    anchor: Option<String>,
+}
+
+/// The page that an old path below a space leads to, if the visitor is told of one.
+///
+/// # Errors
+/// The platform's, but for `NotFound`.
+pub(crate) async fn moved_page(
+    visit: &Visit,
+    (place, frame): (&Place<'_>, &Frame),
+    path: &str,
+) -> Result<Option<Moved>> {
+    if path.is_empty() {
+        return Ok(None);
+    }
+    let found = match visit.content(&place.space.space.id).resolve_redirect(path).await {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        found => found?,
+    };
+    let at = frame.page(&found.page).and_then(|at| match frame.entries[at].kind {
+        EntryKind::Document => Some(at),
+        // A group has no page of its own: its first one stands for it.
+        EntryKind::Group => frame.first_below(at),
+        EntryKind::Link(_) | EntryKind::Computed => None,
+    });
+    Ok(at.map(|at| Moved { at, anchor: found.anchor }))
+}
+
+/// The address that an old path below a space leads to, as the page or as Markdown, with the query it was asked with.
+///
+/// # Errors
+/// As [`moved_page`].
+pub(crate) async fn moved_to(
+    visit: &Visit,
+    (place, frame): (&Place<'_>, &Frame),
+    (path, query): (&str, &str),
+) -> Result<Option<String>> {
+    let mut found = moved_page(visit, (place, frame), path).await?.map(|moved| (moved, false));
+    if found.is_none()
+        && let Some(path) = path.strip_suffix(".md")
+    {
+        found = moved_page(visit, (place, frame), path).await?.map(|moved| (moved, true));
+    }
+    let Some((Moved { at, anchor }, is_markdown)) = found else { return Ok(None) };
+    let addresses = visit.addresses(place);
+    let Some(to) = addresses.of_entry(&addresses.space, frame, at) else { return Ok(None) };
+    let to = if is_markdown { as_markdown(&to) } else { to };
+    let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+    let anchor = anchor.map(|anchor| format!("#{}", utf8_percent_encode(&anchor, SEGMENT)));
+    Ok(Some(format!("{to}{query}{}", anchor.unwrap_or_default())))
+}

@@ -1,0 +1,127 @@
+//! Old addresses of pages, and what goes before what.
+
+use docs_core::model::{PageId, SiteId, SiteVisibility, SpaceId};
+use poem::http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::{
+    leaks::claims_schema,
+    settings::import,
+    world::{Got, World, token},
+};
+
+async fn change(w: &World, space: &SpaceId, page: &PageId, fields: Value) {
+    let mut change = json!({ "operation": "update_page", "page": page });
+    change.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+    w.edit(space, json!([change])).await;
+}
+
+async fn below(w: &World, space: &SpaceId, parent: &PageId, title: &str) -> PageId {
+    let insert = json!({ "operation": "insert_page", "title": title, "into": parent,
+        "document": { "markdown": "Text." } });
+    w.edit(space, json!([insert])).await.remove(0)
+}
+
+/// A redirect of the site to a page.
+async fn site_redirect(w: &World, site: &SiteId, source: &str, page: &PageId) {
+    let site = w.me().org(&w.org).site(site);
+    let place =
+        site.spaces().list(Default::default(), &Default::default()).await.expect("places").items.remove(0);
+    let new = json!({ "source": source, "destination":
+        { "kind": "site-page", "siteSpaceId": place.id, "pageId": page } });
+    site.redirects().create(serde_json::from_value(new).expect("a redirect")).await.expect("created");
+}
+
+/// Where an answer leads for now.
+fn led(got: &Got) -> &str {
+    assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT, "{got:?}");
+    assert_eq!(got.header("cache-control"), "no-store");
+    got.header("location")
+}
+
+#[tokio::test]
+async fn the_old_address_of_a_page_and_of_those_below_it_leads_to_where_they_are_now() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Text.").await;
+    let second = w.page(&space, "Second", "Text.").await;
+    below(&w, &space, &second, "Below").await;
+    let third = w.page(&space, "Third", "Text.").await;
+    let (_, path) = w.site("Docs", &space).await;
+    assert_eq!(w.get(&format!("{path}other")).await.status, StatusCode::NOT_FOUND);
+    change(&w, &space, &second, json!({ "slug": "zwei" })).await;
+    change(&w, &space, &second, json!({ "into": third })).await;
+    for (old, new) in [
+        ("second", "third/zwei"),
+        ("Second/BELOW", "third/zwei/below"),
+        ("zwei/below/", "third/zwei/below"),
+        ("zwei?a=b&c", "third/zwei?a=b&c"),
+        ("second/below.md", "third/zwei/below.md"),
+    ] {
+        assert_eq!(led(&w.get(&format!("{path}{old}")).await), format!("{path}{new}"), "{old}");
+        w.html(&format!("{path}{new}")).await;
+    }
+    for other in ["other", "second/other", "below"] {
+        assert_eq!(w.get(&format!("{path}{other}")).await.status, StatusCode::NOT_FOUND, "{other}");
+    }
+    // A page that is there goes first.
+    w.page(&space, "Second", "Another one.").await;
+    assert!(w.html(&format!("{path}second")).await.contains("Another one."));
+    assert_eq!(led(&w.get(&format!("{path}second/below")).await), format!("{path}third/zwei/below"));
+}
+
+#[tokio::test]
+async fn redirects_of_a_repository_go_behind_pages_that_moved_and_before_those_of_the_site() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.git.put("SUMMARY.md", "* [Welcome](README.md)\n* [A](a.md)\n* [B](b.md)\n");
+    w.git.put("a.md", "# A\n\n## Äh part\n");
+    w.git.put("b.md", "# B\n\nThe same text.\n");
+    w.git.put(
+        ".gitbook.yaml",
+        "redirects:\n  old/page: a.md#äh-part\n  both: a.md\n  b: a.md\n  start: README.md\n",
+    );
+    import(&w, &space, json!({})).await;
+    let (site, path) = w.site("Docs", &space).await;
+    let pages = w.me().space(&space).content().list_pages(Default::default()).await.expect("pages").pages;
+    let pages = serde_json::to_value(pages).expect("JSON");
+    let b: PageId = pages[2]["id"].as_str().expect("an id").parse().expect("an id");
+    site_redirect(&w, &site, "/both", &b).await;
+    site_redirect(&w, &site, "/site", &b).await;
+    let at = async |old: &str| w.get(&format!("{path}{old}")).await;
+    assert_eq!(led(&at("old/page").await), format!("{path}a#%C3%A4h-part"));
+    assert_eq!(led(&at("start").await), path, "the first page has the address of the site");
+    assert_eq!(led(&at("both").await), format!("{path}a"));
+    assert_eq!(led(&at("site").await), format!("http://docs.test:4000{path}b"));
+    assert!(w.html(&format!("{path}b")).await.contains("The same text."));
+    // What a page left behind goes before what the repository says.
+    w.git.remove("b.md");
+    w.git.put("c.md", "# B\n\nThe same text.\n");
+    w.git.put("SUMMARY.md", "* [Welcome](README.md)\n* [A](a.md)\n* [B](c.md)\n");
+    import(&w, &space, json!({})).await;
+    assert_eq!(led(&at("b").await), format!("{path}c"));
+}
+
+#[tokio::test]
+async fn an_old_address_tells_nobody_of_a_page_that_is_not_shown_to_them() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Text.").await;
+    let secret = w.page(&space, "Secret", "The secret text.").await;
+    below(&w, &space, &secret, "Below").await;
+    let (site, path) = w.site("Docs", &space).await;
+    w.update(&site, json!({ "adaptiveContent": { "enabled": true } })).await;
+    let schema = serde_json::from_value(claims_schema()).expect("a schema");
+    w.me().org(&w.org).site(&site).set_adaptive_schema(schema).await.expect("set");
+    change(&w, &space, &secret, json!({ "slug": "zugedeckt", "condition": "visitor.claims.beta" })).await;
+    w.show(&site, SiteVisibility::Public).await;
+    for old in ["secret", "secret/below", "secret.md"] {
+        let got = w.get(&format!("{path}{old}")).await;
+        assert_eq!(got.status, StatusCode::NOT_FOUND, "{old}");
+        assert!(got.header("location").is_empty() && !got.body.contains("zugedeckt"), "{got:?}");
+    }
+    let claims = token(&w.key(&site).await, &json!({ "beta": true, "exp": w.seconds() + 600 }));
+    let cookie = format!("docs-visitor={claims}");
+    let got = w.ask(Method::GET, &format!("{path}secret/below"), &[("cookie", &cookie)]).await;
+    assert_eq!(led(&got), format!("{path}zugedeckt/below"));
+}
