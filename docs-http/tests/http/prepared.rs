@@ -96,7 +96,7 @@ fn shown(Data(document): Data<&Value>) -> Response {
 async fn a_document_with_one_of_everything_names_something_in_each_path_and_its_bodies_end() {
     let world = World::new().await;
     let document = document(&world);
-    assert!(endless_requests(&world.s.document).contains("Block"));
+    assert!(endless_requests(world.s.document).contains("Block"));
     assert_eq!(endless_requests(&document), std::collections::BTreeSet::new());
     for (template, methods) in document["paths"].as_object().expect("paths") {
         for operation in methods.as_object().expect("operations").values() {

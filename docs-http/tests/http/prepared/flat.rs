@@ -1,5 +1,5 @@
-//! Bodies of requests without the levels that a schema has below itself: programs that make bodies of schemas do not end
-//! with a tree of forty kinds of blocks in blocks.
+//! Bodies of requests without the levels that a schema has below itself: programs that make bodies of schemas do not
+//! end with a tree of forty kinds of blocks in blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
