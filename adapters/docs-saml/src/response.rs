@@ -58,14 +58,10 @@ const MAX_SHOWN: usize = 200;
 
 /// Verifies a response, and reads its assertion.
 pub(crate) fn verify(trust: &SamlTrust, response: &str, now: Timestamp) -> Result<SamlIdentity, SamlRefused> {
-    let text = decode(response)?;
-    let document = parse(&text)?;
-    let root = document.root_element();
-    require_shape(&document)?;
     let clock = Clock(now.time());
-    let answered = check_response(root, trust)?;
-    let signed = signed_assertion(&document, &Key::of_certificate(&trust.certificate)?)?;
-    // From here on, what was signed alone: the document that it came in is looked at no more.
+    let (answered, signed) = signed_part(trust, response)?;
+    // From here on, what was signed alone: the document that it came in is gone, which as a tree takes many times the
+    // memory of its text.
     let signed = parse(&signed)?;
     let assertion = match is(signed.root_element(), ASSERTION, "Assertion") {
         true => signed.root_element(),
@@ -75,6 +71,16 @@ pub(crate) fn verify(trust: &SamlTrust, response: &str, now: Timestamp) -> Resul
         }
     };
     read(assertion, trust, (&answered, &clock))
+}
+
+/// What a response answers, and its assertion or all of it as it was signed.
+fn signed_part(trust: &SamlTrust, response: &str) -> Result<(Option<String>, String), SamlRefused> {
+    let text = decode(response)?;
+    let document = parse(&text)?;
+    require_shape(&document)?;
+    let answered = check_response(document.root_element(), trust)?;
+    let signed = signed_assertion(&document, &Key::of_certificate(&trust.certificate)?)?;
+    Ok((answered, signed))
 }
 
 fn decode(response: &str) -> Result<String, SamlRefused> {

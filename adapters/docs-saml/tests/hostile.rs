@@ -182,6 +182,18 @@ fn a_response_whose_canonical_form_is_many_times_as_long_is_not_written() {
 }
 
 #[test]
+fn a_response_of_small_elements_is_one_tree_at_a_time() {
+    let _alone = alone();
+    let own = Parts::default();
+    let statements = format!("<a>{}</a>{}", "<a b='c'/>=".repeat(3_500), own.statements);
+    let xml = signed_if_xml(&Parts { statements, ..own });
+    let response = BASE64.encode(xml.as_bytes());
+    let (done, peak) = peak_of(|| XmlSaml.verify(&trust("curve"), &response, now().into()));
+    assert_eq!(done.expect("it is signed").email, EMAIL);
+    assert!(peak <= OWN + 12 * response.len(), "{peak} bytes for {}", response.len());
+}
+
+#[test]
 fn a_response_that_chance_has_changed_is_refused_soon_or_says_what_was_signed() {
     let _alone = alone();
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
