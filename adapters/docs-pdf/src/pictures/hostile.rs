@@ -40,6 +40,18 @@ fn a_picture_takes_no_memory_for_more_pixels_than_it_says_it_has() {
     assert!(!read && peak < OWN, "{read}, {peak} bytes");
 }
 
+#[test]
+fn a_picture_of_few_bytes_takes_no_memory_for_millions_of_pixels_that_it_says_it_has() {
+    let mut gif = Cursor::new(Vec::new());
+    RgbaImage::new(8, 8).write_to(&mut gif, ImageFormat::Gif).expect("a picture");
+    let mut gif = gif.into_inner();
+    // The file says that it is 6,144 pixels wide and 4,864 high.
+    (gif[7], gif[9]) = (0x18, 0x13);
+    let fonts = Fonts::default();
+    let (read, peak) = docs_hostile::own_peak_of(|| Read::of(&Bytes::from(gif), &fonts, 1 << 20).is_some());
+    assert!(!read && peak < OWN, "{read}, {peak} bytes");
+}
+
 /// Bytes of memory that any picture may take: it is unpacked, and so is what is made of it for a sheet.
 const PIXELS: usize = 64 << 20;
 /// Bytes of memory that any drawing may take: of at most so many shapes.

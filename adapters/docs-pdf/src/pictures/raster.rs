@@ -19,6 +19,10 @@ const BYTES: usize = 32 << 20;
 const UNPACKED: u64 = 256 << 20;
 const UNPACKED_PIXEL: u64 = 16;
 const UNPACKED_ANY: u64 = 1 << 20;
+/// Most bytes that any picture is unpacked to, and how many more for each of its own: a few bytes may say that they are
+/// millions of pixels.
+const UNPACKED_FREE: u64 = 42 << 20;
+const UNPACKED_BYTE: u64 = 20;
 /// Most pixels across: the width of what is written on a sheet, 200 to the inch.
 const ACROSS: u32 = 1_400;
 /// Most pixels down.
@@ -53,7 +57,8 @@ pub(super) fn read(data: &Bytes, most: usize) -> Option<Read> {
 fn unpack(data: &[u8], format: ImageFormat, pixels: usize) -> Option<DynamicImage> {
     let mut reader = ImageReader::with_format(Cursor::new(data), format);
     let mut limits = Limits::default();
-    limits.max_alloc = Some(UNPACKED.min(UNPACKED_ANY + UNPACKED_PIXEL * pixels as u64));
+    let (of_pixels, of_bytes) = (UNPACKED_PIXEL * pixels as u64, UNPACKED_BYTE * data.len() as u64);
+    limits.max_alloc = Some(UNPACKED.min(UNPACKED_ANY + of_pixels).min(UNPACKED_FREE + of_bytes));
     reader.limits(limits);
     reader.decode().ok()
 }
@@ -78,7 +83,7 @@ fn shape(image: DynamicImage, data: &Bytes, packing: Packing) -> Option<(krilla:
     if fits && is_small && format == ImageFormat::Png && !has_alpha {
         return Some((krilla::image::Image::from_png(bytes.into(), false).ok()?, data.len()));
     }
-    let image = if fits { image } else { image.thumbnail(ACROSS, DOWN) };
+    let image = if fits { image } else { fitted(image) };
     if !has_alpha {
         return packed(image.into_rgb8(), most);
     }
@@ -90,6 +95,12 @@ fn shape(image: DynamicImage, data: &Bytes, packing: Packing) -> Option<(krilla:
         return Some((krilla::image::Image::from_rgba8(pixels.into_raw(), width, height), data.len()));
     }
     packed(on_white(&pixels), most)
+}
+
+/// A picture that fits a sheet, in place of a larger one.
+#[expect(clippy::needless_pass_by_value, reason = "the larger one is gone before anything else is made")]
+fn fitted(image: DynamicImage) -> DynamicImage {
+    image.thumbnail(ACROSS, DOWN)
 }
 
 /// A picture as it is seen on paper.
