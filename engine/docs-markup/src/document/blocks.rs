@@ -8,7 +8,7 @@ use std::{
 use docs_model::Block;
 
 use super::{
-    chunks::{self, Chunk, ChunkKind},
+    chunks::{self, Chunk, ChunkKind, Scanner},
     inlines,
     lines::{self, Line, SPACE},
     normal,
@@ -46,7 +46,8 @@ pub(super) struct TakenNote {
 
 /// Reads a whole text, block by block, without looking whether the blocks read the same together.
 pub(super) fn of(lines: &[Line<'_>]) -> Text {
-    let mut survey = Survey::new(lines);
+    let mut scanner = chunks::each(lines);
+    let mut survey = Survey::new(&mut scanner);
     let marked = std::mem::take(&mut survey.marked);
     let definitions = definitions(&marked);
     let mut reader =
@@ -62,7 +63,7 @@ pub(super) fn of(lines: &[Line<'_>]) -> Text {
     let mut room = Room::new(lines);
     let mut behind = bytes(lines);
     let mut at = 0;
-    for chunk in chunks::each(lines) {
+    for chunk in scanner.again() {
         behind -= bytes(&lines[at..chunk.lines.end]);
         at = chunk.lines.end;
         if let ChunkKind::Note(label, _) = chunk.kind {
@@ -194,9 +195,9 @@ struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    fn new(lines: &[Line<'a>]) -> Self {
+    fn new(scanner: &mut Scanner<'_, 'a>) -> Self {
         let mut survey = Self { is_apart: true, ..Self::default() };
-        for chunk in chunks::each(lines) {
+        for chunk in scanner {
             survey.is_apart &= survey.count == 0 || survey.end < chunk.lines.start;
             survey.count += 1;
             survey.end = chunk.lines.end;

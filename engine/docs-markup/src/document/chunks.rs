@@ -1,6 +1,6 @@
 //! The blocks of Markdown, one level at a time: what is inside a block is cut out and read on its own.
 
-use std::{cell::Cell, collections::HashMap, ops::Range};
+use std::{cell::Cell, collections::HashMap, ops::Range, rc::Rc};
 
 use super::{
     html::{self, DETAILS},
@@ -73,11 +73,13 @@ pub(super) fn read<'a>(lines: &[Line<'a>]) -> Vec<Chunk<'a>> {
 /// Takes lines apart, one chunk at a time.
 pub(super) fn each<'s, 'a>(lines: &'s [Line<'a>]) -> Scanner<'s, 'a> {
     let is_read = work::take(lines);
+    let most = if is_read { weight::most_chunks(lines) } else { 0 };
     Scanner {
         lines,
-        matches: if is_read { pairs::matches(lines) } else { HashMap::new() },
+        matches: Rc::new(if is_read { pairs::matches(lines) } else { HashMap::new() }),
         at: 0,
-        left: if is_read { weight::most_chunks(lines) } else { 0 },
+        most,
+        left: most,
         last_table: lines.iter().rposition(|line| lines::has(&line.text, "</table>")),
         after_definition: 0,
         endless: Cell::new((0, 0)),
@@ -88,9 +90,10 @@ pub(super) fn each<'s, 'a>(lines: &'s [Line<'a>]) -> Scanner<'s, 'a> {
 pub(super) struct Scanner<'s, 'a> {
     lines: &'s [Line<'a>],
     /// Which tags belong together.
-    matches: HashMap<usize, usize>,
+    matches: Rc<HashMap<usize, usize>>,
     at: usize,
-    /// How many chunks there is room for.
+    /// How many chunks there is room for: in all, and behind those that were read.
+    most: usize,
     left: usize,
     /// The last line that closes a table.
     last_table: Option<usize>,
@@ -119,7 +122,19 @@ impl<'a> Iterator for Scanner<'_, 'a> {
     }
 }
 
-impl<'a> Scanner<'_, 'a> {
+impl<'s, 'a> Scanner<'s, 'a> {
+    /// The lines that are taken apart.
+    pub(super) const fn lines(&self) -> &'s [Line<'a>] {
+        self.lines
+    }
+
+    /// Takes the same lines apart from their beginning. What is known of all of them is not looked for again.
+    pub(super) fn again(&self) -> Self {
+        let left = if work::take(self.lines) { self.most } else { 0 };
+        let (matches, endless) = (Rc::clone(&self.matches), Cell::new((0, 0)));
+        Self { matches, at: 0, left, after_definition: 0, endless, ..*self }
+    }
+
     fn chunk(&mut self) -> ChunkKind<'a> {
         let line = &self.lines[self.at];
         let text = &*line.text;
@@ -529,4 +544,19 @@ impl<'a> Scanner<'_, 'a> {
 /// Tells whether a line can be one of a table.
 fn is_row(line: &Line<'_>) -> bool {
     !line.is_blank() && line.text.trim_matches(SPACE) != "|"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_taken_apart_again_with_the_tags_that_were_found_at_first() {
+        let text = "{% hint %}\na\n{% endhint %}\n{% a b='c' ***\n".repeat(9);
+        let lines = lines::split(&text);
+        let (mut first, again) = (each(&lines), each(&lines).again());
+        assert_eq!(first.matches.len(), 9);
+        assert!(Rc::ptr_eq(&first.matches, &first.again().matches));
+        assert!(first.by_ref().map(|chunk| chunk.lines).eq(again.map(|chunk| chunk.lines)));
+    }
 }

@@ -21,8 +21,8 @@ pub(super) fn matches(lines: &[Line<'_>]) -> HashMap<usize, usize> {
 
 /// What a line of a level is part of.
 #[derive(Default)]
-struct Level {
-    finder: Finder,
+struct Level<'s> {
+    finder: Finder<'s>,
     fence: Option<(char, usize)>,
     /// What ends the HTML that has begun.
     html: Option<&'static str>,
@@ -32,8 +32,8 @@ struct Level {
     after_blank: bool,
 }
 
-impl Level {
-    fn line(&mut self, line: &Line<'_>, next: Option<&Line<'_>>) {
+impl<'s> Level<'s> {
+    fn line(&mut self, line: &'s Line<'_>, next: Option<&'s Line<'_>>) {
         let text = &*line.text;
         if let Some((mark, length)) = self.fence {
             if lines::closes_fence(text, mark, length) {
@@ -62,7 +62,7 @@ impl Level {
     }
 
     /// A line that is inside of nothing.
-    fn start(&mut self, (line, next): (&Line<'_>, Option<&Line<'_>>), after_blank: bool) {
+    fn start(&mut self, (line, next): (&'s Line<'_>, Option<&'s Line<'_>>), after_blank: bool) {
         let text = line.text.trim_start_matches(SPACE);
         if let Some(item) = item(&line.text).filter(|_| !is_divider(text)) {
             self.item = Some(item.width);
@@ -87,15 +87,15 @@ impl Level {
 }
 
 #[derive(Default)]
-struct Finder {
+struct Finder<'s> {
     found: HashMap<usize, usize>,
-    open: Vec<(usize, String)>,
+    open: Vec<(usize, &'s str)>,
     /// Where the tags of a name stand among those that are open; those that are no longer open are passed over.
-    places: HashMap<String, Vec<(usize, usize)>>,
+    places: HashMap<&'s str, Vec<(usize, usize)>>,
 }
 
-impl Finder {
-    fn line(&mut self, at: usize, (text, next): (&str, &str)) {
+impl<'s> Finder<'s> {
+    fn line(&mut self, at: usize, (text, next): (&'s str, &'s str)) {
         if let Some(inside) = text.strip_prefix("{%") {
             // The name of a tag may stand on its second line.
             let name = Some(tag::name_of(inside)).filter(|name| !name.is_empty());
@@ -116,15 +116,15 @@ impl Finder {
         }
     }
 
-    fn open(&mut self, at: usize, name: &str) {
-        self.places.entry(name.to_owned()).or_default().push((self.open.len(), at));
-        self.open.push((at, name.to_owned()));
+    fn open(&mut self, at: usize, name: &'s str) {
+        self.places.entry(name).or_default().push((self.open.len(), at));
+        self.open.push((at, name));
     }
 
     fn close(&mut self, at: usize, name: &str) {
         let Some(places) = self.places.get_mut(name) else { return };
         while let Some((place, line)) = places.pop() {
-            if self.open.get(place).is_some_and(|(own, own_name)| *own == line && own_name == name) {
+            if self.open.get(place).is_some_and(|open| *open == (line, name)) {
                 self.open.truncate(place);
                 self.found.insert(line, at);
                 return;

@@ -6,7 +6,7 @@ use docs_model::{Block, BlockKind, Fragment, HeadingData, Inline, InlineKind, Le
 
 use super::{
     blocks::settled,
-    chunks::{self, Chunk, ChunkKind, List},
+    chunks::{self, Chunk, ChunkKind, List, Scanner},
     escape::{InlineContext, squash},
     figures, html,
     inlines::{self, Rules},
@@ -82,8 +82,14 @@ impl<'r> Reader<'r> {
 
     /// The blocks of lines at the level of the reader.
     pub(super) fn level(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
+        self.scanned(chunks::each(lines))
+    }
+
+    /// The same of lines that are being taken apart.
+    pub(super) fn scanned(&mut self, scanner: Scanner<'_, '_>) -> Vec<Block> {
+        let lines = scanner.lines();
         let mut out = Vec::new();
-        for chunk in chunks::each(lines) {
+        for chunk in scanner {
             if self.left == 0 {
                 out.push(verbatim(&lines[chunk.lines.start..]));
                 break;

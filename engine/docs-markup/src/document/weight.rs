@@ -4,7 +4,7 @@
 //! counted here is what such texts were seen to take, so that what is too dense is kept as it is instead.
 
 use super::{
-    chunks::{self, Chunk, ChunkKind},
+    chunks::{self, Chunk, ChunkKind, Scanner},
     lines::{Line, SPACE},
     marks::item,
 };
@@ -94,9 +94,10 @@ pub(super) fn most_chunks(lines: &[Line<'_>]) -> usize {
 }
 
 /// Tells whether there is room for all that lines on their own are.
-pub(super) fn fits(lines: &[Line<'_>]) -> bool {
+pub(super) fn fits(scanner: &mut Scanner<'_, '_>) -> bool {
+    let lines = scanner.lines();
     let mut room = Room::new(lines);
-    chunks::each(lines).all(|chunk| room.take(&chunk, lines))
+    scanner.all(|chunk| room.take(&chunk, lines))
 }
 
 /// The same for the lines of a note, which are there twice: as the note and as what the text has of it.

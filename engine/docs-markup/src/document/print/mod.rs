@@ -491,12 +491,13 @@ pub(super) fn is_nothing(block: &Block) -> bool {
 /// The blocks of a text on its own.
 pub(super) fn alone(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Block>> {
     let lines: Vec<Line<'_>> = lines::split(text);
-    if !weight::fits(&lines) {
+    let mut scanner = chunks::each(&lines);
+    if !weight::fits(&mut scanner) {
         return Some(vec![read::verbatim(&lines)]);
     }
     let mut reader = Reader::alone(&labels.definitions, Notes::known(&labels.known, &labels.notes));
     reader.depth = depth;
-    let blocks = reader.level(&lines);
+    let blocks = reader.scanned(scanner.again());
     (!blocks.is_empty()).then_some(blocks)
 }
 
