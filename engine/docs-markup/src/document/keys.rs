@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fmt::Write,
+    io::Write,
 };
 
 use docs_model::{BASE32, Block, BlockKind, BlockMeta, CellValue, Document, Fragment, Leaf, Node, TextNode};
@@ -30,18 +30,37 @@ pub(super) fn content(block: &Block) -> String {
 
 /// The hash of what a block says, and that of how it is written too.
 pub(super) fn digests(block: &Block) -> (blake3::Hash, blake3::Hash) {
-    let mut whole = Whole(blake3::Hasher::new());
-    // Hashing does not fail.
-    let _ = write!(whole, "{block:?}");
-    (hash(block), whole.0.finalize())
+    let mut whole = Whole { hasher: blake3::Hasher::new(), text: Vec::with_capacity(WHOLE) };
+    // Neither writing a block nor hashing fails.
+    let _ = serde_json::to_writer(&mut whole, block);
+    (hash(block), whole.hasher.update(&whole.text).finalize())
 }
 
-/// Takes the form of a value that tells all of it.
-struct Whole(blake3::Hasher);
+/// Takes a block as JSON, which tells all of it and comes in pieces of few bytes.
+struct Whole {
+    hasher: blake3::Hasher,
+    /// What is not hashed yet.
+    text: Vec<u8>,
+}
+
+/// How many bytes are hashed at once.
+const WHOLE: usize = 4 * 1024;
 
 impl Write for Whole {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        self.0.update(text.as_bytes());
+    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+        if self.text.len() + text.len() > WHOLE {
+            self.hasher.update(&self.text);
+            self.text.clear();
+        }
+        if text.len() > WHOLE {
+            self.hasher.update(text);
+        } else {
+            self.text.extend_from_slice(text);
+        }
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 }
