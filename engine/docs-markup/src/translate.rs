@@ -12,7 +12,7 @@ use docs_model::{
 };
 
 use crate::{
-    document::{Invalid, Source, edited, is_verbatim, print},
+    document::{Invalid, Source, edited, is_verbatim, parse, print, said},
     slug::slugify,
 };
 
@@ -66,34 +66,51 @@ pub fn translated(document: &Document, mut translation: impl FnMut(&str) -> Opti
 /// translated keep their bytes; those that cannot be written with their translation stay as they are, and so does a
 /// text that would be too long for a page.
 #[must_use]
-pub fn translated_markdown(markdown: &str, translation: impl FnMut(&str) -> Option<String>) -> String {
-    let source = Source::new(markdown);
-    let after = translated(&source.document, translation);
-    let written = written(&source, markdown, after);
+pub fn translated_markdown(markdown: &str, mut translation: impl FnMut(&str) -> Option<String>) -> String {
+    let mut source = Source::new(markdown);
+    let before = said(&source.document);
+    // There is one tree at a time: of the one before, what its blocks said is left.
+    let mut after = std::mem::replace(&mut source.document, Document::new(Vec::new()));
+    Walk { act: &mut translation }.blocks(&mut after.nodes);
+    let written = written((&source, markdown), &before, after);
     written.ok().filter(|text| check_page_size(text).is_ok()).unwrap_or_else(|| markdown.to_owned())
 }
 
 /// The text of a document in place of one that was read, with those of its new blocks that can be written.
-fn written(source: &Source<'_>, markdown: &str, after: Document) -> Result<String, Invalid> {
-    if let Ok(Some(text)) = edited(source, markdown, &after) {
+fn written(read: (&Source<'_>, &str), before: &[String], mut after: Document) -> Result<String, Invalid> {
+    if let Ok(Some(text)) = edited(read, before, &after) {
         return Ok(text);
     }
-    let (after, is_all) = with_what_prints(&source.document, after);
-    let again = if is_all { None } else { edited(source, markdown, &after)? };
-    again.map_or_else(|| print(&after), Ok)
-}
-
-/// A document with those of its new blocks that can be written; tells whether all can.
-fn with_what_prints(before: &Document, mut after: Document) -> (Document, bool) {
-    let prints = |block: &Block| print(&Document::new(vec![block.clone()])).is_ok();
-    let mut is_all = true;
-    for (old, new) in before.nodes.iter().zip(&mut after.nodes) {
-        if old != new && !prints(new) {
-            new.clone_from(old);
-            is_all = false;
+    let lost = without_print(before, &mut after);
+    if !lost.is_empty() {
+        let mut old = parse(read.1);
+        for at in lost {
+            if let (Some(old), Some(new)) = (old.nodes.get_mut(at), after.nodes.get_mut(at)) {
+                std::mem::swap(old, new);
+            }
+        }
+        drop(old);
+        if let Some(text) = edited(read, before, &after)? {
+            return Ok(text);
         }
     }
-    (after, is_all)
+    print(&after)
+}
+
+/// Which blocks of a document say something else than before and cannot be written.
+fn without_print(before: &[String], after: &mut Document) -> Vec<usize> {
+    let now = said(after);
+    let is_new = |at: &usize| before.get(*at) != now.get(*at);
+    let mut prints = |at: usize| {
+        // Each is a document of its own, without being there twice.
+        let Some(block) = after.nodes.get_mut(at) else { return true };
+        let mut alone =
+            Document::new(vec![std::mem::replace(block, Block::new(BlockKind::Divider {}, Vec::new()))]);
+        let prints = print(&alone).is_ok();
+        alone.nodes.pop().into_iter().for_each(|own| *block = own);
+        prints
+    };
+    (0..now.len()).filter(is_new).filter(|at| !prints(*at)).collect()
 }
 
 /// A title or another text without form as a segment; `None` where there is nothing to translate.

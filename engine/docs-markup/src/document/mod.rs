@@ -146,13 +146,23 @@ pub fn update(old: &str, new: &Document) -> Result<String, Invalid> {
     source::update_closely(old, new)
 }
 
-/// The same for a text that was read; `None` where what changed and what did not read as one, side by side.
+/// The same for a text that was read, of which there has to be no more than what each of its blocks said; `None` where
+/// what changed and what did not read as one, side by side.
 ///
 /// # Errors
 ///
 /// As [`print()`].
-pub(crate) fn edited(source: &Source<'_>, old: &str, new: &Document) -> Result<Option<String>, Invalid> {
-    source::edited(source, old, new)
+pub(crate) fn edited(
+    read: (&Source<'_>, &str),
+    before: &[String],
+    new: &Document,
+) -> Result<Option<String>, Invalid> {
+    source::edited(read, before, new)
+}
+
+/// What each block of a document says: some characters that tell one from another.
+pub(crate) fn said(document: &Document) -> Vec<String> {
+    source::said(document)
 }
 
 /// Writes what readers are shown of a text in place of it. Blocks that say what they said keep their bytes, all others

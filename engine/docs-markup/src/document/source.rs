@@ -114,14 +114,23 @@ pub(super) fn update_closely(old: &str, new: &Document) -> Result<String, Invali
 /// The text of a new document: blocks that say what they said keep their bytes, and so does what stands between two
 /// such blocks.
 pub(super) fn update(old: &str, new: &Document) -> Result<String, Invalid> {
-    edited(&Source::new(old), old, new)?.map_or_else(|| super::print(new), Ok)
+    let source = Source::new(old);
+    edited((&source, old), &said(&source.document), new)?.map_or_else(|| super::print(new), Ok)
 }
 
-/// The text of a new document in place of one that was read; `None` where it does not read as the document, because
-/// what was printed and what was kept read as one.
-pub(super) fn edited(source: &Source<'_>, old: &str, new: &Document) -> Result<Option<String>, Invalid> {
-    let before: Vec<String> = source.document.nodes.iter().map(keys::content).collect();
-    let after: Vec<String> = new.nodes.iter().map(keys::content).collect();
+/// What each block of a document says: some characters that tell one from another.
+pub(super) fn said(document: &Document) -> Vec<String> {
+    document.nodes.iter().map(keys::content).collect()
+}
+
+/// The text of a new document in place of one that was read, of which there has to be no more than what each of its
+/// blocks said; `None` where it does not read as the document, because what was printed and what was kept read as one.
+pub(super) fn edited(
+    (source, old): (&Source<'_>, &str),
+    before: &[String],
+    new: &Document,
+) -> Result<Option<String>, Invalid> {
+    let after = said(new);
     if before == after {
         return Ok(Some(old.to_owned()));
     }
@@ -129,7 +138,7 @@ pub(super) fn edited(source: &Source<'_>, old: &str, new: &Document) -> Result<O
         // Notes have numbers in the order of the text, so that all of it changes.
         return super::print(new).map(Some);
     }
-    let kept = kept(&before, &after, source);
+    let kept = kept(before, &after, source);
     let mut printer = Printer::new(&new.nodes);
     let mut out = Written { text: String::new(), end: line_end(old) };
     let mut last: Option<usize> = None;

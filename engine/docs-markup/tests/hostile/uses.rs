@@ -16,6 +16,17 @@ fn what_is_made_of_repeated_constructs_takes_memory_that_follows_their_bytes() {
     docs_hostile::run_among_others(PARSERS);
 }
 
+#[test]
+fn a_text_is_one_tree_at_a_time_while_it_is_translated() {
+    let text = "</div>\n\n[a](b)<img src=\"a\">[c d](b)<img src=\"a\">\n\n".repeat(1_000);
+    let (read, reading) = docs_hostile::own_peak_of(|| document::parse(&text));
+    let (copy, tree) = docs_hostile::own_peak_of(|| read.clone());
+    drop((read, copy));
+    let ((), peak) = docs_hostile::own_peak_of(|| translate(&text));
+    // What is written is read while the tree that it was written of is there.
+    assert!(peak <= reading + tree + tree / 2, "{peak} bytes, {reading} to read it, {tree} for the tree");
+}
+
 const PARSERS: &[Parser] = &[
     Parser {
         name: "rewritten links",

@@ -39,7 +39,7 @@ fn a_block_whose_lines_stand_before_those_of_the_block_before_it_keeps_its_bytes
     source.ranges.swap(0, 1);
     let mut new = source.document.clone();
     new.nodes[3] = parse("New.").nodes.remove(0);
-    let written = source::edited(&source, old, &new).unwrap();
+    let written = source::edited((&source, old), &source::said(&source.document), &new).unwrap();
     assert_eq!(written.as_deref(), Some("Three.\n\nOne   \ntwo.\n\nfour\n====\n\nNew.\n"));
 }
 
