@@ -33,14 +33,16 @@ pub(super) struct Surroundings {
 
 /// Text with as few escapes as it needs.
 pub(super) fn text(out: &mut String, text: &str, around: Surroundings) {
-    let chars: Vec<(usize, char)> = text.char_indices().collect();
+    out.reserve(text.len());
     let mut line_start = around.is_first && around.context == InlineContext::Lines;
     let mut is_edge = around.is_first;
     let mut ends = Ends::of(text);
-    for (index, (at, c)) in chars.iter().copied().enumerate() {
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
         let rest = &text[at..];
-        let next = chars.get(index + 1).map(|(_, c)| *c).or(around.next);
-        let is_end = around.is_last && index + 1 == chars.len();
+        let following = chars.peek().map(|(_, c)| *c);
+        let next = following.or(around.next);
+        let is_end = around.is_last && following.is_none();
         let mut is_tag = || ends.may_follow(at) && Tag::read(rest).is_some();
         match c {
             '\n' => {
@@ -205,5 +207,12 @@ pub(super) fn title(text: &str) -> String {
 
 /// What differs only in white space is the same.
 pub(super) fn squash(text: &str) -> String {
-    text.split([' ', '\t', '\n']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    let mut out = String::with_capacity(text.len());
+    for word in text.split([' ', '\t', '\n']).filter(|word| !word.is_empty()) {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
 }
