@@ -205,14 +205,11 @@ pub(super) fn title(text: &str) -> String {
     out
 }
 
-/// What differs only in white space is the same.
-pub(super) fn squash(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for word in text.split([' ', '\t', '\n']).filter(|word| !word.is_empty()) {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
-    }
-    out
+/// Tells whether two texts differ only in white space.
+pub(super) fn is_alike(a: &str, b: &str) -> bool {
+    words(a).eq(words(b))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split([' ', '\t', '\n']).filter(|word| !word.is_empty())
 }

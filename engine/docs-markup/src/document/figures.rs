@@ -7,7 +7,7 @@ use docs_model::{
 
 use super::{
     atoms::picture_parts,
-    escape::squash,
+    escape,
     html::{self, Element, Html, Open},
     lines::{self, Line},
     print,
@@ -40,7 +40,7 @@ pub(super) fn block(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) ->
     };
     let bare = spelling::bare(&block);
     let usual = print::block_alone(&bare);
-    if usual.is_some_and(|usual| squash(&usual) == squash(source)) {
+    if usual.is_some_and(|usual| escape::is_alike(&usual, source)) {
         block = Block { spelling: block.spelling.take().filter(|own| own == "<p>"), ..bare };
     } else if matches!(block.kind, BlockKind::Images { .. } | BlockKind::Drawing { .. }) {
         block = Block { spelling: Some(source.to_owned()), ..bare };
@@ -436,7 +436,7 @@ pub(super) fn expandable(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<
     let mut title = paragraph(spelling::without(&nodes));
     let usual = print::rich(&title.nodes, &before);
     let inner: String = element.children.iter().map(Html::source).collect();
-    if usual.is_none_or(|usual| squash(&usual) != squash(&inner)) {
+    if usual.is_none_or(|usual| !escape::is_alike(&usual, &inner)) {
         title.nodes = nodes;
     }
     let body = reader.inside(&lines[count..]);

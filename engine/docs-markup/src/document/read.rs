@@ -7,7 +7,7 @@ use docs_model::{Block, BlockKind, Fragment, HeadingData, Inline, InlineKind, Le
 use super::{
     blocks::settled,
     chunks::{self, Chunk, ChunkKind, List, Scanner},
-    escape::{InlineContext, squash},
+    escape::{self, InlineContext},
     figures, html,
     inlines::{self, Rules},
     lines::{self, Line, SPACE},
@@ -400,7 +400,7 @@ fn settle(nodes: Vec<Node>, text: &str, (context, taken): (InlineContext, &Label
     let usual = spelling::labelled(&nodes);
     let mut labels = Labels::default().at(taken);
     let is_usual = write_inlines(&usual, (Mode::Labelled, context), &mut labels)
-        .is_some_and(|written| squash(&written) == squash(text));
+        .is_some_and(|written| escape::is_alike(&written, text));
     if is_usual {
         drop(nodes);
         spelling::compact(usual)

@@ -103,6 +103,11 @@ pub(super) fn reduced(nodes: Vec<Node>) -> Vec<Node> {
 }
 
 fn reduce_leaf(leaf: &mut Leaf) {
+    let is_edge = leaf.text.starts_with(char::is_whitespace) || leaf.text.ends_with(char::is_whitespace);
+    let is_plain = || leaf.text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | ',' | '.'));
+    if leaf.spelling.is_none() || is_edge || !is_plain() {
+        return;
+    }
     let is_code = leaf.marks.iter().any(|mark| mark.kind == MarkKind::Code);
     let around = Surroundings {
         context: InlineContext::Lines,
@@ -115,9 +120,7 @@ fn reduce_leaf(leaf: &mut Leaf) {
     if !is_code {
         escape::text(&mut usual, &leaf.text, around);
     }
-    let is_edge = leaf.text.starts_with(char::is_whitespace) || leaf.text.ends_with(char::is_whitespace);
-    let plain = leaf.text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | ',' | '.'));
-    leaf.spelling.take_if(|spelling| *spelling == usual && plain && !is_edge);
+    leaf.spelling.take_if(|spelling| *spelling == usual);
 }
 
 fn reduce_inline(inline: &mut Inline) {

@@ -8,7 +8,7 @@ use docs_model::{
 };
 
 use super::{
-    escape::{InlineContext, squash},
+    escape::{self, InlineContext},
     figures::{read_word, rich_blocks},
     html::{self, Element, Html},
     lines::Line,
@@ -144,7 +144,7 @@ fn respell(block: Block, element: &Element<'_>) -> Block {
     let own = Some(element.open.source.to_owned());
     let source = element.source();
     let is_same =
-        |block: &Block| print::block_alone(block).is_some_and(|written| squash(&written) == squash(&source));
+        |block: &Block| print::block_alone(block).is_some_and(|written| escape::is_alike(&written, &source));
     if is_same(&bare) {
         return bare;
     }

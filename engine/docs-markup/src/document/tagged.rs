@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{
     chunks::{self, Chunk, ChunkKind},
-    escape::squash,
+    escape,
     figures::{length, read_word},
     lines::{self, Line, SPACE},
     print,
@@ -30,12 +30,12 @@ pub(super) fn blocks(
     {
         if block.kind.form().is_container() {
             let usual = print::opening(&block);
-            block.spelling = (usual.as_deref().map(squash) != Some(squash(text)))
+            block.spelling = (!usual.is_some_and(|usual| escape::is_alike(&usual, text)))
                 .then(|| text.trim_matches(SPACE).to_owned());
         } else {
             let written = lines::join(own);
             let usual = print::block_alone(&spelling::bare(&block));
-            block.spelling = (usual.as_deref().map(squash) != Some(squash(&written)))
+            block.spelling = (!usual.is_some_and(|usual| escape::is_alike(&usual, &written)))
                 .then(|| written.trim_matches(SPACE).to_owned());
         }
         return vec![block];
@@ -234,8 +234,8 @@ fn parts(reader: &mut Reader<'_>, whole: BlockKind, (own, inner): (BlockTag, &[L
         reader.left = reader.left.saturating_sub(1);
         let mut block = Block::new(kind, nodes(reader.inside(&inner[inside.clone()])));
         let usual = print::opening(&block);
-        block.spelling =
-            (usual.as_deref().map(squash) != Some(squash(text))).then(|| text.trim_matches(SPACE).to_owned());
+        block.spelling = (!usual.is_some_and(|usual| escape::is_alike(&usual, text)))
+            .then(|| text.trim_matches(SPACE).to_owned());
         out.push(block);
     }
     Some(Block::new(whole, nodes(out)))

@@ -27,6 +27,15 @@ fn a_text_is_one_tree_at_a_time_while_it_is_translated() {
     assert!(peak <= reading + tree + tree / 2, "{peak} bytes, {reading} to read it, {tree} for the tree");
 }
 
+#[test]
+fn text_is_written_without_a_list_of_its_characters() {
+    let text = "a - b! ".repeat(5_000);
+    let read = document::parse(text.trim_end());
+    let (written, peak) = docs_hostile::own_peak_of(|| document::print(&read));
+    assert_eq!(written.as_deref(), Ok(format!("{}\n", text.trim_end()).as_str()));
+    assert!(peak <= 15 * text.len(), "{peak} bytes for {}", text.len());
+}
+
 const PARSERS: &[Parser] = &[
     Parser {
         name: "rewritten links",
