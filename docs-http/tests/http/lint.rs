@@ -186,7 +186,6 @@ fn a_schema_that_breaks_a_rule_is_noticed() {
     }
 }
 
-/// What a request may not be is told where a schema can tell it.
 /// Notes the patterns of the texts in a schema and all within it; what it refers to is looked at once.
 fn patterns<'d>(
     (document, at): (&'d Value, &str),
@@ -230,6 +229,12 @@ async fn texts_of_requests_say_that_they_hold_no_nul() {
     }
     assert!(found.contains_key("^[A-Za-z0-9_-]+$"), "cursors: {found:?}");
     assert!(found.values().sum::<usize>() > 300 && seen.len() > 50, "{found:?}");
+    for pattern in found.keys() {
+        let rule = jsonschema::validator_for(&json!({ "pattern": pattern })).expect("a schema");
+        for text in ["\0", "a\0b", "\0a", "https://a.example/\0"] {
+            assert!(!rule.is_valid(&json!(text)), "{pattern} takes {text:?}");
+        }
+    }
 }
 
 /// Prints the errors that the linter finds in what it is given, a line for each, and that it came to an end.

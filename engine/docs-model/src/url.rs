@@ -4,11 +4,11 @@ use super::formed_text::formed_text;
 
 /// The pattern of an absolute http or https URL.
 #[cfg(feature = "schema")]
-const WEB_URL: &str = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#]\S*$";
+const WEB_URL: &str = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s\u0000/\\?#][^\s\u0000]*$";
 
 /// The same, or nothing.
 #[cfg(feature = "schema")]
-pub(crate) const WEB_URL_OR_EMPTY: &str = r"^([Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#]\S*)?$";
+pub(crate) const WEB_URL_OR_EMPTY: &str = r"^([Hh][Tt][Tt][Pp][Ss]?://[^\s\u0000/\\?#][^\s\u0000]*)?$";
 
 formed_text! {
     /// An absolute http or https URL.
