@@ -37,7 +37,7 @@ use crate::{
     model::{JobId, Timestamp},
     store::{
         FeedPos,
-        jobs::{self, Audience, NewJob},
+        jobs::{self, Audience, NewJob, PutOff},
         records::{JobLine, JobRecord},
         topic,
     },
@@ -86,7 +86,16 @@ pub(super) trait Job: Serialize + DeserializeOwned + Send + Sync {
         let payload = serde_json::to_value(self).map_err(Error::internal)?;
         let (id, subject) = (id.clone(), subject.to_string());
         let audience = Audience::Operator;
-        Ok(NewJob { id, kind: Self::KIND, payload, subject, audience, lane: None, due: now })
+        Ok(NewJob {
+            id,
+            kind: Self::KIND,
+            payload,
+            subject,
+            audience,
+            lane: None,
+            put_off: PutOff::Holds,
+            due: now,
+        })
     }
 }
 

@@ -80,7 +80,7 @@ pub const LIMITS: &[LimitGroup] = &[
                 model::MAX_PAGE_BYTES as u64,
             ),
             count("Links of a page that are followed", markdown::MAX_LINKS),
-            count("Old paths of pages that lead on in a space", MAX_MOVED as usize),
+            count("Places that pages of a space have left, from which old paths lead on", MAX_MOVED as usize),
             count("Pages of a Git import or export", gitsync::MAX_PAGES),
             count("Pages of an import from the web", import::gather::MAX_PAGES),
             count("Files of an import from the web", import::gather::MAX_FILES),

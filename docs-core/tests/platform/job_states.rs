@@ -27,7 +27,7 @@ use docs_core::{
         Entity as _, Key, Logged, Mode, Operation, PageRequest, Receipt, Store, Tx,
         jobs::{
             self, Audience, BeginJob, ClaimJob, Claimed, FinishJob, JobEnd, JobOutcome, LEASE, MAX_LISTED,
-            MAX_STARTS, NewJob, RenewJob, TellProgress,
+            MAX_STARTS, NewJob, PutOff, RenewJob, TellProgress,
         },
         records::{JobRecord, JobState as Stored},
         run,
@@ -109,6 +109,7 @@ impl Desk {
             subject: "subject".to_owned(),
             audience: Audience::Subject { by: None, same: Some("same".to_owned()) },
             lane: in_lane.then(|| ("lane".to_owned(), self.now())),
+            put_off: if self.made.is_multiple_of(2) { PutOff::Yields } else { PutOff::Holds },
             due: self.now(),
         }
     }

@@ -8,7 +8,7 @@ use docs_core::{
     ports::Clock,
     store::{
         Logged, Mode, Receipt, Tx,
-        jobs::{self, Audience, ClaimJob, Claimed, FinishJob, JobEnd, JobOutcome, LEASE, NewJob},
+        jobs::{self, Audience, ClaimJob, Claimed, FinishJob, JobEnd, JobOutcome, LEASE, NewJob, PutOff},
         records::{JobLine, JobRecord, JobState},
         run,
     },
@@ -28,6 +28,7 @@ async fn add(w: &World, id: &str, lane: Option<(&str, u64)>) {
         subject: "test".to_owned(),
         audience: Audience::Operator,
         lane: lane.map(|(lane, seconds)| (lane.to_owned(), at(seconds))),
+        put_off: PutOff::Holds,
         due: now,
     };
     jobs::enqueue(&mut tx, now, job).await.expect("enqueued");

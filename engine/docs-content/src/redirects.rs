@@ -9,7 +9,7 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
 };
 
 use bytes::Bytes;
@@ -109,20 +109,26 @@ impl Content {
     }
 }
 
-/// The page at a path, as it is or as it was.
+/// The page at a path, as it is or as it was. A page is looked at once for each segment of the path.
 fn walk(session: &Session<'_>, root: &Hash, path: &str) -> Step<Option<Moved>> {
     let slugs: Vec<&str> = path.split('/').collect();
     // The last one is next: what stands there now goes before what did.
     let mut todo: Vec<(Option<PageId>, usize)> = vec![(None, 0)];
+    let mut seen = HashSet::new();
+    let mut room = MAX_STEPS;
     for _ in 0..MAX_STEPS {
         let Some((at, level)) = todo.pop() else { break };
+        if !seen.insert((at.clone(), level)) {
+            continue;
+        }
         let Some(slug) = slugs.get(level) else {
             match at.map(|id| found(session, root, id, None)).transpose()?.flatten() {
                 None => continue,
                 found => return Ok(found),
             }
         };
-        let left = left_at(session, root, at.as_ref(), slug)?;
+        let left = left_at(session, root, (at.as_ref(), slug), room)?;
+        room -= left.len();
         let holder = read::holder(session, root, at.as_ref(), slug)?;
         todo.extend(left.into_iter().rev().chain(holder).map(|page| (Some(page), level + 1)));
     }
@@ -143,11 +149,16 @@ fn found(session: &Session<'_>, root: &Hash, id: PageId, anchor: Option<String>)
     Ok(entry.map(|entry| Moved { id, entry, anchor }))
 }
 
-/// The pages that have left a place, the last one first.
-fn left_at(session: &Session<'_>, root: &Hash, parent: Option<&PageId>, slug: &str) -> Step<Vec<PageId>> {
+/// The pages that have left a place, the last one first; of more than `most` some.
+fn left_at(
+    session: &Session<'_>,
+    root: &Hash,
+    (parent, slug): (Option<&PageId>, &str),
+    most: usize,
+) -> Step<Vec<PageId>> {
     let (from, to) = keys::moved_from(parent, slug).below();
     let mut left = Vec::new();
-    for (key, value) in map::range(session, root, &Range::new(from, to))? {
+    for (key, value) in map::range(session, root, &Range::new(from, to).limit(most))? {
         left.push((Reverse(decode::<Trace>(&key, &value)?), keys::id::<PageId>(&key)?));
     }
     left.sort();

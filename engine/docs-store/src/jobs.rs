@@ -15,7 +15,7 @@ use docs_model::{
 };
 use serde_json::Value as Json;
 
-pub use self::record::{JobLine, JobOutcome, JobRecord, JobState, SUBJECTS};
+pub use self::record::{JobLine, JobOutcome, JobRecord, JobState, PutOff, SUBJECTS};
 use super::{Entity, Key, Operation, Scan, StoreError, StoreResult, Tx, key, topic};
 
 /// How long a worker has a job before others may take it over, unless an operator says otherwise; workers renew at a
@@ -58,6 +58,8 @@ pub struct NewJob {
     pub audience: Audience,
     /// The lane, and the place in it.
     pub lane: Option<(String, Timestamp)>,
+    /// What it is to the others of its lane while it waits to be tried again.
+    pub put_off: PutOff,
     /// When to start.
     pub due: Timestamp,
 }
@@ -124,8 +126,8 @@ async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJ
         None => None,
     };
     let state = match &head {
-        // An earlier event goes before one whose job has not started.
-        Some(head) if head.state == JobState::Queued && lane_at < head.lane_at => {
+        // An earlier event goes before one whose job has not started, and any before one that yields.
+        Some(head) if head.state == JobState::Queued && (lane_at < head.lane_at || yields(head)) => {
             tx.put(&**head, JobRecord { state: JobState::Waiting, ..JobRecord::clone(head) })?;
             JobState::Queued
         }
@@ -144,6 +146,7 @@ async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJ
         same,
         lane,
         lane_at,
+        put_off: job.put_off,
         state,
         due: lease.filter(|_| runs).map_or(job.due, |lease| end_of(now, lease)),
         attempt: u32::from(runs),
@@ -391,42 +394,30 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
             });
         }
     }
-    end_as(tx, &job, ended, run.now).await?;
-    Ok(true)
-}
-
-/// Stores what became of a job, and hands its lane on where it has ended.
-async fn end_as(tx: &mut Tx, job: &JobRecord, mut ended: JobRecord, now: Timestamp) -> StoreResult<()> {
     if ended.has_ended() {
-        ended.ended_at = Some(now);
+        ended.ended_at = Some(run.now);
     }
-    let ended = tx.put(job, ended)?;
-    if let Some(lane) = ended.lane.as_ref().filter(|_| ended.has_ended())
-        && let Some(next) = head_of(tx, lane).await?
+    let lane = ended.lane.clone();
+    let next = match &lane {
+        Some(lane) => next_untried(tx, lane).await?,
+        None => None,
+    };
+    if yields(&ended) && next.is_some() {
+        ended.state = JobState::Waiting;
+    }
+    let ended = tx.put(&*job, ended)?;
+    if ended.state != JobState::Queued
+        && let Some(lane) = &lane
+        && let Some(next) = match next {
+            Some(next) => Some(next),
+            None => head_of(tx, lane).await?,
+        }
     {
         tx.put(&*next, JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) })?;
     }
     // Whoever waits for the lane, or for the job's new time, looks again.
-    tx.feed(topic::JOBS, JobRecord::at(&job.id));
-    Ok(())
-}
-
-/// Ends the first job of a lane where it is of a kind, has failed, and waits to be tried again: one that was asked for
-/// since need not wait for it.
-///
-/// # Errors
-/// The store's.
-pub async fn give_up_first(tx: &mut Tx, lane: &str, kind: &str, now: Timestamp) -> StoreResult<()> {
-    let first = head_of(tx, lane).await?.filter(|job| job.kind == kind);
-    let Some(job) = first.filter(|job| job.state == JobState::Queued && job.attempt > 0) else {
-        return Ok(());
-    };
-    let mut ended = JobRecord::clone(&job);
-    let why = job.log.last().map_or("it was broken off", |line| &line.text);
-    ended.error = Some(cut(&format!("given up for a later one: {why}")));
-    ended.failure = Some(ErrorKind::Unavailable);
-    ended.state = JobState::Failed;
-    end_as(tx, &job, ended, now).await
+    tx.feed(topic::JOBS, JobRecord::at(&run.job.id));
+    Ok(true)
 }
 
 /// Refuses a transaction of a run that was taken over.
@@ -523,6 +514,22 @@ async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRe
         first = first.or(Some(job));
     }
     Ok(first)
+}
+
+/// Tells whether a job waits to be tried again, and those go first that were not tried yet.
+fn yields(job: &JobRecord) -> bool {
+    job.state == JobState::Queued && job.attempt > 0 && job.put_off == PutOff::Yields
+}
+
+/// The first job of a lane that waits and was never tried.
+async fn next_untried(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+    for (row, _) in tx.below(&JobRecord::of_lane(lane), JOB_LANE_AHEAD).await? {
+        let job = tx.get::<JobRecord>(&JobRecord::named_by(&row)).await?;
+        if let Some(job) = job.filter(|job| job.state == JobState::Waiting && job.attempt == 0) {
+            return Ok(Some(job));
+        }
+    }
+    Ok(None)
 }
 
 fn add_log(job: &mut JobRecord, lines: &[JobLine]) {

@@ -24,7 +24,7 @@ use crate::{
     ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, RepoEntryKind},
     store::{
         Operation, Tx,
-        jobs::{self, Audience, NewJob},
+        jobs::{self, Audience, NewJob, PutOff},
         records::{ContentPlaces, GitState, RevisionRecord, SpaceRecord, git_source},
     },
 };
@@ -467,9 +467,8 @@ where
         let event_at = told.unwrap_or(self.now.max(applied.unwrap_or(self.now)));
         let job = self.payload.about(&self.id, space, self.now)?;
         let audience = Audience::Subject { by: Some(self.payload.by.clone()), same: None };
-        let lane = lane(space);
-        jobs::give_up_first(tx, &lane, job.kind, self.now).await?;
-        jobs::enqueue(tx, self.now, NewJob { audience, lane: Some((lane, event_at)), ..job }).await
+        let lane = Some((lane(space), event_at));
+        jobs::enqueue(tx, self.now, NewJob { audience, lane, put_off: PutOff::Yields, ..job }).await
     }
 }
 

@@ -75,6 +75,27 @@ fn the_old_path_of_a_page_and_of_all_below_it_leads_on_by_one_entry() {
 }
 
 #[test]
+fn an_old_path_round_pages_that_stood_below_each_other_comes_to_an_end() {
+    let (content, root) = four();
+    let edits = [
+        slugged(1, "s"),
+        into(1, Some(2)),
+        into(1, None),
+        slugged(1, "uno"),
+        slugged(2, "s"),
+        into(2, Some(1)),
+        into(2, None),
+    ];
+    let root = after(&content, root, &edits);
+    let round = |times: usize, end: &str| format!("one/{}{end}", "s/".repeat(times));
+    assert_eq!(leads(&content, root, &round(1, "")), Some(id(2)));
+    assert_eq!(leads(&content, root, &round(2, "three")), Some(id(3)));
+    for times in [2, 3, 100, 5_000] {
+        assert_eq!(leads(&content, root, &round(times, "none")), None, "{times}");
+    }
+}
+
+#[test]
 fn a_page_that_stands_at_a_path_goes_before_one_that_did_and_the_last_of_those_before_others() {
     let (content, root) = four();
     let root = after(&content, root, &[slugged(3, "3"), insert(id(5), Some(id(1)), None, "Three")]);

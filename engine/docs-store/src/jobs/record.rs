@@ -42,6 +42,17 @@ impl JobState {
     }
 }
 
+/// What a job that failed, and waits to be tried again, is to the others of its lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PutOff {
+    /// They wait for it.
+    #[default]
+    Holds,
+    /// Those that were not tried yet go first.
+    Yields,
+}
+
 /// A background job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
@@ -67,6 +78,9 @@ pub struct JobRecord {
     pub lane: Option<String>,
     /// The place in its lane: the time of the event behind the job.
     pub lane_at: Timestamp,
+    /// What it is to the others of its lane while it waits to be tried again.
+    #[serde(default)]
+    pub put_off: PutOff,
     /// Where it stands.
     pub state: JobState,
     /// When it is due: to start, or, while it runs, to be taken over.
