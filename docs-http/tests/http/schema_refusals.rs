@@ -165,6 +165,11 @@ fn forms() -> Vec<Row> {
             entries(json!({ "term": "a", "translations": { "de": "b" } })),
         ),
         ("setGlossary", keep(" a"), keep("ä")),
+        (
+            "setGlossary",
+            entries(json!({ "term": "a", "translations": { "de": "⟦b" } })),
+            entries(json!({ "term": "a", "translations": { "de": "b c" } })),
+        ),
         ("updateOrganizationSAMLProvider", json!({ "entityID": "a\tb" }), json!({ "entityID": "a b" })),
         ("setGlossary", keep("a "), keep("a, b")),
         ("setGlossary", keep("a\nb"), keep("a\tb")),

@@ -259,7 +259,8 @@ const TERM: &str = r"^(?!\s)(?!.*\s$)[^\u0000\n\u27e6\u27e7]+$";
 #[cfg(feature = "schema")]
 fn by_language(schema: &mut schemars::Schema) {
     let Some(object) = schema.as_object_mut() else { return };
-    let Some(of_each) = object.insert("additionalProperties".to_owned(), false.into()) else { return };
+    let Some(mut of_each) = object.insert("additionalProperties".to_owned(), false.into()) else { return };
+    of_each["pattern"] = TERM.into();
     let named = TranslationLanguage::ALL.iter().filter_map(|language| {
         let name = serde_json::to_value(language).ok()?;
         Some((name.as_str()?.to_owned(), of_each.clone()))
