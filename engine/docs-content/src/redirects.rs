@@ -306,7 +306,7 @@ fn left(session: &Session<'_>, root: &Hash, departed: &[Departure]) -> Step<Vec<
 }
 
 /// The changes that keep traces, of which there are at most so many: where there is no room, those go that lead nowhere
-/// or are not needed, and if that is not enough, the rest of the new ones is not kept.
+/// or are not needed, and if that is not enough, the oldest, some more than needed so that the next edits find room.
 fn bounded(session: &Session<'_>, root: &Hash, traces: &Traces, most: u64) -> Step<BTreeMap<Key, Change>> {
     let wanted: Vec<&Key> = traces.keys().collect();
     let known = map::get_many(session, root, &wanted)?;
@@ -319,6 +319,14 @@ fn bounded(session: &Session<'_>, root: &Hash, traces: &Traces, most: u64) -> St
         changes.extend(spent.into_iter().filter(|key| !traces.contains_key(key)).map(|key| (key, None)));
         room += changes.len() as u64;
     }
+    if new > room {
+        let wanted = usize::try_from(new - room + most / 10).unwrap_or(usize::MAX);
+        let is_kept = |key: &Key| !traces.contains_key(key) && !changes.contains_key(key);
+        let oldest = oldest(session, root, is_kept)?;
+        let went = changes.len();
+        changes.extend(oldest.into_iter().take(wanted).map(|key| (key, None)));
+        room += (changes.len() - went) as u64;
+    }
     for ((key, trace), known) in traces.iter().zip(known) {
         match known {
             Some(known) if decode::<Trace>(key, &known)? >= *trace => continue,
@@ -329,6 +337,19 @@ fn bounded(session: &Session<'_>, root: &Hash, traces: &Traces, most: u64) -> St
         changes.insert(key.clone(), Some(encode(trace)?));
     }
     Ok(changes)
+}
+
+/// The traces that are kept so far, the oldest first.
+fn oldest(session: &Session<'_>, root: &Hash, is_kept: impl Fn(&Key) -> bool) -> Step<Vec<Key>> {
+    let (from, to) = keys::moved().below();
+    let mut known = Vec::new();
+    for (key, value) in map::range(session, root, &Range::new(from, to))? {
+        if is_kept(&key) {
+            known.push((decode::<Trace>(&key, &value)?, key));
+        }
+    }
+    known.sort();
+    Ok(known.into_iter().map(|(_, key)| key).collect())
 }
 
 /// Traces of pages that are gone and lead to no others, and those at whose place a page stands.
@@ -383,7 +404,7 @@ mod tests {
     use crate::tests::{DOMAIN, content, id, insert, now, time};
 
     #[test]
-    fn where_there_is_no_room_traces_go_that_lead_nowhere_or_are_not_needed() {
+    fn where_there_is_no_room_traces_go_that_lead_nowhere_or_are_not_needed_and_then_the_oldest() {
         let content = content();
         let root = now(content.empty_root(DOMAIN)).unwrap();
         let pages = [insert(id(1), None, None, "One"), insert(id(2), None, None, "Two")];
@@ -406,8 +427,10 @@ mod tests {
             [
                 ("o!moved!!a!page00001", true),
                 ("o!moved!!b!page00001", true),
+                ("o!moved!!c!page00001", true),
                 ("o!moved!!gone!page00009", false),
                 ("o!moved!!two!page00001", false),
+                ("o!moved!!way!page00008", false),
             ]
         );
         let changes = now(session.run(|session| bounded(session, &root, &new, 8))).unwrap();
