@@ -120,7 +120,12 @@ impl<'a> Fields<'a> {
         if let Some(items) = schema.get("items") {
             self.visit(items, &format!("{at}[]"));
         }
-        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let fields = || schema["properties"].as_object().into_iter().flatten();
+        // A map names its members where there are no others, and says the same of each.
+        let is_map = schema["additionalProperties"] == false
+            && fields().zip(fields().skip(1)).all(|((_, one), (_, next))| one == next);
+        for (name, property) in fields() {
+            let name = if is_map { "*" } else { name };
             self.visit(property, &format!("{at}.{name}"));
         }
     }
