@@ -126,8 +126,8 @@ async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJ
         None => None,
     };
     let state = match &head {
-        // An earlier event goes before one whose job has not started, and any before one that yields.
-        Some(head) if head.state == JobState::Queued && (lane_at < head.lane_at || yields(head)) => {
+        // An earlier event goes before one whose job has not started, and any before one that gives way.
+        Some(head) if head.state == JobState::Queued && (lane_at < head.lane_at || gives_way(head)) => {
             tx.put(&**head, JobRecord { state: JobState::Waiting, ..JobRecord::clone(head) })?;
             JobState::Queued
         }
@@ -397,22 +397,18 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
     if ended.has_ended() {
         ended.ended_at = Some(run.now);
     }
-    let lane = ended.lane.clone();
-    let next = match &lane {
-        Some(lane) => next_untried(tx, lane).await?,
-        None => None,
+    let is_end = ended.has_ended();
+    let next = match &ended.lane {
+        Some(lane) if is_end || gives_way(&ended) => next_of(tx, lane).await?,
+        _ => None,
     };
-    if yields(&ended) && next.is_some() {
+    // One that was put off as well has its own time to wait for.
+    let next = next.filter(|next| is_end || !gives_way(next));
+    if !is_end && next.is_some() {
         ended.state = JobState::Waiting;
     }
-    let ended = tx.put(&*job, ended)?;
-    if ended.state != JobState::Queued
-        && let Some(lane) = &lane
-        && let Some(next) = match next {
-            Some(next) => Some(next),
-            None => head_of(tx, lane).await?,
-        }
-    {
+    tx.put(&*job, ended)?;
+    if let Some(next) = next {
         tx.put(&*next, JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) })?;
     }
     // Whoever waits for the lane, or for the job's new time, looks again.
@@ -516,20 +512,23 @@ async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRe
     Ok(first)
 }
 
-/// Tells whether a job waits to be tried again, and those go first that were not tried yet.
-fn yields(job: &JobRecord) -> bool {
-    job.state == JobState::Queued && job.attempt > 0 && job.put_off == PutOff::Yields
+/// Tells whether a job lets those of its lane go first that do not, as it has failed before.
+fn gives_way(job: &JobRecord) -> bool {
+    job.attempt > 0 && job.put_off == PutOff::Yields
 }
 
-/// The first job of a lane that waits and was never tried.
-async fn next_untried(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+/// Who has a lane next: the first that waits and gives no way, else the first that waits.
+async fn next_of(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+    let mut first = None;
     for (row, _) in tx.below(&JobRecord::of_lane(lane), JOB_LANE_AHEAD).await? {
         let job = tx.get::<JobRecord>(&JobRecord::named_by(&row)).await?;
-        if let Some(job) = job.filter(|job| job.state == JobState::Waiting && job.attempt == 0) {
+        let Some(job) = job.filter(|job| job.state == JobState::Waiting) else { continue };
+        if !gives_way(&job) {
             return Ok(Some(job));
         }
+        first = first.or(Some(job));
     }
-    Ok(None)
+    Ok(first)
 }
 
 fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
