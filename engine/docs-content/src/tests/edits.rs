@@ -7,7 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn three() -> (Content, Hash) {
+/// `one` with `three` below it; and `two`.
+pub(super) fn three() -> (Content, Hash) {
     let content = content();
     let root = now(content.empty_root(DOMAIN)).unwrap();
     let edits = [

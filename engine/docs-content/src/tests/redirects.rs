@@ -6,7 +6,7 @@ use docs_model::PageId;
 use proptest::prelude::*;
 
 use super::{
-    edits::any_edit,
+    edits::{any_edit, three},
     merges::{program, random},
     *,
 };
@@ -24,15 +24,8 @@ fn into(n: usize, parent: Option<usize>) -> Edit {
 
 /// `one` with `three` below it, which has `four` below it; and `two`.
 fn four() -> (Content, Hash) {
-    let content = content();
-    let root = now(content.empty_root(DOMAIN)).unwrap();
-    let edits = [
-        insert(id(1), None, None, "One"),
-        insert(id(2), None, None, "Two"),
-        insert(id(3), Some(id(1)), None, "Three"),
-        insert(id(4), Some(id(3)), None, "Four"),
-    ];
-    let root = apply(&content, root, &edits);
+    let (content, root) = three();
+    let root = apply(&content, root, &[insert(id(4), Some(id(3)), None, "Four")]);
     (content, root)
 }
 
