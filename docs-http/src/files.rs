@@ -1,31 +1,39 @@
 //! `/files/…`: the bytes of files.
 //!
-//! Files come from users, and their addresses are on the host of the API. So nothing in them may run as if it were a
-//! page of this host: what browsers could run is sent for saving, and everything but PDF without any rights at all.
-//! Pictures, sound and films shown by a page elsewhere do not notice.
+//! Files are written by users, and unless they have an origin of their own they share one with the API. So nothing in
+//! them may run as a page of this origin. The platform rebuilds the media type and chooses the presentation
+//! ([`StoredFile`]), and [`Isolated`] takes all rights from whatever a browser opens. Pages that show a file as a
+//! picture, sound or film are not affected.
 
 use std::{io, ops::Range};
 
 use docs_core::{
     Error, Platform,
     model::{OrgId, SpaceId},
-    platform::{FileReach, StoredFile},
+    platform::{Disposition, FileReach, StoredFile},
 };
 use futures_util::{StreamExt as _, stream};
 use poem::{
     Body, Endpoint, Request, Response, ResponseBuilder,
-    http::{HeaderValue, Method, StatusCode, header},
+    http::{HeaderName, HeaderValue, Method, StatusCode, header},
 };
 
-use crate::{endpoints::is_known, wire::error::ApiError};
+use crate::{
+    endpoints::is_known,
+    wire::error::{ApiError, answer},
+};
 
 /// What anybody may read shared caches may keep for an hour: after that they ask whether it still is for anybody.
 const FOR_ANYBODY: &str = "public, max-age=3600";
 /// What somebody may read is asked for at each use: it never changes, but who may read it does.
 const FOR_BEARER: &str = "private, no-cache";
-/// The rights of a file that is opened as a page: none, but for looks of its own.
-const NO_RIGHTS: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
-const UNKNOWN_TYPE: &str = "application/octet-stream";
+/// The policy of a file that is opened as a page. It has styles of its own: those that browsers put around pictures and
+/// text, and those within SVG. Chromium opens PDF under it, too.
+const NO_RIGHTS: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+/// A part of the tags of files. A change of the headers of answers needs a new one: a browser that revalidates a cached
+/// answer keeps the media type that it was cached with.
+const HEADERS: &str = "b";
 
 /// The bytes of files. Their address is sealed by the platform and made for one reader of the content, so no token is
 /// asked for: whether they still may read it is.
@@ -49,19 +57,21 @@ impl Endpoint for Files {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let file = self.find(&request).await.map_err(ApiError::from)?;
-        let tag = format!("\"{}\"", file.blob());
+        let tag = format!("\"{}-{HEADERS}\"", file.blob());
         let kept = match file.reach {
             FileReach::Anybody => FOR_ANYBODY,
             FileReach::Bearer => FOR_BEARER,
         };
         let answer = Response::builder()
             .header(header::ETAG, &tag)
+            // With each status: a browser that revalidates an answer takes its policy from the newer one.
+            .header(RESOURCE_POLICY, resource_policy(&file.content_type))
             .header(header::CACHE_CONTROL, kept)
             .header(header::ACCEPT_RANGES, "bytes");
         if is_known(&request, &tag) {
             return Ok(answer.status(StatusCode::NOT_MODIFIED).finish());
         }
-        let answer = described(answer, &file.content_type);
+        let answer = described(answer, &file);
         if request.method() == Method::HEAD {
             return Ok(answer.header(header::CONTENT_LENGTH, file.size).finish());
         }
@@ -145,35 +155,40 @@ pub(crate) fn unsatisfied(size: u64) -> Response {
     response
 }
 
-/// Says what the bytes are, and what a browser may do with them.
-fn described(answer: ResponseBuilder, stored: &str) -> ResponseBuilder {
-    let essence = stored.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let is_text = essence.starts_with("text/") && !stored.to_ascii_lowercase().contains("charset=");
-    // Text is nearly always UTF-8 by now, and browsers would take it for something older.
-    let told = if is_text { format!("{essence}; charset=utf-8") } else { stored.to_owned() };
-    let told = HeaderValue::from_str(&told).unwrap_or(HeaderValue::from_static(UNKNOWN_TYPE));
-    let answer = answer
-        .header(header::CONTENT_TYPE, told)
-        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-        // Pages of other hosts show these files: that is what they are for.
-        .header("cross-origin-resource-policy", "cross-origin");
-    // The name of a saved file is the last part of its address.
-    let answer =
-        if is_shown(&essence) { answer } else { answer.header(header::CONTENT_DISPOSITION, "attachment") };
-    // Browsers show PDF in a viewer of their own, which has no rights here, and not at all in a sandbox.
-    if essence == "application/pdf" {
-        answer
-    } else {
-        answer.header(header::CONTENT_SECURITY_POLICY, NO_RIGHTS)
+/// Adds the media type of a file and its presentation.
+fn described(answer: ResponseBuilder, file: &StoredFile) -> ResponseBuilder {
+    let answer = answer.header(header::CONTENT_TYPE, &file.content_type);
+    match file.disposition {
+        Disposition::Inline => answer,
+        // Without a name, which browsers take from the address: so no name can break out of the header.
+        Disposition::Attachment => answer.header(header::CONTENT_DISPOSITION, "attachment"),
     }
 }
 
-/// Tells whether a browser may show the type by itself. Whatever can hold scripts is not among these, SVG included: a
-/// page that shows such a picture gets it all the same.
-fn is_shown(essence: &str) -> bool {
-    let is_media = ["image/", "audio/", "video/"].iter().any(|kind| essence.starts_with(kind));
-    let is_plain = ["text/plain", "application/pdf"].contains(&essence);
-    (is_media || is_plain) && !essence.contains("svg") && !essence.contains("xml")
+/// Pages of any host embed pictures, sound, films and fonts. Other files are opened or fetched, which this policy leaves
+/// alone.
+fn resource_policy(content_type: &str) -> &'static str {
+    let is_embedded =
+        ["image/", "audio/", "video/", "font/"].iter().any(|kind| content_type.starts_with(kind));
+    if is_embedded { "cross-origin" } else { "same-origin" }
+}
+
+/// The endpoints of files, whose answers of every status run nothing in the origin that they come from.
+pub(crate) struct Isolated<E>(pub(crate) E);
+
+impl<E: Endpoint<Output = Response>> Endpoint for Isolated<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let mut response = answer(self.0.call(request).await);
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(NO_RIGHTS));
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        // The address opens the file, so links within it do not pass it on.
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        headers.entry(RESOURCE_POLICY).or_insert(HeaderValue::from_static("same-origin"));
+        Ok(response)
+    }
 }
 
 /// The bytes that a request asks for.

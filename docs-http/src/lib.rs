@@ -74,6 +74,7 @@ mod endpoints;
 #[cfg(feature = "explorer")]
 mod explorer;
 mod files;
+mod files_host;
 mod idempotency;
 mod ignored;
 pub mod metrics;
@@ -93,13 +94,17 @@ pub mod wire;
 
 use std::{fmt, sync::Arc};
 
-use docs_core::ports::{Ids, RandomIds};
+use docs_core::{
+    Platform,
+    ports::{Ids, RandomIds},
+};
 use poem::{Endpoint, EndpointExt, Request, Response, Route, endpoint::BoxEndpoint};
 use poem_openapi::{OpenApi, OpenApiService};
 
 use crate::{
     auth::{Authenticator, SharedAuthenticator},
     endpoints::{Checked, Counters, Fixed, ReadOnly},
+    files_host::ByHost,
     metrics::{Metrics, Registry},
     middleware::RequestLayer,
     openapi::{OperationLayer, Problems, made::Origin},
@@ -224,9 +229,19 @@ pub struct HttpApp {
     endpoint: Arc<BoxEndpoint<'static>>,
     document: Arc<str>,
     metrics: Arc<Metrics>,
+    /// The platform whose files have an origin of their own.
+    files_of: Option<Platform>,
 }
 
 impl HttpApp {
+    /// Tests if a request is for the host of
+    /// [`files_origin`](docs_core::platform::Builder::files_origin), on which the application answers files alone. A
+    /// program that answers further requests itself hands these to the application first, at its root.
+    #[must_use]
+    pub fn is_for_files(&self, request: &Request) -> bool {
+        self.files_of.as_ref().is_some_and(|platform| files_host::is_for_files(platform, request))
+    }
+
     /// The OpenAPI document, as JSON.
     #[must_use]
     pub fn document(&self) -> &str {
@@ -277,7 +292,14 @@ where
     A: Authenticator,
 {
     openapi::made::checked::<T>()?;
-    join(api, about, config, authenticator, Route::new())
+    join(api, about, config, authenticator, Further { routes: Route::new(), files_host: None })
+}
+
+/// The routes around an API.
+struct Further {
+    routes: Route,
+    /// The platform whose files have an origin of their own, and the routes of that origin.
+    files_host: Option<(Platform, Route)>,
 }
 
 /// Joins an API that is known to be right, everything around it, and further routes.
@@ -286,7 +308,7 @@ fn join<T, A>(
     about: About,
     config: HttpConfig,
     authenticator: Arc<A>,
-    further: Route,
+    further: Further,
 ) -> Result<HttpApp, Problems>
 where
     T: OpenApi + 'static,
@@ -309,6 +331,7 @@ where
     let guard = RateLimiter::new(config.rate_limit, config.trusted_proxies);
     let service = service.data(authenticator).data(config.body_limit).with(guard);
     let route = further
+        .routes
         .nest(&config.api_path, service)
         .at("/healthz", ReadOnly(Checked(config.health.unwrap_or_default())))
         .at("/readyz", ReadOnly(Checked(config.readiness.unwrap_or_default())))
@@ -319,8 +342,13 @@ where
         .at("/openapi.json", ReadOnly(Fixed::new(document.as_bytes().to_vec(), JSON)));
     #[cfg(feature = "explorer")]
     let route = explorer::mount(route)?;
+    let files_of = further.files_host.as_ref().map(|(platform, _)| platform.clone());
+    let route = match further.files_host {
+        Some((platform, files)) => ByHost::new(&platform, files, route.boxed()).boxed(),
+        None => route.boxed(),
+    };
     let endpoint = Arc::new(cors::share(config.cors, RequestLayer::new(route, config.ids, challenge)));
-    Ok(HttpApp { endpoint, document, metrics })
+    Ok(HttpApp { endpoint, document, metrics, files_of })
 }
 
 /// The API alone, for a host that puts its own things around it.

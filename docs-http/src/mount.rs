@@ -9,11 +9,12 @@ use poem_openapi::OpenApiService;
 use url::Url;
 
 use crate::{
-    About, HealthCheck, HttpApp, HttpConfig,
+    About, Further, HealthCheck, HttpApp, HttpConfig,
     api::{Api, api},
     auth::Authenticator,
     endpoints::ReadOnly,
-    files::Files,
+    files::{Files, Isolated},
+    files_host::ToFilesOrigin,
     join,
     metrics::Metrics,
     openapi::{OperationLayer, Problems},
@@ -38,7 +39,8 @@ impl Authenticator for Platform {
 }
 
 /// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths. The bytes of files
-/// are below `/files`, PDF files and documents of OpenAPI specifications among them; hosts of Git repositories tell of
+/// are below `/files`, PDF files and documents of OpenAPI specifications among them, on the host of
+/// [`files_origin`](docs_core::platform::Builder::files_origin) alone where it is set; hosts of Git repositories tell of
 /// pushes below `/webhooks`. People sign in with tokens of the platform, which they get below `/saml` too where
 /// [`HttpConfig::saml`] says so, or as [`HttpConfig::sign_in`] says.
 ///
@@ -65,20 +67,41 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
         config.server_url = Some(format!("{path}{}", config.api_path));
     }
     let deliveries = RateLimiter::new(config.rate_limit.clone(), config.trusted_proxies.clone());
-    let files = Route::new()
-        .at("/files/:owner/:sealed/:name", ReadOnly(Files::of_space(platform)))
-        .at("/files/:owner/pdf/:sealed/:name", ReadOnly(PdfFiles(platform.clone())))
-        .at("/files/:owner/openapi/:sealed/:name", ReadOnly(Files::of_spec(platform)))
-        .at("/files/:owner/openapi/:slug", ReadOnly(Files::of_published_spec(platform)))
-        .at("/webhooks/git/:space", GitWebhooks(platform.clone()).with(deliveries));
+    let (routes, files_host) = match platform.urls().files_origin() {
+        None => (files(platform), None),
+        Some(_) => (moved_files(platform), Some((platform.clone(), files(platform)))),
+    };
+    let routes = routes.at("/webhooks/git/:space", GitWebhooks(platform.clone()).with(deliveries));
     #[cfg(feature = "explorer")]
-    let files = files.at("/", crate::explorer::way_there());
-    let files = match config.saml.take() {
-        Some(saml) => files.nest("/saml", saml::pages(platform, saml, config.trusted_proxies.clone())),
-        None => files,
+    let routes = routes.at("/", crate::explorer::way_there());
+    let routes = match config.saml.take() {
+        Some(saml) => routes.nest("/saml", saml::pages(platform, saml, config.trusted_proxies.clone())),
+        None => routes,
     };
     let doors = Doors { platform: platform.clone(), host: config.sign_in.take() };
-    join(api(platform), about(), config, Arc::new(doors), files)
+    join(api(platform), about(), config, Arc::new(doors), Further { routes, files_host })
+}
+
+/// The bytes of files.
+fn files(platform: &Platform) -> Route {
+    Route::new()
+        .at("/files/:owner/:sealed/:name", Isolated(ReadOnly(Files::of_space(platform))))
+        .at("/files/:owner/pdf/:sealed/:name", Isolated(ReadOnly(PdfFiles(platform.clone()))))
+        .at("/files/:owner/openapi/:sealed/:name", Isolated(ReadOnly(Files::of_spec(platform))))
+        .at("/files/:owner/openapi/:slug", Isolated(ReadOnly(Files::of_published_spec(platform))))
+}
+
+/// The addresses of files on hosts that do not answer them.
+fn moved_files(platform: &Platform) -> Route {
+    let paths = [
+        "/files/:owner/:sealed/:name",
+        "/files/:owner/pdf/:sealed/:name",
+        "/files/:owner/openapi/:sealed/:name",
+        "/files/:owner/openapi/:slug",
+    ];
+    paths
+        .into_iter()
+        .fold(Route::new(), |route, path| route.at(path, Isolated(ReadOnly(ToFilesOrigin(platform.clone())))))
 }
 
 /// A check of the platform's own.

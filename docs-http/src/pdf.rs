@@ -60,7 +60,6 @@ impl PdfFiles {
             .header(header::CONTENT_DISPOSITION, format!("inline; filename*=UTF-8''{name}"))
             // Who may read changes, and the address ends.
             .header(header::CACHE_CONTROL, "private, no-cache")
-            .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
             .header(header::ACCEPT_RANGES, "bytes")
             .header(header::ETAG, &tag);
         if is_known(request, &tag) {

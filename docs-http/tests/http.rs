@@ -28,8 +28,12 @@ mod encoding;
 mod errors;
 #[path = "http/examples.rs"]
 mod examples;
+#[path = "http/file_types.rs"]
+mod file_types;
 #[path = "http/files.rs"]
 mod files;
+#[path = "http/files_origin.rs"]
+mod files_origin;
 #[path = "http/fixtures.rs"]
 mod fixtures;
 #[path = "http/flags.rs"]

@@ -9,7 +9,7 @@ use docs_core::{
     store::Blobs,
 };
 
-use crate::{ServerConfig, ServerError, search_index};
+use crate::{ServerConfig, ServerError, config::files_origin, search_index};
 
 #[cfg(feature = "git")]
 mod git;
@@ -45,7 +45,8 @@ pub(crate) async fn platform(
         Some(secret) => SealingKey::of_secret(secret.reveal()),
         None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
-    let builder = Platform::builder(store, objects).secrets(key).base_url(base).metrics(metrics);
+    let builder = Platform::builder(store, objects).secrets(key).metrics(metrics);
+    let builder = addresses(builder, config, base)?;
     let builder = match config.job_lease {
         Some(seconds) => builder.job_lease(Duration::from_secs(seconds.get().into())),
         None => builder,
@@ -72,7 +73,23 @@ pub(crate) async fn reading(config: &ServerConfig, base: &str) -> Result<Platfor
         Some(secret) => SealingKey::of_secret(secret.reveal()),
         None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
-    Ok(Platform::builder(store, objects).secrets(key).base_url(base).build())
+    Ok(addresses(Platform::builder(store, objects).secrets(key), config, base)?.build())
+}
+
+/// The beginnings of the addresses in answers.
+fn addresses(builder: Builder, config: &ServerConfig, base: &str) -> Result<Builder, ServerError> {
+    let builder = builder.base_url(base);
+    let Some(origin) = &config.files_origin else { return Ok(builder) };
+    let refused = |why: &str| ServerError::flag("--files-origin", why);
+    let origin = files_origin(origin).map_err(|why| refused(&why))?;
+    let is_below = base.strip_prefix(&origin).is_some_and(|path| path.is_empty() || path.starts_with('/'));
+    if is_below {
+        return Err(refused("must not be the origin of --base-url: name another host, or leave it out"));
+    }
+    if base.starts_with("https:") && !origin.starts_with("https:") {
+        return Err(refused("must begin with https, as --base-url does: browsers load nothing else"));
+    }
+    Ok(builder.files_origin(&origin))
 }
 
 #[cfg(not(all(feature = "blobs", feature = "git", feature = "pdf", feature = "web")))]

@@ -36,6 +36,10 @@ pub struct ServerConfig {
     /// or `localhost` where that stands for all addresses.
     #[arg(long, env = "DOCS_BASE_URL", value_name = "URL", value_parser = base_url)]
     pub base_url: Option<String>,
+    /// Origin of uploaded files, PDF files and specifications, like `https://files.example.net`: a host that answers
+    /// nothing else. That of `--base-url` when absent.
+    #[arg(long, env = "DOCS_FILES_ORIGIN", value_name = "ORIGIN", value_parser = files_origin)]
+    pub files_origin: Option<String>,
     /// Where everything is kept: `memory`, `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE`, which takes
     /// `sslmode` and `sslrootcert`.
     #[arg(
@@ -319,6 +323,15 @@ pub(crate) fn base_url(text: &str) -> Result<String, String> {
         );
     }
     Ok(format!("{}{path}", url.origin().ascii_serialization()))
+}
+
+/// Parses the origin of files.
+pub(crate) fn files_origin(text: &str) -> Result<String, String> {
+    let address = base_url(text)?;
+    match address.splitn(4, '/').nth(3) {
+        None => Ok(address),
+        Some(_) => Err("must be an origin without a path, like https://files.example.net".to_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -158,6 +158,7 @@ fn mounted(
 ) -> Result<BoxEndpoint<'static>, ServerError> {
     let url = Url::parse(base).map_err(ServerError::other)?;
     let path = url.path().trim_end_matches('/').to_owned();
+    let files = app.clone();
     let next = match path.as_str() {
         "" => app.boxed(),
         path => Route::new().nest(path, app.clone()).nest("/", app).boxed(),
@@ -170,13 +171,15 @@ fn mounted(
         Some(limit) => pages.with(limit).boxed(),
         None => pages.boxed(),
     };
-    Ok(Front { sites, pages, rest: home }.boxed())
+    Ok(Front { sites, pages, files, rest: home }.boxed())
 }
 
-/// Sends requests to where they are counted: those of sites here, those of the API by itself.
+/// Sends requests to where they are counted: those of sites here, those of the API by itself. On the host of files
+/// nothing else is answered.
 struct Front {
     sites: Sites,
     pages: BoxEndpoint<'static>,
+    files: HttpApp,
     rest: Arc<dyn DynEndpoint<Output = Response>>,
 }
 
@@ -184,6 +187,9 @@ impl Endpoint for Front {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
+        if self.files.is_for_files(&request) {
+            return self.files.call(request).await;
+        }
         match self.sites.may_answer(&request) {
             true => self.pages.call(request).await,
             false => self.rest.call(request).await,

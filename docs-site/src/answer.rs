@@ -160,13 +160,18 @@ pub(crate) fn protect(headers: &mut HeaderMap, policy: &HeaderValue) {
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
 }
 
-/// What pages may load: what the server has, and pictures and films of the web, which authors show by their addresses.
+/// What pages may load: what the server has, its files, and pictures and films of the web, which authors show by their
+/// addresses.
 /// Unencrypted ones only where the platform is so itself.
-pub(crate) fn policy(platform_origin: &str) -> HeaderValue {
+pub(crate) fn policy(platform_origin: &str, files_origin: Option<&str>) -> HeaderValue {
+    let own = match files_origin {
+        Some(files) => format!("{platform_origin} {files}"),
+        None => platform_origin.to_owned(),
+    };
     let web = if platform_origin.starts_with("http:") { "https: http:" } else { "https:" };
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self'; \
-         img-src 'self' {platform_origin} {web}; media-src 'self' {platform_origin} {web}; form-action 'self'; \
+         img-src 'self' {own} {web}; media-src 'self' {own} {web}; form-action 'self'; \
          base-uri 'none'; frame-ancestors 'self'"
     );
     // An origin has only characters that a header can carry.

@@ -79,11 +79,11 @@ impl Sites {
         let base = Url::parse(platform.urls().base());
         let base =
             base.map_err(|why| Error::invalid("base_url", format_args!("must be an address: {why}")))?;
-        let base = Base::new(base);
+        let base = Base::new(base, platform.urls());
         Ok(Self(Arc::new(Shared {
             platform: platform.clone(),
             prefix: format!("{}/sites/", base.path()),
-            policy: answer::policy(base.origin()),
+            policy: answer::policy(base.origin(), platform.urls().files_origin()),
             base,
             caches: Arc::new(Caches::new(config.cache_bytes)),
         })))
@@ -153,7 +153,11 @@ impl Shared {
 
     /// Tells whether a request may be about a site.
     fn may_be_site(&self, asked: &Asked<'_>) -> bool {
-        asked.host == HostKind::Other || asked.path.starts_with(&self.prefix)
+        match asked.host {
+            HostKind::Files => false,
+            HostKind::Platform => asked.path.starts_with(&self.prefix),
+            HostKind::Other => true,
+        }
     }
 
     /// The answer to a request, with a line in the log; a panic is one that tells of nothing.
@@ -193,6 +197,7 @@ impl Shared {
         let is_taken = matches!(*asked.method, Method::GET | Method::HEAD) || sent.is_some();
         match asked.host {
             _ if !self.may_be_site(asked) => return None,
+            HostKind::Files => return None,
             HostKind::Platform if !is_taken => return Some(self.refuse_method(asked.method)),
             // What stands on a host of its own may be a site or the platform under another name.
             HostKind::Other if !is_taken => return None,

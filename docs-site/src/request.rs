@@ -5,6 +5,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use docs_core::platform::Urls;
 use percent_encoding::percent_decode_str;
 use poem::{
     Request,
@@ -28,6 +29,8 @@ const MAX_TOKEN: usize = 16 * 1024;
 pub(crate) enum HostKind {
     /// The platform's own, or one that no site can have.
     Platform,
+    /// That of files alone: no site is there.
+    Files,
     /// One that may be a site's.
     Other,
 }
@@ -38,13 +41,14 @@ pub(crate) struct Base {
     pub(crate) url: Url,
     origin: String,
     authority: String,
+    urls: Urls,
 }
 
 impl Base {
-    pub(crate) fn new(url: Url) -> Self {
+    pub(crate) fn new(url: Url, urls: &Urls) -> Self {
         let origin = url.origin().ascii_serialization();
         let authority = origin.split_once("://").map_or("", |(_, authority)| authority).to_owned();
-        Self { url, origin, authority }
+        Self { url, origin, authority, urls: urls.clone() }
     }
 
     /// Its scheme and host, without a slash at the end.
@@ -102,7 +106,9 @@ impl<'r> Asked<'r> {
         let named = uri.authority().map(|authority| authority.as_str()).or(named);
         let path = normal(uri.path());
         let is_secure = base.url.scheme() == "https" || *request.scheme() == Scheme::HTTPS;
+        let is_for_files = named.is_some_and(|host| base.urls.is_files_host(host));
         let (origin, host, path) = match named.and_then(|host| base.site_host(host)) {
+            _ if is_for_files => (Cow::Borrowed(base.origin()), HostKind::Files, path),
             Some(host) => (Cow::Owned(format!("https://{host}")), HostKind::Other, path),
             None => {
                 let prefix = base.path();
@@ -264,7 +270,7 @@ mod tests {
     }
 
     fn base(url: &str) -> Base {
-        Base::new(Url::parse(url).expect("a base"))
+        Base::new(Url::parse(url).expect("a base"), &Urls::new(url))
     }
 
     #[test]

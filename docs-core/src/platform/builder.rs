@@ -62,6 +62,7 @@ pub struct Builder {
     secrets: Option<Arc<dyn Secrets>>,
     audit: AuditLog,
     urls: Urls,
+    files_origin: Option<String>,
     job_lease: TimeDelta,
 }
 
@@ -76,7 +77,17 @@ impl Builder {
     pub(super) fn new(store: Arc<dyn Store>, objects: Arc<dyn Objects>) -> Self {
         let urls = Urls::new("http://127.0.0.1:4000");
         let (ports, audit) = (Ports::default(), AuditLog::default());
-        Self { store, objects, ports, search: None, secrets: None, audit, urls, job_lease: LEASE }
+        Self {
+            store,
+            objects,
+            ports,
+            search: None,
+            secrets: None,
+            audit,
+            urls,
+            files_origin: None,
+            job_lease: LEASE,
+        }
     }
 
     /// Takes the time from somewhere else, such as a manual clock.
@@ -194,10 +205,25 @@ impl Builder {
         self
     }
 
+    /// Makes the addresses of files begin with an origin of their own, such as `https://files.example.net`: scheme and
+    /// host, with a port if wanted. Without it they begin with the base address.
+    ///
+    /// Files are written by users. A browser keeps what it runs of another origin away from the platform's, so choose a
+    /// host that shares no registrable domain with the platform. Requests for both have to reach the same application.
+    #[must_use]
+    pub fn files_origin(mut self, origin: &str) -> Self {
+        self.files_origin = Some(origin.to_owned());
+        self
+    }
+
     /// The platform.
     #[must_use]
     pub fn build(self) -> Platform {
-        let Self { store, objects, ports, search, secrets, audit, urls, job_lease } = self;
+        let Self { store, objects, ports, search, secrets, audit, urls, files_origin, job_lease } = self;
+        let urls = match files_origin {
+            Some(origin) => urls.with_files_origin(&origin),
+            None => urls,
+        };
         let open = Arc::new(OpenTransactions::default());
         let inner = Inner {
             secrets: secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(ports.ids.as_ref()))),

@@ -3,6 +3,7 @@
 mod bearer;
 mod bytes;
 mod picture;
+mod presentation;
 mod upload;
 mod writer;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(in crate::platform) use bearer::Bearer;
 pub use bearer::FileReach;
 pub(in crate::platform) use bytes::FilePlace;
+pub use presentation::Disposition;
 pub use upload::{FileUpload, NewUpload};
 
 pub(in crate::platform) use writer::FileWriter;
@@ -22,12 +24,9 @@ use super::Platform;
 use crate::{
     BoxFuture, Error, Result,
     content::{FileEntry, PART_BYTES, clean_file_name},
-    model::{GitBlob, SpaceId},
+    model::{GitBlob, MediaType, SpaceId},
     store::{Hash, records::SpaceRecord},
 };
-
-/// The media type of bytes nothing is known of.
-const UNKNOWN_TYPE: &str = "application/octet-stream";
 
 /// The bytes of a file as its address names them: what they are, without having read them.
 #[non_exhaustive]
@@ -35,8 +34,11 @@ const UNKNOWN_TYPE: &str = "application/octet-stream";
 pub struct StoredFile {
     domain: String,
     place: FilePlace,
-    /// The media type that the file was stored with.
+    /// The media type to answer with. It is rebuilt from the stored type and never active content: types that browsers
+    /// run become `application/octet-stream`.
     pub content_type: String,
+    /// The presentation to answer with.
+    pub disposition: Disposition,
     /// The number of bytes.
     pub size: u64,
     /// Who may use the address.
@@ -54,14 +56,15 @@ struct Address {
 }
 
 impl StoredFile {
-    /// The bytes at a place.
+    /// The bytes at a place, stored with a media type.
     pub(in crate::platform) fn new(
         domain: String,
         (place, size): (FilePlace, u64),
-        content_type: &str,
+        stored_type: &str,
         reach: FileReach,
     ) -> Self {
-        Self { domain, place, content_type: content_type.to_owned(), size, reach }
+        let (content_type, disposition) = presentation::presentation(stored_type);
+        Self { domain, place, content_type, disposition, size, reach }
     }
 
     /// Names the bytes: other bytes have another name.
@@ -112,7 +115,7 @@ impl Platform {
             let reach = self.reach(&tx, &bearer, space).await?.ok_or_else(missing)?;
             let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
             let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
-            Ok(StoredFile { domain: space.domain.clone(), place, content_type, size, reach })
+            Ok(StoredFile::new(space.domain.clone(), (place, size), &content_type, reach))
         })
     }
 
@@ -206,25 +209,21 @@ fn purpose(space: &SpaceId) -> String {
 /// A file to store.
 pub(super) struct NewFile<'a> {
     pub(super) name: &'a str,
-    /// Told by the name when absent.
-    pub(super) content_type: Option<&'a str>,
+    /// Derived from the name when absent.
+    pub(super) content_type: Option<MediaType>,
     pub(super) bytes: Bytes,
     pub(super) git: Option<GitBlob>,
 }
 
 impl NewFile<'_> {
     fn media_type(&self) -> String {
-        self.content_type.map_or_else(|| media_type(self.name), str::to_owned)
+        self.content_type.as_ref().map_or_else(|| media_type(self.name), MediaType::to_string)
     }
 }
 
-/// The media type that a file's name tells.
+/// The media type of a file by the extension of its name; `application/octet-stream` for unknown ones.
 #[must_use]
 pub fn media_type(name: &str) -> String {
-    mime_guess::from_path(name).first_raw().unwrap_or(UNKNOWN_TYPE).to_owned()
-}
-
-/// Tells whether text is a media type, such as `image/png` or `text/plain; charset=utf-8`.
-pub(super) fn is_media_type(text: &str) -> bool {
-    text.parse::<mime_guess::Mime>().is_ok_and(|it| !it.subtype().as_str().is_empty())
+    let guessed = mime_guess::from_path(name).first_raw().and_then(|guessed| guessed.parse().ok());
+    guessed.unwrap_or_else(MediaType::octet_stream).to_string()
 }

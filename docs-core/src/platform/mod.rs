@@ -64,7 +64,7 @@ pub use change_requests::RequestFilter;
 pub use collect::{CLOCKS_APART, COLLECT_WINDOW, CollectMode, Collected, UNTOUCHED, WRITE_WINDOW};
 pub use comments::{CommentQuery, Thread};
 pub use content::{ContentOf, PageRedirect, Shown, ShownDocument, TaggedRevision, Version};
-pub use files::{FileReach, FileUpload, NewUpload, StoredFile, media_type};
+pub use files::{Disposition, FileReach, FileUpload, NewUpload, StoredFile, media_type};
 pub use git::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
 pub use idempotency::{IDEMPOTENCY_WINDOW, IdempotencyKey, IdempotentRequest, NotAnIdempotencyKey};
 pub use invites::INVITE_WINDOW;

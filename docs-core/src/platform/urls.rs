@@ -14,13 +14,63 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Urls {
     base: String,
+    files: Option<FilesOrigin>,
+}
+
+/// An origin for files alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FilesOrigin {
+    origin: String,
+    /// The host, without a port and a dot at its end.
+    host: Option<String>,
+    /// The port, where the platform has the same host and only the port tells both apart.
+    port: Option<u16>,
 }
 
 impl Urls {
     /// Addresses that begin with this, for example `https://docs.example.com`.
     #[must_use]
     pub fn new(base: &str) -> Self {
-        Self { base: base.trim_end_matches('/').to_owned() }
+        Self { base: base.trim_end_matches('/').to_owned(), files: None }
+    }
+
+    /// Makes the addresses of files begin with an origin of their own, for example `https://files.example.net`.
+    #[must_use]
+    pub fn with_files_origin(mut self, origin: &str) -> Self {
+        let host = |url: &url::Url| url.host_str().map(|host| host.trim_end_matches('.').to_owned());
+        let (base, files) = (web_url(&self.base), web_url(origin));
+        let files_host = files.as_ref().and_then(host);
+        let is_shared = files_host == base.as_ref().and_then(host);
+        let written = files.as_ref().map(|files| files.origin().ascii_serialization());
+        self.files = Some(FilesOrigin {
+            origin: written.unwrap_or_else(|| origin.trim_end_matches('/').to_owned()),
+            port: files.filter(|_| is_shared).and_then(|files| files.port_or_known_default()),
+            host: files_host,
+        });
+        self
+    }
+
+    /// The origin that the addresses of files begin with, where it is not the base.
+    #[must_use]
+    pub fn files_origin(&self) -> Option<&str> {
+        self.files.as_ref().map(|files| files.origin.as_str())
+    }
+
+    /// The beginning of the addresses of files: their own origin, or else the base.
+    #[must_use]
+    pub fn files_base(&self) -> &str {
+        self.files_origin().unwrap_or(&self.base)
+    }
+
+    /// Tests if the `Host` of a request is that of [`files_origin`](Self::files_origin). The port counts only where the
+    /// platform is on another port of the same host.
+    #[must_use]
+    pub fn is_files_host(&self, host: &str) -> bool {
+        let Some(FilesOrigin { origin, host: Some(files), port }) = &self.files else { return false };
+        let scheme = origin.split_once("://").map_or("https", |(scheme, _)| scheme);
+        let Some(named) = web_url(&format!("{scheme}://{host}/")) else { return false };
+        let is_host = named.host_str().is_some_and(|named| named.trim_end_matches('.') == files);
+        is_host && port.is_none_or(|port| named.port_or_known_default() == Some(port))
     }
 
     /// The base, without a slash at its end.
@@ -79,12 +129,12 @@ impl Urls {
 
     /// Where the document of an OpenAPI specification is, given the sealed part of the address.
     pub(crate) fn spec_document(&self, org: &OrgId, sealed: &str, name: &str) -> String {
-        format!("{}/files/{org}/openapi/{sealed}/{name}", self.base)
+        format!("{}/files/{org}/openapi/{sealed}/{name}", self.files_base())
     }
 
     /// Where the document of a public OpenAPI specification is, for anybody.
     pub(crate) fn published_spec(&self, org: &OrgId, slug: &str) -> String {
-        format!("{}/files/{org}/openapi/{slug}", self.base)
+        format!("{}/files/{org}/openapi/{slug}", self.files_base())
     }
 
     /// Where a SAML provider is.
@@ -200,12 +250,12 @@ impl Urls {
 
     /// Where the bytes of a file are, given the sealed name of the bytes.
     pub(crate) fn file(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
-        format!("{}/files/{space}/{sealed}/{}", self.base, percent_encoded(name))
+        format!("{}/files/{space}/{sealed}/{}", self.files_base(), percent_encoded(name))
     }
 
     /// Where a PDF file is, given the sealed part of the address.
     pub(crate) fn pdf(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
-        format!("{}/files/{space}/pdf/{sealed}/{}", self.base, percent_encoded(name))
+        format!("{}/files/{space}/pdf/{sealed}/{}", self.files_base(), percent_encoded(name))
     }
 
     /// Where a site is published under a base name.
@@ -280,5 +330,29 @@ mod tests {
         let bücher = Urls::new("https://bücher.example");
         assert!(bücher.is_app("https://xn--bcher-kva.example/app/s/x"));
         assert!(Urls::new("http://[::1]:80").is_app("http://[0:0:0:0:0:0:0:1]/app"));
+    }
+
+    #[test]
+    fn only_the_files_host_matches_the_files_origin() {
+        let own = Urls::new("https://docs.example/base").with_files_origin("https://Files.Example/");
+        assert_eq!(
+            (own.files_base(), own.files_origin()),
+            ("https://files.example", Some("https://files.example"))
+        );
+        for host in ["files.example", "FILES.example:443", "files.example.", "files.example:8443"] {
+            assert!(own.is_files_host(host), "{host}");
+        }
+        for host in
+            ["docs.example", "a.files.example", "files.example.net", "files.example@docs.example", "", "a b"]
+        {
+            assert!(!own.is_files_host(host), "{host}");
+        }
+        let ports = Urls::new("http://127.0.0.1:4000").with_files_origin("http://127.0.0.1:4001");
+        assert!(ports.is_files_host("127.0.0.1:4001") && !ports.is_files_host("127.0.0.1:4000"));
+        let shared = Urls::new("https://docs.example");
+        assert_eq!(
+            (shared.files_base(), shared.is_files_host("docs.example")),
+            ("https://docs.example", false)
+        );
     }
 }

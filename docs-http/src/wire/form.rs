@@ -160,6 +160,9 @@ fn part(head: &str) -> Option<Part> {
                 }
             }
         } else if name.eq_ignore_ascii_case("content-type") {
+            if part.content_type.is_some() {
+                return None;
+            }
             part.content_type = Some(value.trim().to_owned());
         }
     }

@@ -246,7 +246,9 @@ fn files() -> Vec<Row> {
         ("text", "text/plain"),
         ("text/", "image/svg+xml"),
         ("a b/c", "a/b; c=d"),
-        ("a/b/c", "a/b;c=\"d e\""),
+        ("a/b/c", "a/b;c=d;"),
+        ("a/b;c=\"d\"", "a/b; charset=utf-8"),
+        ("a/b,c/d", "a+b/c.d"),
     ] {
         rows.push((CONTENT, file(json!({ "contentType": wrong })), file(json!({ "contentType": right }))));
     }

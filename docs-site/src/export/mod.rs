@@ -139,7 +139,7 @@ impl Sites {
         let visit = visit.into_files(copy);
         let mut export = Export {
             shared,
-            linker: Linker::new(&visit.found.site_base_path, shared.platform().urls().base()),
+            linker: Linker::new(&visit.found.site_base_path, shared.platform().urls().files_base()),
             visit: &visit,
             target,
             names: Names::default(),

@@ -12,14 +12,6 @@ use super::{BoundedText, DocumentInput, VariableValue, patch::given};
 #[cfg(feature = "schema")]
 const BASE64: &str = "^([A-Za-z0-9+/]{4}|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)*$";
 
-/// A media type, with parameters if wanted.
-#[cfg(feature = "schema")]
-const MEDIA_TYPE: &str = concat!(
-    r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+",
-    r#"(;( *[!#$%&'*+.^_`|~0-9A-Za-z-]+=([!#$%&'*+.^_`|~0-9A-Za-z-]+|"[^"\u0000-\u001f\u007f]+" *);)*"#,
-    r#" *([!#$%&'*+.^_`|~0-9A-Za-z-]+=([!#$%&'*+.^_`|~0-9A-Za-z-]*|"[^"\u0000-\u001f\u007f]+" *))?)?$"#,
-);
-
 /// Adds files.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -53,8 +45,8 @@ pub struct InsertFile {
     /// Its bytes; `contentType` is then needed.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = BASE64)))]
     pub base64: Option<String>,
-    /// Its media type.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = MEDIA_TYPE)))]
+    /// Its media type: parameters other than a known charset are dropped.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = super::MediaType::PATTERN)))]
     pub content_type: Option<BoundedText<1, 255>>,
     /// A name for the file within this request, so that pages may link to it.
     #[serde(rename = "ref")]

@@ -116,9 +116,10 @@ impl Platform {
         EntityTag::of(&(self.own_tag(actor, id)?.as_str(), kind, urls))
     }
 
-    /// Whoever reads content gets addresses of files of their own, at the address of this server; another version of it
-    /// may write content in another way.
+    /// Each reader gets file addresses of their own, and these begin with an address of this server. Another version of
+    /// the server may write content in another way.
     fn own_tag(&self, actor: &Actor, id: &RevisionId) -> Result<EntityTag> {
-        EntityTag::of(&(env!("CARGO_PKG_VERSION"), self.urls().base(), Bearer::member(actor)?, id))
+        let urls = (self.urls().base(), self.urls().files_origin());
+        EntityTag::of(&(env!("CARGO_PKG_VERSION"), urls, Bearer::member(actor)?, id))
     }
 }

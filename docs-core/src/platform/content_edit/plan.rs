@@ -18,15 +18,10 @@ use crate::{
         markdown::{PageSource, cover_of, web_reference},
     },
     model::{
-        BoundedText, ContentEdit, ContentRef, DocumentInput, FileId, InsertFile, InsertPageChange,
+        BoundedText, ContentEdit, ContentRef, DocumentInput, FileId, InsertFile, InsertPageChange, MediaType,
         PageFields, PageId, Patch, ReusableId, UpdatePageChange,
     },
-    platform::{
-        Platform,
-        collect::StoringSince,
-        emoji::kept_emoji,
-        files::{NewFile, is_media_type},
-    },
+    platform::{Platform, collect::StoringSince, emoji::kept_emoji, files::NewFile},
     store::records::{ChangeRequestRecord, SpaceRecord},
 };
 
@@ -187,8 +182,7 @@ impl Plan {
                     continue;
                 }
                 let field = format!("changes[{at}].files[{n}]");
-                let (bytes, told) = file_bytes(platform, file, &field).await?;
-                let content_type = file.content_type.as_deref().or(told.as_deref());
+                let (bytes, content_type) = file_bytes(platform, file, &field).await?;
                 let new = NewFile { name: &file.name, content_type, bytes, git: None };
                 *slot = Some(platform.store_file(domain, new).await?);
             }
@@ -382,17 +376,22 @@ fn patch(fields: &PageFields) -> Result<PagePatch> {
     Ok(patch)
 }
 
-/// The bytes of a file of the request, and the media type that came with them.
-async fn file_bytes(platform: &Platform, file: &InsertFile, field: &str) -> Result<(Bytes, Option<String>)> {
+/// The bytes of a file of the request, and their media type: the declared one takes precedence over that of the web
+/// server, which is ignored where it is not accepted.
+async fn file_bytes(
+    platform: &Platform,
+    file: &InsertFile,
+    field: &str,
+) -> Result<(Bytes, Option<MediaType>)> {
+    let at = format!("{field}.contentType");
+    let declared: Option<MediaType> = match file.content_type.as_deref() {
+        Some(declared) => Some(declared.parse().map_err(|why| Error::invalid(&at, why))?),
+        None => None,
+    };
     match (&file.url, &file.base64) {
         (None, Some(text)) => {
-            let at = format!("{field}.contentType");
-            match &file.content_type {
-                None => return Err(Error::invalid(&at, "is needed with `base64`")),
-                Some(told) if !is_media_type(told) => {
-                    return Err(Error::invalid(&at, "must be a media type, like image/png"));
-                }
-                Some(_) => {}
+            if declared.is_none() {
+                return Err(Error::invalid(&at, "is needed with `base64`"));
             }
             let field = format!("{field}.base64");
             let too_large = || Error::invalid(&field, format_args!("must be at most {MAX_INLINE} bytes"));
@@ -402,7 +401,7 @@ async fn file_bytes(platform: &Platform, file: &InsertFile, field: &str) -> Resu
             }
             let bytes =
                 BASE64.decode(text.as_bytes()).map_err(|_| Error::invalid(&field, "must be base64"))?;
-            if bytes.len() > MAX_INLINE { Err(too_large()) } else { Ok((bytes.into(), None)) }
+            if bytes.len() > MAX_INLINE { Err(too_large()) } else { Ok((bytes.into(), declared)) }
         }
         (Some(url), None) => {
             let field = format!("{field}.url");
@@ -412,7 +411,9 @@ async fn file_bytes(platform: &Platform, file: &InsertFile, field: &str) -> Resu
                 .as_ref()
                 .ok_or_else(|| Error::invalid(&field, "this server fetches no files; send `base64`"))?;
             let found = web.get(url.as_str()).await.map_err(|error| Error::invalid(&field, error))?;
-            Ok((found.bytes, found.content_type))
+            let served = || found.content_type.as_deref()?.parse().ok();
+            let content_type = declared.or_else(served);
+            Ok((found.bytes, content_type))
         }
         _ => Err(Error::invalid(field, "must have exactly one of `url` and `base64`")),
     }

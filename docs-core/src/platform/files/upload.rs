@@ -4,11 +4,11 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use super::{Bearer, FileWriter, UNKNOWN_TYPE, is_media_type, media_type};
+use super::{Bearer, FileWriter, media_type};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{Edit, check_file_name},
-    model::{BoundedText, FileId, MAX_FILE_BYTES, RevisionFile, UserId},
+    model::{BoundedText, FileId, MAX_FILE_BYTES, MediaType, RevisionFile, UserId},
     platform::{
         Actor, ContentOf, Platform, Shown,
         import::append::{Append, Target},
@@ -81,7 +81,7 @@ impl<'p> ContentHandle<'p> {
             let by = actor.require_user()?.clone();
             let name = new.name.to_string();
             check_file_name(&name).map_err(|why| Error::invalid("name", why))?;
-            let content_type = content_type(&name, new.content_type)?;
+            let content_type = content_type(&name, new.content_type.as_deref())?;
             let target = match platform.append_target(&actor, &of).await {
                 Err(error) if !platform.may_be_repeated() => return Err(error),
                 target => target,
@@ -94,19 +94,16 @@ impl<'p> ContentHandle<'p> {
     }
 }
 
-/// The media type of a file that is called like this.
-fn content_type(name: &str, told: Option<String>) -> Result<String> {
-    match told {
-        Some(told) if !is_media_type(&told) || told.len() > MAX_MEDIA_TYPE => {
-            Err(Error::invalid("contentType", "must be a media type, like image/png"))
-        }
-        Some(told) if !told.eq_ignore_ascii_case(UNKNOWN_TYPE) => Ok(told),
-        _ => Ok(media_type(name)),
-    }
+/// The media type of an uploaded file: the declared one, or that of its name for bytes without a declared format.
+fn content_type(name: &str, declared: Option<&str>) -> Result<String> {
+    let declared: Option<MediaType> = declared
+        .map(|declared| declared.parse().map_err(|why| Error::invalid("contentType", why)))
+        .transpose()?;
+    Ok(match declared.filter(|declared| *declared != MediaType::octet_stream()) {
+        Some(declared) => declared.to_string(),
+        None => media_type(name),
+    })
 }
-
-/// Most characters of a media type.
-const MAX_MEDIA_TYPE: usize = 255;
 
 impl FileUpload {
     /// The most bytes that a file has.

@@ -12,7 +12,7 @@ use crate::{
         Edit, NewBody, NewPage, PageKind, PagePatch,
         markdown::{cover_of, parse_page, web_reference},
     },
-    model::{ContentRef, FileId, PageId, without_nul},
+    model::{ContentRef, FileId, MediaType, PageId, without_nul},
     platform::{Platform, files::NewFile},
     ports::{
         ConvertError, ConvertedPage, Converter, Document, DocumentFormat, EmbeddedFile, Fetched, FoundFile,
@@ -194,8 +194,9 @@ impl<'a> Gather<'a> {
             if !is_image || bytes > MAX_FILES_BYTES {
                 continue;
             }
-            let told = found.content_type.as_deref();
-            let id = self.store(&image.name, told, found.bytes, gathered).await?;
+            // Where the web server's type is not accepted, that of the name stands in for it.
+            let served = found.content_type.as_deref().and_then(|served| served.parse().ok());
+            let id = self.store(&image.name, served, found.bytes, gathered).await?;
             ids.insert(image.url.clone(), id);
         }
         Ok(ids)
@@ -205,7 +206,7 @@ impl<'a> Gather<'a> {
     async fn store(
         &self,
         name: &str,
-        content_type: Option<&str>,
+        content_type: Option<MediaType>,
         bytes: Bytes,
         gathered: &mut Gathered,
     ) -> Result<FileId> {

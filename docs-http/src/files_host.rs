@@ -1,0 +1,62 @@
+//! An origin for files alone: [`files_origin`](docs_core::platform::Builder::files_origin).
+
+use docs_core::Platform;
+use poem::{
+    Endpoint, Request, Response, Route,
+    endpoint::BoxEndpoint,
+    http::{StatusCode, header},
+};
+
+use crate::wire::error::ApiError;
+
+/// Tests if a request is for the host of files.
+pub(crate) fn is_for_files(platform: &Platform, request: &Request) -> bool {
+    let authority = request.uri().authority().map(|authority| authority.as_str());
+    let named = || request.headers().get(header::HOST)?.to_str().ok();
+    authority.or_else(named).is_some_and(|host| platform.urls().is_files_host(host))
+}
+
+/// Answers files, and nothing else, on their own host, and all other requests elsewhere.
+pub(crate) struct ByHost {
+    platform: Platform,
+    files: Route,
+    rest: BoxEndpoint<'static>,
+}
+
+impl ByHost {
+    pub(crate) fn new(platform: &Platform, files: Route, rest: BoxEndpoint<'static>) -> Self {
+        Self { platform: platform.clone(), files, rest }
+    }
+}
+
+impl Endpoint for ByHost {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        match is_for_files(&self.platform, &request) {
+            true => self.files.call(request).await,
+            false => self.rest.call(request).await,
+        }
+    }
+}
+
+/// Redirects file addresses of other hosts to the origin of files: they may be in texts that were written before it was
+/// set.
+pub(crate) struct ToFilesOrigin(pub(crate) Platform);
+
+impl Endpoint for ToFilesOrigin {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        let to = format!("{}{path}", self.0.urls().files_base());
+        let response =
+            Response::builder().status(StatusCode::PERMANENT_REDIRECT).header(header::LOCATION, to);
+        // An address may open a confidential file, and browsers would keep the redirect for good.
+        let response = response.header(header::CACHE_CONTROL, "no-store").finish();
+        match response.headers().contains_key(header::LOCATION) {
+            true => Ok(response),
+            false => Err(ApiError::from(docs_core::Error::not_found("file")).into()),
+        }
+    }
+}
