@@ -1,5 +1,5 @@
-//! What stands beside the program and names its flags: the image, the unit of systemd, the README and the handbook. All
-//! of it is read here with the parser of the program, so that none of it is out of date.
+//! Files that name flags, features and crates: the image, the systemd unit, the README, ARCHITECTURE and the handbook.
+//! Flags are read with the parser of the program, so that none of these files is out of date.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -127,11 +127,9 @@ fn rows(text: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn the_readme_and_the_handbook_list_the_flags_that_there_are() {
+fn the_handbook_lists_every_flag() {
     let flags: BTreeMap<String, String> = flags().iter().map(|(env, arg)| (long(arg), env.clone())).collect();
-    for file in ["README.md", "examples/handbook/reference/server-flags.md"] {
-        assert_eq!(rows(&read(file)), flags, "{file}");
-    }
+    assert_eq!(rows(&read("examples/handbook/reference/server-flags.md")), flags);
 }
 
 /// The features of a crate by its manifest, and those that a build has by default.
@@ -157,9 +155,9 @@ fn manifest(name: &str) -> String {
 }
 
 #[test]
-fn the_readme_and_the_documentation_of_the_crate_list_the_features_that_there_are() {
-    let readme = read("README.md");
-    let table = readme.split_once("| crate | feature | what it adds |").expect("a table").1;
+fn the_handbook_and_the_crate_documentation_list_every_feature() {
+    let guide = read("examples/handbook/embedding/inside-a-rust-service.md");
+    let table = guide.split_once("| Crate | Feature | What it adds |").expect("a table").1;
     let rows = table.lines().skip(2).map_while(|line| line.strip_prefix("| "));
     let mut listed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for row in rows {
@@ -186,9 +184,9 @@ fn the_readme_and_the_documentation_of_the_crate_list_the_features_that_there_ar
 }
 
 #[test]
-fn the_readme_names_the_dependencies_that_its_example_uses() {
+fn the_readme_names_the_dependencies_of_its_example() {
     let readme = read("README.md");
-    let library = readme.split_once("## As a library").expect("a chapter").1;
+    let library = readme.split_once("## Three ways to use it").expect("a chapter").1;
     let block = |language: &str| {
         let block = library.split_once(&format!("```{language}\n")).expect("a block").1;
         block.split_once("```").expect("its end").0
@@ -211,17 +209,29 @@ fn the_readme_names_the_dependencies_that_its_example_uses() {
     assert_eq!(named, used);
 }
 
+/// The names in the first column of a table of crates.
+fn listed_crates(file: &str, head: &str) -> BTreeSet<String> {
+    let text = read(file);
+    let table = text.split_once(head).unwrap_or_else(|| panic!("{file}: no table `{head}`")).1;
+    let names = table.lines().skip(2).map_while(|line| line.strip_prefix("| `")?.split('`').next());
+    names.map(str::to_owned).collect()
+}
+
 #[test]
-fn the_readme_lists_the_crates_that_there_are() {
+fn architecture_lists_every_crate() {
     let manifest = read("Cargo.toml");
     let members = manifest.lines().find_map(|line| line.strip_prefix("members = ")).expect("members");
-    let mut members = words(members);
-    members.retain(|member| !matches!(member.as_str(), "examples" | "benches"));
-    let readme = read("README.md");
-    let table = readme.split_once("| crate | for |").expect("a table").1;
-    let listed = table.lines().skip(2).map_while(|line| line.strip_prefix("| `")?.split('`').next());
-    let mut listed: Vec<String> = listed.map(str::to_owned).collect();
-    members.sort();
-    listed.sort();
-    assert_eq!(listed, members);
+    let members: BTreeSet<String> = words(members).into_iter().collect();
+    assert_eq!(listed_crates("ARCHITECTURE.md", "| crate | what it is |"), members);
+}
+
+#[test]
+fn the_handbook_names_every_crate_for_embedders() {
+    let manifest = read("Cargo.toml");
+    let members = manifest.lines().find_map(|line| line.strip_prefix("members = ")).expect("members");
+    let guide = read("examples/handbook/embedding/inside-a-rust-service.md");
+    let names = words(members).into_iter().filter(|member| !matches!(member.as_str(), "examples" | "benches"));
+    let missing: Vec<String> =
+        names.filter(|member| !guide.contains(&format!("`{}`", member.rsplit('/').next().unwrap_or(member)))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
