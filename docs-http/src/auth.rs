@@ -14,7 +14,10 @@ use poem_openapi::{
 
 use crate::{
     rate::Proof,
-    wire::error::{ApiError, BEARER},
+    wire::{
+        budget::BodyAccount,
+        error::{ApiError, BEARER},
+    },
 };
 
 /// Knows whose token it is.
@@ -165,7 +168,7 @@ impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for Signed<A> {
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
         let authenticator = attached::<A>(request)?;
-        let actor = authenticator.identify(RequestHead(request)).await?;
+        let actor = identified(&**authenticator, request).await?;
         actor.map(Self).ok_or_else(|| authenticator.nobody().into())
     }
 }
@@ -192,8 +195,26 @@ impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for MaybeSigned<A> {
         _: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        Ok(Self(attached::<A>(request)?.identify(RequestHead(request)).await?))
+        Ok(Self(identified(&**attached::<A>(request)?, request).await?))
     }
+}
+
+/// The actor of a request. A token of a user allows bodies over the [limit](crate::wire::budget::AnonymousBodyLimit) of
+/// anonymous requests.
+async fn identified<A>(
+    authenticator: &dyn Authenticator<Actor = A>,
+    request: &Request,
+) -> Result<Option<A>, ApiError>
+where
+    A: Send + Sync + 'static,
+{
+    let actor = authenticator.identify(RequestHead(request)).await?;
+    if actor.as_ref().is_some_and(|actor| authenticator.is_personal(actor))
+        && let Some(account) = request.data::<BodyAccount>()
+    {
+        account.grant();
+    }
+    Ok(actor)
 }
 
 fn describe(registry: &mut Registry) {

@@ -108,7 +108,11 @@ use crate::{
     metrics::{Metrics, Registry},
     middleware::RequestLayer,
     openapi::{OperationLayer, Problems, made::Origin},
-    wire::{payload::BodyLimit, reply::JSON},
+    wire::{
+        budget::{AnonymousBodyLimit, BodyBudget},
+        payload::BodyLimit,
+        reply::JSON,
+    },
 };
 
 pub use api::Api;
@@ -149,6 +153,10 @@ impl About {
 pub struct HttpConfig {
     /// Most bytes of a request body, but for a file that is uploaded: how large that may be is the platform's to say.
     pub body_limit: BodyLimit,
+    /// The largest body, in bytes, of a request whose sender has no token of a user.
+    pub anonymous_body_limit: AnonymousBodyLimit,
+    /// The budget for request bodies that are held in memory. Applications that share one clone it.
+    pub body_budget: BodyBudget,
     /// Where the API is mounted within the application.
     pub api_path: String,
     /// The address of the API as the document names it, such as `https://docs.example.com/v1`. When absent it is a
@@ -183,6 +191,8 @@ impl Default for HttpConfig {
     fn default() -> Self {
         Self {
             body_limit: BodyLimit::DEFAULT,
+            anonymous_body_limit: AnonymousBodyLimit::DEFAULT,
+            body_budget: BodyBudget::default(),
             api_path: "/v1".to_owned(),
             server_url: None,
             rate_limit: None,
@@ -203,6 +213,8 @@ impl fmt::Debug for HttpConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpConfig")
             .field("body_limit", &self.body_limit)
+            .field("anonymous_body_limit", &self.anonymous_body_limit)
+            .field("body_budget", &self.body_budget)
             .field("api_path", &self.api_path)
             .field("server_url", &self.server_url)
             .field("rate_limit", &self.rate_limit)
@@ -329,7 +341,12 @@ where
     let challenge = authenticator.challenge();
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
     let guard = RateLimiter::new(config.rate_limit, config.trusted_proxies);
-    let service = service.data(authenticator).data(config.body_limit).with(guard);
+    let service = service
+        .data(authenticator)
+        .data(config.body_limit)
+        .data(config.anonymous_body_limit)
+        .data(config.body_budget)
+        .with(guard);
     let route = further
         .routes
         .nest(&config.api_path, service)

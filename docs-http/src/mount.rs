@@ -71,11 +71,15 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
         None => (files(platform), None),
         Some(_) => (moved_files(platform), Some((platform.clone(), files(platform)))),
     };
-    let routes = routes.at("/webhooks/git/:space", GitWebhooks(platform.clone()).with(deliveries));
+    let webhooks = GitWebhooks { platform: platform.clone(), budget: config.body_budget.for_anonymous() };
+    let routes = routes.at("/webhooks/git/:space", webhooks.with(deliveries));
     #[cfg(feature = "explorer")]
     let routes = routes.at("/", crate::explorer::way_there());
     let routes = match config.saml.take() {
-        Some(saml) => routes.nest("/saml", saml::pages(platform, saml, config.trusted_proxies.clone())),
+        Some(saml) => {
+            let budget = config.body_budget.for_anonymous();
+            routes.nest("/saml", saml::pages(platform, (saml, budget), config.trusted_proxies.clone()))
+        }
         None => routes,
     };
     let doors = Doors { platform: platform.clone(), host: config.sign_in.take() };

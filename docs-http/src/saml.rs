@@ -14,7 +14,6 @@ mod page;
 
 use std::num::NonZeroU32;
 
-use bytes::Bytes;
 use docs_core::{
     Error, ErrorKind, Platform,
     model::SamlProviderId,
@@ -22,7 +21,6 @@ use docs_core::{
 };
 use poem::{
     Endpoint, EndpointExt as _, Request, Response, Route,
-    error::ReadBodyError,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 use url::{Url, form_urlencoded};
@@ -32,7 +30,10 @@ use crate::{
     RateLimit, TrustedProxies,
     endpoints::other_method,
     rate::RateLimiter,
-    wire::error::{ApiError, answer},
+    wire::{
+        budget::{BodyBudget, Reserved, collect_within},
+        error::{ApiError, answer},
+    },
 };
 
 /// Most bytes of a form: a response in base64, with what forms make of some of its characters.
@@ -74,10 +75,10 @@ impl Default for SamlPages {
 /// The pages, to be nested at `/saml`.
 pub(crate) fn pages(
     platform: &Platform,
-    pages: SamlPages,
+    (pages, budget): (SamlPages, BodyBudget),
     proxies: TrustedProxies,
 ) -> impl Endpoint + 'static {
-    let step = |step| Page { platform: platform.clone(), step };
+    let step = |step| Page { platform: platform.clone(), budget: budget.clone(), step };
     let route = Route::new()
         .at("/:provider", step(Step::Metadata))
         .at("/:provider/start", step(Step::Start))
@@ -143,6 +144,8 @@ impl From<Error> for Refusal {
 /// One of the pages.
 struct Page {
     platform: Platform,
+    /// The memory for forms.
+    budget: BodyBudget,
     step: Step,
 }
 
@@ -222,8 +225,8 @@ impl Page {
         shape: Shape,
     ) -> Result<Response, Refusal> {
         let (names, kept) = cookies(request.headers());
-        let form = read_form(request).await;
-        let response = match form.and_then(|form| field(&form, "SAMLResponse")) {
+        let form = self.read_form(request).await;
+        let response = match form.and_then(|(form, _)| field(&form, "SAMLResponse")) {
             Ok(response) => response,
             Err(refusal) => return Err(self.note(provider, refusal).await),
         };
@@ -241,9 +244,29 @@ impl Page {
         request: &mut Request,
         shape: Shape,
     ) -> Result<Response, Refusal> {
-        let form = read_form(request).await?;
+        let (form, _held) = self.read_form(request).await?;
         self.platform.as_platform().end_saml_session(provider, &field(&form, "token")?).await?;
         Ok(page::signed_out(shape))
+    }
+
+    /// The body of a form, with its part of the memory for forms.
+    async fn read_form(&self, request: &mut Request) -> Result<(Vec<u8>, Reserved), Refusal> {
+        let kind = request.content_type().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+            let why = "the body must be a form, application/x-www-form-urlencoded";
+            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+        }
+        let form = collect_within(Some(&self.budget), request.take_body(), MAX_FORM).await;
+        form.map_err(|error| match error.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => {
+                let why = format!("the form must be at most {MAX_FORM} bytes");
+                Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
+            }
+            StatusCode::BAD_REQUEST => {
+                Refusal::from(Error::invalid("the form", "ended before it was complete"))
+            }
+            status => Refusal::new(status, error.message()),
+        })
     }
 
     /// Has the audit log of the organization tell that what somebody came back with was not even read; answers what
@@ -313,22 +336,6 @@ fn cookies(headers: &HeaderMap) -> (Vec<String>, Vec<String>) {
         id.is_some_and(|id| id.len() <= COOKIE_ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric()))
     });
     ours.map(|(name, value)| (name.to_owned(), value.to_owned())).unzip()
-}
-
-/// The body of a form, of which no more is held than one may have.
-async fn read_form(request: &mut Request) -> Result<Bytes, Refusal> {
-    let kind = request.content_type().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-        let why = "the body must be a form, application/x-www-form-urlencoded";
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
-    }
-    request.take_body().into_bytes_limit(MAX_FORM).await.map_err(|error| match error {
-        ReadBodyError::PayloadTooLarge => {
-            let why = format!("the form must be at most {MAX_FORM} bytes");
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
-        }
-        _ => Refusal::from(Error::invalid("the form", "ended before it was complete")),
-    })
 }
 
 /// A field of a form that must be there, once.

@@ -80,19 +80,21 @@ where
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
         let app = self.app.clone();
-        let request = incoming(request, self.peer);
+        let peer = (self.peer)(request.extensions());
+        let request = poem_request(request, peer);
         Box::pin(async move { Ok(app.get_response(request).await.into()) })
     }
 }
 
-fn incoming<B>(request: http::Request<B>, peer: fn(&Extensions) -> Option<SocketAddr>) -> Request
+/// Converts a request of the `http` crate to one of poem, which answers it as if it came from `peer`. The body streams.
+pub fn poem_request<B>(request: http::Request<B>, peer: Option<SocketAddr>) -> Request
 where
     B: http_body::Body + Send + 'static,
     B::Data: Into<Bytes>,
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
 {
     let (parts, body) = request.into_parts();
-    let remote = RemoteAddr(peer(&parts.extensions).map_or_else(Addr::default, Addr::SocketAddr));
+    let remote = RemoteAddr(peer.map_or_else(Addr::default, Addr::SocketAddr));
     let scheme = parts.uri.scheme().cloned().unwrap_or(Scheme::HTTP);
     let parts = RequestParts::from((parts, LocalAddr::default(), remote, scheme));
     // A stream does not tell that it is empty, and some operations want to know.

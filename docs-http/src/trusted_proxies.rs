@@ -73,11 +73,18 @@ impl fmt::Display for TrustedProxies {
 }
 
 impl TrustedProxies {
+    /// Returns `true` if the address belongs to a trusted proxy. An IPv4 address in the form of IPv6 is compared as IPv4.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|net| net.contains(&address))
+    }
+
     /// The address of the client that a request comes from; `None` where the transport has no addresses.
     pub(crate) fn client_address(&self, request: &Request) -> Option<IpAddr> {
         let Addr::SocketAddr(peer) = &request.remote_addr().0 else { return None };
         let peer = peer.ip().to_canonical();
-        if !self.trusts(peer) {
+        if !self.contains(peer) {
             return Some(peer);
         }
         let headers = request.headers();
@@ -92,10 +99,6 @@ impl TrustedProxies {
         })
     }
 
-    fn trusts(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|net| net.contains(&address))
-    }
-
     /// The first address from the right that is no trusted proxy; the leftmost one where all are. A hop that names no
     /// address ends the walk at the proxy that wrote it. `None` without any hops.
     fn first_untrusted(&self, peer: IpAddr, hops: Vec<Option<IpAddr>>) -> Option<IpAddr> {
@@ -106,7 +109,7 @@ impl TrustedProxies {
         for hop in hops.into_iter().rev().take(MAX_HOPS) {
             let Some(address) = hop else { break };
             client = address;
-            if !self.trusts(address) {
+            if !self.contains(address) {
                 break;
             }
         }

@@ -13,7 +13,10 @@ use poem::{
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 
-use crate::{endpoints::other_method, wire::error::ApiError};
+use crate::{
+    endpoints::other_method,
+    wire::{budget::BodyBudget, error::ApiError},
+};
 
 /// The signature of a body: of GitHub, Gitea and Forgejo, then of Bitbucket.
 const SIGNATURES: [&str; 2] = ["x-hub-signature-256", "x-hub-signature"];
@@ -30,7 +33,11 @@ const EVENTS: [(&str, &[&str]); 5] = [
 
 /// Webhooks of spaces, counted by the address of who delivers: `202` when both sides will be brought in step, `204`
 /// when nothing follows.
-pub(crate) struct GitWebhooks(pub(crate) Platform);
+pub(crate) struct GitWebhooks {
+    pub(crate) platform: Platform,
+    /// The memory for deliveries until their signature is checked.
+    pub(crate) budget: BodyBudget,
+}
 
 impl Endpoint for GitWebhooks {
     type Output = Response;
@@ -40,7 +47,7 @@ impl Endpoint for GitWebhooks {
             return Ok(other_method(request.method(), HeaderValue::from_static("POST, OPTIONS")));
         }
         let body = request.take_body();
-        let status = match receive(&self.0, &request, body).await.map_err(ApiError::from)? {
+        let status = match self.receive(&request, body).await? {
             GitWebhookAnswer::Enqueued => StatusCode::ACCEPTED,
             _ => StatusCode::NO_CONTENT,
         };
@@ -48,16 +55,23 @@ impl Endpoint for GitWebhooks {
     }
 }
 
-async fn receive(platform: &Platform, request: &Request, body: Body) -> docs_core::Result<GitWebhookAnswer> {
-    let space = request.raw_path_param("space").unwrap_or_default();
-    let mut webhook = GitWebhook::open(platform, space, delivery(request.headers())).await?;
-    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    webhook.announce(length.and_then(|length| length.parse().ok()).unwrap_or_default())?;
-    let mut parts = Box::pin(body.into_bytes_stream());
-    while let Some(part) = parts.next().await {
-        webhook.take(&part.map_err(|_| Error::invalid("the body", "ended before it was complete"))?)?;
+impl GitWebhooks {
+    async fn receive(&self, request: &Request, body: Body) -> Result<GitWebhookAnswer, ApiError> {
+        let space = request.raw_path_param("space").unwrap_or_default();
+        let mut webhook = GitWebhook::open(&self.platform, space, delivery(request.headers())).await?;
+        let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        webhook.announce(length.and_then(|length| length.parse().ok()).unwrap_or_default())?;
+        let mut held = Vec::new();
+        let mut parts = Box::pin(body.into_bytes_stream());
+        while let Some(part) = parts.next().await {
+            let part = part.map_err(|_| Error::invalid("the body", "ended before it was complete"))?;
+            if webhook.keeps_bytes() {
+                held.push(self.budget.reserve(part.len()).await?);
+            }
+            webhook.take(&part)?;
+        }
+        Ok(webhook.end().await?)
     }
-    webhook.end().await
 }
 
 /// How a delivery proves where it is from, and what it is about.

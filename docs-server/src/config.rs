@@ -11,7 +11,7 @@ use docs_core::store::jobs::MAX_LEASE;
 use docs_http::{CorsOrigin, TrustedProxies};
 use url::{Host, Url};
 
-use crate::{BindAddress, ByteSize, SearchPlace, StoreUrl};
+use crate::{BindAddress, ByteSize, ConnectionConfig, SearchPlace, StoreUrl};
 
 /// What a server is told. Each field is a flag of the program and an environment variable.
 ///
@@ -110,9 +110,12 @@ pub struct ServerConfig {
     #[arg(long, env = "DOCS_RATE_LIMIT", value_name = "N")]
     pub rate_limit: Option<NonZeroU32>,
     /// Networks of the proxies whose `X-Forwarded-For` or `Forwarded` the rate limit takes the address of a client
-    /// from.
+    /// from, and which may speak HTTP/2 without TLS.
     #[arg(long, env = "DOCS_TRUSTED_PROXIES", value_name = "CIDR,…")]
     pub trusted_proxies: Option<TrustedProxies>,
+    /// Limits on connections.
+    #[command(flatten)]
+    pub connections: ConnectionConfig,
     /// Origin whose web pages may call the API, like `https://docs.example.com`, or `*` for any; can be given often.
     #[arg(long = "cors-origin", env = "DOCS_CORS_ORIGINS", value_name = "ORIGIN", value_delimiter = ',')]
     pub cors_origins: Vec<CorsOrigin>,

@@ -47,6 +47,7 @@ mod export;
 mod health_check;
 mod home;
 mod search_index;
+mod serve;
 mod server;
 mod setup;
 mod store_url;
@@ -61,6 +62,7 @@ pub use config::{
 };
 pub use error::ServerError;
 pub use search_index::SearchPlace;
+pub use serve::{ConnectionConfig, Pace};
 pub use server::Server;
 pub use setup::{FirstStart, HANDBOOK_URL, MAIN, create_site, first_start, import, imported};
 pub use store_url::StoreUrl;

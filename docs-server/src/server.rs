@@ -6,11 +6,10 @@ use docs_core::Platform;
 use docs_http::{Cors, HttpApp, HttpConfig, RateLimit, RateLimiter, SamlPages, metrics::Registry};
 use docs_site::{SiteConfig, Sites};
 use poem::{
-    Endpoint, EndpointExt as _, Request, Response, Route, Server as PoemServer,
+    Endpoint, EndpointExt as _, Request, Response, Route,
     endpoint::{BoxEndpoint, DynEndpoint, ToDynEndpoint},
-    listener::TcpAcceptor,
 };
-use tokio::{net::TcpListener, sync::watch, task::JoinSet};
+use tokio::{sync::watch, task::JoinSet};
 use url::Url;
 
 use crate::{
@@ -18,6 +17,7 @@ use crate::{
     adapters::FirstImport,
     config::base_url,
     home::Home,
+    serve::Service,
     setup::{self, Published},
 };
 
@@ -30,8 +30,7 @@ const WORKERS: usize = 4;
 /// A server that listens, over an open store.
 pub struct Server {
     platform: Platform,
-    app: BoxEndpoint<'static>,
-    listener: TcpListener,
+    service: Service,
     base: String,
     store: StoreUrl,
     first: Option<FirstStart>,
@@ -74,8 +73,10 @@ impl Server {
         let limit = config.rate_limit.map(RateLimit::per_minute);
         let limit = limit.map(|limit| limit.middleware(config.trusted_proxies.clone().unwrap_or_default()));
         let app = mounted(app, &base, (&platform, limit))?;
+        let proxies = config.trusted_proxies.clone().unwrap_or_default();
+        let service = Service::new(app, listener, (config.connections.clone(), proxies));
         let first = setup::first_start(&platform, config.token.as_ref()).await?;
-        Ok(Self { platform, app, listener, base, store: config.store, first, import })
+        Ok(Self { platform, service, base, store: config.store, first, import })
     }
 
     /// The address under which others reach the server, without a slash at its end.
@@ -120,9 +121,9 @@ impl Server {
     /// Answers requests and does background work until `stop` ends. Requests and jobs in flight are finished first.
     ///
     /// # Errors
-    /// When the listener fails.
+    /// When a background worker panics.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServerError> {
-        let Self { platform, app, listener, .. } = self;
+        let Self { platform, service, .. } = self;
         let (stopping, stopped) = watch::channel(false);
         let mut workers = JoinSet::new();
         for _ in 0..WORKERS {
@@ -137,11 +138,7 @@ impl Server {
             // The workers may have ended already; then nobody has to hear it.
             let _ = stopping.send(true);
         };
-        let acceptor = TcpAcceptor::from_tokio(listener).map_err(ServerError::other)?;
-        PoemServer::new_with_acceptor(acceptor)
-            .run_with_graceful_shutdown(app, ended, Some(GRACE))
-            .await
-            .map_err(ServerError::other)?;
+        service.run(ended, GRACE).await;
         while let Some(ended) = workers.join_next().await {
             ended.map_err(ServerError::other)?;
         }

@@ -18,7 +18,10 @@ use crate::{
     ignored::{self, IgnoredFields},
     metrics::{Metrics, Series},
     representation::{Asked, Tagging},
-    wire::error::{ApiError, answer},
+    wire::{
+        budget::BodyAccount,
+        error::{ApiError, answer},
+    },
 };
 
 /// The methods of HTTP that servers are expected to recognise.
@@ -132,6 +135,7 @@ impl Endpoint for Operation {
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let running = self.series.begin();
+        request.set_data(BodyAccount::default());
         let asked = Asked::of(&request);
         let parameters = ignored::parameters(request.uri().query(), &self.parameters);
         let fields = matches!(self.task, Task::Own).then(IgnoredFields::default);

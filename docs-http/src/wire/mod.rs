@@ -1,5 +1,6 @@
 //! What goes over the wire: request bodies, parameters, answers, errors, and the schemas that describe them.
 
+pub mod budget;
 pub mod error;
 mod fault;
 mod form;

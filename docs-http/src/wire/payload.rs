@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::{
+    budget::{AnonymousBodyLimit, BodyAccount, collect},
     error::ApiError,
     fault,
     reply::JSON,
@@ -27,10 +28,15 @@ impl BodyLimit {
     /// The limit of a server that sets none.
     pub const DEFAULT: Self = Self(10 * 1024 * 1024);
 
-    /// The limit that holds for a request.
+    /// The limit of a request: at most the [`AnonymousBodyLimit`] unless its sender has a token of a user.
     #[must_use]
     pub fn of(request: &Request) -> Self {
-        request.data().copied().unwrap_or(Self::DEFAULT)
+        let Self(limit) = request.data().copied().unwrap_or(Self::DEFAULT);
+        if request.data::<BodyAccount>().is_none_or(BodyAccount::is_personal) {
+            return Self(limit);
+        }
+        let AnonymousBodyLimit(least) = request.data().copied().unwrap_or(AnonymousBodyLimit::DEFAULT);
+        Self(limit.min(least))
     }
 }
 
@@ -105,18 +111,15 @@ impl<'a, T: DeserializeOwned + Default + JsonSchema + Send + 'static> ApiExtract
 /// The bytes of a body, at most as many as [`BodyLimit`] allows: for handlers whose body is not JSON.
 ///
 /// # Errors
-/// 413 when there are more, 400 when the connection ends before the body does.
+/// 413 when there are more, 400 when the connection ends before the body does, 503 when the
+/// [`BodyBudget`](super::budget::BodyBudget) attached to the request is used up.
 pub async fn bytes(request: &Request, body: Body) -> Result<Vec<u8>, ApiError> {
     let BodyLimit(limit) = BodyLimit::of(request);
     let announced = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
         return Err(ApiError::too_large(limit));
     }
-    match body.into_bytes_limit(limit).await {
-        Ok(bytes) => Ok(bytes.into()),
-        Err(poem::error::ReadBodyError::PayloadTooLarge) => Err(ApiError::too_large(limit)),
-        Err(other) => Err(poem::Error::from(other).into()),
-    }
+    collect(request, body, limit).await
 }
 
 enum Need {

@@ -5,6 +5,7 @@
 //! What tests need beside the server they name themselves; where it is missing, a line says that nothing was run.
 
 mod admin;
+mod connections;
 mod durable;
 mod flags;
 mod git;

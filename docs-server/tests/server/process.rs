@@ -39,12 +39,27 @@ impl Process {
 
     /// Starts a server with flags and waits until it says its address.
     pub(crate) async fn with(flags: &[&str]) -> Self {
-        let mut child = program()
-            .args(["--token", TOKEN])
-            .args(flags)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
+        Self::run(program().args(["--token", TOKEN]).args(flags)).await
+    }
+
+    /// Starts a server that may open a number of files.
+    pub(crate) async fn limited(descriptors: u32) -> Self {
+        let mut shell = Command::new("sh");
+        let program = program();
+        shell
+            .args(["-c", &format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"")])
+            .arg(program.get_program());
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        Self::run(shell.args(["--token", TOKEN, "--bind", "127.0.0.1:0"])).await
+    }
+
+    async fn run(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let stdout = child.stdout.take().expect("its output is piped");
         let stdout = tokio::process::ChildStdout::from_std(stdout).expect("a pipe");
         let mut lines = BufReader::new(stdout).lines();

@@ -7,7 +7,11 @@ use docs_core::{
     platform::{Amount, LIMITS},
     store::{DEFAULT_LIMIT, MAX_LIMIT},
 };
-use docs_http::wire::payload::BodyLimit;
+use docs_http::wire::{
+    budget::{AnonymousBodyLimit, BodyBudget},
+    payload::BodyLimit,
+};
+use docs_server::{ConnectionConfig, Pace};
 use serde_json::Value;
 
 use super::{Table, code};
@@ -16,6 +20,7 @@ const PAGE: &str = "limits.md";
 
 pub(super) fn tables(document: &Value) -> Vec<Table> {
     let mut tables = vec![lists(), fields(document)];
+    tables.push(connections());
     for group in LIMITS {
         let mut rows: Vec<_> =
             group.limits.iter().map(|limit| vec![limit.name.to_owned(), said(limit.most)]).collect();
@@ -38,6 +43,35 @@ fn of_the_server(group: &str) -> Vec<Vec<String>> {
         ],
         _ => Vec::new(),
     }
+}
+
+fn connections() -> Table {
+    let config = ConnectionConfig::default();
+    let count = |count: u32| Amount::Count(count.into());
+    let rate = |pace: Pace| format!("{} in a second", size(pace.bytes_per_second.into()));
+    let rows = [
+        ("Connections of a server; `--max-connections`", said(count(ConnectionConfig::MAX_CONNECTIONS))),
+        (
+            "Connections of an address that is no trusted proxy; `--max-connections-per-address`",
+            said(count(ConnectionConfig::MAX_CONNECTIONS / ConnectionConfig::ADDRESS_SHARE)),
+        ),
+        ("Requests at a time of an HTTP/2 connection", said(count(config.max_streams))),
+        ("Time for a request head", said(Amount::Time(config.head_timeout))),
+        ("Size of a request head", said(Amount::Bytes(ConnectionConfig::MAX_HEAD_BYTES as u64))),
+        ("Time of a connection without requests", said(Amount::Time(config.idle_timeout))),
+        ("Wait for the next bytes of a request body", said(Amount::Time(config.request_pace.stall))),
+        ("Least rate of a request body that takes longer", rate(config.request_pace)),
+        ("Wait for a client to read more of a response", said(Amount::Time(config.response_pace.stall))),
+        ("Least rate of a response that takes longer", rate(config.response_pace)),
+        ("Unread responses of all clients together", said(Amount::Bytes(config.response_bytes as u64))),
+        (
+            "Body of a request without the token of a user",
+            said(Amount::Bytes(AnonymousBodyLimit::DEFAULT.0 as u64)),
+        ),
+        ("Request bodies held in memory together", said(Amount::Bytes(BodyBudget::DEFAULT_BYTES as u64))),
+    ];
+    let rows = rows.map(|(what, most)| vec![what.to_owned(), most]);
+    Table::new(PAGE, "Connections", &["What", "Most"], &rows)
 }
 
 fn lists() -> Table {

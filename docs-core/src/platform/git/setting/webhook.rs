@@ -145,6 +145,12 @@ impl<'p> GitWebhook<'p> {
         Err(Error::new(ErrorKind::TooLarge, message))
     }
 
+    /// Returns `true` while the bytes of the body are kept in memory: of a space with a webhook, up to a limit.
+    #[must_use]
+    pub fn keeps_bytes(&self) -> bool {
+        self.space.is_some() && self.body.len() <= MAX_READ
+    }
+
     /// Takes a part of the body.
     ///
     /// # Errors
@@ -153,7 +159,7 @@ impl<'p> GitWebhook<'p> {
         self.size += part.len() as u64;
         self.announce(self.size)?;
         self.mac.update(part);
-        if self.body.len() <= MAX_READ {
+        if self.keeps_bytes() {
             self.body.extend_from_slice(part);
         }
         Ok(())

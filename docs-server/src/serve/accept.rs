@@ -1,0 +1,131 @@
+//! Accepts connections until the server stops.
+
+use std::{io, sync::Arc, time::Duration};
+
+use docs_http::TrustedProxies;
+use poem::endpoint::BoxEndpoint;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::watch,
+    task::JoinSet,
+    time::{interval, sleep, timeout},
+};
+
+use super::{
+    ConnectionConfig, descriptors,
+    exchange::{Shared, serve},
+    memory::Memory,
+    peer::Peer,
+    table::{Stops, Table},
+};
+
+/// The pause after a first failure to accept, and the longest one.
+const PAUSE: Duration = Duration::from_millis(10);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
+
+/// The service of an application on a listener.
+pub(crate) struct Service {
+    shared: Arc<Shared>,
+    proxies: TrustedProxies,
+    listener: TcpListener,
+}
+
+impl Service {
+    /// Raises the limit of open files of the process, from which the number of connections follows.
+    pub(crate) fn new(
+        app: BoxEndpoint<'static>,
+        listener: TcpListener,
+        (config, proxies): (ConnectionConfig, TrustedProxies),
+    ) -> Self {
+        let table = Table::new(&config, descriptors::for_connections());
+        let memory = Memory::new(config.response_bytes);
+        Self { shared: Arc::new(Shared { app, config, table, memory }), proxies, listener }
+    }
+
+    /// Serves connections until `stop` ends. Then requests that have begun may take `grace`.
+    pub(crate) async fn run(self, stop: impl Future<Output = ()>, grace: Duration) {
+        let Self { shared, proxies, listener } = self;
+        let (stopping, stopped) = watch::channel(false);
+        let mut tasks = JoinSet::new();
+        let sweeping = tokio::spawn(sweep(Arc::clone(&shared), stopped.clone()));
+        let accepting = accept(&shared, (&listener, &proxies), (&mut tasks, stopped));
+        tokio::select! {
+            () = stop => {}
+            never = accepting => match never {},
+        }
+        drop(listener);
+        stopping.send_replace(true);
+        let ended = timeout(grace, async { while tasks.join_next().await.is_some() {} }).await;
+        if ended.is_err() {
+            tracing::warn!("requests in flight take too long: their connections are closed");
+            shared.table.close_all();
+            while tasks.join_next().await.is_some() {}
+        }
+        sweeping.abort();
+    }
+}
+
+/// Closes connections whose clients are too slow.
+async fn sweep(shared: Arc<Shared>, stopped: watch::Receiver<bool>) {
+    let mut ticks = interval(shared.config.tick());
+    loop {
+        ticks.tick().await;
+        let stops = if *stopped.borrow() { Stops::Now } else { Stops::Later };
+        shared.table.sweep(&shared.config, stops);
+    }
+}
+
+/// Accepts connections, each served in a task of its own.
+async fn accept(
+    shared: &Arc<Shared>,
+    (listener, proxies): (&TcpListener, &TrustedProxies),
+    (tasks, stopped): (&mut JoinSet<()>, watch::Receiver<bool>),
+) -> std::convert::Infallible {
+    let mut pause = PAUSE;
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => {
+                pause = PAUSE;
+                let (stream, peer) = accepted;
+                admit(shared, (stream, Peer::new(peer, proxies)), (tasks, &stopped)).await;
+            }
+            Err(error) if is_of_connection(&error) => tracing::debug!(%error, "a connection ended early"),
+            // Without descriptors or memory, accepting fails again until a connection ends.
+            Err(error) => {
+                tracing::warn!(%error, "connections cannot be accepted now");
+                shared.table.close_one();
+                tokio::select! {
+                    () = sleep(pause) => pause = (2 * pause).min(MAX_PAUSE),
+                    () = shared.table.ended() => {}
+                }
+            }
+        }
+    }
+}
+
+/// Serves a connection, where there is room for it.
+async fn admit(
+    shared: &Arc<Shared>,
+    (stream, peer): (TcpStream, Peer),
+    (tasks, stopped): (&mut JoinSet<()>, &watch::Receiver<bool>),
+) {
+    while tasks.try_join_next().is_some() {}
+    let Some(registered) = shared.table.admit(peer, &shared.config).await else { return };
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "a connection ended early");
+        return;
+    }
+    let (shared, stopped) = (Arc::clone(shared), stopped.clone());
+    tasks.spawn(async move {
+        let connection = Arc::clone(&registered.connection);
+        serve(shared, (stream, connection), stopped).await;
+        drop(registered);
+    });
+}
+
+/// Returns `true` if accepting failed because of the accepted connection alone.
+fn is_of_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted, WouldBlock};
+
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted | WouldBlock)
+}

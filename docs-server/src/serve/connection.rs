@@ -1,0 +1,271 @@
+//! The state of one connection: what it waits for, since when, and when that is too long.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::{sync::Notify, time::Instant};
+
+use super::{ConnectionConfig, Pace, pace::Pacer, peer::Peer};
+
+/// The time without progress after which a connection with a request counts as stalled.
+const STALLED: Duration = Duration::from_millis(200);
+
+/// A connection. Its task ends when it is [closed](Self::close).
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) id: u64,
+    pub(super) peer: Peer,
+    /// Bytes of responses that the client has not taken yet.
+    pub(super) unread: AtomicUsize,
+    /// Whether the server stops: the connection ends after the requests that have begun.
+    pub(super) is_last: AtomicBool,
+    closed: Notify,
+    written: Notify,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    is_closed: bool,
+    is_http2: bool,
+    /// Requests that have begun and whose responses have not left the server completely.
+    requests: usize,
+    /// Requests among them whose body the server waits for.
+    receiving: usize,
+    /// The start of the connection, or the last time that it became idle or busy.
+    since: Instant,
+    /// The first byte since then.
+    head_since: Option<Instant>,
+    /// The time of the first complete request head.
+    has_served: bool,
+    /// Bytes that the connection does not accept.
+    write: Pacer,
+    responses: Vec<Arc<Sending>>,
+}
+
+/// What a connection waits for, in the order in which connections are closed to make room.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Wait {
+    /// The client does not read a response, or does not send a request body.
+    Stalled,
+    /// The next request, or the rest of its head.
+    Request,
+}
+
+impl Connection {
+    pub(super) fn new(id: u64, peer: Peer, pace: Pace) -> Self {
+        let state = State {
+            is_closed: false,
+            is_http2: false,
+            requests: 0,
+            receiving: 0,
+            since: Instant::now(),
+            head_since: None,
+            has_served: false,
+            write: Pacer::new(pace),
+            responses: Vec::new(),
+        };
+        Self {
+            id,
+            peer,
+            unread: AtomicUsize::new(0),
+            is_last: AtomicBool::new(false),
+            closed: Notify::new(),
+            written: Notify::new(),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Bytes of responses that the client has not taken yet.
+    pub(super) fn unread(&self) -> usize {
+        self.unread.load(Ordering::Relaxed)
+    }
+
+    /// Closes the connection; returns `false` if it was closed before.
+    pub(super) fn close(&self) -> bool {
+        let is_first = !std::mem::replace(&mut self.state.lock().is_closed, true);
+        self.closed.notify_one();
+        is_first
+    }
+
+    /// Waits until the connection is closed by the server.
+    pub(super) async fn closed(&self) {
+        self.closed.notified().await;
+    }
+
+    /// Notes that the connection speaks HTTP/2.
+    pub(super) fn set_http2(&self) {
+        self.state.lock().is_http2 = true;
+    }
+
+    /// Notes that bytes arrived.
+    pub(super) fn read(&self) {
+        let mut state = self.state.lock();
+        if state.requests == 0 && state.head_since.is_none() {
+            state.head_since = Some(Instant::now());
+        }
+    }
+
+    /// Notes that the connection accepted bytes.
+    pub(super) fn wrote(&self, bytes: usize) {
+        self.state.lock().write.progress(Instant::now(), bytes);
+        self.written.notify_waiters();
+    }
+
+    /// Notes that the connection accepts no bytes now.
+    pub(super) fn write_blocked(&self) {
+        self.state.lock().write.wait(Instant::now());
+    }
+
+    /// Waits until the connection accepts bytes: a client that reads no responses gets no further ones.
+    pub(super) async fn writable(&self) {
+        loop {
+            let written = self.written.notified();
+            if self.state.lock().write.waiting_since().is_none() {
+                return;
+            }
+            written.await;
+        }
+    }
+
+    /// Begins a request.
+    pub(super) fn begin(&self) {
+        let mut state = self.state.lock();
+        if state.requests == 0 {
+            state.since = Instant::now();
+        }
+        state.requests += 1;
+        state.has_served = true;
+        state.head_since = None;
+    }
+
+    /// Ends a request.
+    pub(super) fn end(&self) {
+        let mut state = self.state.lock();
+        state.requests = state.requests.saturating_sub(1);
+        if state.requests == 0 {
+            state.since = Instant::now();
+            state.head_since = None;
+        }
+    }
+
+    /// Notes that the server waits for the body of a request.
+    pub(super) fn begin_receiving(&self) {
+        self.state.lock().receiving += 1;
+    }
+
+    /// Notes that it no longer waits for it.
+    pub(super) fn end_receiving(&self) {
+        let mut state = self.state.lock();
+        state.receiving = state.receiving.saturating_sub(1);
+    }
+
+    pub(super) fn begin_sending(&self, sending: &Arc<Sending>) {
+        self.state.lock().responses.push(Arc::clone(sending));
+    }
+
+    pub(super) fn end_sending(&self, sending: &Arc<Sending>) {
+        self.state.lock().responses.retain(|other| !Arc::ptr_eq(other, sending));
+    }
+
+    /// What the connection waits for, and since when; `None` while the server works for it, or the client makes
+    /// progress.
+    pub(super) fn waits(&self, now: Instant) -> Option<(Wait, Instant)> {
+        let state = self.state.lock();
+        if state.is_closed {
+            return None;
+        }
+        let sends = state.responses.iter().filter_map(|sending| sending.pacer.lock().waiting_since());
+        let sent = state.write.waiting_since().into_iter().chain(sends).min();
+        if state.requests == 0 && sent.is_none() {
+            return Some((Wait::Request, state.head_since.unwrap_or(state.since)));
+        }
+        let receives = state.requests > 0 && state.receiving == state.requests;
+        let since = sent.or_else(|| receives.then_some(state.since));
+        let since = since.filter(|since| now.saturating_duration_since(*since) >= STALLED);
+        since.map(|since| (Wait::Stalled, since))
+    }
+
+    /// Resets the HTTP/2 streams whose clients are too slow, and returns `true` if the connection is to be closed: its
+    /// client neither reads nor sends.
+    pub(super) fn is_overdue(&self, config: &ConnectionConfig, now: Instant) -> bool {
+        let state = self.state.lock();
+        let is_blocked = state.write.deadline().is_some_and(|deadline| deadline <= now);
+        let is_unused = state.requests == 0 && state.request_deadline(config) <= now;
+        let late = state.responses.iter().filter(|sending| sending.is_late(now));
+        // A stream that is still there after its reset holds the connection.
+        let is_unread =
+            late.fold(false, |is_unread, sending| is_unread | !(state.is_http2 && sending.reset(now)));
+        is_blocked || is_unread || is_unused
+    }
+
+    /// Returns `true` if the connection has no request.
+    pub(super) fn is_idle(&self) -> bool {
+        self.state.lock().requests == 0
+    }
+}
+
+impl State {
+    /// The time at which the next request has to be there.
+    fn request_deadline(&self, config: &ConnectionConfig) -> Instant {
+        match self.head_since {
+            _ if !self.has_served => self.since + config.head_timeout,
+            // Frames of HTTP/2 that are no request leave a connection idle.
+            Some(since) if !self.is_http2 => since + config.head_timeout,
+            _ => self.since + config.idle_timeout,
+        }
+    }
+}
+
+/// A response on its way to the client.
+#[derive(Debug)]
+pub(super) struct Sending {
+    pub(super) pacer: Mutex<Pacer>,
+    reset: Notify,
+    reset_at: Mutex<Option<Instant>>,
+}
+
+impl Sending {
+    pub(super) fn new(pace: Pace) -> Self {
+        Self { pacer: Mutex::new(Pacer::new(pace)), reset: Notify::new(), reset_at: Mutex::new(None) }
+    }
+
+    /// Waits until the stream of the response is to be reset.
+    pub(super) async fn reset_requested(&self) {
+        self.reset.notified().await;
+    }
+
+    fn is_late(&self, now: Instant) -> bool {
+        self.pacer.lock().deadline().is_some_and(|deadline| deadline <= now)
+    }
+
+    /// Resets the stream; returns `false` if that was done at an earlier time.
+    fn reset(&self, now: Instant) -> bool {
+        let mut reset_at = self.reset_at.lock();
+        self.reset.notify_one();
+        *reset_at.get_or_insert(now) == now
+    }
+}
+
+/// A request that has begun. Ends it when dropped.
+#[derive(Debug)]
+pub(super) struct Ticket(pub(super) Arc<Connection>);
+
+impl Ticket {
+    pub(super) fn new(connection: &Arc<Connection>) -> Self {
+        connection.begin();
+        Self(Arc::clone(connection))
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}

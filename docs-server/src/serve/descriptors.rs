@@ -1,0 +1,37 @@
+//! The limit of open files of the process.
+
+/// Descriptors that connections leave to the store, indexes, repositories and worker processes.
+const RESERVE: u64 = 256;
+/// The highest limit that is asked for: above it, programs that walk all descriptors become slow.
+const MOST: u64 = 1 << 20;
+/// Descriptors where the system does not state a limit.
+const UNKNOWN: u64 = 4_096;
+
+/// Raises the limit of open files as far as the system allows, and returns the descriptors that connections may use.
+pub(super) fn for_connections() -> usize {
+    let limit = raise().unwrap_or(UNKNOWN);
+    usize::try_from(limit - RESERVE.min(limit / 2)).unwrap_or(usize::MAX)
+}
+
+#[cfg(unix)]
+fn raise() -> Option<u64> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.unwrap_or(MOST).min(MOST);
+    if limit.current.is_none_or(|current| current >= wanted) {
+        return Some(limit.current.unwrap_or(MOST));
+    }
+    match setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum }) {
+        Ok(()) => Some(wanted),
+        Err(error) => {
+            tracing::warn!(%error, "the limit of open files cannot be raised");
+            limit.current
+        }
+    }
+}
+
+#[cfg(not(unix))]
+const fn raise() -> Option<u64> {
+    None
+}

@@ -1,0 +1,176 @@
+//! HTTP on a connection: its requests go to the application, and its responses back.
+
+use std::{
+    convert::Infallible,
+    io,
+    pin::pin,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use docs_http::{tower::poem_request, wire::error::ApiError};
+use http_body_util::combinators::BoxBody;
+use hyper::{
+    Request, Response, StatusCode,
+    body::Incoming,
+    header::{CONNECTION, HeaderValue},
+    server::conn::{http1, http2},
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use poem::{Endpoint as _, IntoResponse as _, endpoint::BoxEndpoint};
+use tokio::{net::TcpStream, sync::watch};
+
+use super::{
+    ConnectionConfig,
+    connection::{Connection, Sending, Ticket},
+    io::Watched,
+    memory::Memory,
+    request::Received,
+    response::Sent,
+    streams::{self, StreamExecutor},
+    table::Table,
+};
+
+/// Bytes that a connection buffers in each direction.
+const BUFFER: usize = 64 * 1024;
+/// Bytes of a request body that an HTTP/2 client may send before the application reads them.
+const STREAM_WINDOW: u32 = 256 * 1024;
+/// The same for all streams of a connection together.
+const CONNECTION_WINDOW: u32 = 1 << 20;
+/// The time between pings of an HTTP/2 connection, and the longest wait for their answers.
+const PING: Duration = Duration::from_secs(20);
+/// Streams that a client may reset before the server has seen them, before the connection ends.
+const MAX_RESETS: usize = 20;
+
+/// All that the connections of a server share.
+pub(super) struct Shared {
+    pub(super) app: BoxEndpoint<'static>,
+    pub(super) config: ConnectionConfig,
+    pub(super) table: Arc<Table>,
+    pub(super) memory: Arc<Memory>,
+}
+
+/// Serves a connection to its end. Once the server stops, only requests that have begun are answered.
+pub(super) async fn serve(
+    shared: Arc<Shared>,
+    (stream, connection): (TcpStream, Arc<Connection>),
+    mut stopping: watch::Receiver<bool>,
+) {
+    let exchange = pin!(exchange(shared, (stream, Arc::clone(&connection)), stopping.clone()));
+    let stop = async {
+        if stopping.wait_for(|stops| *stops).await.is_ok() {
+            connection.is_last.store(true, Ordering::Relaxed);
+        }
+        std::future::pending::<()>().await;
+    };
+    let ended = tokio::select! {
+        ended = exchange => ended,
+        () = connection.closed() => Ok(()),
+        () = stop => Ok(()),
+    };
+    if let Err(error) = ended {
+        tracing::debug!(peer = %connection.peer.address, error, "a connection ended early");
+    }
+}
+
+async fn exchange(
+    shared: Arc<Shared>,
+    (stream, connection): (TcpStream, Arc<Connection>),
+    mut stopping: watch::Receiver<bool>,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let mut io = Watched::new(stream, Arc::clone(&connection));
+    // Without TLS, only proxies speak HTTP/2.
+    let is_http2 = connection.peer.is_trusted && io.is_http2().await?;
+    let config = shared.config.clone();
+    let (app, of) = (shared, Arc::clone(&connection));
+    let service = service_fn(move |request| answer(Arc::clone(&app), Arc::clone(&of), request));
+    let stop = async move {
+        if stopping.wait_for(|stops| *stops).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    if is_http2 {
+        connection.set_http2();
+        let mut serving = pin!(http2_builder(&config).serve_connection(TokioIo::new(io), service));
+        tokio::select! {
+            ended = serving.as_mut() => return Ok(ended?),
+            () = stop => serving.as_mut().graceful_shutdown(),
+        }
+        return Ok(serving.await?);
+    }
+    let mut serving = pin!(http1_builder().serve_connection(TokioIo::new(io), service));
+    tokio::select! {
+        ended = serving.as_mut() => return Ok(ended?),
+        () = stop => serving.as_mut().graceful_shutdown(),
+    }
+    Ok(serving.await?)
+}
+
+fn http1_builder() -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new());
+    // The state of the connection has the time of its head and of its idleness.
+    builder
+        .header_read_timeout(None)
+        .max_header_size(ConnectionConfig::MAX_HEAD_BYTES as usize)
+        .max_buf_size(BUFFER);
+    builder
+}
+
+fn http2_builder(config: &ConnectionConfig) -> http2::Builder<StreamExecutor> {
+    let mut builder = http2::Builder::new(StreamExecutor);
+    builder
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(config.max_streams)
+        .max_header_list_size(ConnectionConfig::MAX_HEAD_BYTES)
+        .max_send_buf_size(BUFFER)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_pending_accept_reset_streams(MAX_RESETS)
+        .keep_alive_interval(PING)
+        .keep_alive_timeout(PING);
+    builder
+}
+
+/// Answers a request, once its client has taken enough of what it asked for before.
+async fn answer(
+    shared: Arc<Shared>,
+    connection: Arc<Connection>,
+    request: Request<Incoming>,
+) -> Result<Response<Sent>, Infallible> {
+    let ticket = Ticket::new(&connection);
+    connection.writable().await;
+    let charge = shared.memory.admit(&shared.table, &connection).await;
+    let is_admitted = charge.is_some();
+    let charge = charge.unwrap_or_else(|| shared.memory.overdraw(&connection));
+    let of = (Arc::clone(&connection), Arc::clone(&charge));
+    let pace = shared.config.request_pace;
+    let (parts, body) = request.into_parts();
+    let received = Received::new(body, pace, of);
+    let timed_out = received.timed_out();
+    let request = poem_request(Request::from_parts(parts, received), Some(connection.peer.address));
+    let mut response = match is_admitted {
+        true => charge.expect(shared.app.get_response(request)).await,
+        false => busy().into_response(),
+    };
+    if timed_out.get() {
+        response = too_slow().into_response();
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    let sending = Arc::new(Sending::new(shared.config.response_pace));
+    streams::responds(&sending);
+    let response: Response<BoxBody<Bytes, io::Error>> = response.into();
+    Ok(response.map(|body| Sent::new(body, ticket, (charge, sending))))
+}
+
+fn busy() -> ApiError {
+    let message =
+        "the server holds too many responses that clients do not read; send the request again later";
+    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)
+}
+
+fn too_slow() -> ApiError {
+    ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body: must arrive faster; send the request again")
+}

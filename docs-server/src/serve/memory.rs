@@ -1,0 +1,239 @@
+//! The memory of responses: those that are being made, and those that clients have not taken yet.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
+
+use super::{connection::Connection, table::Table};
+
+/// Bytes that a request counts while its response is made.
+const EXPECTED: usize = 1 << 20;
+/// The time for which it counts them: a request that takes longer waits for something else than memory.
+const EXPECTED_FOR: Duration = Duration::from_secs(1);
+/// The part of the memory that a single address may use: one in this number.
+const SHARE: usize = 2;
+/// The longest time that a request waits for memory.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The time after which a waiting request looks again for a connection that can be closed.
+const RETRY: Duration = Duration::from_millis(20);
+
+/// The memory of responses that all connections share.
+#[derive(Debug)]
+pub(super) struct Memory {
+    most: usize,
+    used: Mutex<Used>,
+    freed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Used {
+    all: usize,
+    by: HashMap<Holder, usize>,
+}
+
+/// Whose memory it is: that of an address, or that of a connection of a trusted proxy.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Holder {
+    Network(IpAddr),
+    Connection(u64),
+}
+
+impl Holder {
+    const fn of(connection: &Connection) -> Self {
+        match connection.peer.is_trusted {
+            true => Self::Connection(connection.id),
+            false => Self::Network(connection.peer.network),
+        }
+    }
+}
+
+/// The memory of one response. Freed when dropped.
+#[derive(Debug)]
+pub(super) struct Charge {
+    memory: Arc<Memory>,
+    connection: Arc<Connection>,
+    holder: Holder,
+    /// Bytes of the response.
+    bytes: AtomicUsize,
+    /// Bytes that are expected of a response that is being made.
+    expected: Mutex<Expected>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Expected {
+    Counted,
+    /// The request waits for its client.
+    Paused,
+    /// The response is there, or takes too long.
+    Over,
+}
+
+impl Memory {
+    pub(super) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self { most, used: Mutex::default(), freed: Notify::new() })
+    }
+
+    /// Waits until there is memory for a response. Where there is none, the stalled connection that holds most of it is
+    /// closed. `None` after a long wait.
+    pub(super) async fn admit(
+        self: &Arc<Self>,
+        table: &Table,
+        connection: &Arc<Connection>,
+    ) -> Option<Arc<Charge>> {
+        let holder = Holder::of(connection);
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let freed = self.freed.notified();
+            match self.try_admit(holder) {
+                Ok(()) => return Some(Arc::new(self.charge(connection, holder))),
+                Err(Full::Share) => {
+                    table.close_unread(|it| Holder::of(it) == holder && it.id != connection.id)
+                }
+                Err(Full::All) => table.close_unread(|it| it.id != connection.id),
+            };
+            let now = Instant::now();
+            if now >= end {
+                return None;
+            }
+            tokio::select! {
+                () = freed => {}
+                () = sleep_until(now + RETRY) => {}
+            }
+        }
+    }
+
+    /// The memory of a response that is sent although there is none, such as the refusal of a request.
+    pub(super) fn overdraw(self: &Arc<Self>, connection: &Arc<Connection>) -> Arc<Charge> {
+        let charge = self.charge(connection, Holder::of(connection));
+        *charge.expected.lock() = Expected::Over;
+        Arc::new(charge)
+    }
+
+    fn charge(self: &Arc<Self>, connection: &Arc<Connection>, holder: Holder) -> Charge {
+        Charge {
+            memory: Arc::clone(self),
+            connection: Arc::clone(connection),
+            holder,
+            bytes: AtomicUsize::new(0),
+            expected: Mutex::new(Expected::Counted),
+        }
+    }
+
+    fn try_admit(&self, holder: Holder) -> Result<(), Full> {
+        let mut used = self.used.lock();
+        let own = used.by.get(&holder).copied().unwrap_or_default();
+        // A server with little memory still answers one request at a time.
+        if own > 0 && own + EXPECTED > self.most / SHARE {
+            return Err(Full::Share);
+        }
+        if used.all > 0 && used.all + EXPECTED > self.most {
+            return Err(Full::All);
+        }
+        used.add(holder, EXPECTED);
+        Ok(())
+    }
+
+    fn add(&self, holder: Holder, bytes: usize) {
+        self.used.lock().add(holder, bytes);
+    }
+
+    fn free(&self, holder: Holder, bytes: usize) {
+        let mut used = self.used.lock();
+        used.all -= bytes;
+        if let Some(own) = used.by.get_mut(&holder) {
+            *own -= bytes;
+            if *own == 0 {
+                used.by.remove(&holder);
+            }
+        }
+        drop(used);
+        self.freed.notify_waiters();
+    }
+}
+
+impl Used {
+    fn add(&mut self, holder: Holder, bytes: usize) {
+        self.all += bytes;
+        *self.by.entry(holder).or_default() += bytes;
+    }
+}
+
+/// Why there is no memory for a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Full {
+    Share,
+    All,
+}
+
+impl Charge {
+    /// Runs the work that makes the response; a response that takes long is no longer expected.
+    pub(super) async fn expect<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = std::pin::pin!(work);
+        let result = match tokio::time::timeout(EXPECTED_FOR, &mut work).await {
+            Ok(result) => result,
+            Err(_) => {
+                self.expected(Expected::Over);
+                work.await
+            }
+        };
+        self.expected(Expected::Over);
+        result
+    }
+
+    /// Notes that the request waits for its client.
+    pub(super) fn pause(&self) {
+        self.expected(Expected::Paused);
+    }
+
+    /// Notes that it no longer waits.
+    pub(super) fn resume(&self) {
+        self.expected(Expected::Counted);
+    }
+
+    /// Adds bytes of the response.
+    pub(super) fn add(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.connection.unread.fetch_add(bytes, Ordering::Relaxed);
+        self.memory.add(self.holder, bytes);
+    }
+
+    /// Frees bytes of the response.
+    pub(super) fn free(&self, bytes: usize) {
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.connection.unread.fetch_sub(bytes, Ordering::Relaxed);
+        self.memory.free(self.holder, bytes);
+    }
+
+    fn expected(&self, now: Expected) {
+        let mut expected = self.expected.lock();
+        if *expected == Expected::Over || *expected == now {
+            return;
+        }
+        match (*expected == Expected::Counted, now == Expected::Counted) {
+            (true, false) => self.memory.free(self.holder, EXPECTED),
+            (false, true) => self.memory.add(self.holder, EXPECTED),
+            _ => {}
+        }
+        *expected = now;
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.expected(Expected::Over);
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        self.free(bytes);
+    }
+}

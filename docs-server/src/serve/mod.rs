@@ -1,0 +1,30 @@
+//! Serves connections, within limits that hold whatever clients send or leave unread.
+//!
+//! | module | content |
+//! |---|---|
+//! | `accept` | the loop that accepts connections, and the end of the server |
+//! | `connection` | the state of a connection |
+//! | `exchange` | HTTP on a connection: requests to the application, responses back |
+//! | `io` | the socket |
+//! | `memory` | the memory of responses |
+//! | `pace` | the least progress of transfers |
+//! | `request`, `response` | bodies |
+//! | `streams` | tasks of HTTP/2 streams |
+//! | `table` | all connections |
+
+mod accept;
+mod config;
+mod connection;
+mod descriptors;
+mod exchange;
+mod io;
+mod memory;
+mod pace;
+mod peer;
+mod request;
+mod response;
+mod streams;
+mod table;
+
+pub(crate) use accept::Service;
+pub use config::{ConnectionConfig, Pace};

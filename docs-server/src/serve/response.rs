@@ -1,0 +1,147 @@
+//! The body of a response: it counts as memory and as a request until the last byte has left the server.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::combinators::BoxBody;
+use tokio::time::Instant;
+
+use super::{
+    connection::{Sending, Ticket},
+    memory::Charge,
+};
+
+/// The largest piece of a response that is handed to the connection at a time.
+const PIECE: usize = 32 * 1024;
+
+/// The body of a response.
+pub(super) struct Sent {
+    body: BoxBody<Bytes, io::Error>,
+    held: Arc<Held>,
+    /// The rest of a chunk that is sent piece by piece.
+    rest: Option<Rest>,
+    /// Whether the whole body was counted at its start.
+    is_counted: bool,
+}
+
+/// All that a response holds until it has left the server.
+struct Held {
+    ticket: Ticket,
+    charge: Arc<Charge>,
+    sending: Arc<Sending>,
+}
+
+/// Bytes of the body, until all their pieces have left the server.
+struct Chunk {
+    bytes: Bytes,
+    held: Arc<Held>,
+}
+
+struct Rest {
+    chunk: Arc<Chunk>,
+    start: usize,
+}
+
+struct Piece {
+    chunk: Arc<Chunk>,
+    start: usize,
+    end: usize,
+}
+
+impl Sent {
+    pub(super) fn new(
+        body: BoxBody<Bytes, io::Error>,
+        ticket: Ticket,
+        (charge, sending): (Arc<Charge>, Arc<Sending>),
+    ) -> Self {
+        let size = body.size_hint().exact().and_then(|size| usize::try_from(size).ok());
+        charge.add(size.unwrap_or_default());
+        ticket.0.begin_sending(&sending);
+        sending.pacer.lock().wait(Instant::now());
+        let held = Arc::new(Held { ticket, charge, sending });
+        Self { body, held, rest: None, is_counted: size.is_some() }
+    }
+
+    /// The next piece of the current chunk.
+    fn piece(&mut self) -> Option<Bytes> {
+        let Rest { chunk, start } = self.rest.take()?;
+        let end = chunk.bytes.len().min(start + PIECE);
+        if end < chunk.bytes.len() {
+            self.rest = Some(Rest { chunk: Arc::clone(&chunk), start: end });
+        }
+        self.held.sending.pacer.lock().wait(Instant::now());
+        Some(Bytes::from_owner(Piece { chunk, start, end }))
+    }
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.chunk.bytes[self.start..self.end]
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        let mut pacer = self.chunk.held.sending.pacer.lock();
+        let is_waiting = pacer.waiting_since().is_some();
+        pacer.progress(Instant::now(), self.end - self.start);
+        // The connection has not asked for the next piece yet.
+        if is_waiting {
+            pacer.wait(Instant::now());
+        }
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        self.held.charge.free(self.bytes.len());
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.ticket.0.end_sending(&self.sending);
+    }
+}
+
+impl Body for Sent {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        let this = self.get_mut();
+        // The connection asks for more: from here on it waits for the application.
+        this.held.sending.pacer.lock().progress(Instant::now(), 0);
+        if let Some(piece) = this.piece() {
+            return Poll::Ready(Some(Ok(Frame::data(piece))));
+        }
+        let Some(frame) = ready!(Pin::new(&mut this.body).poll_frame(cx)?) else { return Poll::Ready(None) };
+        let bytes = match frame.into_data() {
+            Ok(bytes) => bytes,
+            Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+        };
+        if !this.is_counted {
+            this.held.charge.add(bytes.len());
+        }
+        let chunk = Arc::new(Chunk { bytes, held: Arc::clone(&this.held) });
+        this.rest = Some(Rest { chunk, start: 0 });
+        Poll::Ready(this.piece().map(|piece| Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_none() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        if self.rest.is_some() { SizeHint::default() } else { self.body.size_hint() }
+    }
+}

@@ -1,0 +1,276 @@
+//! All connections of a server: how many there may be, and which one is closed for the next.
+
+use std::{collections::HashMap, net::IpAddr, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep},
+};
+
+use super::{
+    ConnectionConfig,
+    connection::{Connection, Wait},
+    peer::Peer,
+};
+
+/// The time after which a server without room looks again for a connection that can be closed.
+const RETRY: Duration = Duration::from_millis(20);
+/// Connections that are closed but not yet ended, beyond which no further ones are closed for new ones.
+const MAX_ENDING: usize = 64;
+
+/// The connections of a server.
+#[derive(Debug)]
+pub(super) struct Table {
+    most: usize,
+    most_per_network: usize,
+    state: Mutex<State>,
+    ended: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: u64,
+    connections: HashMap<u64, Arc<Connection>>,
+    /// Open connections of each network, without those that were closed and have not ended.
+    networks: HashMap<IpAddr, usize>,
+    /// Connections that were closed and have not ended.
+    ending: usize,
+}
+
+/// A connection in the table. Removes it when dropped.
+#[derive(Debug)]
+pub(super) struct Registered {
+    table: Arc<Table>,
+    pub(super) connection: Arc<Connection>,
+}
+
+/// The answer to a new connection.
+enum Admission {
+    Admitted(Registered),
+    /// Its address has too many that are all at work.
+    Refused,
+    /// All connections are at work.
+    Full,
+}
+
+impl Table {
+    pub(super) fn new(config: &ConnectionConfig, room: usize) -> Arc<Self> {
+        let most = config.connections(room);
+        let most_per_network = config.connections_per_address(most);
+        Arc::new(Self { most, most_per_network, state: Mutex::default(), ended: Notify::new() })
+    }
+
+    /// Adds a connection. Where there are too many, the one of the address with the most that has waited longest for its
+    /// client is closed; where all are at work, the new one waits. `None` where its address has too many at work.
+    pub(super) async fn admit(self: &Arc<Self>, peer: Peer, config: &ConnectionConfig) -> Option<Registered> {
+        loop {
+            let ended = self.ended.notified();
+            match self.try_admit(peer, config) {
+                Admission::Admitted(registered) => return Some(registered),
+                Admission::Refused => return None,
+                Admission::Full => {}
+            }
+            tokio::select! {
+                () = ended => {}
+                () = sleep(RETRY) => {}
+            }
+        }
+    }
+
+    fn try_admit(self: &Arc<Self>, peer: Peer, config: &ConnectionConfig) -> Admission {
+        let mut state = self.state.lock();
+        let of_network = state.networks.get(&peer.network).copied().unwrap_or_default();
+        let is_over_share = !peer.is_trusted && of_network >= self.most_per_network;
+        if is_over_share && !state.close_one(|connection| connection.peer.network == peer.network) {
+            return Admission::Refused;
+        }
+        if state.connections.len() - state.ending >= self.most
+            && (state.ending >= MAX_ENDING || !state.close_one(|_| true))
+        {
+            return Admission::Full;
+        }
+        state.next += 1;
+        let id = state.next;
+        let connection = Arc::new(Connection::new(id, peer, config.response_pace));
+        state.connections.insert(id, Arc::clone(&connection));
+        *state.networks.entry(peer.network).or_default() += 1;
+        Admission::Admitted(Registered { table: Arc::clone(self), connection })
+    }
+
+    /// Closes a connection that waits for its client, so that its descriptor becomes free.
+    pub(super) fn close_one(&self) -> bool {
+        self.state.lock().close_one(|_| true)
+    }
+
+    /// Closes the stalled connection that holds most bytes of responses, among those that match.
+    pub(super) fn close_unread(&self, matches: impl Fn(&Connection) -> bool) -> bool {
+        let now = Instant::now();
+        let mut state = self.state.lock();
+        let stalled = state.connections.values().filter(|connection| {
+            let is_stalled = matches!(connection.waits(now), Some((Wait::Stalled, _)));
+            is_stalled && connection.unread() > 0 && matches(connection)
+        });
+        let Some(most) = stalled.max_by_key(|connection| connection.unread()).cloned() else { return false };
+        state.close(&most);
+        true
+    }
+
+    /// Closes the connections whose clients are too slow; those without a request too where the server `stops`.
+    pub(super) fn sweep(&self, config: &ConnectionConfig, stops: Stops) {
+        let now = Instant::now();
+        let mut state = self.state.lock();
+        let is_over = |connection: &Connection| {
+            (stops == Stops::Now && connection.is_idle()) || connection.is_overdue(config, now)
+        };
+        let over: Vec<_> = state.connections.values().filter(|it| is_over(it)).cloned().collect();
+        for connection in over {
+            state.close(&connection);
+        }
+    }
+
+    /// Closes all connections.
+    pub(super) fn close_all(&self) {
+        let mut state = self.state.lock();
+        let all: Vec<_> = state.connections.values().cloned().collect();
+        for connection in all {
+            state.close(&connection);
+        }
+    }
+
+    /// Waits until a connection has ended.
+    pub(super) async fn ended(&self) {
+        self.ended.notified().await;
+    }
+}
+
+/// Whether a server stops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stops {
+    /// It takes requests.
+    Later,
+    /// It only finishes those that have begun.
+    Now,
+}
+
+impl State {
+    /// Closes the connection that has waited longest for its client, of the network with the most, among those that
+    /// match.
+    fn close_one(&mut self, matches: impl Fn(&Connection) -> bool) -> bool {
+        let now = Instant::now();
+        let waiting = self.connections.values().filter(|connection| matches(connection));
+        let waiting = waiting.filter_map(|connection| {
+            let (wait, since) = connection.waits(now)?;
+            // A proxy has many connections because it has many clients.
+            let others = match connection.peer.is_trusted {
+                true => 1,
+                false => self.networks.get(&connection.peer.network).copied().unwrap_or_default(),
+            };
+            Some(((others, wait, now.saturating_duration_since(since)), connection))
+        });
+        let Some((_, longest)) = waiting.max_by_key(|(rank, _)| *rank) else { return false };
+        let longest = Arc::clone(longest);
+        self.close(&longest);
+        true
+    }
+
+    fn close(&mut self, connection: &Connection) {
+        if connection.close() {
+            self.ending += 1;
+            self.leave(connection.peer.network);
+        }
+    }
+
+    /// Counts one connection of a network less.
+    fn leave(&mut self, network: IpAddr) {
+        if let Some(count) = self.networks.get_mut(&network) {
+            *count -= 1;
+            if *count == 0 {
+                self.networks.remove(&network);
+            }
+        }
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        let mut state = self.table.state.lock();
+        state.connections.remove(&self.connection.id);
+        if self.connection.close() {
+            state.leave(self.connection.peer.network);
+        } else {
+            state.ending -= 1;
+        }
+        drop(state);
+        self.table.ended.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docs_http::TrustedProxies;
+
+    use super::*;
+
+    fn peer(address: &str) -> Peer {
+        let proxies: TrustedProxies = "10.0.0.0/8".parse().expect("a network");
+        Peer::new(format!("{address}:1").parse().expect("an address"), &proxies)
+    }
+
+    fn table(most: u32, per_address: u32) -> (Arc<Table>, ConnectionConfig) {
+        let config = ConnectionConfig {
+            max_connections: most.try_into().ok(),
+            max_connections_per_address: per_address.try_into().ok(),
+            ..ConnectionConfig::default()
+        };
+        (Table::new(&config, usize::MAX), config)
+    }
+
+    fn is_open(registered: &Registered) -> bool {
+        registered.connection.waits(Instant::now()).is_some()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_longest_idle_of_the_heaviest_address_is_closed() {
+        let (table, config) = table(4, 4);
+        let mut open = Vec::new();
+        for address in ["192.0.2.1", "192.0.2.2", "192.0.2.2", "192.0.2.2"] {
+            open.push(table.admit(peer(address), &config).await.expect("there is room"));
+            tokio::time::advance(Duration::from_secs(1)).await;
+        }
+        let _new = table.admit(peer("192.0.2.3"), &config).await.expect("room is made");
+        let is_open: Vec<_> = open.iter().map(is_open).collect();
+        assert_eq!(is_open, [true, false, true, true]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_over_its_share_loses_its_own_connections() {
+        let (table, config) = table(8, 2);
+        let other = table.admit(peer("192.0.2.1"), &config).await.expect("there is room");
+        let first = table.admit(peer("192.0.2.2"), &config).await.expect("there is room");
+        tokio::time::advance(Duration::from_secs(1)).await;
+        let second = table.admit(peer("192.0.2.2"), &config).await.expect("there is room");
+        let third = table.admit(peer("192.0.2.2"), &config).await.expect("its oldest makes room");
+        assert!(!is_open(&first) && is_open(&other));
+        let _at_work = [&second, &third].map(|it| super::super::connection::Ticket::new(&it.connection));
+        assert!(table.admit(peer("192.0.2.2"), &config).await.is_none(), "all of them are at work");
+        let mut proxied = Vec::new();
+        for _ in 0..3 {
+            proxied.push(table.admit(peer("10.0.0.1"), &config).await.expect("proxies have no share"));
+        }
+        assert!(proxied.iter().all(is_open));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_full_server_waits_for_a_connection_at_work() {
+        let (table, config) = table(1, 1);
+        let busy = table.admit(peer("192.0.2.1"), &config).await.expect("there is room");
+        let ticket = super::super::connection::Ticket::new(&busy.connection);
+        let mut next = std::pin::pin!(table.admit(peer("192.0.2.2"), &config));
+        let early = tokio::time::timeout(Duration::from_secs(5), &mut next).await;
+        assert!(early.is_err(), "the connection is at work");
+        drop(ticket);
+        assert!(next.await.is_some());
+        assert!(!is_open(&busy));
+    }
+}

@@ -1,0 +1,186 @@
+//! Connections that send little, read little, or are too many: they end, and others are answered at all times.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    time::Duration,
+};
+
+use docs_server::{ConnectionConfig, Pace, Secret, Server, ServerConfig};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpSocket, TcpStream},
+    sync::oneshot,
+    task::JoinHandle,
+    time::timeout,
+};
+
+use crate::process::{PATIENCE, TOKEN};
+
+mod bodies;
+mod graceful;
+mod heads;
+mod http2;
+mod limits;
+mod memory;
+mod responses;
+
+/// A time after which a client of these tests counts as too slow.
+const SHORT: Duration = Duration::from_millis(300);
+/// A time that does not pass in a test.
+const LONG: Duration = Duration::from_secs(3_600);
+/// A request that anybody may send.
+const GET: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n";
+
+/// Limits whose times do not pass.
+fn patient() -> ConnectionConfig {
+    let pace = Pace { stall: LONG, bytes_per_second: 1 };
+    ConnectionConfig {
+        head_timeout: LONG,
+        idle_timeout: LONG,
+        request_pace: pace,
+        response_pace: pace,
+        ..ConnectionConfig::default()
+    }
+}
+
+/// A pace that ends a transfer soon.
+fn brisk() -> Pace {
+    Pace { stall: SHORT, bytes_per_second: 1_000 }
+}
+
+/// A server in the process of the test. It stops when dropped.
+struct Running {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    served: JoinHandle<()>,
+}
+
+impl Running {
+    async fn with(connections: ConnectionConfig) -> Self {
+        Self::configured(ServerConfig { connections, ..ServerConfig::default() }).await
+    }
+
+    async fn configured(config: ServerConfig) -> Self {
+        let bind = "127.0.0.1:0".parse().expect("an address");
+        let token = Some(Secret::token(TOKEN).expect("a token"));
+        let server = Server::start(ServerConfig { bind, token, ..config }).await.expect("the server starts");
+        let address = server.base_url().trim_start_matches("http://").parse().expect("an address");
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = tokio::spawn(async move {
+            server.serve(async { drop(stopped.await) }).await.expect("the server ends well");
+        });
+        Self { address, stop: Some(stop), served }
+    }
+
+    /// A connection from an address of this machine, such as the second one of the loopback network.
+    async fn connect_from(&self, number: u8) -> Raw {
+        Raw::connect(self.address, number).await
+    }
+
+    async fn connect(&self) -> Raw {
+        self.connect_from(1).await
+    }
+
+    /// Fails unless a new client from an address is answered.
+    async fn answers(&self, number: u8) {
+        let mut client = self.connect_from(number).await;
+        client.send(GET).await;
+        assert_eq!(client.status().await, 200);
+    }
+}
+
+/// A connection whose bytes a test writes itself.
+struct Raw {
+    stream: TcpStream,
+    received: Vec<u8>,
+}
+
+impl Raw {
+    async fn connect(address: SocketAddr, number: u8) -> Self {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        let from = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(127, 0, 0, number)), 0);
+        socket.bind(from).expect("an address of this machine");
+        let stream =
+            timeout(PATIENCE, socket.connect(address)).await.expect("in time").expect("a connection");
+        Self { stream, received: Vec::new() }
+    }
+
+    async fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).await.expect("the server reads");
+    }
+
+    /// Sends bytes that the server may not want.
+    async fn try_send(&mut self, bytes: &[u8]) -> bool {
+        self.stream.write_all(bytes).await.is_ok()
+    }
+
+    /// Reads until the bytes received contain a text, and returns all up to its end.
+    async fn until(&mut self, end: &[u8]) -> Vec<u8> {
+        loop {
+            let found = self.received.windows(end.len()).position(|window| window == end);
+            if let Some(at) = found {
+                return self.received.drain(..at + end.len()).collect();
+            }
+            let read = timeout(PATIENCE, self.stream.read_buf(&mut self.received)).await.expect("in time");
+            let shown = || String::from_utf8_lossy(&self.received).into_owned();
+            assert!(read.unwrap_or_else(|why| panic!("{why}: {}", shown())) > 0, "closed: {}", shown());
+        }
+    }
+
+    /// The head of the next response.
+    async fn head(&mut self) -> String {
+        String::from_utf8(self.until(b"\r\n\r\n").await).expect("text").to_ascii_lowercase()
+    }
+
+    /// The status of the next response, whose body is read.
+    async fn status(&mut self) -> u16 {
+        self.response().await.0
+    }
+
+    /// The status and the body of the next response, which states its length.
+    async fn response(&mut self) -> (u16, String) {
+        let head = self.head().await;
+        let field = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        let length = field("content-length:").map_or(0, |length| length.parse().expect("a number"));
+        (status, String::from_utf8_lossy(&self.exactly(length).await).into_owned())
+    }
+
+    /// The next bytes, as many as asked for.
+    async fn exactly(&mut self, count: usize) -> Vec<u8> {
+        while self.received.len() < count {
+            let read = timeout(PATIENCE, self.stream.read_buf(&mut self.received)).await.expect("in time");
+            assert!(read.expect("bytes") > 0, "closed");
+        }
+        self.received.drain(..count).collect()
+    }
+
+    /// Waits until the server closes the connection, and returns all that it sent before.
+    async fn closed(&mut self) -> Vec<u8> {
+        let closed = async {
+            // A reset is an end as well.
+            while self.stream.read_buf(&mut self.received).await.is_ok_and(|read| read > 0) {}
+        };
+        timeout(PATIENCE, closed).await.expect("the server closes the connection");
+        std::mem::take(&mut self.received)
+    }
+}
+
+/// Sends a piece of bytes again and again, with a pause between, until the server closes the connection or `pieces` are
+/// sent; returns how many were sent.
+async fn drip(client: &mut Raw, piece: &[u8], (pieces, pause): (usize, Duration)) -> usize {
+    let mut ticks = tokio::time::interval(pause);
+    for sent in 0..pieces {
+        ticks.tick().await;
+        let mut byte = [0];
+        let is_closed = tokio::select! {
+            biased;
+            peeked = client.stream.peek(&mut byte) => peeked.map_or(true, |read| read == 0),
+            () = std::future::ready(()) => false,
+        };
+        if is_closed || !client.try_send(piece).await {
+            return sent;
+        }
+    }
+    pieces
+}

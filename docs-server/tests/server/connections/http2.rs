@@ -1,0 +1,168 @@
+//! HTTP/2 without TLS: for trusted proxies only, and within limits.
+
+use docs_server::{ConnectionConfig, ServerConfig};
+
+use super::{GET, Raw, Running, SHORT, brisk, patient};
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const GOAWAY: u8 = 7;
+const WINDOW_UPDATE: u8 = 8;
+/// Flags: the end of a stream and of its head.
+const END: u8 = 0x5;
+/// A setting: the streams at a time.
+const MAX_CONCURRENT_STREAMS: u16 = 3;
+/// A setting: the bytes of a response that a stream takes at its start.
+const INITIAL_WINDOW_SIZE: u16 = 4;
+
+/// A frame of HTTP/2.
+#[derive(Debug)]
+struct Frame {
+    kind: u8,
+    stream: u32,
+    payload: Vec<u8>,
+}
+
+fn frame(kind: u8, flags: u8, (stream, payload): (u32, &[u8])) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).expect("small").to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+fn setting(name: u16, value: u32) -> Vec<u8> {
+    [&name.to_be_bytes()[..], &value.to_be_bytes()].concat()
+}
+
+/// A request head of a stream, with the static table of HPACK.
+fn request(stream: u32, path: &str) -> Vec<u8> {
+    let length = u8::try_from(path.len()).expect("short");
+    let head = [&[0x82, 0x86, 0x01, 1, b'a', 0x04, length], path.as_bytes()].concat();
+    frame(HEADERS, END, (stream, &head))
+}
+
+impl Raw {
+    /// Begins HTTP/2 with a window for responses.
+    async fn begin_http2(&mut self, window: u32) {
+        self.send(&[PREFACE, &frame(SETTINGS, 0, (0, &setting(INITIAL_WINDOW_SIZE, window)))].concat()).await;
+    }
+
+    async fn frame(&mut self) -> Frame {
+        let head = self.exactly(9).await;
+        let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
+        let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
+        Frame { kind: head[3], stream, payload: self.exactly(length).await }
+    }
+
+    /// The next frame of a kind.
+    async fn frame_of(&mut self, kind: u8) -> Frame {
+        loop {
+            let frame = self.frame().await;
+            if frame.kind == kind {
+                return frame;
+            }
+        }
+    }
+}
+
+async fn proxied(connections: ConnectionConfig) -> Running {
+    let trusted_proxies = "127.0.0.2".parse().ok();
+    Running::configured(ServerConfig { connections, trusted_proxies, ..ServerConfig::default() }).await
+}
+
+#[tokio::test]
+async fn only_trusted_proxies_speak_http2_without_tls() {
+    let server = proxied(patient()).await;
+    let mut stranger = server.connect_from(1).await;
+    stranger.try_send(&[PREFACE, &frame(SETTINGS, 0, (0, &[]))].concat()).await;
+    let answer = stranger.closed().await;
+    assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&answer));
+    let mut proxy = server.connect_from(2).await;
+    proxy.begin_http2(65_535).await;
+    proxy.send(&request(1, "/healthz")).await;
+    assert_eq!(proxy.frame_of(HEADERS).await.payload[0], 0x88, "the status is 200");
+    assert!(!proxy.frame_of(DATA).await.payload.is_empty());
+    let mut plain = server.connect_from(2).await;
+    plain.send(&GET[..2]).await;
+    plain.send(&GET[2..]).await;
+    assert_eq!(plain.status().await, 200, "proxies may speak HTTP/1.1");
+}
+
+#[tokio::test]
+async fn streams_of_a_connection_are_bounded() {
+    let server = proxied(patient()).await;
+    let mut proxy = server.connect_from(2).await;
+    proxy.begin_http2(0).await;
+    let settings = proxy.frame_of(SETTINGS).await.payload;
+    let setting = settings.chunks(6).find(|it| it[..2] == MAX_CONCURRENT_STREAMS.to_be_bytes());
+    let most = setting.map(|it| u32::from_be_bytes([it[2], it[3], it[4], it[5]])).expect("a setting");
+    assert_eq!(most, ConnectionConfig::MAX_STREAMS);
+    let streams: Vec<_> = (0..2 * most).map(|number| 2 * number + 1).collect();
+    let requests: Vec<_> = streams.iter().flat_map(|stream| request(*stream, "/healthz")).collect();
+    proxy.send(&requests).await;
+    for _ in 0..most {
+        assert!(proxy.frame_of(RST_STREAM).await.stream > 2 * most, "those over the limit are refused");
+    }
+    server.answers(1).await;
+}
+
+#[tokio::test]
+async fn a_stream_whose_window_stays_closed_is_reset() {
+    let server = proxied(ConnectionConfig { response_pace: brisk(), ..patient() }).await;
+    let mut proxy = server.connect_from(2).await;
+    proxy.begin_http2(0).await;
+    let streams = [1, 3, 5];
+    let requests = [request(1, "/openapi.json"), request(3, "/healthz"), request(5, "/openapi.json")];
+    proxy.send(&requests.concat()).await;
+    let mut reset = Vec::new();
+    for _ in streams {
+        reset.push(proxy.frame_of(RST_STREAM).await.stream);
+    }
+    reset.sort_unstable();
+    assert_eq!(reset, streams);
+    // The connection serves others: here with a window of its own.
+    proxy.send(&request(7, "/healthz")).await;
+    proxy.send(&frame(WINDOW_UPDATE, 0, (7, &65_535_u32.to_be_bytes()))).await;
+    assert_eq!(proxy.frame_of(DATA).await.stream, 7);
+}
+
+#[tokio::test]
+async fn a_stream_that_takes_a_byte_ends_too() {
+    let server = proxied(ConnectionConfig { response_pace: brisk(), ..patient() }).await;
+    let mut proxy = server.connect_from(2).await;
+    proxy.begin_http2(1).await;
+    proxy.send(&[request(1, "/openapi.json"), request(3, "/healthz")].concat()).await;
+    // Responses that fit into the buffer of the connection end with it, others are reset.
+    proxy.closed().await;
+    server.answers(1).await;
+}
+
+#[tokio::test]
+async fn streams_that_are_reset_at_once_end_the_connection() {
+    let server = proxied(patient()).await;
+    let mut proxy = server.connect_from(2).await;
+    proxy.begin_http2(65_535).await;
+    let cancel = 8_u32.to_be_bytes();
+    let flood: Vec<_> = (0..5_000_u32)
+        .flat_map(|number| {
+            let stream = 2 * number + 1;
+            [request(stream, "/openapi.json"), frame(RST_STREAM, 0, (stream, &cancel))].concat()
+        })
+        .collect();
+    proxy.try_send(&flood).await;
+    proxy.frame_of(GOAWAY).await;
+    server.answers(1).await;
+}
+
+#[tokio::test]
+async fn an_http2_connection_without_requests_is_closed() {
+    let config = ConnectionConfig { head_timeout: SHORT, idle_timeout: 2 * SHORT, ..patient() };
+    let server = proxied(config).await;
+    let mut proxy = server.connect_from(2).await;
+    proxy.begin_http2(65_535).await;
+    proxy.closed().await;
+    let mut half = server.connect_from(2).await;
+    half.send(&PREFACE[..10]).await;
+    half.closed().await;
+}

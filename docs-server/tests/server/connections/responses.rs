@@ -1,0 +1,65 @@
+//! Responses that clients do not read.
+
+use docs_server::ConnectionConfig;
+use tokio::io::AsyncWriteExt as _;
+
+use super::{GET, Running, SHORT, brisk, patient};
+
+/// A request whose response is large.
+const LARGE: &[u8] = b"GET /openapi.json HTTP/1.1\r\nhost: a\r\n\r\n";
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_closed() {
+    let server = Running::with(ConnectionConfig { response_pace: brisk(), ..patient() }).await;
+    let mut whole = server.connect().await;
+    whole.send(LARGE).await;
+    let (_, document) = whole.response().await;
+    let requests = 64_000_000 / document.len();
+    let mut unread = server.connect().await;
+    unread.send(&LARGE.repeat(requests)).await;
+    // The server has closed the connection once it takes no more.
+    let mut ticks = tokio::time::interval(SHORT / 10);
+    loop {
+        ticks.tick().await;
+        let sent = tokio::time::timeout(SHORT / 10, unread.stream.write_all(&LARGE.repeat(1_000))).await;
+        if matches!(sent, Ok(Err(_))) {
+            break;
+        }
+    }
+    let received = unread.closed().await;
+    assert!(received.len() < requests * document.len() / 2, "{} bytes", received.len());
+    server.answers(1).await;
+}
+
+#[tokio::test]
+async fn a_client_that_reads_slowly_gets_the_whole_response() {
+    let server = Running::with(ConnectionConfig { response_pace: brisk(), ..patient() }).await;
+    let mut slow = server.connect().await;
+    let requests = 40;
+    slow.send(&LARGE.repeat(requests)).await;
+    let mut ticks = tokio::time::interval(SHORT / 10);
+    for _ in 0..requests {
+        ticks.tick().await;
+        assert_eq!(slow.status().await, 200);
+    }
+}
+
+#[tokio::test]
+async fn requests_of_a_client_that_does_not_read_wait() {
+    let server = Running::with(patient()).await;
+    let mut unread = server.connect().await;
+    // Each response is larger than its request, and none is read.
+    let batch = GET.repeat(1_000);
+    let mut sent = 0;
+    let most = 256 << 20;
+    while sent < most {
+        let writing = unread.stream.write_all(&batch);
+        match tokio::time::timeout(4 * SHORT, writing).await {
+            Ok(written) => written.expect("the connection stays"),
+            Err(_) => break,
+        }
+        sent += batch.len();
+    }
+    assert!(sent < most, "the server stops to read");
+    server.answers(1).await;
+}
