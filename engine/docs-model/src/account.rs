@@ -1,4 +1,5 @@
-//! What the host of the platform keeps of organizations: plans, trials, billing. The platform itself bills nobody.
+//! Account data of organizations that the embedding application sets: plan, trial, billing, block. The platform stores
+//! and returns it but charges nothing.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -21,25 +22,25 @@ constants! {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TrialStatus {
-    /// The organization's plan knows no trial.
+    /// The organization's plan has no trial.
     #[default]
     NotApplicable,
-    /// None was begun.
+    /// No trial was started.
     None,
-    /// It is on.
+    /// The trial is running.
     Active,
-    /// It ended with a decision.
+    /// The trial ended with a decision.
     Ended,
-    /// It ended without one.
+    /// The trial ended without a decision.
     Expired,
 }
 
-/// What an organization decided at the end of its trial.
+/// The decision of an organization at the end of its trial.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TrialDecision {
-    /// It goes on with less.
+    /// The organization continues on a smaller plan.
     Downgrade,
 }
 
@@ -48,17 +49,16 @@ pub enum TrialDecision {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Trial {
-    /// Its state.
     pub status: TrialStatus,
-    /// When it ends, or ended.
+    /// End of the trial; in the past once it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_date: Option<Timestamp>,
-    /// What was decided at its end.
+    /// The decision at the end of the trial, if one was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<TrialDecision>,
 }
 
-/// How often a plan is paid.
+/// The payment interval of a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -68,7 +68,7 @@ pub enum BillingInterval {
     Yearly,
 }
 
-/// What something costs, in the host's currency.
+/// A price in the currency of the embedding application.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -77,7 +77,7 @@ pub struct Price {
     pub yearly: f64,
 }
 
-/// What a member costs in each plan.
+/// The price of a member in each plan.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -86,7 +86,7 @@ pub struct MemberPricing {
     pub pro_2024: Price,
 }
 
-/// What a site of each type costs.
+/// The price of a site of each type.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -95,30 +95,26 @@ pub struct SitePricing {
     pub ultimate: Price,
 }
 
-/// What an organization pays for.
+/// The prices that apply to an organization.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OrganizationPricing {
-    /// Members.
     pub members: MemberPricing,
-    /// Sites.
     pub sites: SitePricing,
 }
 
-/// How an organization pays.
+/// The billing of an organization.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationBilling {
-    /// How often.
     pub interval: BillingInterval,
-    /// The end of what is paid; `null` where there is none.
+    /// End of the paid period; `null` if there is no paid period.
     pub end_date: Option<Timestamp>,
-    /// Whether the last payment failed.
+    /// `true` if the last payment failed.
     pub has_payment_failed: bool,
-    /// Whether the plan ends with what is paid.
+    /// `true` if the plan ends with the paid period.
     pub is_scheduled_to_cancel: bool,
-    /// The prices.
     pub pricing: OrganizationPricing,
 }
 
@@ -127,51 +123,45 @@ pub struct OrganizationBilling {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum BlockReason {
-    /// It is a danger to others.
+    /// The organization endangers others.
     Security,
 }
 
-/// The block of an organization.
+/// The block of an organization by the operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OrganizationBlock {
-    /// Its reason.
     pub reason: BlockReason,
 }
 
-/// A change of what the host keeps of an organization; what is left out stays.
+/// A partial update of the account data of an organization. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UpdateAccount {
-    /// The plan.
     pub plan: Option<Plan>,
-    /// What the organization is.
+    /// The type of the organization.
     pub kind: Option<OrganizationType>,
-    /// What it uses the platform for.
+    /// The use of the platform.
     pub use_case: Patch<OrganizationUseCase>,
-    /// The kind of community.
     pub community_type: Patch<OrganizationCommunityType>,
-    /// How it pays.
     pub billing: Patch<OrganizationBilling>,
-    /// Its trial.
     pub trial: Option<Trial>,
-    /// Its block.
     pub blocked: Patch<OrganizationBlock>,
-    /// Its own host name.
+    /// The organization's own host name.
     pub custom_hostname: Patch<SiteHostname>,
 }
 
-/// An organization that something leads to.
+/// The organization that a host name resolves to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OrganizationPointer {
     /// Always `organization`.
     #[serde(rename = "type")]
     pub kind: OrganizationPointerType,
-    /// The organization.
+    /// The id of the organization.
     pub organization: OrgId,
 }
 
-/// The host name of an organization, and what it leads to.
+/// The host name of an organization and its target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -180,18 +170,18 @@ pub struct Subdomain {
     pub object: SubdomainObject,
     /// The host name, in lower case.
     pub subdomain: String,
-    /// The organization that has it.
+    /// The organization that owns the host name.
     pub target: OrganizationPointer,
-    /// Whether it may be used: not while the organization is blocked.
+    /// `true` if the host name is in use; `false` while the organization is blocked.
     pub is_active: bool,
 }
 
-/// The service as a whole.
+/// Version information of the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ApiInformation {
     /// The version of the program.
     pub version: String,
-    /// The day of its release, as in 2026-01-31.
+    /// The release date, for example 2026-01-31.
     pub build: String,
 }

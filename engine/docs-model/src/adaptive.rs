@@ -1,4 +1,4 @@
-//! What is known of the visitors of a site: the adaptive schema.
+//! The adaptive schema of a site: a JSON Schema of the claims of its visitors.
 
 mod check;
 mod complete;
@@ -19,35 +19,35 @@ constants! {
     AdaptiveSchemaObject = "site-adaptive-schema",
 }
 
-/// What the schema says of the claims that nobody signs.
+/// The `description` that the schema of the unsigned claims must have.
 pub const UNSIGNED: &str = "Unsigned claims of the site visitor.";
-/// The name of the claim below which those stand that nobody signs.
+/// The name of the claim whose members are unsigned.
 const UNSIGNED_CLAIMS: &str = "unsigned";
-/// Most levels of claims within claims.
+/// Maximum nesting depth of claims.
 pub const MAX_CLAIM_LEVELS: usize = 5;
-/// Most claims of a schema.
+/// Maximum number of claims in a schema, at all levels together.
 pub const MAX_CLAIMS: usize = 200;
-/// Most characters of the name of a claim.
+/// Maximum length of a claim name, in characters.
 pub const MAX_CLAIM_NAME: usize = 64;
-/// Most characters of the description of a claim.
+/// Maximum length of a claim description, in characters.
 pub const MAX_CLAIM_DESCRIPTION: usize = 512;
-/// Most values of an `enum`.
+/// Maximum number of values of an `enum`.
 pub const MAX_CLAIM_VALUES: usize = 100;
-/// Most characters of a value of an `enum`.
+/// Maximum length of an `enum` value, in characters.
 pub const MAX_CLAIM_VALUE: usize = 128;
-/// Most bytes of a schema, as JSON.
+/// Maximum size of a schema as JSON, in bytes.
 pub const MAX_CLAIM_SCHEMA: usize = 64 * 1024;
 
 /// A JSON Schema of the claims of visitors.
 ///
-/// Claims are booleans, texts, texts of an `enum`, numbers, lists of those, and objects of claims. Each has a
-/// description, which is empty where none was given, and no object has claims that are not named. Only `unsigned` may
-/// have others: `"additionalProperties": { "type": "boolean" }` lets booleans of any name count.
+/// A claim is a boolean, a number, a string, a string with `enum`, a list of these, or an object of claims. Each claim
+/// has a description, which is empty by default. Objects allow only the claims they name. Only `unsigned` may allow
+/// others: `"additionalProperties": { "type": "boolean" }` permits boolean claims of any name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(transparent)]
 pub struct AdaptiveJsonSchema(Json);
 
-/// Why JSON is no schema of claims: the place, and what would be right there.
+/// The error of [`AdaptiveJsonSchema::new`]: the path of the fault and the rule that it breaks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SchemaFault {
     path: String,
@@ -66,23 +66,22 @@ impl fmt::Display for SchemaFault {
 impl std::error::Error for SchemaFault {}
 
 impl AdaptiveJsonSchema {
-    /// Checks a schema, and adds the descriptions that it leaves out.
+    /// Validates a schema after adding the descriptions it omits.
     ///
     /// # Errors
-    /// [`SchemaFault`] at the first place that is not as it has to be.
+    /// [`SchemaFault`] for the first value that breaks a rule.
     pub fn new(mut schema: Json) -> Result<Self, SchemaFault> {
         complete::complete(&mut schema);
         check::schema(&schema).map(|()| Self(schema))
     }
 
-    /// The schema as JSON.
     #[must_use]
     pub const fn as_json(&self) -> &Json {
         &self.0
     }
 
-    /// Conditions that hold for visitors with one claim: one for each boolean that is true, one for each value of an
-    /// `enum`.
+    /// Returns ready-made conditions on a single claim: one for each boolean claim being `true`, one for each value of
+    /// an `enum`.
     #[must_use]
     pub fn template_conditions(&self) -> Vec<TemplateCondition> {
         let mut conditions = Vec::new();
@@ -107,47 +106,47 @@ impl JsonSchema for AdaptiveJsonSchema {
     }
 }
 
-/// What is known of the visitors of a site.
+/// The adaptive schema of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SiteAdaptiveSchema {
     /// Always `site-adaptive-schema`.
     pub object: AdaptiveSchemaObject,
-    /// The schema of their claims.
+    /// The JSON Schema of the visitor claims.
     pub json_schema: AdaptiveJsonSchema,
-    /// When it was set.
+    /// Time of the last update.
     pub updated_at: Timestamp,
 }
 
-/// The schema that is to hold from now on.
+/// A replacement for the adaptive schema of a site.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateAdaptiveSchema {
-    /// The schema of the claims of visitors.
+    /// The JSON Schema of the visitor claims.
     pub json_schema: AdaptiveJsonSchema,
 }
 
-/// A condition that is ready to use.
+/// A ready-made condition for content or structure of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TemplateCondition {
-    /// For whom it holds.
+    /// The visitors that meet the condition, described by the claim.
     pub description: String,
-    /// The expression.
+    /// The condition as an expression.
     pub condition: String,
 }
 
-/// Conditions that follow from the adaptive schema of a site.
+/// Conditions derived from the adaptive schema of a site.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TemplateConditions {
-    /// The conditions, by the names of the claims.
+    /// The conditions, ordered by claim name.
     pub items: Vec<TemplateCondition>,
 }
 
-/// Collects the conditions of the claims below a path of an expression.
+/// Collects the conditions for the claims of `object`, where `path` is the expression of the object.
 fn collect(object: &Json, path: &str, conditions: &mut Vec<TemplateCondition>) {
     let properties = object.get("properties").and_then(Json::as_object);
     for (name, claim) in properties.into_iter().flatten() {
@@ -172,7 +171,7 @@ fn collect(object: &Json, path: &str, conditions: &mut Vec<TemplateCondition>) {
     }
 }
 
-/// The member of a value in an expression.
+/// Returns the expression for a member: `path.name`, or `path["name"]` if the name is not an identifier.
 fn member(path: &str, name: &str) -> String {
     let mut chars = name.chars();
     let begins_well = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_' || c == '$');

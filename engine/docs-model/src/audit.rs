@@ -1,4 +1,4 @@
-//! Entries of the audit log, as they are shown.
+//! Entries of the audit log as the API returns them.
 
 use std::sync::Arc;
 
@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 
 use super::{AuditId, OrgId, Timestamp, UserId};
 
-/// One change: which operation, by whom, and which records it changed. What they hold is not in it.
+/// An entry of the audit log: the operation, its user and the keys of the changed records. The contents of the records
+/// are not logged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
-    /// The id.
     pub id: AuditId,
-    /// When the change was asked for.
+    /// Time of the request that caused the change.
     pub at: Timestamp,
-    /// The user who asked for it; absent for the platform itself.
+    /// The user who made the request; absent for changes by the platform itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<UserId>,
-    /// The name of the operation, such as `space_create`.
+    /// The name of the operation, for example `space_create`.
     pub operation: String,
-    /// What else is to be said of the change, as a sentence, such as why somebody was not let in.
+    /// Further information as a sentence, for example the reason a sign-in was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The organizations of what was changed: usually one, two where something moved between them.
+    /// The affected organizations: usually one, two for a move between organizations.
     pub organizations: Vec<OrgId>,
-    /// The keys of the changed records. Of very many, the first ones of every kind.
+    /// The keys of the changed records. Truncated to the first keys of each record kind if there are many.
     pub records: Vec<Arc<str>>,
-    /// The number of records that were changed.
+    /// The total number of changed records.
     pub changed: u32,
 }

@@ -8,7 +8,7 @@ formed_text! {
         { "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$" }),
 }
 
-/// Tells whether text is a label of a host name, in lower case.
+/// Returns `true` if the text is a lower-case label of a host name.
 pub(super) fn is_label(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     text.chars().all(plain) && !text.starts_with('-') && !text.ends_with('-')

@@ -1,4 +1,4 @@
-//! Text of a bounded length: [`BoundedText`].
+//! Strings of bounded length: [`BoundedText`].
 
 use std::{borrow::Cow, fmt, ops::Deref, str::FromStr};
 
@@ -6,9 +6,9 @@ use std::{borrow::Cow, fmt, ops::Deref, str::FromStr};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Text of `MIN` to `MAX` characters without NUL.
+/// A string of `MIN` to `MAX` characters without NUL.
 ///
-/// Declared once: enforced where it is parsed, shown in the schema.
+/// The limits are part of the type: deserialization enforces them and the JSON Schema contains them.
 ///
 /// ```
 /// use docs_model::BoundedText;
@@ -18,39 +18,39 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoundedText<const MIN: usize, const MAX: usize>(pub(super) Box<str>);
 
-/// Why text does not fit its type.
+/// The reason a string is not a valid value of its type.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TextError {
-    /// Fewer characters than the least.
+    /// The string is shorter than the minimum.
     #[error("must be at least {min} characters, has {has}")]
     TooShort {
-        /// The least number of characters.
+        /// The minimum length in characters.
         min: usize,
-        /// How many there are.
+        /// The length of the string in characters.
         has: usize,
     },
-    /// More characters than the most.
+    /// The string is longer than the maximum.
     #[error("must be at most {max} characters, has {has}")]
     TooLong {
-        /// The most characters.
+        /// The maximum length in characters.
         max: usize,
-        /// How many there are.
+        /// The length of the string in characters.
         has: usize,
     },
-    /// The NUL character, which stores cannot keep.
+    /// The string contains NUL, which stores cannot hold.
     #[error("must not contain the NUL character")]
     Nul,
-    /// Not of the form asked for.
+    /// The string does not have the required form; the value describes that form.
     #[error("must be {0}")]
     Form(&'static str),
 }
 
 impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
-    /// Checks text.
+    /// Checks the length and characters of a string.
     ///
     /// # Errors
-    /// [`TextError`] when it is shorter than `MIN` or longer than `MAX` characters, or contains NUL.
+    /// [`TextError`] if the string is shorter than `MIN` or longer than `MAX` characters, or contains NUL.
     pub fn new(text: impl Into<Box<str>>) -> Result<Self, TextError> {
         let text = text.into();
         let has = text.chars().count();
@@ -65,21 +65,20 @@ impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
         }
     }
 
-    /// The longest beginning of the text that fits; `None` when even that is too short.
+    /// Removes NUL and truncates to `MAX` characters. Returns `None` if the result is shorter than `MIN`.
     #[must_use]
     pub fn cut(text: &str) -> Option<Self> {
         let cut: String = text.chars().filter(|c| *c != '\0').take(MAX).collect();
         Self::new(cut).ok()
     }
 
-    /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The empty text, where that is one of the type.
+/// The empty string.
 impl<const MAX: usize> Default for BoundedText<0, MAX> {
     fn default() -> Self {
         Self(Box::default())
@@ -141,8 +140,8 @@ impl<const MIN: usize, const MAX: usize> JsonSchema for BoundedText<MIN, MAX> {
     }
 }
 
-/// Text with each NUL replaced by U+FFFD, as CommonMark does: stores cannot keep the character, and text that comes
-/// from elsewhere is not refused for it.
+/// Replaces each NUL by U+FFFD, as CommonMark does. Used for text from external sources, which would otherwise be
+/// rejected because stores cannot hold NUL.
 #[must_use]
 pub fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }

@@ -1,4 +1,4 @@
-//! Lists of a limited length: [`BoundedVec`].
+//! Lists of bounded length: [`BoundedVec`].
 
 use std::ops::Deref;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// A list of `MIN` to `MAX` items.
 ///
-/// Declared once: enforced where it is parsed, shown in the schema.
+/// The limits are part of the type: deserialization enforces them and the JSON Schema contains them.
 ///
 /// ```
 /// use docs_model::BoundedVec;
@@ -20,30 +20,30 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct BoundedVec<T, const MIN: usize, const MAX: usize>(Vec<T>);
 
 impl<T, const MAX: usize> BoundedVec<T, 0, MAX> {
-    /// Keeps the items that fit; they may be changed on the way.
+    /// Retains the items for which `fits` returns `true`; `fits` may modify them.
     pub fn retain(&mut self, fits: impl FnMut(&mut T) -> bool) {
         self.0.retain_mut(fits);
     }
 }
 
-/// A list has too few or too many items.
+/// The error of a list that has too few or too many items.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BoundedVecError {
-    /// Fewer items than the least.
+    /// The list has fewer items than the minimum.
     #[error("must have at least {min} {}, has {has}", items(*.min))]
     TooFew {
-        /// The least number of items.
+        /// The minimum number of items.
         min: usize,
-        /// How many there are.
+        /// The number of items in the list.
         has: usize,
     },
-    /// More items than the most.
+    /// The list has more items than the maximum.
     #[error("must have at most {max} {}, has {has}", items(*.max))]
     TooMany {
-        /// The most items.
+        /// The maximum number of items.
         max: usize,
-        /// How many there are.
+        /// The number of items in the list.
         has: usize,
     },
 }
@@ -53,10 +53,10 @@ const fn items(n: usize) -> &'static str {
 }
 
 impl<T, const MIN: usize, const MAX: usize> BoundedVec<T, MIN, MAX> {
-    /// Checks a list.
+    /// Checks the length of a list.
     ///
     /// # Errors
-    /// [`BoundedVecError`] when it has fewer than `MIN` or more than `MAX` items.
+    /// [`BoundedVecError`] if the list has fewer than `MIN` or more than `MAX` items.
     pub fn new(items: Vec<T>) -> Result<Self, BoundedVecError> {
         let has = items.len();
         if has < MIN {
@@ -69,7 +69,7 @@ impl<T, const MIN: usize, const MAX: usize> BoundedVec<T, MIN, MAX> {
     }
 }
 
-/// The empty list, where that is one of the type.
+/// The empty list.
 impl<T, const MAX: usize> Default for BoundedVec<T, 0, MAX> {
     fn default() -> Self {
         Self(Vec::new())

@@ -1,4 +1,4 @@
-//! Change requests.
+//! Change requests and the edits of their content.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -25,23 +25,23 @@ constants! {
 /// Subject of a change request; may be empty.
 pub type Subject = BoundedText<0, 100>;
 
-/// Where a change request stands.
+/// The state of a change request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeRequestStatus {
-    /// Being written.
+    /// Being written; no review has been requested.
     Draft,
     /// In review.
     Open,
-    /// Put away; may be reopened.
+    /// Closed without merging; can be reopened.
     Archived,
-    /// Its changes are in the space: final.
+    /// Merged into the space; final.
     Merged,
 }
 
 impl ChangeRequestStatus {
-    /// The status as it is written.
+    /// Returns the value used on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -60,76 +60,71 @@ impl ChangeRequestStatus {
 pub struct ChangeRequest {
     /// Always `change-request`.
     pub object: ChangeRequestObject,
-    /// The id.
     pub id: ChangeRequestId,
-    /// 1, 2, 3 … within the space.
+    /// Sequential number within the space, from 1.
     pub number: u64,
-    /// Where it stands.
     pub status: ChangeRequestStatus,
-    /// What it is about.
+    /// Short description of the change request.
     pub subject: Subject,
-    /// Who created it.
+    /// The user who created it.
     pub created_by: User,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it, or its content, last changed.
+    /// Time of the last change to the request or its content.
     pub updated_at: Timestamp,
-    /// The space it belongs to.
+    /// The space that the request changes.
     pub space: super::SpaceId,
-    /// Its active revision.
+    /// The current revision of the request's content.
     pub revision: RevisionId,
-    /// The revision of the space it was created from.
+    /// The revision of the space from which the request was created.
     pub revision_initial: RevisionId,
-    /// The space's revision it was last brought up to date with.
+    /// The space revision of the last update from the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision_merged_ancestor: Option<RevisionId>,
-    /// The revision that came of the merge.
+    /// The space revision created by the merge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision_merged: Option<RevisionId>,
-    /// Opened comments.
+    /// The number of open comments.
     pub comments: u64,
-    /// The space has content that the request does not.
+    /// `true` if the space has content that the request does not contain.
     pub outdated: bool,
-    /// Addresses of the request.
     pub urls: ChangeRequestUrls,
 }
 
-/// Addresses of a change request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ChangeRequestUrls {
-    /// The request for people.
+    /// The request in the web application.
     pub app: String,
     /// The request in this API.
     pub location: String,
 }
 
-/// What a new change request is made of.
+/// A new change request.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateChangeRequest {
-    /// What it is about.
+    /// Short description of the change request.
     pub subject: Option<Subject>,
-    /// The agent task the request implements; kept with the request.
+    /// The agent task that the request implements. Stored and returned, no other effect.
     pub agent_task_id: Option<BoundedText<0, 100>>,
 }
 
-/// A change of a change request; what is left out stays.
+/// A partial update of a change request. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateChangeRequest {
-    /// What it is about.
+    /// Short description of the change request.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub subject: Option<Subject>,
-    /// `draft`, `open` or `archived`; a request becomes `merged` only by merging it.
+    /// `draft`, `open` or `archived`. Only a merge sets `merged`.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub status: Option<SettableStatus>,
 }
 
-/// The statuses that a change request can be given.
+/// The states that a client can set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -150,35 +145,34 @@ impl From<SettableStatus> for ChangeRequestStatus {
     }
 }
 
-/// What came of a merge.
+/// The result of a merge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MergeResult {
-    /// The space's new revision.
+    /// The new revision of the space.
     pub revision: RevisionId,
-    /// How it went.
     pub result: MergeOutcome,
-    /// What this merge could not unite; the pages show the values.
+    /// The conflicts of this merge. The affected pages show the conflicting values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<MergeConflict>,
 }
 
-/// Something that a merge could not unite.
+/// A conflict between two versions of the content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MergeConflict {
-    /// What it is about.
+    /// The kind of the conflicting item.
     #[serde(rename = "type")]
     pub kind: ConflictSubject,
-    /// Its id; the name of a variable.
+    /// The id of the item; the name for a variable.
     pub id: String,
-    /// The field: `title`, `slug`, `document` and so on; `position` for where a page stands, `existence` when one side
-    /// deleted what the other changed.
+    /// The conflicting field, for example `title`, `slug` or `document`. `position` for the place of a page in the
+    /// tree, `existence` if one side deleted an item that the other changed.
     pub field: String,
 }
 
-/// What a conflict is about.
+/// The kind of item that a conflict affects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -190,56 +184,55 @@ pub enum ConflictSubject {
     Variable,
 }
 
-/// How a merge went.
+/// The outcome of a merge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MergeOutcome {
-    /// Everything fitted.
+    /// Merged without conflicts.
     Merge,
-    /// Merged, with conflicts that are kept in the content.
+    /// Merged; the content contains conflicts.
     Conflicts,
 }
 
-/// What came of an update.
+/// The result of updating a change request from its space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateResult {
-    /// The request's revision.
+    /// The new revision of the request.
     pub revision: RevisionId,
-    /// How it went.
     pub result: UpdateOutcome,
-    /// What this update could not unite; the pages show the values.
+    /// The conflicts of this update. The affected pages show the conflicting values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<MergeConflict>,
 }
 
-/// How an update went.
+/// The outcome of an update.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum UpdateOutcome {
-    /// Everything fitted.
+    /// Updated without conflicts.
     Update,
-    /// Updated, with conflicts that are kept in the content.
+    /// Updated; the content contains conflicts.
     Conflicts,
 }
 
-/// Changes of a request's content, applied in order and all or none.
+/// Edits of the content of a change request, applied in order as a single transaction.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateContent {
-    /// The changes, in their order.
+    /// The edits in order of application.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = UpdateContent::MAX_CHANGES)))]
     pub changes: Vec<ContentEdit>,
 }
 
 impl UpdateContent {
-    /// Most changes.
+    /// Maximum number of edits in a request.
     pub const MAX_CHANGES: usize = 50;
 }
 
-/// One edit of content that a request asks for.
+/// One edit of content.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(
@@ -247,17 +240,17 @@ impl UpdateContent {
     schemars(rename = "ContentChange", tag = "operation", rename_all = "snake_case")
 )]
 pub enum ContentEdit {
-    /// Changes a page.
+    /// Changes fields, content or position of a page.
     UpdatePage(UpdatePageChange),
     /// Adds a page.
     InsertPage(InsertPageChange),
-    /// Removes a page and its subpages.
+    /// Deletes a page and its subpages.
     DeletePage(DeletePageChange),
-    /// Takes a page back to what it was.
+    /// Restores an earlier version of a page.
     RevertPage(RevertPageChange),
     /// Adds files.
     InsertFiles(InsertFilesChange),
-    /// Removes files.
+    /// Deletes files.
     DeleteFiles(DeleteFilesChange),
     /// Sets and removes variables of the space.
     UpdateVariables(UpdateVariablesChange),
@@ -265,12 +258,12 @@ pub enum ContentEdit {
     InsertReusableContent(InsertReusableContentChange),
     /// Changes a reusable content.
     UpdateReusableContent(UpdateReusableContentChange),
-    /// Removes a reusable content.
+    /// Deletes a reusable content.
     DeleteReusableContent(DeleteReusableContentChange),
 }
 
 impl ContentEdit {
-    /// The operations by their names on the wire.
+    /// The values of `operation` on the wire.
     const OPERATIONS: [&str; 10] = [
         "update_page",
         "insert_page",
@@ -313,7 +306,7 @@ impl<'de> Deserialize<'de> for ContentEdit {
     }
 }
 
-/// What a JSON value is, in words.
+/// Returns the name of the JSON type, for error messages.
 const fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -325,7 +318,7 @@ const fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Parses a value whose type only its content tells, keeping the name of the wrong field in the message.
+/// Deserializes a value whose type depends on its content, with the path of the invalid field in the error message.
 pub(crate) fn part<T: DeserializeOwned, E: SerdeError>(value: Value) -> Result<T, E> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
@@ -337,31 +330,30 @@ pub(crate) fn part<T: DeserializeOwned, E: SerdeError>(value: Value) -> Result<T
     })
 }
 
-/// Changes a page.
+/// Changes fields, content or position of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::not_both("emoji", "icon"))))]
 pub struct UpdatePageChange {
-    /// The page.
+    /// The id of the page.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub page: String,
-    /// The type that the page has: it keeps it.
+    /// The current type of the page; the type cannot be changed.
     #[cfg_attr(feature = "schema", schemars(rename = "type", transform = crate::schema::not_null))]
     pub kind: Option<PageType>,
-    /// Replaces the whole content of a document.
+    /// A replacement for the whole content of a document.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub document: Option<DocumentInput>,
-    /// Where a link leads.
+    /// The target of a link page.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub target: Option<ContentRef>,
-    /// Fields to set.
     #[cfg_attr(feature = "schema", schemars(flatten))]
     pub fields: PageFields,
-    /// The new parent; `null` for the top level.
+    /// The id of the new parent; `null` for the top level.
     #[cfg_attr(feature = "schema", schemars(default))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub into: Patch<String>,
-    /// The position among the new siblings, from 0.
+    /// The zero-based position among the new siblings.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub at: Option<u32>,
 }
@@ -410,26 +402,25 @@ impl<'de> Deserialize<'de> for UpdatePageChange {
     ] },
 ])))]
 pub struct InsertPageChange {
-    /// What it is; a document when absent. Computed pages cannot be added.
+    /// The page type; `document` by default. Computed pages cannot be added.
     #[cfg_attr(feature = "schema", schemars(rename = "type", transform = crate::schema::not_null))]
     pub kind: Option<PageType>,
-    /// The content of a document, which is required; groups and links have none.
+    /// The content of the page. Required for documents; groups and links have no content.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub document: Option<DocumentInput>,
-    /// Where a link leads, which is required; documents and groups lead nowhere.
+    /// The target of a link, for which it is required. Other page types have no target.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub target: Option<ContentRef>,
-    /// Fields to set.
     #[cfg_attr(feature = "schema", schemars(flatten))]
     pub fields: PageFields,
-    /// The parent; top level when absent.
+    /// The id of the parent, or its `ref` within this request; the top level by default.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub into: Option<String>,
-    /// The position among its siblings, from 0; last when absent.
+    /// The zero-based position among the siblings; last by default.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub at: Option<u32>,
-    /// A name for the page within this request, so that others may link to it.
+    /// A name by which other edits of this request can refer to the page.
     #[cfg_attr(feature = "schema", schemars(rename = "ref", transform = crate::schema::not_null))]
     pub reference: Option<BoundedText<1, 256>>,
 }
@@ -461,102 +452,100 @@ impl<'de> Deserialize<'de> for InsertPageChange {
     }
 }
 
-/// Removes a page and its subpages.
+/// Deletes a page and its subpages.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DeletePageChange {
-    /// The page.
+    /// The id of the page.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub page: String,
 }
 
-/// Takes a page back to what it was.
+/// Restores an earlier version of a page.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RevertPageChange {
-    /// The page.
+    /// The id of the page.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub page: String,
-    /// The revision to take it from; the one the request is based on when absent.
+    /// The revision to restore from; by default the revision on which the request is based.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub revision: Option<String>,
-    /// Keys of blocks to take back, instead of the whole page.
+    /// The keys of the blocks to restore; by default the whole page is restored.
     pub block: Option<Vec<String>>,
 }
 
-/// What a change of content did.
+/// The result of editing content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ContentUpdate {
-    /// The request after it.
+    /// The change request after the edits.
     pub change_request: ChangeRequest,
-    /// Each affected page once, in the order of first touch.
+    /// The affected pages, each once, in the order in which the edits first affected them.
     pub changes: Vec<ContentUpdateChange>,
-    /// The files that were added, in order.
+    /// The added files, in order of the edits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inserted_files: Option<Vec<RevisionFile>>,
-    /// The reusable contents that were added, in order.
+    /// The added reusable contents, in order of the edits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inserted_reusable_contents: Option<Vec<ReusableContent>>,
 }
 
-/// What happened to a page.
+/// The effect of an edit on a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "object", rename_all = "snake_case")]
 pub enum ContentUpdateChange {
     /// A page was added.
     CreatedPage {
-        /// The name that the request gave it.
+        /// The `ref` of the page in the request.
         #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
         reference: Option<String>,
-        /// The page.
+        /// The added page.
         page: PageRef,
     },
     /// A page was changed.
     UpdatedPage {
-        /// The page.
+        /// The changed page.
         page: PageRef,
     },
     /// A page was removed.
     DeletedPage {
-        /// The page.
+        /// The id of the removed page.
         page: PageId,
     },
 }
 
-/// A page, by id and address.
+/// The id and addresses of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PageRef {
     /// Always `page`.
     pub object: PageRefObject,
-    /// The page's id.
     pub id: PageId,
-    /// Addresses of the page.
     pub urls: super::UserUrls,
 }
 
-/// What a change of content answers: the request alone, or with what was changed.
+/// The response to an edit of content: the change request, with or without the list of effects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum ContentAnswer {
-    /// With what was changed.
+    /// The change request and the effects of the edits.
     Update(Box<ContentUpdate>),
-    /// The request alone, as clients of before expect it.
+    /// The change request only, as older clients expect it.
     Request(Box<ChangeRequest>),
 }
 
 impl ContentAnswer {
-    /// The answer with what was changed.
+    /// Wraps the complete result.
     #[must_use]
     pub fn update(update: ContentUpdate) -> Self {
         Self::Update(Box::new(update))
     }
 
-    /// The answer as clients of before expect it.
+    /// Returns the response for older clients.
     #[must_use]
     pub fn compatible(update: ContentUpdate) -> Self {
         Self::Request(Box::new(update.change_request))

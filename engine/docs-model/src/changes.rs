@@ -1,4 +1,4 @@
-//! What changed between two revisions, as clients show it to people.
+//! Changes between two revisions, in the form in which clients show them.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChangeRequest, Dimensions, FileId, PageAttributes, PageId, ReusableId, VariableValue};
 
-/// What changed between two revisions.
+/// The changes between two revisions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RevisionSemanticChanges {
-    /// The change request that the revision merged.
+    /// The change request that the revision merged, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_from: Option<Box<ChangeRequest>>,
-    /// Pages in reading order (deleted ones where they were), then reusable contents, files and variables.
+    /// Changes of pages in reading order (deleted pages at their former position), then of reusable contents, files and
+    /// variables.
     pub changes: Vec<SemanticChange>,
-    /// How many changes were cut off; absent when none were.
+    /// The number of changes omitted because of a limit; absent if the list is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more: Option<u64>,
 }
@@ -31,91 +32,89 @@ pub struct RevisionSemanticChanges {
 pub enum SemanticChange {
     /// A page was added.
     PageCreated {
-        /// The page.
+        /// The new page.
         page: ChangedPage,
     },
     /// Fields or the content of a page changed.
     PageEdited {
-        /// The page, as it is now.
+        /// The page after the change.
         page: ChangedPage,
-        /// What changed; at least one.
+        /// The changed fields; at least one.
         attributes: Box<PageAttributes>,
     },
     /// A page was removed.
     PageDeleted {
-        /// The page, as it was.
+        /// The page before its removal.
         page: ChangedPage,
     },
-    /// A page stands elsewhere: below another page, or at another place among the same siblings.
+    /// A page has another parent or another position among the same siblings.
     PageMoved {
-        /// The page, as it is now.
+        /// The page after the move.
         page: ChangedPage,
-        /// The pages it stood and stands below; absent for the top level.
+        /// The parent before and after the move; absent for the top level.
         parent: Changed<ChangedPage>,
     },
     /// A file was added.
     FileCreated {
-        /// The file.
+        /// The new file.
         file: ChangedFile,
     },
     /// A file changed.
     FileEdited {
-        /// The file, as it is now.
+        /// The file after the change.
         file: ChangedFile,
-        /// What changed; at least one.
+        /// The changed fields; at least one.
         attributes: Box<FileAttributes>,
     },
     /// A file was removed.
     FileDeleted {
-        /// The file, as it was.
+        /// The file before its removal.
         file: ChangedFile,
     },
     /// Variables of the space changed.
     VariablesEdited {
-        /// The variables that changed, by name.
+        /// The changed variables by name.
         variables: BTreeMap<String, Changed<VariableValue>>,
     },
     /// A reusable content was added.
     ReusableContentCreated {
-        /// The reusable content.
+        /// The new reusable content.
         reusable_content: ChangedReusableContent,
     },
     /// A reusable content changed.
     ReusableContentEdited {
-        /// The reusable content, as it is now.
+        /// The reusable content after the change.
         reusable_content: ChangedReusableContent,
-        /// What changed; at least one.
+        /// The changed fields; at least one.
         attributes: ReusableContentAttributes,
     },
     /// A reusable content was removed.
     ReusableContentDeleted {
-        /// The reusable content, as it was.
+        /// The reusable content before its removal.
         reusable_content: ChangedReusableContent,
     },
 }
 
-/// A value before and after a change; what is absent was, or is, not set.
+/// A value before and after a change. Absent values are not set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Changed{T}"))]
 pub struct Changed<T> {
-    /// The value before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<T>,
-    /// The value after.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<T>,
 }
 
 impl<T: PartialEq> Changed<T> {
-    /// A change, where the values differ.
+    /// Returns a change, or `None` if the values are equal.
     #[must_use]
     pub fn between(before: Option<T>, after: Option<T>) -> Option<Self> {
         (before != after).then_some(Self { before, after })
     }
 }
 
-/// What kind of page it is.
+/// The type of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -127,7 +126,7 @@ pub enum PageType {
     Group,
     /// A link in the tree of pages.
     Link,
-    /// Pages that a source computes.
+    /// Pages that a source generates.
     Computed,
 }
 
@@ -136,12 +135,9 @@ pub enum PageType {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ChangedRevisionPage"))]
 pub struct ChangedPage {
-    /// The page's id.
     pub id: PageId,
-    /// What it is.
     #[serde(rename = "type")]
     pub kind: PageType,
-    /// Its title.
     pub title: String,
     /// Its path; absent for links and computed pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,13 +150,10 @@ pub struct ChangedPage {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(rename = "ChangedRevisionFile"))]
 pub struct ChangedFile {
-    /// The file's id.
     pub id: FileId,
-    /// Its name.
     pub name: String,
-    /// Its media type.
     pub content_type: String,
-    /// Where its bytes are.
+    /// Download address of the file.
     #[serde(rename = "downloadURL")]
     pub download_url: String,
 }
@@ -170,50 +163,45 @@ pub struct ChangedFile {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ChangedRevisionReusableContent"))]
 pub struct ChangedReusableContent {
-    /// The id.
     pub id: ReusableId,
-    /// Its title.
     pub title: String,
-    /// Names its content; absent when it is empty.
+    /// The id of its document; absent if it is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
 }
 
-/// What changed on a file.
+/// The changed fields of a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(rename = "RevisionFileChangeAttributes", extend("minProperties" = 1)))]
 pub struct FileAttributes {
-    /// The name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Changed<String>>,
-    /// Where the bytes are: other bytes are elsewhere.
+    /// The download address; it changes when the bytes change.
     #[serde(rename = "downloadURL", default, skip_serializing_if = "Option::is_none")]
     pub download_url: Option<Changed<String>>,
     /// The size in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Changed<u64>>,
-    /// The media type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<Changed<String>>,
-    /// The size of a picture.
+    /// Width and height of an image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Changed<Dimensions>>,
 }
 
-/// What changed on a reusable content.
+/// The changed fields of a reusable content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "RevisionReusableContentChangeAttributes", extend("minProperties" = 1)))]
 pub struct ReusableContentAttributes {
-    /// The title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<Changed<String>>,
-    /// The content, by the names of the documents.
+    /// The ids of the documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<Changed<String>>,
-    /// What a computed one is made from.
+    /// The source of a computed reusable content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed: Option<Changed<serde_json::Value>>,
 }

@@ -1,4 +1,4 @@
-//! Collections.
+//! Collections: folders of spaces and other collections.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -11,9 +11,9 @@ constants! {
     CollectionObject = "collection",
 }
 
-/// Title of a collection.
+/// Title of a collection; may be empty.
 pub type CollectionTitle = BoundedText<0, 50>;
-/// Description of a collection.
+/// Description of a collection; may be empty.
 pub type CollectionDescription = BoundedText<0, 100>;
 
 /// A collection: a folder of spaces and other collections.
@@ -23,38 +23,33 @@ pub type CollectionDescription = BoundedText<0, 100>;
 pub struct Collection {
     /// Always `collection`.
     pub object: CollectionObject,
-    /// The id.
     pub id: CollectionId,
-    /// The title.
     pub title: CollectionTitle,
-    /// What it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<CollectionDescription>,
-    /// The organization it belongs to.
+    /// The organization that owns the collection.
     pub organization: OrgId,
-    /// The collection it is in.
+    /// The parent collection; absent at the top level of the organization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<CollectionId>,
-    /// The level that is set for members it is not granted to by name: a role, or `inherit` for what the collection it
-    /// lies in or the organization gives them; `null` hides it from them. Sent back, it changes nothing.
+    /// The access level of members without a grant of their own: a role, `inherit` for the level of the parent
+    /// collection or the organization, `null` for no access. Setting the returned value again changes nothing.
     pub default_level: Option<Level>,
-    /// Addresses of the collection.
     pub urls: CollectionUrls,
-    /// What the reader may do.
+    /// The caller's permissions for the collection.
     pub permissions: CollectionPermissions,
 }
 
-/// Addresses of a collection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CollectionUrls {
     /// The collection in this API.
     pub location: String,
-    /// The collection for people.
+    /// The collection in the web application.
     pub app: String,
 }
 
-/// What the reader may do with a collection.
+/// The caller's permissions for a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -67,7 +62,7 @@ pub struct CollectionPermissions {
     pub create: bool,
 }
 
-/// What a new collection is made of; everything may be left out.
+/// A new collection. All fields are optional.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateCollection {
@@ -75,61 +70,61 @@ pub struct CreateCollection {
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<CollectionTitle>,
-    /// The collection to create it in.
+    /// The parent collection; the top level of the organization by default.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Option<String>,
 }
 
-/// A change of a collection; what is left out stays.
+/// A partial update of a collection. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateCollection {
-    /// The title.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<CollectionTitle>,
-    /// What it is for, or `null` for nothing.
+    /// The description; `null` removes it.
     #[serde(default)]
     pub description: Patch<CollectionDescription>,
-    /// A role, `inherit`, or `null` to hide it from all but administrators and its creator.
+    /// The default access level: a role, `inherit`, or `null` to hide the collection from everyone except
+    /// administrators and its creator.
     #[serde(default)]
     pub default_level: Patch<Level>,
 }
 
-/// Where content is moved to; something has to be given.
+/// The destination of a move. At least one field is required.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{ "required": ["parent"] }, { "required": ["position"] }])))]
 pub struct MoveContent {
-    /// The collection to move it to, or `null` for the top of the organization; left out, it stays where it is.
+    /// The destination collection, or `null` for the top level of the organization. By default the parent is unchanged.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Patch<String>,
-    /// Beside what it is put there; at the end when left out.
+    /// The position among the new siblings; last by default.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub position: Option<MovePosition>,
 }
 
-/// Beside what something is put: `before` or `after`.
+/// A position relative to a sibling: either `before` or `after`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::given(&[("before", "object"), ("after", "object")]))))]
 pub struct MovePosition {
-    /// What it is put before.
+    /// The sibling that follows.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub before: Option<Neighbour>,
-    /// What it is put after.
+    /// The sibling that precedes.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub after: Option<Neighbour>,
 }
 
-/// A space or a collection beside which something is put.
+/// A space or a collection, as the reference of a position.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
@@ -148,11 +143,11 @@ pub enum Neighbour {
     },
 }
 
-/// Which organization content is transferred to.
+/// The destination of a transfer of content.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TransferContent {
-    /// The id of the organization.
+    /// The id of the destination organization.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub organization: String,
 }

@@ -1,4 +1,4 @@
-//! Colours: [`Color`].
+//! Colours in hexadecimal notation: [`Color`].
 
 use super::{BoundedText, formed_text::formed_text};
 
@@ -9,7 +9,7 @@ formed_text! {
 }
 
 impl Color {
-    /// A colour by its parts.
+    /// Creates a colour from its red, green and blue components.
     #[must_use]
     pub fn rgb(red: u8, green: u8, blue: u8) -> Self {
         Self(BoundedText(format!("#{red:02X}{green:02X}{blue:02X}").into()))

@@ -1,4 +1,4 @@
-//! Comments and replies.
+//! Comments on content, and replies to them.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -29,44 +29,41 @@ pub type NodeKey = BoundedText<1, 128>;
 pub struct Comment {
     /// Always `comment`.
     pub object: CommentObject,
-    /// The id.
     pub id: CommentId,
-    /// Who posted it.
+    /// The author of the comment.
     pub posted_by: User,
-    /// When it was posted.
     pub posted_at: Timestamp,
-    /// When its text was last changed.
+    /// Time of the last change of the text; absent if it was never changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_at: Option<Timestamp>,
-    /// The reactions to it, by emoji in the order of the first of each.
+    /// Reactions by emoji, ordered by the first reaction with each emoji.
     pub reactions: Vec<EmojiReaction>,
-    /// How many replies it has.
+    /// The number of replies.
     pub replies: u64,
-    /// What it says.
+    /// The text, in the requested format.
     pub body: CommentBody,
-    /// What it is about.
+    /// The content that the comment refers to.
     pub target: CommentTarget,
-    /// Where it is in this API.
     pub urls: UserUrls,
-    /// What the reader may do with it.
+    /// The caller's permissions for the comment.
     pub permissions: CommentPermissions,
-    /// Open, or resolved by whom and when.
+    /// The state of the comment, with resolution time and user.
     #[serde(flatten)]
     pub state: CommentState,
 }
 
-/// Whether a comment is settled.
+/// The state of a comment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "status", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum CommentState {
-    /// It waits for an answer.
+    /// Not resolved yet.
     Open,
-    /// It is settled.
+    /// Resolved by a user.
     Resolved {
-        /// When it was resolved.
+        /// Time of the resolution.
         resolved_at: Timestamp,
-        /// Who resolved it.
+        /// The user who resolved it.
         resolved_by: Box<User>,
     },
 }
@@ -78,241 +75,229 @@ pub enum CommentState {
 pub struct CommentReply {
     /// Always `comment-reply`.
     pub object: CommentReplyObject,
-    /// The id.
     pub id: CommentReplyId,
-    /// Who posted it.
+    /// The author of the reply.
     pub posted_by: User,
-    /// When it was posted.
     pub posted_at: Timestamp,
-    /// When its text was last changed.
+    /// Time of the last change of the text; absent if it was never changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_at: Option<Timestamp>,
-    /// The reactions to it, by emoji in the order of the first of each.
+    /// Reactions by emoji, ordered by the first reaction with each emoji.
     pub reactions: Vec<EmojiReaction>,
-    /// What it says.
+    /// The text, in the requested format.
     pub body: CommentBody,
-    /// Where it is in this API.
     pub urls: UserUrls,
-    /// What the reader may do with it.
+    /// The caller's permissions for the reply.
     pub permissions: CommentPermissions,
 }
 
-/// Who reacted with an emoji.
+/// The reactions with one emoji.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct EmojiReaction {
-    /// The emoji.
     pub emoji: Emoji,
-    /// How many people reacted with it.
+    /// The number of users who reacted with the emoji.
     pub count: u64,
-    /// The first of these people, the first one first; fewer where there are many emoji. Whoever reads is among them
-    /// when they reacted.
+    /// The first users who reacted, oldest first; fewer if there are many emoji. The caller is always included after
+    /// reacting.
     pub users: Vec<Reactor>,
 }
 
-/// A person who reacted.
+/// A user who reacted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Reactor {
-    /// The person.
     pub user: User,
-    /// When.
     pub reacted_at: Timestamp,
 }
 
-/// What a comment says, in the form that was asked for.
+/// The text of a comment or a reply, in the requested format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CommentBody {
-    /// As Markdown.
+    /// The text as Markdown.
     Markdown(String),
-    /// As a document tree.
+    /// The text as a document tree.
     Document(Document),
 }
 
-/// What a comment is about.
+/// The content that a comment refers to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CommentTarget {
-    /// The block of the page.
+    /// The block of the page, if the comment refers to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<CommentNode>,
-    /// The change request it was posted in.
+    /// The change request in which the comment was posted, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_request: Option<ChangeRequestId>,
-    /// The review it came with.
+    /// The review that contained the comment, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<ReviewId>,
-    /// The page.
+    /// The page, if the comment refers to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<CommentPage>,
-    /// The space.
     pub space: SpaceId,
-    /// The revision that was active when it was posted.
+    /// The revision that was current when the comment was posted.
     pub revision: RevisionId,
 }
 
-/// A block that a comment is about.
+/// The block that a comment refers to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CommentNode {
     /// The key of the block.
     pub id: String,
-    /// What the block says, or said when it was last there.
+    /// The text of the block, or its last known text if the block was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
 }
 
-/// A page that a comment is about: as it is now or, once it is gone, as it was when the comment was posted.
+/// The page that a comment refers to: its current version or, if it was deleted, its version when the comment was
+/// posted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CommentPage {
-    /// Id, title and times.
+    /// Id, title and times of the page.
     #[serde(flatten)]
     pub base: PageBase,
-    /// Its path; empty for a page that has none.
+    /// Its path; empty for a page without a path.
     pub path: String,
-    /// The page, or the block, is not part of the content any more.
+    /// `true` if the page or the block is no longer part of the content.
     pub outdated: bool,
 }
 
-/// What somebody may do with a comment or a reply.
+/// The permissions of a user for a comment or a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CommentPermissions {
-    /// See it.
     pub view: bool,
-    /// Change its text.
+    /// The text can be changed.
     pub edit: bool,
-    /// Reply to it.
     pub reply: bool,
-    /// React to it with emoji; published clients demand it.
+    /// Reactions can be added. Published clients require this field.
     pub react: bool,
-    /// Delete it.
     pub delete: bool,
 }
 
-/// What a comment or a reply shall say: one of the two.
+/// The text of a comment or a reply: exactly one of the two fields.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::given(&[("markdown", "string"), ("document", "object")]))))]
 pub struct CommentInput {
-    /// Markdown.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
     pub markdown: Option<CommentText>,
-    /// A document tree of at least one block.
+    /// A document tree with at least one block.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(extend("properties" = { "nodes": { "minItems": 1 } })))]
     pub document: Option<Document>,
 }
 
-/// A comment to post.
+/// A new comment.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{ "required": ["page"] }, crate::schema::absent("node")])))]
 pub struct PostComment {
-    /// The key of a block of the page.
+    /// The key of the block on the page that the comment refers to.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub node: Option<NodeKey>,
-    /// The id of the page it is about; about the content as a whole when absent.
+    /// The id of the page that the comment refers to; by default the comment refers to the content as a whole.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub page: Option<String>,
-    /// What it says.
     pub body: CommentInput,
 }
 
-/// A reply to post.
+/// A new reply.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PostCommentReply {
-    /// What it says.
     pub body: CommentInput,
 }
 
-/// A change of a comment; what is left out stays.
+/// A partial update of a comment. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateComment {
-    /// `true` resolves it, `false` opens it again.
+    /// `true` resolves the comment, `false` reopens it.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub resolved: Option<bool>,
-    /// What it says from now on.
+    /// The new text.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub body: Option<CommentInput>,
-    /// Emoji to react with.
+    /// Emoji of reactions to add.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(max = UpdateComment::MAX_REACTIONS)))]
     pub added_reactions: Vec<Emoji>,
-    /// Emoji to take back.
+    /// Emoji of reactions to remove.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(max = UpdateComment::MAX_REACTIONS)))]
     pub removed_reactions: Vec<Emoji>,
 }
 
 impl UpdateComment {
-    /// Most emoji that are added, and most that are taken back.
+    /// Maximum number of added reactions, and of removed reactions, in an update.
     pub const MAX_REACTIONS: usize = 50;
 }
 
-/// A change of a reply; what is left out stays.
+/// A partial update of a reply. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateCommentReply {
-    /// What it says from now on.
+    /// The new text.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub body: Option<CommentInput>,
-    /// Emoji to react with.
+    /// Emoji of reactions to add.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(max = UpdateComment::MAX_REACTIONS)))]
     pub added_reactions: Vec<Emoji>,
-    /// Emoji to take back.
+    /// Emoji of reactions to remove.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(max = UpdateComment::MAX_REACTIONS)))]
     pub removed_reactions: Vec<Emoji>,
 }
 
 impl UpdateCommentReply {
-    /// Most emoji that are added, and most that are taken back.
+    /// Maximum number of added reactions, and of removed reactions, in an update.
     pub const MAX_REACTIONS: usize = UpdateComment::MAX_REACTIONS;
 }
 
-/// Which comments to list, by their state.
+/// A filter of comments by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CommentStatus {
-    /// Open and resolved ones.
+    /// Open and resolved comments.
     #[default]
     All,
-    /// Those that wait for an answer.
+    /// Comments that are not resolved.
     Open,
-    /// Those that are settled.
+    /// Comments that are resolved.
     Resolved,
 }
 
-/// In which order to list.
+/// The sort order of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ListOrder {
-    /// The oldest first.
+    /// Oldest first.
     Asc,
-    /// The newest first.
+    /// Newest first.
     #[default]
     Desc,
 }

@@ -1,4 +1,4 @@
-//! Edits of content that are about no page: files, variables, reusable contents.
+//! Edits of content other than pages: files, variables and reusable contents.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BoundedText, DocumentInput, VariableValue, patch::given};
 
-/// Base64 as it is read: groups of four, those that end a text with padding and without bits left over.
+/// The pattern of accepted Base64: groups of four characters, the last one padded and without leftover bits.
 #[cfg(feature = "schema")]
 const BASE64: &str = "^([A-Za-z0-9+/]{4}|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)*$";
 
@@ -16,17 +16,16 @@ const BASE64: &str = "^([A-Za-z0-9+/]{4}|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InsertFilesChange {
-    /// The files.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = InsertFilesChange::MAX_FILES)))]
     pub files: Vec<InsertFile>,
 }
 
 impl InsertFilesChange {
-    /// Most files.
+    /// Maximum number of files in one edit.
     pub const MAX_FILES: usize = 20;
 }
 
-/// A file to add: exactly one of `url` and `base64`.
+/// A file to add, with exactly one of `url` and `base64`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
@@ -37,18 +36,18 @@ impl InsertFilesChange {
 ])))]
 #[serde(rename_all = "camelCase")]
 pub struct InsertFile {
-    /// Its name, without a folder.
+    /// The name of the file, without a folder.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::FILE_NAME)))]
     pub name: BoundedText<1, 256>,
-    /// Where to fetch it.
+    /// The address to download the file from.
     pub url: Option<super::Url>,
-    /// Its bytes; `contentType` is then needed.
+    /// The bytes in Base64; requires `contentType`.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = BASE64)))]
     pub base64: Option<String>,
     /// Its media type: parameters other than a known charset are dropped.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = super::MediaType::PATTERN)))]
     pub content_type: Option<BoundedText<1, 255>>,
-    /// A name for the file within this request, so that pages may link to it.
+    /// A name by which pages in this request can link to the file.
     #[serde(rename = "ref")]
     pub reference: Option<BoundedText<1, 256>>,
 }
@@ -64,15 +63,15 @@ pub struct DeleteFilesChange {
 }
 
 impl DeleteFilesChange {
-    /// Most files.
+    /// Maximum number of files in one edit.
     pub const MAX_FILES: usize = 20;
 }
 
-/// Sets variables of the space, and removes others.
+/// Sets and removes variables of the space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateVariablesChange {
-    /// The variables by name, each with its value, or `null` to remove it; others stay.
+    /// The variables by name. A value sets the variable, `null` removes it; other variables are unchanged.
     #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub variables: BTreeMap<String, Option<VariableValue>>,
 }
@@ -84,16 +83,15 @@ pub struct InsertReusableContentChange {
     /// The title, not blank.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
     pub title: BoundedText<1, 1000>,
-    /// What it says.
     pub document: DocumentInput,
 }
 
-/// Changes a reusable content; what is left out stays.
+/// A partial update of a reusable content. Omitted fields are unchanged.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateReusableContentChange {
-    /// The reusable content.
+    /// The id of the reusable content.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub reusable_content: String,
     /// The title, not blank.
@@ -101,18 +99,18 @@ pub struct UpdateReusableContentChange {
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
     pub title: Option<BoundedText<1, 1000>>,
-    /// Replaces all that it says.
+    /// A replacement for the whole content.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub document: Option<DocumentInput>,
 }
 
-/// Removes a reusable content; what includes it is left with nothing in its place.
+/// Removes a reusable content. Includes of it then render nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DeleteReusableContentChange {
-    /// The reusable content.
+    /// The id of the reusable content.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub reusable_content: String,
 }

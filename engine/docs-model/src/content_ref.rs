@@ -1,4 +1,4 @@
-//! References: what documents, link pages and settings point at.
+//! References from documents, link pages and settings to content.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{CollectionId, FileId, PageId, ReusableId, SpaceId, UserId};
 
-/// Something a document, a link page or a setting points at.
+/// A reference to content or to an address on the web.
 ///
-/// References are relative: without a space they mean the space they stand in, without a page the page they stand on.
+/// References are relative: without a space they refer to the space, and without a page to the page, that contains
+/// them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
@@ -27,18 +28,18 @@ pub enum ContentRef {
     Page {
         /// The page.
         page: PageId,
-        /// Its space, when it is another one.
+        /// Its space, if it differs from the space of the reference.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         space: Option<SpaceId>,
     },
-    /// A place on a page.
+    /// An anchor on a page.
     Anchor {
-        /// The name of the place.
+        /// The name of the anchor.
         anchor: String,
-        /// Its page, when it is another one.
+        /// Its page, if it differs from the page of the reference.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         page: Option<PageId>,
-        /// Its space, when it is another one.
+        /// Its space, if it differs from the space of the reference.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         space: Option<SpaceId>,
     },
@@ -61,7 +62,7 @@ pub enum ContentRef {
     ReusableContent {
         /// The reusable content.
         reusable_content: ReusableId,
-        /// Its space, when it is another one.
+        /// Its space, if it differs from the space of the reference.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         space: Option<SpaceId>,
     },

@@ -1,4 +1,4 @@
-//! How a published site looks: the values readers of a published site need, with their defaults.
+//! Customization of published sites: layout, colours, fonts and features, with their defaults.
 
 mod font;
 mod overrides;
@@ -10,23 +10,23 @@ use serde::{Deserialize, Serialize};
 pub use self::{font::*, overrides::*};
 use super::{BoundedText, BoundedVec, Color, Condition, ContentRef, Emoji, SiteTitle, Url};
 
-/// Title of a link of the header or of a group of the footer.
+/// Title of a header link or of a group of footer links.
 pub type MenuTitle = BoundedText<0, 256>;
-/// Title of a link below one of those.
+/// Title of a link in a header menu or in a group of the footer.
 pub type LinkTitle = BoundedText<0, 64>;
 /// Copyright notice.
 pub type Copyright = BoundedText<0, 300>;
 /// Message of an announcement.
 pub type AnnouncementMessage = BoundedText<2, 128>;
 
-/// A value for light and one for dark surroundings.
+/// A value for each of the light and the dark theme.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Themed{T}"))]
 pub struct Themed<T> {
-    /// For light surroundings.
+    /// The value for the light theme.
     pub light: T,
-    /// For dark surroundings.
+    /// The value for the dark theme.
     pub dark: T,
 }
 
@@ -50,37 +50,37 @@ macro_rules! choices {
 choices! {
     /// The theme of a site.
     Theme { Clean, Muted, Bold, Gradient },
-    /// Corners of boxes.
+    /// The corner style of boxes.
     Corners { Rounded, Straight, Circular },
-    /// Depth of boxes.
+    /// The depth effect of boxes.
     Depth { Subtle, Flat },
-    /// How links look.
+    /// The style of links.
     LinksStyle { Default, Accent },
-    /// The background; deprecated, still sent.
+    /// The background. Deprecated: still accepted and returned.
     Background { Plain, Match },
-    /// How icons look.
+    /// The style of icons.
     IconsStyle { Regular, Solid, Duotone, Light, Thin },
-    /// How the search field looks.
+    /// The style of the search field.
     SearchStyle { Subtle, Prominent },
-    /// Background of the side bar.
+    /// The background of the sidebar.
     SidebarBackground { Default, Filled },
-    /// List of the side bar.
+    /// The style of the page list in the sidebar.
     SidebarList { Default, Pill, Line },
-    /// The language of the site's own words.
+    /// The language of the user interface of a site.
     Locale { En, Fr, Es, Zh, Ja, De, Nl, No, PtBr, Ru },
-    /// The header; deprecated, still sent.
+    /// The preset of the header. Deprecated: still accepted and returned.
     HeaderPreset { Default, Bold, Contrast, Custom, None },
-    /// Light or dark.
+    /// The colour scheme.
     ThemeMode { Light, Dark },
-    /// What artificial intelligence does on the site.
+    /// The AI features of a site.
     AiMode { None, Search, Assistant },
-    /// How a link of the header looks.
+    /// The style of a header link.
     HeaderLinkStyle { Link, ButtonPrimary, ButtonSecondary },
-    /// What an announcement is about.
+    /// The kind of an announcement.
     AnnouncementStyle { Info, Warning, Danger, Success },
 }
 
-/// Where external links open.
+/// The window in which external links open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -93,15 +93,14 @@ pub enum ExternalLinksTarget {
     Blank,
 }
 
-/// A switch.
+/// An on/off setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Enabled {
-    /// On.
     pub enabled: bool,
 }
 
-/// How a published site looks.
+/// The customization of a published site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -133,7 +132,7 @@ pub struct Customization {
     pub insights: Insights,
 }
 
-/// Colours, fonts and shapes.
+/// Colours, fonts and shapes of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -159,15 +158,14 @@ pub struct Styling {
     pub search: SearchStyle,
 }
 
-/// A colour over everything.
+/// A colour that tints the whole site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Tint {
-    /// The colour.
     pub color: Themed<Color>,
 }
 
-/// The side bar.
+/// The style of the sidebar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -176,7 +174,7 @@ pub struct Sidebar {
     pub list: SidebarList,
 }
 
-/// The language of the site's own words.
+/// The language settings of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -184,20 +182,20 @@ pub struct Internationalization {
     pub locale: Locale,
 }
 
-/// The icon of the site, a picture or an emoji: the reader's own where there is neither.
+/// The icon of a site, an image or an emoji. Without either, clients show their default icon.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::not_both("icon", "emoji"))))]
 pub struct Favicon {
-    /// A picture.
+    /// The icon as an image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<Themed<Url>>,
-    /// An emoji.
+    /// The icon as an emoji.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emoji: Option<Emoji>,
 }
 
-/// The header.
+/// The header of a site.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -219,25 +217,23 @@ pub struct Header {
 /// The links of a header.
 pub type HeaderLinks = BoundedVec<HeaderLink, 0, 50>;
 
-/// A link of the header.
+/// A link or a menu in the header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HeaderLink {
-    /// What it says.
     pub title: MenuTitle,
-    /// How it looks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<HeaderLinkStyle>,
-    /// Where it leads; `null` for a menu.
+    /// The target of the link; `null` for a menu.
     pub to: Option<ContentRef>,
-    /// The links of a menu.
+    /// The links of the menu.
     pub links: TitledLinks,
-    /// An expression that decides who sees it.
+    /// An expression that must be true for a visitor to see the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
 }
 
-/// Links below one another.
+/// The links of a menu or of a group.
 pub type TitledLinks = BoundedVec<TitledLink, 0, 100>;
 
 /// A link with a title.
@@ -249,7 +245,7 @@ pub struct TitledLink {
     pub to: ContentRef,
 }
 
-/// The footer.
+/// The footer of a site.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -261,7 +257,7 @@ pub struct Footer {
     pub copyright: Option<Copyright>,
 }
 
-/// The groups of a footer.
+/// The groups of links in a footer.
 pub type FooterGroups = BoundedVec<FooterGroup, 0, 20>;
 
 /// A group of links in the footer.
@@ -273,7 +269,7 @@ pub struct FooterGroup {
     pub links: TitledLinks,
 }
 
-/// Something that every page tells.
+/// An announcement shown on every page of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -285,7 +281,7 @@ pub struct Announcement {
     pub style: AnnouncementStyle,
 }
 
-/// Light and dark.
+/// The light and dark theme of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is; `toggeable` is spelt so on the wire")]
@@ -294,7 +290,7 @@ pub struct Themes {
     pub toggeable: bool,
 }
 
-/// Artificial intelligence on the site.
+/// The AI settings of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -302,7 +298,7 @@ pub struct Ai {
     pub mode: AiMode,
 }
 
-/// Links to the repository.
+/// The settings of links to the Git repository.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -311,7 +307,7 @@ pub struct GitLinks {
     pub show_edit_link: bool,
 }
 
-/// What readers may do with a page.
+/// The actions offered on each page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -323,7 +319,7 @@ pub struct PageActions {
     pub mcp: bool,
 }
 
-/// External links.
+/// The settings of external links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -331,7 +327,7 @@ pub struct ExternalLinks {
     pub target: ExternalLinksTarget,
 }
 
-/// An address that may be missing.
+/// An optional address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -340,7 +336,7 @@ pub struct OptionalUrl {
     pub url: Option<Url>,
 }
 
-/// Measuring.
+/// The analytics settings of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -349,7 +345,7 @@ pub struct Insights {
     pub tracking_cookie: bool,
 }
 
-/// What is on where a request does not say.
+/// The default of switches that are on if omitted.
 const fn on() -> bool {
     true
 }

@@ -1,7 +1,7 @@
 //! The content of a page as a tree: a [`Document`] of [`Block`]s, which hold [`Inline`]s and [`TextNode`]s.
 //!
-//! What is stored is Markdown; a document is made from it, and written as it again, by
-//! `content::document`.
+//! Pages are stored as Markdown. `docs_markup::document` parses Markdown into a document and serializes a document to
+//! Markdown.
 
 mod form;
 mod inline;
@@ -37,22 +37,20 @@ constants! {
 pub struct Document {
     /// Always `document`.
     pub object: DocumentObject,
-    /// What is known of it as a whole.
     #[serde(default)]
     pub data: DocumentData,
-    /// Its blocks.
     pub nodes: Vec<Block>,
 }
 
 impl Document {
-    /// A document of these blocks.
+    /// Creates a document from its blocks.
     #[must_use]
     pub fn new(nodes: Vec<Block>) -> Self {
         Self { object: DocumentObject::Is, data: DocumentData::default(), nodes }
     }
 
-    /// All of its blocks and inlines, however deep and those of fragments among them, in no promised order. Depth costs
-    /// memory and no stack.
+    /// Iterates over all blocks and inlines at any depth, including those in fragments, in unspecified order. Traversal
+    /// is iterative, so deep documents need memory but no stack.
     ///
     /// ```
     /// use docs_model::{Block, BlockKind, Document, Node, Part};
@@ -86,7 +84,7 @@ impl Document {
     }
 }
 
-/// A part of a [`Document`] that has a kind.
+/// A block or an inline of a [`Document`].
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'d> {
     /// A block.
@@ -95,53 +93,53 @@ pub enum Part<'d> {
     Inline(&'d Inline),
 }
 
-/// What is known of a document as a whole.
+/// Properties of a document as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentData {
-    /// The version of the schema; the latest when absent.
+    /// The version of the schema; the latest version if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema_version: Option<u32>,
 }
 
-/// A block: a paragraph, a table, a set of tabs …
+/// A block, for example a paragraph, a table or a set of tabs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Block {
     /// Always `block`.
     pub object: BlockObject,
-    /// Names the block for as long as it says the same: comments point at it.
+    /// The key of the block, stable while its text is unchanged. Comments refer to blocks by key.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub key: Option<String>,
-    /// What it is, and its own data.
+    /// The type of the block and its data.
     #[serde(flatten)]
     pub kind: BlockKind,
-    /// Whether it has no nodes of its own.
+    /// `true` if the type has no child nodes.
     pub is_void: bool,
-    /// What it holds; absent for a void block.
+    /// The child nodes; absent for a void block.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub nodes: Vec<Node>,
-    /// Texts that are part of its data, such as a caption or the cells of a table.
+    /// Text that is part of the block's data, for example a caption or the cells of a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub fragments: Option<Vec<Fragment>>,
-    /// What the server computed.
+    /// Values computed by the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub meta: Option<BlockMeta>,
-    /// How it is written in Markdown, where that is not the usual way. It never changes what is said: one that does
-    /// not fit the block is passed over.
+    /// The Markdown notation of the block if it differs from the default. It never changes the content: a notation that
+    /// does not fit the block is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub spelling: Option<String>,
 }
 
 impl Block {
-    /// A block without a key.
+    /// Creates a block without a key.
     #[must_use]
     pub fn new(kind: BlockKind, nodes: Vec<Node>) -> Self {
         let is_void = kind.form().is_void();
@@ -157,19 +155,19 @@ impl Block {
         }
     }
 
-    /// A block with fragments.
+    /// Creates a block that consists of fragments.
     #[must_use]
     pub fn with_fragments(kind: BlockKind, fragments: Vec<Fragment>) -> Self {
         Self { fragments: Some(fragments), ..Self::new(kind, Vec::new()) }
     }
 
-    /// The fragments, none when it has none.
+    /// Returns the fragments; empty if there are no fragments.
     #[must_use]
     pub fn fragments(&self) -> &[Fragment] {
         self.fragments.as_deref().unwrap_or_default()
     }
 
-    /// The fragment of a name.
+    /// Returns the fragment with the given name.
     #[must_use]
     pub fn fragment(&self, name: &str) -> Option<&Fragment> {
         self.fragments().iter().find(|fragment| fragment.fragment.as_deref() == Some(name))
@@ -177,7 +175,7 @@ impl Block {
 }
 
 impl<'de> Deserialize<'de> for Block {
-    /// Whether a block is void follows from its type, and data that says nothing may be left out.
+    /// Derives `is_void` from the type and permits omitting empty data.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         struct Raw {
@@ -213,7 +211,7 @@ impl<'de> Deserialize<'de> for Block {
     }
 }
 
-/// A type and its data, from their JSON.
+/// Deserializes a type and its data.
 fn typed<T: serde::de::DeserializeOwned>(kind: String, data: Map<String, Value>) -> serde_json::Result<T> {
     let pair: Map<String, Value> =
         [("type".to_owned(), Value::from(kind)), ("data".to_owned(), Value::from(data))]
@@ -222,15 +220,15 @@ fn typed<T: serde::de::DeserializeOwned>(kind: String, data: Map<String, Value>)
     serde_json::from_value(Value::Object(pair))
 }
 
-/// What the server computed of a block.
+/// Properties of a block that the server computes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct BlockMeta {
-    /// The anchor by which an address leads to it.
+    /// The anchor of the block in an address.
     pub id: String,
 }
 
-/// What a block, an inline or a fragment holds.
+/// A child of a block, an inline or a fragment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
@@ -256,78 +254,76 @@ impl<'de> Deserialize<'de> for Node {
     }
 }
 
-/// A named part of a block: the caption of an image, the text of a cell.
+/// A named part of a block, for example the caption of an image or the text of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Fragment {
     /// Always `fragment`.
     pub object: FragmentObject,
-    /// Names the fragment as a block's key does.
+    /// The key of the fragment; see the key of a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Its name within the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragment: Option<String>,
-    /// What it is for.
+    /// The purpose of the fragment.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Its blocks.
     pub nodes: Vec<Block>,
 }
 
 impl Fragment {
-    /// A fragment of a name.
+    /// Creates a fragment with a name.
     #[must_use]
     pub fn new(name: &str, nodes: Vec<Block>) -> Self {
         Self { object: FragmentObject::Is, key: None, fragment: Some(name.to_owned()), kind: None, nodes }
     }
 
-    /// The same, saying what it is for.
+    /// Sets the purpose of the fragment.
     #[must_use]
     pub fn of_kind(self, kind: &str) -> Self {
         Self { kind: Some(kind.to_owned()), ..self }
     }
 }
 
-/// Text and the marks on its parts.
+/// Text, divided into runs with equal marks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TextNode {
     /// Always `text`.
     pub object: TextObject,
-    /// Names the text as a block's key does.
+    /// The key of the text; see the key of a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Its parts, each with its marks.
+    /// The runs of the text.
     pub leaves: Vec<Leaf>,
 }
 
 impl TextNode {
-    /// Text of these parts.
+    /// Creates a text node from its runs.
     #[must_use]
     pub const fn new(leaves: Vec<Leaf>) -> Self {
         Self { object: TextObject::Is, key: None, leaves }
     }
 }
 
-/// A run of text with the same marks.
+/// A run of text with equal marks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Leaf {
     /// Always `leaf`.
     pub object: LeafObject,
-    /// The text.
     pub text: String,
-    /// The marks on all of it.
+    /// The marks of the whole run.
     #[serde(default)]
     pub marks: Vec<Mark>,
-    /// How the text is written in Markdown, where that is not the usual way. Passed over when it reads as another text.
+    /// The Markdown notation of the text if it differs from the default. Ignored if it parses to different text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spelling: Option<String>,
 }
 
 impl Leaf {
-    /// A run of text.
+    /// Creates a run of text.
     #[must_use]
     pub fn new(text: impl Into<String>, marks: Vec<Mark>) -> Self {
         Self { object: LeafObject::Is, text: text.into(), marks, spelling: None }

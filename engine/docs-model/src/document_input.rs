@@ -1,4 +1,4 @@
-//! The content of a page as changes give it: [`DocumentInput`].
+//! Page content in requests: [`DocumentInput`].
 
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,15 +7,16 @@ use serde_json::Value;
 
 use super::{Document, change_request::part};
 
-/// The content of a page in a change: Markdown, a document tree, or `{}` for an empty page.
+/// Page content in a request: Markdown, a document tree, or `{}` for an empty page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum DocumentInput {
     /// No content.
     #[default]
     Empty,
-    /// Markdown, with front matter if wanted; at most [`MAX_PAGE_BYTES`](crate::MAX_PAGE_BYTES) without it.
+    /// Markdown with optional front matter. Without front matter it has at most
+    /// [`MAX_PAGE_BYTES`](crate::MAX_PAGE_BYTES).
     Markdown(String),
-    /// A document tree. Blocks that the page has keep the Markdown that they have.
+    /// A document tree. Blocks that already exist on the page keep their Markdown notation.
     Document(Document),
 }
 
@@ -27,7 +28,7 @@ impl<'de> Deserialize<'de> for DocumentInput {
             document: Option<Document>,
         }
         let value = Value::deserialize(deserializer)?;
-        // Nothing but the empty object empties a page: a misspelt name must not.
+        // Only the empty object empties a page, so that a misspelled field name does not.
         if value.as_object().is_some_and(serde_json::Map::is_empty) {
             return Ok(Self::Empty);
         }

@@ -9,7 +9,7 @@ formed_text! {
 }
 
 impl EmailDomain {
-    /// The same domain in lower case, as domains are compared.
+    /// Returns the domain in lower case, the form used for comparison.
     #[must_use]
     pub fn to_lowercase(&self) -> Self {
         Self(BoundedText(self.0.to_ascii_lowercase().into()))

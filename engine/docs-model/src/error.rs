@@ -1,4 +1,4 @@
-//! What an operation answers when it cannot be done.
+//! Errors of operations.
 
 use std::{borrow::Cow, error::Error as StdError, fmt};
 
@@ -7,37 +7,37 @@ use serde::{Deserialize, Serialize};
 /// The result of an operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What kind of failure it is: what a caller branches on. Each has one HTTP status.
+/// The category of an error, for callers to branch on. Each has one HTTP status.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// The request is wrong: 400. The message names the field and what to do.
+    /// The request is invalid: 400. The message names the field and the remedy.
     Invalid,
-    /// Nobody is signed in: 401.
+    /// The caller is not signed in: 401.
     Unauthenticated,
-    /// The object is visible, but the actor may not do this to it: 403.
+    /// The caller can see the object but lacks the permission for the operation: 403.
     Forbidden,
-    /// The object does not exist, or the actor may not know that it does: 404.
+    /// The object does not exist or is not visible to the caller: 404.
     NotFound,
-    /// The state of the object does not allow it, or a unique value is taken: 409.
+    /// The state of the object forbids the operation, or a unique value is in use: 409.
     Conflict,
-    /// A condition for the operation is not met: 412.
+    /// A precondition of the request is not met: 412.
     Precondition,
-    /// The request is larger than a limit: 413.
+    /// The request exceeds a size limit: 413.
     TooLarge,
-    /// The request is not the one that its idempotency key was given to: 422.
+    /// The idempotency key was used before with a different request: 422.
     Unprocessable,
     /// Too many requests: 429.
     RateLimited,
-    /// The store or another service cannot be used now; trying later is right: 503.
+    /// The store or another service is temporarily unavailable; the caller can retry: 503.
     Unavailable,
-    /// A fault of the platform: 500. Details are for the log only.
+    /// An internal error: 500. Details appear only in the log.
     Internal,
 }
 
 impl ErrorKind {
-    /// The HTTP status that says the same.
+    /// Returns the corresponding HTTP status.
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
@@ -56,32 +56,32 @@ impl ErrorKind {
     }
 }
 
-/// Why an operation was not done. Nothing was changed, unless the documentation of the operation says otherwise.
+/// The error of an operation. The operation changed nothing unless its documentation states otherwise.
 ///
-/// [`kind`](Error::kind) is what to branch on, [`field`](Error::field) where a request is wrong,
-/// [`message`](Error::message) one sentence for the caller that names what to do, [`source`](StdError::source) what the
-/// operator needs.
+/// Callers branch on [`kind`](Error::kind). [`field`](Error::field) names the invalid field of a request,
+/// [`message`](Error::message) is one sentence for the caller that includes the remedy, and
+/// [`source`](StdError::source) contains the details for the operator.
 pub struct Error(Box<Inner>);
 
 struct Inner {
     kind: ErrorKind,
-    /// The field that an invalid request is wrong at: what the message begins with.
+    /// The invalid field; the message begins with it.
     field: Option<Box<str>>,
     message: Cow<'static, str>,
     cause: Option<Box<dyn StdError + Send + Sync>>,
 }
 
 impl Error {
-    /// An error of a kind, with one sentence for the caller.
+    /// Creates an error with a one-sentence message for the caller.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(Inner { kind, field: None, message: message.into(), cause: None }))
     }
 
-    /// Tells whether there was what something was done to: `NotFound` is `false`, as a deletion answers it.
+    /// Converts the result of a deletion: `Ok(true)` for success, `Ok(false)` if the error is `NotFound`.
     ///
     /// # Errors
-    /// Every other error of `done`.
+    /// All other errors of `done`.
     ///
     /// ```
     /// use docs_model::error::Error;
@@ -97,7 +97,7 @@ impl Error {
         }
     }
 
-    /// The request is wrong at a field.
+    /// Creates an error for an invalid field.
     ///
     /// ```
     /// use docs_model::error::Error;
@@ -112,25 +112,25 @@ impl Error {
         error
     }
 
-    /// No such object, or none that the actor may see.
+    /// Creates an error for an object that does not exist or is not visible to the actor.
     #[must_use]
     pub fn not_found(noun: &str) -> Self {
         Self::new(ErrorKind::NotFound, format!("no such {noun}"))
     }
 
-    /// The actor may see the object, but not do this.
+    /// Creates an error for an operation on a visible object that the actor may not perform.
     #[must_use]
     pub fn forbidden(what: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Forbidden, what)
     }
 
-    /// The state does not allow it, or a unique value is taken.
+    /// Creates an error for a state that forbids the operation, or for a unique value that is in use.
     #[must_use]
     pub fn conflict(what: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Conflict, what)
     }
 
-    /// A fault of the platform; the message goes to the log, the caller learns only that it happened.
+    /// Creates an internal error. The source is logged; the caller receives a generic message.
     #[must_use]
     pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self(Box::new(Inner {
@@ -141,7 +141,7 @@ impl Error {
         }))
     }
 
-    /// The same error with another sentence for the caller, which names no field.
+    /// Replaces the message; the error then names no field.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
         self.0.field = None;
@@ -149,7 +149,7 @@ impl Error {
         self
     }
 
-    /// The same error, told of a larger thing that the field is a part of; errors of other kinds stay what they are.
+    /// Prefixes the field with the path of the object that contains it. Errors other than `Invalid` are unchanged.
     ///
     /// ```
     /// use docs_model::error::Error;
@@ -166,27 +166,26 @@ impl Error {
         self
     }
 
-    /// The same error with what caused it, for the log.
+    /// Sets the cause, which is logged.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.cause = Some(source.into());
         self
     }
 
-    /// What kind of failure it is.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The field or parameter that an invalid request is wrong at, as a path: `changes[0].title`. `None` where no
-    /// single one is, and for errors of other kinds.
+    /// Returns the path of the invalid field or parameter, for example `changes[0].title`. Returns `None` if the error
+    /// is not about a single field or is not `Invalid`.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         self.0.field.as_deref()
     }
 
-    /// One sentence for the caller.
+    /// Returns the one-sentence message for the caller.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message

@@ -1,7 +1,7 @@
-//! Places in the change feed of a store.
+//! Positions in the change feed of a store.
 
 use std::sync::Arc;
 
-/// A position in the feed of a topic: opaque to everyone but the store that gave it.
+/// A position in the feed of a topic. Its content is opaque except to the store that created it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FeedPos(pub Arc<str>);

@@ -1,5 +1,5 @@
-//! How large a file may be.
+//! The size limit of files.
 
-/// Most bytes of a file, wherever it is from: the web, a repository or an archive. An archive or a Word document,
-/// packed as it comes, is one file.
+/// Maximum size of a file in bytes, whether from the web, a repository or an archive. An archive or a Word document
+/// counts as one file, at its compressed size.
 pub const MAX_FILE_BYTES: u64 = 100_000_000;

@@ -1,9 +1,9 @@
-//! Declarations of text types that have a form besides a length: `formed_text!`.
+//! The macro `formed_text!`, which declares string types with a length and a form.
 
 #[cfg(feature = "schema")]
 use schemars::Schema;
 
-/// Adds what is known of a form to a schema.
+/// Adds the keywords of a form to a schema.
 #[cfg(feature = "schema")]
 pub(super) fn with(mut schema: Schema, form: serde_json::Value) -> Schema {
     if let (Some(schema), serde_json::Value::Object(form)) = (schema.as_object_mut(), form) {
@@ -12,7 +12,7 @@ pub(super) fn with(mut schema: Schema, form: serde_json::Value) -> Schema {
     schema
 }
 
-/// Declares text types that have a form besides a length.
+/// Declares string types with a length and a form.
 macro_rules! formed_text {
     ($($(#[$doc:meta])* $name:ident($min:literal, $max:literal, $check:expr, $form:literal $(, $schema:tt)?)),* $(,)?) => {$(
         $(#[$doc])*
@@ -21,17 +21,16 @@ macro_rules! formed_text {
         pub struct $name($crate::BoundedText<$min, $max>);
 
         impl $name {
-            /// Checks text.
+            /// Checks the length and the form of a string.
             ///
             /// # Errors
-            /// [`TextError`](crate::TextError) when the length or the form is wrong.
+            /// [`TextError`](crate::TextError) if the length or the form is invalid.
             pub fn new(text: impl Into<Box<str>>) -> Result<Self, $crate::TextError> {
                 let text = $crate::BoundedText::new(text)?;
                 let check: fn(&str) -> bool = $check;
                 if check(&text) { Ok(Self(text)) } else { Err($crate::TextError::Form($form)) }
             }
 
-            /// The text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0

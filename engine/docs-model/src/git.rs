@@ -1,4 +1,4 @@
-//! What is imported from Git repositories, and exported to them.
+//! Imports from Git repositories and exports to them.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::url::WEB_URL_OR_EMPTY;
 use super::{BoundedText, Timestamp};
 
-/// The URL of a repository.
+/// The pattern of a repository URL.
 #[cfg(feature = "schema")]
 pub(crate) const REPOSITORY: &str = concat!(
     r"^([Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#][^\s\u0000?#]*",
@@ -16,16 +16,16 @@ pub(crate) const REPOSITORY: &str = concat!(
     r"|[Ff][Ii][Ll][Ee]://[^\s\u0000?#]+)$"
 );
 
-/// The full name of a ref, as [`is_full_ref`] reads it.
+/// The pattern of a full ref name, equivalent to [`is_full_ref`].
 #[cfg(feature = "schema")]
 pub(crate) const REF: &str =
     r"^(?!.*(/\.|\.\.|@\{|\.lock(/|$)|\.$))refs(/[^\u0000-\u0020\u007f~^:?*\[\\/]+)+$";
 
-/// The full name of a branch.
+/// The pattern of a full branch name.
 #[cfg(feature = "schema")]
 const BRANCH: &str = r"^(?!.*(/\.|\.\.|@\{|\.lock(/|$)|\.$))refs/heads(/[^\u0000-\u0020\u007f~^:?*\[\\/]+)+$";
 
-/// Tells whether text is the full name of a ref, by the rules of `git check-ref-format`.
+/// Returns `true` if the text is a full ref name by the rules of `git check-ref-format`.
 ///
 /// ```
 /// use docs_model::is_full_ref;
@@ -47,99 +47,98 @@ pub fn is_full_ref(text: &str) -> bool {
         && rest.split('/').all(is_component)
 }
 
-/// What is imported from where.
+/// An import from a Git repository.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportGitRepository {
-    /// The repository: https, http, git, or file where the platform allows it; may hold credentials.
+    /// The URL of the repository: https, http, git, or file if the platform allows it. May contain credentials.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = REPOSITORY)))]
     pub url: BoundedText<1, 2048>,
-    /// The ref in full, like `refs/heads/main`.
+    /// The full name of the ref, for example `refs/heads/main`.
     #[serde(rename = "ref")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = REF)))]
     pub reference: BoundedText<1, 1024>,
-    /// A name under which the clone may be kept.
+    /// The name of a cached clone.
     #[serde(default, rename = "repoCacheID", skip_serializing_if = "Option::is_none")]
     pub repo_cache_id: Option<BoundedText<0, 512>>,
-    /// Address of the tree of files, for edit links.
+    /// The web address of the repository's files, used for edit links.
     #[serde(default, rename = "repoTreeURL", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub repo_tree_url: Option<BoundedText<0, 2048>>,
-    /// Address below which commits are shown.
+    /// The base address of commits on the web.
     #[serde(default, rename = "repoCommitURL", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub repo_commit_url: Option<BoundedText<0, 2048>>,
-    /// Folder of the repository that holds the documentation.
+    /// The folder of the repository that contains the documentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo_project_directory: Option<BoundedText<0, 1024>>,
-    /// When the event behind the import happened: orders imports and exports.
+    /// Time of the event that caused the import. Orders imports and exports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
-    /// Import even what was imported before, and ignore the order.
+    /// `true` imports even if the commit was already imported, and ignores the order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
-    /// Make a revision without changing the space's content.
+    /// `true` creates a revision without changing the content of the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standalone: Option<bool>,
-    /// What to show as the space's repository.
+    /// The repository information shown for the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_info: Option<GitInfoUpdate>,
 }
 
-/// What is exported where to.
+/// An export to a Git repository.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExportGitRepository {
-    /// The repository: https, http, git, or file where the platform allows it; may hold credentials.
+    /// The URL of the repository: https, http, git, or file if the platform allows it. May contain credentials.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = REPOSITORY)))]
     pub url: BoundedText<1, 2048>,
-    /// The branch in full, like `refs/heads/main`; it is made where there is none.
+    /// The full name of the branch, for example `refs/heads/main`. It is created if it does not exist.
     #[serde(rename = "ref")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = BRANCH)))]
     pub reference: BoundedText<1, 1024>,
-    /// The message of the commit.
     pub commit_message: BoundedText<1, 4000>,
-    /// A name under which the clone may be kept.
+    /// The name of a cached clone.
     #[serde(default, rename = "repoCacheID", skip_serializing_if = "Option::is_none")]
     pub repo_cache_id: Option<BoundedText<0, 512>>,
-    /// Address of the tree of files, for edit links.
+    /// The web address of the repository's files, used for edit links.
     #[serde(default, rename = "repoTreeURL", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub repo_tree_url: Option<BoundedText<0, 2048>>,
-    /// Address below which commits are shown.
+    /// The base address of commits on the web.
     #[serde(default, rename = "repoCommitURL", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub repo_commit_url: Option<BoundedText<0, 2048>>,
-    /// Folder of the repository that holds the documentation.
+    /// The folder of the repository that contains the documentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo_project_directory: Option<BoundedText<0, 1024>>,
-    /// When the event behind the export happened: orders imports and exports.
+    /// Time of the event that caused the export. Orders imports and exports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
-    /// Export even what is in sync already, and ignore the order.
+    /// `true` exports even if the repository is up to date, and ignores the order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
-    /// What to show as the space's repository.
+    /// The repository information shown for the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_info: Option<GitInfoUpdate>,
 }
 
-/// What to show as a space's repository.
+/// The repository information shown for a space.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GitInfoUpdate {
-    /// Who hosts it.
+    /// The hosting service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<GitInfoProvider>,
-    /// Its address on the web.
+    /// The web address of the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub url: Option<BoundedText<0, 2048>>,
 }
 
-/// Who hosts a repository, as imports and exports name it.
+/// The hosting service of a repository in imports and exports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]

@@ -1,4 +1,4 @@
-//! The setting that keeps a space and a repository in step.
+//! The setting that synchronizes a space with a repository.
 
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -19,34 +19,34 @@ constants! {
     GitSyncObject = "git-sync",
 }
 
-/// What follows what.
+/// The direction of synchronization.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum GitSyncDirection {
-    /// The space mirrors the repository.
+    /// The space follows the repository.
     Import,
     /// The repository follows the space.
     Export,
-    /// Each follows the other; what both changed is merged.
+    /// Both follow each other; concurrent changes are merged.
     Both,
 }
 
 impl GitSyncDirection {
-    /// Tells whether the space follows the repository.
+    /// Returns `true` if the space follows the repository.
     #[must_use]
     pub const fn imports(self) -> bool {
         matches!(self, Self::Import | Self::Both)
     }
 
-    /// Tells whether the repository follows the space.
+    /// Returns `true` if the repository follows the space.
     #[must_use]
     pub const fn exports(self) -> bool {
         matches!(self, Self::Export | Self::Both)
     }
 }
 
-/// How many minutes are between two looks at a repository.
+/// The polling interval of a repository, in minutes.
 ///
 /// ```
 /// use docs_model::GitSyncInterval;
@@ -58,18 +58,18 @@ impl GitSyncDirection {
 pub struct GitSyncInterval(u16);
 
 impl GitSyncInterval {
-    /// The shortest: hosts count how often they are asked.
+    /// The shortest interval in minutes; Git hosts limit request rates.
     const SHORTEST: u16 = 5;
-    /// The longest: a week.
+    /// The longest interval in minutes: one week.
     const LONGEST: u16 = 7 * 24 * 60;
 
-    /// An interval; `None` when it is too short or too long.
+    /// Creates an interval. Returns `None` if it is too short or too long.
     #[must_use]
     pub const fn new(minutes: u16) -> Option<Self> {
         if minutes >= Self::SHORTEST && minutes <= Self::LONGEST { Some(Self(minutes)) } else { None }
     }
 
-    /// The minutes.
+    /// Returns the interval in minutes.
     #[must_use]
     pub const fn minutes(self) -> u16 {
         self.0
@@ -99,7 +99,7 @@ impl JsonSchema for GitSyncInterval {
     }
 }
 
-/// How a space and a repository are kept in step.
+/// A synchronization setting of a space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
@@ -108,126 +108,124 @@ impl JsonSchema for GitSyncInterval {
 ])))]
 #[serde(rename_all = "camelCase")]
 pub struct SetGitSync {
-    /// The repository: https, http, git, or file where the platform allows it; may hold credentials. Without any, those
-    /// that were given for the same address before are kept.
+    /// The URL of the repository: https, http, git, or file if the platform allows it. May contain credentials. Without
+    /// credentials, those given earlier for the same address stay in use.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = REPOSITORY)))]
     pub url: BoundedText<1, 2048>,
-    /// The ref in full, like `refs/heads/main`; a branch unless the direction is `import`.
+    /// The full name of the ref, for example `refs/heads/main`. It must be a branch unless the direction is `import`.
     #[serde(rename = "ref")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = REF)))]
     pub reference: BoundedText<1, 1024>,
-    /// Folder of the repository that holds the documentation.
+    /// The folder of the repository that contains the documentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo_project_directory: Option<BoundedText<0, 1024>>,
-    /// What follows what.
     pub direction: GitSyncDirection,
-    /// Minutes between two looks at the repository, where no webhook tells of pushes; `null` for none.
+    /// The polling interval in minutes, for repositories without a webhook; `null` disables polling.
     #[serde(default)]
     pub schedule: Option<GitSyncInterval>,
-    /// The message of commits. `{change_request_number}` and `{change_request_subject}` stand for the change request
-    /// that was merged last.
+    /// The message of commits. `{change_request_number}` and `{change_request_subject}` are replaced by those of the
+    /// most recently merged change request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
     pub commit_message: Option<BoundedText<1, 4000>>,
-    /// Who hosts the repository.
+    /// The hosting service of the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<GitInfoProvider>,
-    /// Address of the tree of files, for edit links.
+    /// The web address of the repository's files, used for edit links.
     #[serde(default, rename = "repoTreeURL", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub repo_tree_url: Option<BoundedText<0, 2048>>,
-    /// Address below which commits are shown.
+    /// The base address of commits on the web.
     #[serde(default, rename = "repoCommitURL", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub repo_commit_url: Option<BoundedText<0, 2048>>,
 }
 
-/// How a space and a repository are kept in step, and how far they are.
+/// The synchronization setting of a space and its progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitSyncSetting {
     /// Always `git-sync`.
     pub object: GitSyncObject,
-    /// What was set; its URL is without credentials.
+    /// The setting. Its URL contains no credentials.
     #[serde(flatten)]
     pub setting: SetGitSync,
-    /// Whether there are credentials for the URL.
+    /// `true` if credentials for the URL are stored.
     pub has_credentials: bool,
-    /// Where the host of the repository tells of pushes.
+    /// The webhook that receives pushes to the repository.
     pub webhook: GitSyncWebhook,
-    /// How far space and repository are in step.
+    /// The progress of synchronization.
     pub state: GitSyncProgress,
-    /// Who set it.
+    /// The user who last changed the setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set_by: Option<User>,
-    /// When it was set.
+    /// Time of the last change of the setting.
     pub updated_at: Timestamp,
 }
 
-/// Where the host of a repository tells of pushes.
+/// The webhook that receives pushes to a repository.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitSyncWebhook {
-    /// The address that the host posts to.
+    /// The address to which the Git host posts.
     pub url: String,
-    /// The secret that the host signs with, or sends as its token. Only in the answer that made it.
+    /// The secret with which the Git host signs, or which it sends as token. Returned only by the request that creates
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// When the secret was made.
+    /// Time at which the secret was created.
     pub secret_created_at: Timestamp,
 }
 
-/// How far a space and a repository are in step.
+/// The progress of synchronization between a space and a repository.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitSyncProgress {
-    /// Whether what the space has now is in the repository, and came from there or went there.
+    /// `true` if the current content of the space was imported from or exported to the repository.
     pub in_step: bool,
-    /// The commit that both last had in common.
+    /// The last common commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The last import into the space.
+    /// The most recent import into the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_import: Option<GitSyncEvent>,
-    /// The last export to the repository.
+    /// The most recent export to the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_export: Option<GitSyncEvent>,
-    /// The newest job; absent when there was none for a long time.
+    /// The most recent job; absent if there was no recent job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<GitSyncJob>,
-    /// The change request with what could not be united. The space is not exported until it is merged or archived.
+    /// The change request that contains conflicting changes. Exports are suspended until it is merged or archived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_request: Option<ChangeRequestId>,
 }
 
-/// An import or an export.
+/// A completed import or export.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GitSyncEvent {
-    /// When it was stored.
+    /// Time at which it was stored.
     pub at: Timestamp,
-    /// The commit.
+    /// The id of the commit.
     pub commit: String,
     /// The revision with the content of the commit.
     pub revision: RevisionId,
 }
 
-/// The job that brings a space and a repository in step.
+/// A job that synchronizes a space with a repository.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitSyncJob {
-    /// Its id among the jobs of the space.
+    /// The id of the job within the space.
     pub id: JobId,
-    /// Where it stands.
     pub state: JobState,
-    /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// Why it failed.
+    /// The reason of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -1,28 +1,28 @@
-//! Hashes: the names of objects, and what ties a cursor to its list.
+//! Content hashes and fingerprints.
 
 use std::{fmt, str::FromStr};
 
 use super::ListOrder;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The BLAKE3-256 hash of an object's bytes: its name. Written as lower-case base32.
+/// The BLAKE3-256 hash of an object, which is also its name. Displayed as lower-case base32.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// The hash of these bytes.
+    /// Computes the hash of bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
-    /// The raw bytes.
+    /// Returns the raw bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// A hash from its raw bytes.
+    /// Creates a hash from its raw bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
@@ -41,7 +41,7 @@ impl fmt::Debug for Hash {
     }
 }
 
-/// The text is not a hash.
+/// The error of parsing text that is not a hash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not a hash: 52 characters of lower-case base32 are needed")]
 pub struct NotAHash;
@@ -67,7 +67,8 @@ impl<'de> Deserialize<'de> for Hash {
     }
 }
 
-/// What ties a cursor to its list: a hash of the parts that name the list and its filters, and of its order.
+/// Computes the fingerprint that binds a cursor to its list, from the parts that identify the list with its filters,
+/// and its order.
 #[must_use]
 pub fn fingerprint(parts: &[&str], order: ListOrder) -> [u8; 8] {
     let mut hasher = blake3::Hasher::new();

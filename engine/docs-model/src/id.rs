@@ -1,4 +1,4 @@
-//! Identifiers.
+//! Identifiers of all resources.
 
 use std::{
     borrow::Cow,
@@ -12,14 +12,14 @@ use data_encoding::{Encoding, Specification};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Lower-case base32 without padding: the alphabet of ids and hashes.
+/// Lower-case base32 without padding, the encoding of ids and hashes.
 pub static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
     let mut alphabet = Specification::new();
     alphabet.symbols.push_str("abcdefghijklmnopqrstuvwxyz234567");
     alphabet.encoding().expect("32 different characters make an encoding")
 });
 
-/// How a UUID is written: its bits as lower-case base32.
+/// Formats a UUID as lower-case base32.
 ///
 /// ```
 /// use docs_model::id_text;
@@ -30,19 +30,19 @@ pub fn id_text(id: uuid::Uuid) -> String {
     BASE32.encode(id.as_bytes())
 }
 
-/// Most characters of an id.
+/// Maximum length of an id in characters.
 pub const MAX_ID: usize = 64;
 
-/// What [`check`] takes, as a pattern.
+/// The pattern of ids that [`check`] accepts.
 #[cfg(feature = "schema")]
 pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9_-]{1,64}$";
 
-/// The text cannot be an id, so nothing has it.
+/// The error of parsing text that is not a valid id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not an id: 1 to 64 letters, digits, `-` or `_` are needed")]
 pub struct NotAnId;
 
-/// Checks the alphabet and length that all ids share.
+/// Checks the alphabet and the length of an id.
 fn check(text: &str) -> Result<(), NotAnId> {
     let fits = !text.is_empty()
         && text.len() <= MAX_ID
@@ -54,12 +54,13 @@ macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
         ///
-        /// Letters, digits, `-` and `_`, at most [`MAX_ID`] of them; ids made by the platform are lower-case base32.
+        /// An id has letters, digits, `-` and `_`, at most [`MAX_ID`] of them. The platform generates lower-case
+        /// base32.
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// The id as text.
+            /// Returns the id as a string.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0

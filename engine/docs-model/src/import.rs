@@ -1,4 +1,4 @@
-//! Imports of documents, and templates.
+//! Imports of documents, and space templates.
 
 use std::collections::BTreeMap;
 
@@ -8,44 +8,44 @@ use serde::{Deserialize, Serialize};
 
 use super::{BoundedText, ContentRef, RevisionId, Url};
 
-/// What is imported from where.
+/// An import of a document or a website.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportContent {
-    /// Where it is.
+    /// The address of the document.
     pub url: Url,
-    /// What it is.
+    /// The format of the document.
     pub source: ImportContentSource,
 }
 
-/// What is imported.
+/// The format of imported content.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ImportContentSource {
-    /// A page on the web, and pages of the same site below it.
+    /// A web page and the pages of the same site below its address.
     Website,
     /// A Word document.
     Docx,
     /// A Markdown file.
     Markdown,
-    /// An HTML page, alone.
+    /// A single HTML page.
     Html,
-    /// An archive of Markdown and HTML files with what they show.
+    /// An archive of Markdown and HTML files with their images.
     Zip,
-    /// Pages of Confluence; not imported by this platform.
+    /// Confluence pages. Not supported by this platform.
     Confluence,
-    /// The wiki of a repository on GitHub.
+    /// The wiki of a GitHub repository.
     GithubWiki,
-    /// Pages of Notion; not imported by this platform.
+    /// Notion pages. Not supported by this platform.
     Notion,
-    /// A document of Google Docs; not imported by this platform.
+    /// A Google Docs document. Not supported by this platform.
     GoogleDocs,
 }
 
 impl ImportContentSource {
-    /// The word for it in requests.
+    /// Returns the value used on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -62,38 +62,37 @@ impl ImportContentSource {
     }
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportContentResult {
-    /// The revision that the import made.
+    /// The revision that the import created.
     pub revision: RevisionId,
-    /// How many pages and files it has from the import.
+    /// The number of imported pages and files.
     pub imported_resources: u64,
-    /// How many pages and files were found, those included that could not be imported or were beyond a limit.
+    /// The number of pages and files found, including those that could not be imported or exceeded a limit.
     pub total_resources: u64,
 }
 
-/// Which template to apply.
+/// A request to apply a template to a space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ApplySpaceTemplate {
-    /// The template.
+    /// The id of the template.
     pub id: BoundedText<1, 64>,
-    /// What it is filled in with.
+    /// The parameters of the template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub params: Option<SpaceTemplateParams>,
 }
 
-/// What a template is filled in with.
+/// The parameters of a template.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SpaceTemplateParams {
-    /// Where links of the template lead, by the names that the template has for them. Names it does not have are
-    /// ignored.
+    /// The targets of the template's links by their names in the template. Unknown names are ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_refs: Option<BTreeMap<String, ContentRef>>,
 }

@@ -1,4 +1,4 @@
-//! Invites: ways into an organization.
+//! Invites to an organization, by e-mail address or by link.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -19,44 +19,43 @@ constants! {
     ToCollection = "collection",
 }
 
-/// Whom to invite to an organization.
+/// A request to invite users to an organization.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InviteUsers {
-    /// Addresses, at least one.
+    /// The addresses, at least one.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 100)))]
     pub emails: Vec<InviteEmail>,
-    /// The role of those whose address has none beside it: `null` for guest, the organization's default role when
+    /// The role of addresses without a role of their own: `null` for guest; the default role of the organization if
     /// absent.
     #[serde(default)]
     pub role: Patch<Role>,
-    /// They will sign in through the organization's single sign-on.
+    /// `true` if the invited users will sign in with the organization's single sign-on.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub sso: Option<bool>,
 }
 
-/// The pattern of an e-mail address: one `@` with something on both sides, no white space, no control characters.
+/// The pattern of an e-mail address: text around one `@`, without white space and control characters.
 #[cfg(feature = "schema")]
 const EMAIL: &str = r"^[^\s@\u0000-\u001f\u007f-\u009f]+@[^\s@\u0000-\u001f\u007f-\u009f]+$";
 
-/// An address to invite.
+/// An address to invite, with or without a role of its own.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged, expecting = "must be an e-mail address, or an object with `email` and `role`")]
 pub enum InviteEmail {
-    /// An address.
+    /// An e-mail address.
     Plain(#[cfg_attr(feature = "schema", schemars(regex(pattern = EMAIL)))] BoundedText<3, 254>),
-    /// An address with a role of its own.
+    /// An e-mail address with a role of its own.
     WithRole(InviteWithRole),
 }
 
-/// An address to invite, with a role of its own.
+/// An e-mail address to invite, with a role of its own.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["email", "role"])))]
 pub struct InviteWithRole {
-    /// The address.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = EMAIL)))]
     pub email: BoundedText<3, 254>,
     /// The role, or `null` for guest.
@@ -64,59 +63,56 @@ pub struct InviteWithRole {
     pub role: Option<Role>,
 }
 
-/// What became of an invitation.
+/// The result of inviting users.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct InvitedUsers {
-    /// The users with one of the addresses: they are members now.
+    /// The users who already have one of the addresses; they are members now.
     pub users: Vec<UserId>,
-    /// How many addresses no user has: they are invited.
+    /// The number of addresses without a user; they received an invite.
     pub invited: u64,
-    /// The addresses of users who sign in otherwise, where single sign-on was asked for: they are not invited.
+    /// Addresses of users who sign in by other means although single sign-on was requested; they are not invited.
     #[serde(default, rename = "failedSSOEmails", skip_serializing_if = "Vec::is_empty")]
     pub failed_sso_emails: Vec<String>,
 }
 
-/// An invitation of an address that no user has yet.
+/// An invite to an e-mail address that has no user yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EmailInvite {
-    /// The id: with it the user who has the address joins.
+    /// The id, with which the user who owns the address joins.
     pub id: InviteId,
     /// The address, in lower case.
     pub email: String,
     /// The role; `null` for guest.
     pub role: Option<Role>,
-    /// The member will sign in through the organization's single sign-on.
+    /// `true` if the member will sign in with the organization's single sign-on.
     pub sso: bool,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it ends.
     pub expires_at: Timestamp,
 }
 
-/// That somebody has joined.
+/// The result of joining an organization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct JoinedOrganization {}
 
-/// An invite link: whoever has its id may join.
+/// An invite link. Anyone who knows its id can join.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum LinkInvite {
-    /// To a space.
+    /// A link to a space.
     Space(Box<SpaceInvite>),
-    /// To a collection.
+    /// A link to a collection.
     Collection(Box<CollectionInvite>),
-    /// To the organization.
+    /// A link to the organization.
     Member(MemberInvite),
 }
 
 impl LinkInvite {
-    /// The id.
     #[must_use]
     pub fn id(&self) -> &InviteId {
         match self {
@@ -127,53 +123,53 @@ impl LinkInvite {
     }
 }
 
-/// An invite link that gives a role in the organization.
+/// An invite link that grants a role in the organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemberInvite {
     /// Always `invite`.
     pub object: InviteObject,
-    /// The id: with it anybody joins.
+    /// The id, with which any user can join.
     pub id: InviteId,
     /// Always `organization`.
     pub target: ToOrganization,
     /// The role; `null` for guest.
     pub role: Option<Role>,
-    /// It would give the reader nothing.
+    /// `true` if the link would not grant the caller anything new.
     pub redundant: bool,
 }
 
-/// An invite link that gives guests a role on a space.
+/// An invite link that grants guests a role on a space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SpaceInvite {
     /// Always `invite`.
     pub object: InviteObject,
-    /// The id: with it anybody joins.
+    /// The id, with which any user can join.
     pub id: InviteId,
     /// Always `space`.
     pub target: ToSpace,
     /// The role on the space.
     pub level: Role,
-    /// It would give the reader nothing.
+    /// `true` if the link would not grant the caller anything new.
     pub redundant: bool,
     /// The space.
     pub space: Space,
 }
 
-/// An invite link that gives guests a role on a collection.
+/// An invite link that grants guests a role on a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CollectionInvite {
     /// Always `invite`.
     pub object: InviteObject,
-    /// The id: with it anybody joins.
+    /// The id, with which any user can join.
     pub id: InviteId,
     /// Always `collection`.
     pub target: ToCollection,
     /// The role on the collection.
     pub level: Role,
-    /// It would give the reader nothing.
+    /// `true` if the link would not grant the caller anything new.
     pub redundant: bool,
     /// The collection.
     pub collection: Collection,

@@ -1,4 +1,4 @@
-//! Which JSON is a schema of claims.
+//! Validation of adaptive schemas.
 
 use serde_json::{Map, Value as Json};
 
@@ -9,27 +9,26 @@ use super::{
 
 type Checked<T = ()> = Result<T, SchemaFault>;
 
-/// Names that expressions do not read.
+/// Claim names that expressions cannot read.
 const UNREADABLE_NAMES: [&str; 3] = ["constructor", "prototype", "__proto__"];
 
-/// The place of an object of claims within a schema.
+/// The nesting level of an object of claims.
 #[derive(Clone, Copy)]
 struct Level {
-    /// How many more levels may follow.
+    /// The number of levels that may still follow, this one included.
     room: usize,
     kind: LevelKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LevelKind {
-    /// The outermost one, where `unsigned` has its meaning.
+    /// The outermost level, the only one where `unsigned` is special.
     Top,
-    /// That of the claims that nobody signs.
+    /// The level of the unsigned claims.
     Unsigned,
     Inner,
 }
 
-/// Checks a whole schema.
 pub(super) fn schema(schema: &Json) -> Checked {
     if schema.to_string().len() > MAX_CLAIM_SCHEMA {
         return Err(fault("", format!("must be at most {MAX_CLAIM_SCHEMA} bytes as JSON")));
@@ -49,7 +48,8 @@ pub(super) fn schema(schema: &Json) -> Checked {
     claims("", fields, Level { room: MAX_CLAIM_LEVELS, kind: LevelKind::Top }, &mut left)
 }
 
-/// Checks the claims of an object.
+/// Checks the `properties` and `additionalProperties` of an object. `left` is the number of claims that the schema may
+/// still have.
 fn claims(path: &str, fields: &Map<String, Json>, level: Level, left: &mut usize) -> Checked {
     let others = join(path, "additionalProperties");
     match fields.get("additionalProperties") {
@@ -81,7 +81,7 @@ fn claims(path: &str, fields: &Map<String, Json>, level: Level, left: &mut usize
     Ok(())
 }
 
-/// Checks what is said of claims that are not named: they are booleans.
+/// Checks the `additionalProperties` of `unsigned`: it allows boolean claims only.
 fn check_booleans(path: &str, claims: &Json) -> Checked {
     let wanted = "must be `false`, or `{ \"type\": \"boolean\" }`";
     let fields = claims.as_object().ok_or_else(|| fault(path, wanted))?;
@@ -109,7 +109,7 @@ fn check_name(at: &str, name: &str) -> Checked {
     Ok(())
 }
 
-/// Checks a claim; `level` is that of the claims in it, where it is an object.
+/// Checks a claim. `level` is the level of the object that contains it.
 fn check_claim(path: &str, claim: &Json, level: Level, left: &mut usize) -> Checked {
     let fields = object(path, claim)?;
     match word(path, fields, "type")? {
@@ -193,14 +193,14 @@ fn object<'j>(path: &str, json: &'j Json) -> Checked<&'j Map<String, Json>> {
     json.as_object().ok_or_else(|| fault(path, "must be an object"))
 }
 
-/// A field that has to be there, and a text.
+/// Returns a required string field.
 fn word<'j>(path: &str, fields: &'j Map<String, Json>, name: &str) -> Checked<&'j str> {
     let at = || join(path, name);
     let value = fields.get(name).ok_or_else(|| fault(at(), "is required"))?;
     value.as_str().ok_or_else(|| fault(at(), "must be a text"))
 }
 
-/// Refuses fields that are not among these.
+/// Rejects fields other than `known`.
 fn only(path: &str, fields: &Map<String, Json>, known: &[&str]) -> Checked {
     match fields.keys().find(|name| !known.contains(&name.as_str())) {
         Some(other) => {
@@ -215,7 +215,7 @@ fn fault(path: impl Into<String>, message: impl Into<String>) -> SchemaFault {
     SchemaFault { path: path.into(), message: message.into() }
 }
 
-/// A place further inside. A name that a path cannot have as it is, is written as in JSON.
+/// Appends a member to a path. A name that is not plain is written as `["name"]`, quoted as JSON.
 fn join(path: &str, name: &str) -> String {
     let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-$".contains(&b));
     match (path, plain) {

@@ -1,12 +1,12 @@
-//! Completion of a schema that says less than it has to say in full.
+//! Default values of an adaptive schema.
 
 use serde_json::{Map, Value as Json};
 
 use super::{MAX_CLAIM_LEVELS, UNSIGNED, UNSIGNED_CLAIMS};
 
-/// Adds what a schema may leave out: descriptions, and of `unsigned` all but its type.
+/// Adds the optional parts of a schema: descriptions, and all parts of `unsigned` except its type.
 ///
-/// What is there stays as it is, right or wrong: [`check`](super::check) judges it afterwards.
+/// Existing values are not changed, even if invalid; [`check`](super::check) validates them afterwards.
 pub(super) fn complete(schema: &mut Json) {
     let Some(claims) = claims_of(schema) else { return };
     if let Some(Json::Object(unsigned)) = claims.get_mut(UNSIGNED_CLAIMS) {
@@ -19,7 +19,7 @@ pub(super) fn complete(schema: &mut Json) {
     claims.values_mut().for_each(|claim| describe(claim, MAX_CLAIM_LEVELS));
 }
 
-/// Gives a claim, and the claims in it, the descriptions that they lack.
+/// Adds the missing descriptions of a claim and its nested claims.
 fn describe(claim: &mut Json, room: usize) {
     let Some(below) = room.checked_sub(1) else { return };
     if let Some(claims) = claims_of(claim) {

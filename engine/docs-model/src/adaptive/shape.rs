@@ -1,5 +1,5 @@
-//! What [`check`](super::check) takes, as far as a schema says it: not how deep claims are nested, how many there are
-//! at all places together, and how long their names are.
+//! The JSON Schema of an adaptive schema. It expresses the rules of [`check`](super::check) except the nesting depth,
+//! the total number of claims and the length of claim names.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,6 @@ use super::{
     MAX_CLAIM_DESCRIPTION, MAX_CLAIM_VALUE, MAX_CLAIM_VALUES, MAX_CLAIMS, UNSIGNED, UNSIGNED_CLAIMS,
 };
 
-/// One claim of a schema.
 struct AdaptiveClaim;
 
 impl JsonSchema for AdaptiveClaim {
@@ -35,7 +34,7 @@ impl JsonSchema for AdaptiveClaim {
     }
 }
 
-/// The schema of a whole schema of claims.
+/// Returns the schema of a complete adaptive schema.
 pub(super) fn whole(generator: &mut SchemaGenerator) -> Schema {
     let mut named = claims(generator);
     named["description"] =
@@ -81,7 +80,7 @@ pub(super) fn whole(generator: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// Claims by name.
+/// Returns the schema of a map of claims.
 fn claims(generator: &mut SchemaGenerator) -> Json {
     let claim = generator.subschema_for::<AdaptiveClaim>();
     json!({
@@ -92,7 +91,7 @@ fn claims(generator: &mut SchemaGenerator) -> Json {
     })
 }
 
-/// A claim of this type, with what it needs besides and what it may have.
+/// Returns the schema of a claim of type `kind`, with additional required fields and properties.
 fn claim(kind: &str, meaning: &str, needs: &[&str], more: Json) -> Json {
     let mut properties = json!({ "type": { "type": "string", "const": kind }, "description": description() });
     if let (Some(properties), Json::Object(more)) = (properties.as_object_mut(), more) {
@@ -108,7 +107,7 @@ fn claim(kind: &str, meaning: &str, needs: &[&str], more: Json) -> Json {
     })
 }
 
-/// An item of a list.
+/// Returns the schema of the items of a list claim.
 fn item() -> Json {
     json!({ "oneOf": [
         {
@@ -134,7 +133,7 @@ fn description() -> Json {
     json!({ "type": "string", "maxLength": MAX_CLAIM_DESCRIPTION })
 }
 
-/// The values that a text may have.
+/// Returns the schema of an `enum`.
 fn values() -> Json {
     json!({
         "type": "array",

@@ -1,4 +1,4 @@
-//! Fonts: one of those that readers know, or one that a customization defines.
+//! Fonts: predefined fonts and fonts defined by a customization.
 
 use std::{fmt, marker::PhantomData};
 
@@ -25,7 +25,7 @@ macro_rules! fonts {
 }
 
 fonts! {
-    /// A font for text that readers know.
+    /// A predefined font for text.
     DefaultFont {
         #[serde(rename = "ABCFavorit")]
         AbcFavorit,
@@ -46,7 +46,7 @@ fonts! {
         Poppins,
         FiraSans,
     },
-    /// A font for code that readers know.
+    /// A predefined font for code.
     DefaultMonospaceFont {
         FiraCode,
         #[default]
@@ -62,18 +62,16 @@ fonts! {
     },
 }
 
-/// The font of text.
 pub type Font = FontOr<DefaultFont>;
-/// The font of code.
 pub type MonospaceFont = FontOr<DefaultMonospaceFont>;
 
-/// A font by its name, or its definition.
+/// A predefined font by its name, or a font definition.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum FontOr<N> {
-    /// One that readers know.
+    /// A predefined font.
     Named(N),
-    /// Another one.
+    /// A font that the customization defines.
     Defined(FontDefinition),
 }
 
@@ -82,13 +80,11 @@ pub enum FontOr<N> {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FontDefinition {
-    /// What the customization calls it.
+    /// The identifier of the font in the customization.
     pub id: BoundedText<1, 128>,
-    /// Whether it was brought along, or is one of a list.
+    /// `true` for a custom font, `false` for a font from a catalogue.
     pub custom: bool,
-    /// Its family.
     pub font_family: BoundedText<1, 50>,
-    /// Its faces.
     pub font_faces: BoundedVec<FontFace, 1, 18>,
 }
 
@@ -96,29 +92,26 @@ pub struct FontDefinition {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FontFace {
-    /// How bold it is.
     pub weight: FontWeight,
-    /// Where it is.
+    /// The files of the face in alternative formats.
     pub sources: BoundedVec<FontSource, 1, 8>,
 }
 
-/// How bold a face is.
+/// The weight of a font face, on the scale of CSS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(transparent)]
 pub struct FontWeight(u16);
 
-/// Where a face of a font is.
+/// A file of a font face.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FontSource {
-    /// Its address.
     pub url: Url,
-    /// Its format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<FontFormat>,
 }
 
-/// The format of a font.
+/// The file format of a font.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -129,7 +122,7 @@ pub enum FontFormat {
 }
 
 impl FontWeight {
-    /// A weight; `None` when it is none that fonts have.
+    /// Creates a weight. Returns `None` outside the range of CSS font weights.
     #[must_use]
     pub const fn new(weight: u16) -> Option<Self> {
         if weight >= 1 && weight <= 1000 { Some(Self(weight)) } else { None }

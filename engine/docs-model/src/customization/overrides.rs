@@ -1,4 +1,4 @@
-//! How a space on a site differs from its site.
+//! Overrides of a site's customization for a single space of the site.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use super::{
     SidebarBackground, SidebarList, Theme, ThemeMode, Themed, Tint,
 };
 
-/// Declares the parts of an override: every value may be left out, `null`, or given.
+/// Declares the parts of an override. Each value can be absent, `null` or set.
 macro_rules! parts {
     ($(
         $(#[$doc:meta])*
@@ -30,7 +30,7 @@ macro_rules! parts {
         }
 
         impl $name {
-            /// Adds a later change: what it leaves out stays, what it says `null` of is as on the site again.
+            /// Applies a later update: omitted values are unchanged, `null` removes the override of a value.
             fn change(&mut self, later: Self) {
                 $(match later.$value {
                     Patch::Keep => {}
@@ -40,7 +40,7 @@ macro_rules! parts {
                 $(self.$part.change(later.$part);)*
             }
 
-            /// Puts what is given in place of what the site says.
+            /// Replaces the values of the site that are overridden.
             fn cover(&self, whole: &mut $whole) {
                 $(if let Patch::Set(value) = &self.$value {
                     whole.$value = value.clone().into();
@@ -52,7 +52,7 @@ macro_rules! parts {
 }
 
 parts! {
-    /// How a space on a site differs from its site: `null` for what is as on the site again, what is left out stays.
+    /// The overrides of a site's customization for one space. Omitted values are unchanged; `null` removes an override.
     CustomizationOverride of Customization {
         values: { title: SiteTitle, favicon: Favicon, announcement: Announcement },
         parts: {
@@ -62,7 +62,7 @@ parts! {
             trademark: EnabledOverride, privacy_policy: UrlOverride, social_preview: UrlOverride,
         }
     }
-    /// Other colours, fonts and shapes.
+    /// Overrides of colours, fonts and shapes.
     StylingOverride of super::Styling {
         values: {
             theme: Theme, primary_color: Themed<Color>, tint: Tint, info_color: Themed<Color>,
@@ -72,13 +72,13 @@ parts! {
         },
         parts: { sidebar: SidebarOverride }
     }
-    /// Another side bar.
+    /// Overrides of the sidebar.
     SidebarOverride of super::Sidebar {
         values: { background: SidebarBackground, list: SidebarList }, parts: {}
     }
-    /// Another language.
+    /// Overrides of the language.
     LocaleOverride of super::Internationalization { values: { locale: Locale }, parts: {} }
-    /// Another header.
+    /// Overrides of the header.
     HeaderOverride of super::Header {
         values: {
             preset: HeaderPreset, logo: Themed<Url>, background_color: Themed<Color>,
@@ -86,31 +86,31 @@ parts! {
         },
         parts: {}
     }
-    /// Another footer.
+    /// Overrides of the footer.
     FooterOverride of super::Footer {
         values: { logo: Themed<Url>, groups: FooterGroups, copyright: Copyright }, parts: {}
     }
-    /// Other surroundings.
+    /// Overrides of the light and dark theme.
     ThemesOverride of super::Themes { values: { default: ThemeMode, toggeable: bool }, parts: {} }
-    /// Another position of a switch.
+    /// Override of an on/off setting.
     EnabledOverride of super::Enabled { values: { enabled: bool }, parts: {} }
-    /// Other links to the repository.
+    /// Overrides of the links to the repository.
     GitOverride of super::GitLinks { values: { show_edit_link: bool }, parts: {} }
-    /// Another place for external links.
+    /// Overrides of the external links.
     ExternalLinksOverride of super::ExternalLinks { values: { target: ExternalLinksTarget }, parts: {} }
-    /// Another address.
+    /// Override of an address.
     UrlOverride of super::OptionalUrl { values: { url: Url }, parts: {} }
 }
 
 impl CustomizationOverride {
-    /// The override with a later change in it.
+    /// Returns the override after applying a later update.
     #[must_use]
     pub fn changed(mut self, later: Self) -> Self {
         self.change(later);
         self
     }
 
-    /// What the site's customization is with the override over it.
+    /// Returns the customization of the site with the overridden values replaced.
     #[must_use]
     pub fn over(&self, mut site: Customization) -> Customization {
         self.cover(&mut site);

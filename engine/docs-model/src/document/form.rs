@@ -1,13 +1,13 @@
-//! The table of block kinds: the tag each is written as, what it holds, and what is left of it without content.
+//! The properties of each block type: its Markdown tag, its content, and the remainder if all of its content is hidden.
 
 use super::BlockKind;
 
-/// The tag that a kind of block is written as in Markdown: `{% hint %}`.
+/// The Markdown tag of a block type, for example `{% hint %}`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BlockTag {
     /// `hint`.
     Hint,
-    /// `code`, around a fence.
+    /// `code`, written around a fenced code block.
     Code,
     /// `tabs`.
     Tabs,
@@ -29,9 +29,9 @@ pub enum BlockTag {
     File,
     /// `embed`.
     Embed,
-    /// `content-ref`; `page-ref` is read as one.
+    /// `content-ref`; `page-ref` is accepted as an alias.
     ContentRef,
-    /// `openapi`; `swagger` is read as one.
+    /// `openapi`; `swagger` is accepted as an alias.
     Openapi,
     /// `openapi-operation`.
     OpenapiOperation,
@@ -43,7 +43,7 @@ pub enum BlockTag {
     Integration,
 }
 
-/// The names of tags as they are read. Where a tag has two, the first is the one that is written.
+/// Tag names that the parser accepts. If a tag has two names, the serializer writes the first.
 const NAMES: [(&str, BlockTag); 20] = [
     ("hint", BlockTag::Hint),
     ("code", BlockTag::Code),
@@ -68,69 +68,69 @@ const NAMES: [(&str, BlockTag); 20] = [
 ];
 
 impl BlockTag {
-    /// The tag of a name; `None` when no block has it. Those of integrations all begin with `@`.
+    /// Returns the tag with a name, or `None` if no block has it. Names of integration tags begin with `@`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let name = if name.starts_with('@') { "@" } else { name };
         NAMES.iter().find(|(own, _)| *own == name).map(|(_, tag)| *tag)
     }
 
-    /// The names of tags as they are read, with the tag of each. Where a tag has two, the first is the one that is
-    /// written; those of integrations go on behind theirs.
+    /// Returns the accepted tag names with their tags. If a tag has two names, the serializer writes the first.
+    /// Integration names continue after `@`.
     pub fn names() -> impl Iterator<Item = (&'static str, Self)> {
         NAMES.into_iter()
     }
 
-    /// The name it is written with; that of an integration goes on with its own.
+    /// Returns the name that the serializer writes. For integrations this is the prefix `@`.
     #[must_use]
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(_, tag)| *tag == self).map_or("", |(name, _)| name)
     }
 }
 
-/// What a kind of block holds.
+/// The content that a block type permits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BlockContent {
     /// Text and elements within text.
     Text,
     /// Blocks of any kind.
     Blocks,
-    /// Blocks that stand nowhere else, such as the items of a list.
+    /// Blocks that occur only in this parent, for example list items.
     Parts,
-    /// Nothing of its own; there may be fragments.
+    /// No child nodes; fragments are possible.
     Nothing,
 }
 
-/// What is left of a block that has lost all it held, because nobody may see it.
+/// The remainder of a block whose whole content is hidden from the reader.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WhenEmpty {
-    /// The block goes: it is only a frame.
+    /// The block is removed, as it only frames its content.
     Gone,
-    /// The block with an empty paragraph: it has a title or a place of its own.
+    /// The block with an empty paragraph, as it has a title or a position of its own.
     Paragraph,
     /// The block with empty text.
     Text,
 }
 
-/// What is the same for all blocks of a kind.
+/// The common properties of all blocks of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BlockForm {
-    /// The tag it is written as; none when Markdown or HTML has a way of its own.
+    /// The Markdown tag; `None` if Markdown or HTML has its own notation.
     pub tag: Option<BlockTag>,
-    /// What it holds.
+    /// The permitted content.
     pub content: BlockContent,
-    /// What is left of it without content.
+    /// The remainder if all content is hidden.
     pub when_empty: WhenEmpty,
 }
 
 impl BlockForm {
-    /// Tells whether blocks of the kind have no nodes of their own.
+    /// Returns `true` if blocks of the type have no child nodes.
     #[must_use]
     pub const fn is_void(self) -> bool {
         matches!(self.content, BlockContent::Nothing)
     }
 
-    /// Tells whether blocks of the kind are written as an opening and a closing tag around what they hold.
+    /// Returns `true` if blocks of the type are written as an opening and a closing tag around their content.
     #[must_use]
     pub const fn is_container(self) -> bool {
         self.tag.is_some() && !self.is_void()
@@ -138,7 +138,7 @@ impl BlockForm {
 }
 
 impl BlockKind {
-    /// The row of this kind in the table of block kinds.
+    /// Returns the properties of the block type.
     ///
     /// ```
     /// use docs_model::{BlockKind, BlockTag};

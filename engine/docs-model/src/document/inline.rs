@@ -1,4 +1,4 @@
-//! What stands within text: links, pictures, formulas, and the marks on text.
+//! Elements within text (links, images, formulas) and the marks of text.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -20,38 +20,38 @@ constants! {
 pub struct Inline {
     /// Always `inline`.
     pub object: InlineObject,
-    /// Names the element as a block's key does.
+    /// The key of the element; see the key of a block.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub key: Option<String>,
-    /// What it is, and its own data.
+    /// The type of the element and its data.
     #[serde(flatten)]
     pub kind: InlineKind,
-    /// Whether it has no nodes of its own.
+    /// `true` if the type has no child nodes.
     pub is_void: bool,
-    /// What it holds; absent for a void element.
+    /// The child nodes; absent for a void element.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub nodes: Vec<Node>,
-    /// Texts that are part of its data: the body of an annotation.
+    /// Text that is part of the element's data: the body of an annotation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub fragments: Option<Vec<Fragment>>,
-    /// How it is written in Markdown, where that is not the usual way. Passed over when it does not fit.
+    /// The Markdown notation of the element if it differs from the default. Ignored if it does not fit the element.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub spelling: Option<String>,
 }
 
 impl Inline {
-    /// An element without a key.
+    /// Creates an element without a key.
     #[must_use]
     pub fn new(kind: InlineKind, nodes: Vec<Node>) -> Self {
         let is_void = kind.is_void();
         Self { object: InlineObject::Is, key: None, kind, is_void, nodes, fragments: None, spelling: None }
     }
 
-    /// The fragments, none when it has none.
+    /// Returns the fragments; empty if there are no fragments.
     #[must_use]
     pub fn fragments(&self) -> &[Fragment] {
         self.fragments.as_deref().unwrap_or_default()
@@ -91,57 +91,57 @@ impl<'de> Deserialize<'de> for Inline {
     }
 }
 
-/// What an element within text is.
+/// The type of an element within text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "data", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum InlineKind {
     /// A link.
     Link {
-        /// Where it leads.
+        /// The target of the link.
         #[serde(rename = "ref")]
         target: ContentRef,
-        /// What is shown when one points at it.
+        /// The tooltip.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
-    /// A page, a space or a user by its name.
+    /// A mention of a page, a space or a user, shown by name.
     Mention {
-        /// Which.
+        /// The mentioned page, space or user.
         #[serde(rename = "ref")]
         target: ContentRef,
     },
     /// An emoji.
     Emoji {
-        /// Its code points in hexadecimal, with `-` between them.
+        /// Its code points in hexadecimal, separated by `-`.
         code: String,
     },
     /// An icon.
     Icon {
-        /// Its name.
+        /// The name of the icon.
         icon: String,
     },
-    /// A picture within text.
+    /// An image within text.
     InlineImage {
-        /// The picture.
+        /// The image.
         #[serde(rename = "ref")]
         target: Box<ContentRef>,
-        /// The picture for a dark background.
+        /// The image for the dark theme.
         #[serde(rename = "refDark", default, skip_serializing_if = "Option::is_none")]
         dark: Option<Box<ContentRef>>,
-        /// What stands below it.
+        /// The caption.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         caption: Option<String>,
-        /// What it shows, for those who cannot see it.
+        /// The alternative text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         alt: Option<String>,
-        /// How large it is.
+        /// The display size.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         size: Option<InlineImageSize>,
     },
     /// A formula within text.
     InlineMath {
-        /// In TeX.
+        /// The formula in TeX.
         formula: String,
     },
     /// The value of an expression.
@@ -149,64 +149,64 @@ pub enum InlineKind {
         /// The expression.
         expression: String,
     },
-    /// Text with a note. Its fragment `annotation-body` is the note.
+    /// Text with a note. The fragment `annotation-body` contains the note.
     Annotation {},
     /// A button.
     Button {
-        /// What is written on it.
+        /// The text of the button.
         label: String,
-        /// How it looks.
+        /// The style of the button.
         kind: ButtonKind,
         /// Its icon.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         icon: Option<String>,
-        /// Where it leads; a button without is disabled.
+        /// The target of the button; a button without a target is disabled.
         #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
         target: Option<Box<ContentRef>>,
     },
 }
 
 impl InlineKind {
-    /// Tells whether elements of this kind have no nodes of their own.
+    /// Returns `true` if elements of this type have no child nodes.
     #[must_use]
     pub const fn is_void(&self) -> bool {
         !matches!(self, Self::Link { .. } | Self::Annotation {})
     }
 }
 
-/// How large a picture within text is.
+/// The display size of an image within text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum InlineImageSize {
-    /// As large as it is.
+    /// The size of the image file.
     Original,
-    /// As high as the line.
+    /// The height of the line.
     Line,
 }
 
-/// How a button looks.
+/// The style of a button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ButtonKind {
-    /// The one to press.
+    /// The main action.
     Primary,
-    /// Another one.
+    /// A secondary action.
     Secondary,
 }
 
-/// A mark on text.
+/// A mark of text, for example bold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Mark {
     /// Always `mark`.
     #[serde(default)]
     pub object: MarkObject,
-    /// Which.
+    /// The type of the mark and its data.
     #[serde(flatten)]
     pub kind: MarkKind,
-    /// How it is written in Markdown, where that is not the usual way: the character it begins with.
+    /// The Markdown notation of the mark if it differs from the default: its first character.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spelling: Option<char>,
 }
@@ -217,7 +217,7 @@ impl From<MarkKind> for Mark {
     }
 }
 
-/// Which mark is on text.
+/// The type of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "data", rename_all = "lowercase")]
@@ -226,31 +226,31 @@ pub enum MarkKind {
     Bold,
     /// Italic.
     Italic,
-    /// Crossed out.
+    /// Struck through.
     Strikethrough,
-    /// Code.
+    /// Inline code.
     Code,
-    /// A key to press.
+    /// A keyboard key.
     Keyboard,
     /// Raised.
     Superscript,
     /// Lowered.
     Subscript,
-    /// Coloured.
+    /// Coloured text or background.
     Color {
-        /// Of the text.
+        /// The colour of the text.
         text: MarkColor,
-        /// Behind the text.
+        /// The colour of the background.
         background: MarkColor,
     },
 }
 
-/// A colour of text.
+/// A colour of text or of its background.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MarkColor {
-    /// The usual one.
+    /// The default colour.
     #[default]
     Default,
     /// Green.
@@ -268,16 +268,16 @@ pub enum MarkColor {
     /// The primary colour of the site.
     #[serde(rename = "$primary")]
     Primary,
-    /// The site's colour of information.
+    /// The `info` colour of the site.
     #[serde(rename = "$info")]
     Info,
-    /// The site's colour of success.
+    /// The `success` colour of the site.
     #[serde(rename = "$success")]
     Success,
-    /// The site's colour of warning.
+    /// The `warning` colour of the site.
     #[serde(rename = "$warning")]
     Warning,
-    /// The site's colour of danger.
+    /// The `danger` colour of the site.
     #[serde(rename = "$danger")]
     Danger,
 }

@@ -1,4 +1,4 @@
-//! What blocks there are, each with the data of its own.
+//! Block types and their data.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -8,99 +8,99 @@ use serde_json::{Map, Value};
 use super::TableData;
 use crate::ContentRef;
 
-/// How a paragraph or heading is aligned.
+/// The alignment of a paragraph or heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TextAlign {
     /// At the start of the line.
     Start,
-    /// In the middle.
+    /// Centred.
     Center,
     /// At the end of the line.
     End,
 }
 
-/// How pictures are aligned.
+/// The alignment of images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ImageAlign {
-    /// To the left.
+    /// Left.
     Left,
-    /// In the middle.
+    /// Centred.
     Center,
-    /// To the right.
+    /// Right.
     Right,
 }
 
-/// Where content stands in its column or cell.
+/// The vertical alignment of content in a column or cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum VerticalAlign {
-    /// At the top.
+    /// Top.
     Top,
-    /// In the middle.
+    /// Middle.
     Middle,
-    /// At the bottom.
+    /// Bottom.
     Bottom,
 }
 
-/// What a hint tells.
+/// The style of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum HintStyle {
-    /// Something to know.
+    /// Information.
     Info,
-    /// Something to mind.
+    /// A warning.
     Warning,
-    /// Something that can do harm.
+    /// A danger of damage or loss.
     Danger,
-    /// Something that went well.
+    /// A success.
     Success,
 }
 
-/// What becomes of lines of code that are too long.
+/// The display of code lines that exceed the width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CodeOverflow {
-    /// They scroll.
+    /// Long lines scroll.
     Scroll,
-    /// They wrap.
+    /// Long lines wrap.
     Wrap,
 }
 
-/// A length: pixels, or a number with its unit.
+/// A length: a number of pixels, or a number with a unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum Length {
-    /// Pixels.
+    /// A number of pixels.
     Pixels(f64),
-    /// A number and its unit, such as `%`.
+    /// A number with a unit, for example `%`.
     Unit {
         /// The unit.
         unit: String,
-        /// How many of it.
+        /// The number.
         value: f64,
     },
 }
 
-/// What a block is, with the data of its own.
+/// The type of a block and its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "data", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum BlockKind {
-    /// Text.
+    /// A paragraph of text.
     Paragraph {
-        /// How it is aligned.
+        /// The alignment of the text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         align: Option<TextAlign>,
     },
-    /// A heading of the first level below the page's title.
+    /// A heading of the first level below the page title.
     #[serde(rename = "heading-1")]
     Heading1(HeadingData),
     /// A heading of the second level.
@@ -109,76 +109,76 @@ pub enum BlockKind {
     /// A heading of the third level.
     #[serde(rename = "heading-3")]
     Heading3(HeadingData),
-    /// A list with bullets.
+    /// A bulleted list.
     ListUnordered {},
-    /// A list with numbers.
+    /// A numbered list.
     ListOrdered {
-        /// The first number, where the list does not begin with one.
+        /// The number of the first item, if it is not 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         start: Option<u64>,
     },
-    /// A list with boxes to check.
+    /// A list of tasks with checkboxes.
     ListTasks {},
     /// An item of a list.
     ListItem {
-        /// Whether its box is checked.
+        /// The state of the checkbox of a task.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         checked: Option<bool>,
     },
-    /// A line across.
+    /// A horizontal rule.
     Divider {},
     /// A quotation.
     Blockquote {},
-    /// A framed note.
+    /// A highlighted note.
     Hint {
-        /// What it tells.
+        /// The style of the note.
         style: HintStyle,
-        /// The icon instead of the style's own.
+        /// An icon that replaces the icon of the style.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         icon: Option<String>,
     },
-    /// Code.
+    /// A code block.
     Code {
-        /// The language.
+        /// The programming language.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         syntax: Option<String>,
-        /// A title above it, such as a file's name.
+        /// A title above the code, for example a file name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        /// What becomes of long lines.
+        /// The display of long lines.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         overflow: Option<CodeOverflow>,
-        /// Whether lines have numbers.
+        /// `true` if lines are numbered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         line_numbers: Option<bool>,
-        /// Whether it takes the whole width.
+        /// `true` if the block takes the full width.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         full_width: Option<bool>,
     },
-    /// A line of code.
+    /// A line of a code block.
     CodeLine {
-        /// Whether it stands out.
+        /// `true` if the line is highlighted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         highlighted: Option<bool>,
     },
     /// A formula.
     Math {
-        /// In TeX.
+        /// The formula in TeX.
         formula: String,
     },
-    /// One picture or several.
+    /// One or more images.
     Images {
-        /// How they are aligned.
+        /// The alignment of the images.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         align: Option<ImageAlign>,
-        /// Whether they take the whole width.
+        /// `true` if the images take the full width.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         full_width: Option<bool>,
-        /// Whether there is a frame around them.
+        /// `true` if the images have a frame.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         with_frame: Option<bool>,
     },
-    /// A picture.
+    /// An image.
     Image(Box<ImageData>),
     /// A file to download.
     File {
@@ -188,84 +188,84 @@ pub enum BlockKind {
     },
     /// A drawing.
     Drawing {
-        /// Its picture.
+        /// The image of the drawing.
         #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
         target: Option<ContentRef>,
     },
-    /// Something shown from another site.
+    /// Content embedded from another site.
     Embed {
         /// Its address.
         url: String,
-        /// Whether it takes the whole width.
+        /// `true` if the content takes the full width.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         full_width: Option<bool>,
     },
-    /// A card that leads elsewhere.
+    /// A card that links to other content.
     ContentRef {
-        /// Where it leads.
+        /// The target of the card.
         #[serde(rename = "ref")]
         target: ContentRef,
     },
-    /// Content that opens. Its fragments are `expandable-title` and `expandable-body`.
+    /// A collapsible section with the fragments `expandable-title` and `expandable-body`.
     Expandable {
-        /// Whether it is open at first.
+        /// `true` if the section is initially open.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         default_expanded: Option<bool>,
     },
-    /// Tabs.
+    /// A set of tabs.
     Tabs {
-        /// Whether they take the whole width.
+        /// `true` if the tabs take the full width.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         full_width: Option<bool>,
     },
-    /// A tab.
+    /// A tab of a set of tabs.
     TabsItem {
-        /// Its title.
+        /// The title of the tab.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        /// Its icon.
+        /// The icon of the tab.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         icon: Option<String>,
     },
-    /// Steps.
+    /// A sequence of steps.
     Stepper {},
-    /// A step.
+    /// A step of a sequence.
     StepperStep {
-        /// Its icon.
+        /// The icon of the step.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         icon: Option<String>,
     },
     /// Columns side by side.
     Columns {
-        /// Whether they take the whole width.
+        /// `true` if the columns take the full width.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         full_width: Option<bool>,
     },
-    /// A column.
+    /// A column of a set of columns.
     Column {
-        /// Its width.
+        /// The width of the column.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         width: Option<Length>,
-        /// Where its content stands.
+        /// The vertical alignment of the content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         vertical_alignment: Option<VerticalAlign>,
     },
-    /// A table, or cards. The text of a cell is a fragment.
+    /// A table or a set of cards. The text of each cell is a fragment.
     Table(Box<TableData>),
-    /// Content for some visitors only.
+    /// Content for selected visitors.
     If {
-        /// Who sees it.
+        /// The expression that must be true for a visitor to see the content.
         expression: String,
     },
-    /// A reusable content.
+    /// An include of a reusable content.
     ReusableContent {
-        /// Which.
+        /// The reusable content.
         #[serde(rename = "ref")]
         target: ContentRef,
     },
-    /// A block of an integration, kept as it is.
+    /// A block of an integration, preserved unchanged.
     Integration(Box<IntegrationData>),
-    /// An operation of an OpenAPI document that is a file or an address.
+    /// An operation from an OpenAPI document given as a file or an address.
     Swagger {
         /// The operation's path.
         path: String,
@@ -274,14 +274,14 @@ pub enum BlockKind {
         /// The document.
         #[serde(rename = "ref")]
         target: Box<ContentRef>,
-        /// Whether it is open at first.
+        /// `true` if the operation is initially open.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expanded: Option<bool>,
-        /// Whether it takes the whole width.
+        /// `true` if the operation takes the full width.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         full_width: Option<bool>,
     },
-    /// An operation of an OpenAPI specification of the organization.
+    /// An operation from an OpenAPI specification of the organization.
     OpenapiOperation {
         /// The operation's path.
         path: String,
@@ -291,18 +291,18 @@ pub enum BlockKind {
         #[serde(rename = "ref")]
         target: Box<ContentRef>,
     },
-    /// Schemas of an OpenAPI specification of the organization.
+    /// Schemas from an OpenAPI specification of the organization.
     OpenapiSchemas {
-        /// Their names.
+        /// The names of the schemas.
         schemas: Vec<String>,
-        /// Whether they stand in one frame; they do when absent.
+        /// `true` if the schemas share one frame; the default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grouped: Option<bool>,
         /// The specification.
         #[serde(rename = "ref")]
         target: Box<ContentRef>,
     },
-    /// A webhook of an OpenAPI specification of the organization.
+    /// A webhook from an OpenAPI specification of the organization.
     OpenapiWebhook {
         /// The webhook's name.
         name: String,
@@ -315,7 +315,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// The level of a heading, from 1, and its data.
+    /// Returns the level (from 1) and the data of a heading.
     #[must_use]
     pub const fn heading(&self) -> Option<(u8, &HeadingData)> {
         match self {
@@ -331,58 +331,55 @@ impl BlockKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HeadingData {
-    /// The anchor that was given to it.
+    /// A custom anchor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// How it is aligned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align: Option<TextAlign>,
-    /// The level it has in Markdown, where that is not the usual one: 1 for `#`, 5 for `#####`, 6 for `######`.
+    /// The level in Markdown if it differs from the default: 1 for `#`, 5 for `#####`, 6 for `######`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<u8>,
 }
 
-/// The data of a picture. Its fragment `caption` is what stands below it.
+/// The data of an image. The fragment `caption` contains the caption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImageData {
-    /// The picture.
+    /// The image.
     #[serde(rename = "ref")]
     pub target: ContentRef,
-    /// The picture for a dark background.
+    /// The image for the dark theme.
     #[serde(rename = "refDark", default, skip_serializing_if = "Option::is_none")]
     pub dark: Option<ContentRef>,
-    /// Its width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<Length>,
-    /// Its height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<Length>,
-    /// What it shows, for those who cannot see it.
+    /// The alternative text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alt: Option<String>,
 }
 
-/// The data of a block that an integration draws.
+/// The data of a block that an integration renders.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct IntegrationData {
-    /// The integration.
+    /// The name of the integration.
     pub integration: String,
-    /// The kind of block.
+    /// The name of the block within the integration.
     pub block: String,
-    /// What the integration needs to draw it.
+    /// The properties that the integration renders.
     #[serde(default)]
     pub props: Map<String, Value>,
-    /// What was done to it last.
+    /// The most recent action on the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Value>,
-    /// The address it was made from.
+    /// The address from which the block was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Whether it takes the whole width.
+    /// `true` if the block takes the full width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_width: Option<bool>,
 }

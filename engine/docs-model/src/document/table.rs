@@ -1,4 +1,4 @@
-//! Tables: how they are shown, what their columns are, and what stands in their rows.
+//! Tables: view, columns and rows.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ use crate::ContentRef;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TableData {
-    /// How it is shown.
+    /// The view: a grid or cards.
     pub view: TableView,
-    /// The rows by their ids; [`TableRecord::order_index`] tells their order.
+    /// The rows by id, ordered by [`TableRecord::order_index`].
     pub records: BTreeMap<String, TableRecord>,
-    /// The columns by their ids; the view tells their order.
+    /// The columns by id, ordered by the view.
     pub definition: BTreeMap<String, TableColumn>,
-    /// Whether it takes the whole width.
+    /// `true` if the table takes the full width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_width: Option<bool>,
 }
 
 impl TableData {
-    /// The rows in their order.
+    /// Returns the rows sorted by their order index, then by id.
     #[must_use]
     pub fn rows(&self) -> Vec<(&String, &TableRecord)> {
         let mut rows: Vec<_> = self.records.iter().collect();
@@ -35,48 +35,48 @@ impl TableData {
     }
 }
 
-/// How a table is shown.
+/// The view of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum TableView {
-    /// As rows and columns.
+    /// Rows and columns.
     Grid {
-        /// The columns that are shown, in their order.
+        /// The ids of the visible columns in display order.
         columns: Vec<String>,
-        /// Widths of columns, in pixels.
+        /// Column widths in pixels, by column id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         column_widths: Option<BTreeMap<String, f64>>,
-        /// Whether the titles of columns are left out.
+        /// `true` if the column titles are hidden.
         #[serde(default)]
         hide_header: bool,
-        /// Whether widths are measured in the newer way.
+        /// `true` if column widths use the newer sizing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         use_new_sizing: Option<bool>,
     },
-    /// As cards.
+    /// Cards.
     Cards {
-        /// How large they are.
+        /// The size of the cards.
         card_size: CardSize,
-        /// The columns that are shown, in their order.
+        /// The ids of the visible columns in display order.
         columns: Vec<String>,
-        /// The column that tells where a card leads.
+        /// The column that contains the link target of a card.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target_definition: Option<String>,
-        /// The column of the pictures above.
+        /// The column that contains the cover image of a card.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cover_definition: Option<String>,
-        /// The column of the pictures above, for a dark background.
+        /// The column that contains the cover image for the dark theme.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cover_definition_dark: Option<String>,
-        /// Whether the titles of columns are left out.
+        /// `true` if the column titles are hidden.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hide_column_title: Option<bool>,
     },
 }
 
 impl TableView {
-    /// The columns that are shown, in their order.
+    /// Returns the ids of the visible columns in display order.
     #[must_use]
     pub fn columns(&self) -> &[String] {
         match self {
@@ -85,14 +85,14 @@ impl TableView {
     }
 }
 
-/// How large cards are.
+/// The size of cards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CardSize {
-    /// Three in a row.
+    /// Three cards in a row.
     Medium,
-    /// Two in a row.
+    /// Two cards in a row.
     Large,
 }
 
@@ -100,83 +100,80 @@ pub enum CardSize {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TableColumn {
-    /// Its id.
     pub id: String,
-    /// Its title.
     pub title: String,
-    /// What stands in it.
+    /// The type of the column.
     #[serde(flatten)]
     pub kind: TableColumnKind,
-    /// How the title is written, where it is more than text. Passed over when it reads as another title.
+    /// The Markdown notation of the title if it contains more than text. Ignored if it parses to a different title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spelling: Option<String>,
 }
 
-/// What stands in a column.
+/// The type of a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum TableColumnKind {
-    /// Text: the value names a fragment of the table.
+    /// Text. The value of a cell is the name of a fragment of the table.
     Text {
-        /// How it is aligned.
+        /// The horizontal alignment.
         text_alignment: CellAlign,
-        /// Where it stands in the row.
+        /// The vertical alignment.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         vertical_alignment: Option<VerticalAlign>,
     },
     /// A number.
     Number,
-    /// A box to check.
+    /// A checkbox.
     Checkbox,
-    /// Files: the value lists them.
+    /// Files. The value of a cell is a list of ids.
     Files,
-    /// Users: the value lists them.
+    /// Users. The value of a cell is a list of ids.
     Users {
-        /// Whether there can be several.
+        /// `true` if a cell can have more than one user.
         multiple: bool,
     },
-    /// A number of stars.
+    /// A rating in stars.
     Rating {
-        /// The most.
+        /// The maximum number of stars.
         max: f64,
     },
-    /// Choices.
+    /// Selection from fixed options.
     Select {
-        /// Whether there can be several.
+        /// `true` if a cell can have more than one option.
         multiple: bool,
-        /// What there is to choose from.
+        /// The available options.
         options: Vec<SelectOption>,
     },
-    /// A reference.
+    /// A reference to content.
     ContentRef,
-    /// A picture.
+    /// An image.
     Image,
 }
 
-/// How the text of a column is aligned.
+/// The horizontal alignment of text in a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CellAlign {
-    /// To the left.
+    /// Left.
     #[default]
     Left,
-    /// In the middle.
+    /// Centred.
     Center,
-    /// To the right.
+    /// Right.
     Right,
 }
 
-/// One of the choices of a column.
+/// An option of a selection column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SelectOption {
-    /// Its id.
+    /// The id of the option.
     pub value: String,
-    /// What is written on it.
+    /// The displayed text.
     pub label: String,
-    /// Its colour.
     pub color: String,
 }
 
@@ -185,40 +182,40 @@ pub struct SelectOption {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TableRecord {
-    /// Sorts the rows.
+    /// The sort key of the row.
     pub order_index: String,
-    /// What stands in each column.
+    /// The values of the cells by column id.
     pub values: BTreeMap<String, CellValue>,
-    /// How cells that are no text are written, by their columns, where it is not the usual way: the label of a link.
-    /// Passed over when it reads as another value.
+    /// The Markdown notation of non-text cells by column id, if it differs from the default: the label of a link.
+    /// Ignored if it parses to a different value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spelling: BTreeMap<String, String>,
 }
 
-/// What stands in a cell.
+/// The value of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum CellValue {
-    /// A number of a number or rating column.
+    /// The value of a number or rating column.
     Number(f64),
-    /// Whether a box is checked.
+    /// The state of a checkbox.
     Checked(bool),
-    /// The name of a fragment, for text.
+    /// The name of a fragment that contains the text.
     Text(String),
-    /// Files, users or choices.
+    /// The ids of files or users, or the selected options.
     Ids(Vec<String>),
-    /// A reference, or a picture.
+    /// A reference to content, or an image.
     Reference(ContentRef),
-    /// A picture and how it fills its place.
+    /// An image with its fit.
     Image {
-        /// The picture.
+        /// The image.
         #[serde(rename = "ref")]
         target: ContentRef,
-        /// How it fills its place: `contain`, `fill` or `cover`.
+        /// The fit of the image: `contain`, `fill` or `cover`.
         #[serde(rename = "objectFit", default, skip_serializing_if = "Option::is_none")]
         object_fit: Option<String>,
     },
-    /// Nothing.
+    /// An empty cell.
     Empty(()),
 }
