@@ -20,7 +20,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct BoundedVec<T, const MIN: usize, const MAX: usize>(Vec<T>);
 
 impl<T, const MAX: usize> BoundedVec<T, 0, MAX> {
-    /// Retains the items for which `fits` returns `true`; `fits` may modify them.
+    /// Retains the items that `fits` accepts; `fits` may modify them.
     pub fn retain(&mut self, fits: impl FnMut(&mut T) -> bool) {
         self.0.retain_mut(fits);
     }

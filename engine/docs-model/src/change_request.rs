@@ -75,7 +75,7 @@ pub struct ChangeRequest {
     pub space: super::SpaceId,
     /// The current revision of the request's content.
     pub revision: RevisionId,
-    /// The revision of the space from which the request was created.
+    /// The revision of the space at the creation of the request.
     pub revision_initial: RevisionId,
     /// The space revision of the last update from the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -408,7 +408,7 @@ pub struct InsertPageChange {
     /// The content of the page. Required for documents; groups and links have no content.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub document: Option<DocumentInput>,
-    /// The target of a link, for which it is required. Other page types have no target.
+    /// The target of a link page, required there. Other page types have no target.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub target: Option<ContentRef>,
     #[cfg_attr(feature = "schema", schemars(flatten))]
@@ -420,7 +420,7 @@ pub struct InsertPageChange {
     /// The zero-based position among the siblings; last by default.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub at: Option<u32>,
-    /// A name by which other edits of this request can refer to the page.
+    /// A local name that other edits of this request use to refer to the page.
     #[cfg_attr(feature = "schema", schemars(rename = "ref", transform = crate::schema::not_null))]
     pub reference: Option<BoundedText<1, 256>>,
 }
@@ -468,7 +468,7 @@ pub struct RevertPageChange {
     /// The id of the page.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub page: String,
-    /// The revision to restore from; by default the revision on which the request is based.
+    /// The revision to restore from; by default the base revision of the request.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub revision: Option<String>,
     /// The keys of the blocks to restore; by default the whole page is restored.
@@ -482,7 +482,7 @@ pub struct RevertPageChange {
 pub struct ContentUpdate {
     /// The change request after the edits.
     pub change_request: ChangeRequest,
-    /// The affected pages, each once, in the order in which the edits first affected them.
+    /// The affected pages, each once, in the order of their first edit.
     pub changes: Vec<ContentUpdateChange>,
     /// The added files, in order of the edits.
     #[serde(default, skip_serializing_if = "Option::is_none")]

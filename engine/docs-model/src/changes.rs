@@ -1,4 +1,4 @@
-//! Changes between two revisions, in the form in which clients show them.
+//! Changes between two revisions, in the form that clients show.
 
 use std::collections::BTreeMap;
 

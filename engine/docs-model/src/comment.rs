@@ -131,7 +131,7 @@ pub struct CommentTarget {
     /// The block of the page, if the comment refers to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<CommentNode>,
-    /// The change request in which the comment was posted, if any.
+    /// The change request that the comment was posted to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_request: Option<ChangeRequestId>,
     /// The review that contained the comment, if any.

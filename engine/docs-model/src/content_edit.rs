@@ -47,7 +47,7 @@ pub struct InsertFile {
     /// Its media type: parameters other than a known charset are dropped.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = super::MediaType::PATTERN)))]
     pub content_type: Option<BoundedText<1, 255>>,
-    /// A name by which pages in this request can link to the file.
+    /// A local name that pages in this request use to link to the file.
     #[serde(rename = "ref")]
     pub reference: Option<BoundedText<1, 256>>,
 }

@@ -80,7 +80,7 @@ choices! {
     AnnouncementStyle { Info, Warning, Danger, Success },
 }
 
-/// The window in which external links open.
+/// The browser tab for external links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]

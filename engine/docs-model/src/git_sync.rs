@@ -169,13 +169,13 @@ pub struct GitSyncSetting {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitSyncWebhook {
-    /// The address to which the Git host posts.
+    /// The address that the Git host posts to.
     pub url: String,
-    /// The secret with which the Git host signs, or which it sends as token. Returned only by the request that creates
+    /// The secret that the Git host signs with or sends as token. Returned only by the request that creates
     /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// Time at which the secret was created.
+    /// Creation time of the secret.
     pub secret_created_at: Timestamp,
 }
 
@@ -207,7 +207,7 @@ pub struct GitSyncProgress {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GitSyncEvent {
-    /// Time at which it was stored.
+    /// Time of storing the result.
     pub at: Timestamp,
     /// The id of the commit.
     pub commit: String,

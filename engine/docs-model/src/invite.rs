@@ -82,7 +82,7 @@ pub struct InvitedUsers {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EmailInvite {
-    /// The id, with which the user who owns the address joins.
+    /// The id; the user who owns the address joins with it.
     pub id: InviteId,
     /// The address, in lower case.
     pub email: String,
@@ -129,7 +129,7 @@ impl LinkInvite {
 pub struct MemberInvite {
     /// Always `invite`.
     pub object: InviteObject,
-    /// The id, with which any user can join.
+    /// The id; any user can join with it.
     pub id: InviteId,
     /// Always `organization`.
     pub target: ToOrganization,
@@ -145,7 +145,7 @@ pub struct MemberInvite {
 pub struct SpaceInvite {
     /// Always `invite`.
     pub object: InviteObject,
-    /// The id, with which any user can join.
+    /// The id; any user can join with it.
     pub id: InviteId,
     /// Always `space`.
     pub target: ToSpace,
@@ -163,7 +163,7 @@ pub struct SpaceInvite {
 pub struct CollectionInvite {
     /// Always `invite`.
     pub object: InviteObject,
-    /// The id, with which any user can join.
+    /// The id; any user can join with it.
     pub id: InviteId,
     /// Always `collection`.
     pub target: ToCollection,
@@ -175,7 +175,7 @@ pub struct CollectionInvite {
     pub collection: Collection,
 }
 
-/// A new invite link: `role`, or `level` with `space` or `collection`.
+/// A new invite link: either `role`, or `level` with one of `space` and `collection`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
@@ -199,19 +199,19 @@ pub struct CreateLinkInvite {
     /// The role on the content.
     #[serde(default)]
     pub level: Patch<Role>,
-    /// The space.
+    /// The id of the space.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space: Option<String>,
-    /// The collection.
+    /// The id of the collection.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub collection: Option<String>,
 }
 
-/// A change of an invite link: `role` where it leads to the organization, `level` where it leads to content.
+/// An update of an invite link: `role` for a link to the organization, `level` for a link to content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [

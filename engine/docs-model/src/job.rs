@@ -1,4 +1,4 @@
-//! Background jobs, as they are shown.
+//! Background jobs as the API returns them.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -11,122 +11,118 @@ constants! {
     JobObject = "job",
 }
 
-/// A background job: work that goes on after its request was answered, or that takes long.
+/// A background job: work that continues after the response to its request, or that takes long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Job {
     /// Always `job`.
     pub object: JobObject,
-    /// The id.
     pub id: JobId,
     /// The kind of work: `git_import`, `git_export`, `git_sync`, `content_import` or `pdf`.
     pub kind: String,
-    /// The id of the space that it is about.
+    /// The id of the space that the job works on.
     pub subject: String,
-    /// Where it stands.
     pub state: JobState,
-    /// What it does now, or did last; absent before it starts.
+    /// The current stage, or the last one after the end; absent before the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<JobStage>,
-    /// How far the stage is, where that can be counted.
+    /// The progress within the stage, if the work can be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<JobProgress>,
-    /// How often it was started.
+    /// The number of attempts so far.
     pub attempt: u32,
-    /// Who asked for it; absent for work of visitors and of the platform itself.
+    /// The user who requested the job; absent for requests of site visitors and for maintenance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<User>,
-    /// When it was asked for.
+    /// Time of the request.
     pub created_at: Timestamp,
-    /// When it is to start, or to start again; only while it is queued.
+    /// Time of the next start; present only while the job is queued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
-    /// When it was started for the first time.
+    /// Time of the first start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// What came of it, where there is something to look at.
+    /// The result, if the job produced one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<JobResult>,
-    /// Why it failed, in a sentence.
+    /// The reason of a failure, as a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What happened, in order. Only where one job is read, not in lists.
+    /// The events of the job in chronological order. Omitted in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<JobLine>,
 }
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
-    /// It waits for its time, or for those before it.
+    /// Waiting for its start time or for earlier jobs.
     Queued,
-    /// A server is at it.
+    /// Running on a server.
     Running,
-    /// It is done.
+    /// Completed successfully.
     Done,
-    /// It was given up; its error says why.
+    /// Given up after a failure; `error` contains the reason.
     Failed,
 }
 
-/// What a job does.
+/// The stage of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JobStage {
-    /// Fetches a repository.
+    /// Fetching a repository.
     RepoFetch,
-    /// Reads how the repository is laid out.
+    /// Reading the layout of a repository.
     ConfigCheck,
-    /// Fetches and converts documents.
+    /// Fetching and converting documents.
     DocumentFetch,
-    /// Reads pages and files.
+    /// Processing pages and files.
     ContentProcess,
-    /// Sets pages as a PDF file.
+    /// Typesetting pages as a PDF file.
     Typeset,
-    /// Translates pages.
+    /// Translating pages.
     Translate,
-    /// Stores what was made.
+    /// Storing the result.
     Finalize,
 }
 
-/// How far a stage of a job is.
+/// The progress of a job within its stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct JobProgress {
-    /// How many pages or files are done.
+    /// The number of processed pages or files.
     pub done: u64,
-    /// How many there are.
+    /// The total number of pages or files.
     pub total: u64,
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct JobResult {
-    /// The revision that it made.
+    /// The revision that the job created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<RevisionId>,
-    /// Where the revision can be looked at.
+    /// The address of the revision in the web application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The change request that has what could not be united.
+    /// The change request that contains the conflicting changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_request: Option<ChangeRequestId>,
 }
 
-/// A line of a job's log.
+/// A log entry of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct JobLine {
-    /// When it was written.
     pub at: Timestamp,
-    /// What happened.
+    /// The event, as a sentence.
     pub text: String,
 }

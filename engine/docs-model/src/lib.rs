@@ -1,10 +1,10 @@
-//! The resources of the platform and their limits: one definition each, used by the Rust API and the wire alike.
+//! The data model of the platform: resources, requests and their limits, shared by the Rust API and the HTTP API.
 //!
-//! Every type parses with serde exactly what the wire allows and tells its JSON Schema, so the OpenAPI document is
-//! made from the same lines that enforce it.
+//! Each type enforces its limits when it is deserialized with serde, and derives its JSON Schema from the same
+//! definition. The OpenAPI document is built from these schemas.
 //!
-//! Beside them stands what the layers above share: the [`Error`](error::Error) that an operation answers with, the
-//! [`Hash`](hash::Hash) by which content is named, and places in the change feed ([`FeedPos`](feed::FeedPos)).
+//! The crate also contains types that the layers above share: the [`Error`](error::Error) of operations, the
+//! [`Hash`](hash::Hash) that identifies content, and positions in the change feed ([`FeedPos`](feed::FeedPos)).
 
 mod account;
 mod adaptive;
@@ -139,8 +139,8 @@ pub use translation::*;
 pub use url::*;
 pub use user::*;
 
-/// A future on the heap, as the operations of the platform answer it: await it, or hand it to a task.
+/// A boxed future, the return type of the operations of the platform.
 ///
-/// Its body is compiled once, with the crate that it is in, and not again in every program and test that calls it. What
-/// that costs is one allocation.
+/// Boxing compiles the body of an operation once, in its own crate, instead of again in each program and test that
+/// calls it. The cost is one allocation per call.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

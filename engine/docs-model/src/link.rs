@@ -1,4 +1,4 @@
-//! Links: what content refers to, and what refers to it.
+//! Links from content, and the content that links to a target.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -9,21 +9,21 @@ use super::{
     RevisionFile, RevisionPage, Space, User,
 };
 
-/// How a link stands.
+/// The state of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkStatus {
-    /// Nothing is wrong with it.
+    /// The target exists.
     Ok,
-    /// It leads to something that is not there.
+    /// The target does not exist.
     Broken,
-    /// It is an address inside of the application.
+    /// The target is an address within the web application.
     InApp,
 }
 
 impl LinkStatus {
-    /// The status as it is written.
+    /// Returns the value used on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -34,19 +34,19 @@ impl LinkStatus {
     }
 }
 
-/// Whose broken links are listed.
+/// A filter of broken links in a change request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BrokenContext {
-    /// Those that the change request made or broke.
+    /// Links that the change request added or broke.
     ChangeRequest,
-    /// Those that the space had before.
+    /// Links that were already broken in the space.
     Space,
 }
 
 impl BrokenContext {
-    /// The context as it is written.
+    /// Returns the value used on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -56,26 +56,26 @@ impl BrokenContext {
     }
 }
 
-/// What a link means for what it stands in.
+/// The relation of a link to its target.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum LinkRelation {
-    /// It leads to the target.
+    /// The link refers to the target.
     #[default]
     Reference,
-    /// It shows the target in place, and is incomplete without it.
+    /// The content includes the target and is incomplete without it.
     DependsOn,
 }
 
-/// The version of content that something is of.
+/// The version of the content that an item belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum VersionContext {
     /// A revision of a space.
     Revision {
-        /// The revision. Its pages, files and reusable contents are left out here: the lists are empty.
+        /// The revision, with empty lists of pages, files and reusable contents.
         revision: Box<Revision>,
     },
     /// A change request.
@@ -85,26 +85,26 @@ pub enum VersionContext {
     },
 }
 
-/// A place within a page.
+/// A location within a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum InternalLocation {
     /// A named place.
     Anchor {
-        /// Its name.
+        /// The name of the anchor.
         anchor: String,
     },
     /// A block.
     Node {
-        /// Its key.
+        /// The key of the block.
         node: String,
     },
 }
 
-/// Something that links lead to or stand in, with what it belongs to.
+/// The source or the target of a link, with the resources that contain it.
 ///
-/// Pages come without their text and without the pages below them.
+/// Pages are returned without content and subpages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
@@ -118,7 +118,7 @@ pub enum ContentLocation {
     File {
         /// The organization of the space.
         organization: Box<Organization>,
-        /// The space it is in.
+        /// The space that contains the file.
         space: Box<Space>,
         /// The version of the space's content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,18 +126,18 @@ pub enum ContentLocation {
         /// The file.
         file: Box<RevisionFile>,
     },
-    /// A page, or a place on it.
+    /// A page or a location on it.
     Page {
         /// The organization of the space.
         organization: Box<Organization>,
-        /// The space it is in.
+        /// The space that contains the page.
         space: Box<Space>,
         /// The version of the space's content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version_context: Option<VersionContext>,
         /// The page.
         page: Box<RevisionPage>,
-        /// The place on the page.
+        /// The location on the page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         internal_location: Option<InternalLocation>,
     },
@@ -148,7 +148,7 @@ pub enum ContentLocation {
     },
     /// A collection.
     Collection {
-        /// Its organization.
+        /// The organization of the collection.
         organization: Box<Organization>,
         /// The collection.
         collection: Box<Collection>,
@@ -156,7 +156,7 @@ pub enum ContentLocation {
     /// An OpenAPI specification.
     #[serde(rename = "openapi")]
     OpenApi {
-        /// Its organization.
+        /// The organization of the specification.
         organization: Box<Organization>,
         /// The specification.
         #[serde(rename = "openAPISpec")]
@@ -164,7 +164,7 @@ pub enum ContentLocation {
     },
     /// A space.
     Space {
-        /// Its organization.
+        /// The organization of the space.
         organization: Box<Organization>,
         /// The space.
         space: Box<Space>,
@@ -173,7 +173,7 @@ pub enum ContentLocation {
     ReusableContent {
         /// The organization of the space.
         organization: Box<Organization>,
-        /// The space it is in.
+        /// The space that contains the reusable content.
         space: Box<Space>,
         /// The version of the space's content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -183,42 +183,39 @@ pub enum ContentLocation {
     },
 }
 
-/// A link: one for each thing that a page or a reusable content refers to, however often it does.
+/// A link. Multiple references from one page or reusable content to the same target count as one link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LinkUsage {
-    /// How it stands.
     pub status: LinkStatus,
-    /// What it means for what it stands in.
+    /// The relation of the source to the target.
     pub relation: LinkRelation,
-    /// Where it leads. Of a link to something that is not there, or that the caller may not see, it is the address as
-    /// it is written, if there is one.
+    /// The target. If it does not exist or is not visible to the caller, this is its address as written, if there is
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_reference: Option<ContentLocation>,
-    /// What it stands in.
+    /// The source of the link.
     pub location_references: Vec<ContentLocation>,
 }
 
-/// How many links there are.
+/// The number of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LinkStats {
-    /// All links, whatever the filter.
+    /// The number of all links, regardless of filters.
     pub total: u64,
-    /// Those that are broken. Of links that lead out of the content, to other spaces and to users, 5,000 are looked at
-    /// for it.
+    /// The number of broken links. Of the links to other spaces and to users, only the first 5,000 are checked.
     pub broken: BrokenLinks,
 }
 
-/// How many links are broken.
+/// The number of broken links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BrokenLinks {
-    /// All of them.
     pub total: u64,
-    /// Those that the change request made or broke; told for change requests only.
+    /// The number of links that the change request added or broke; present only for change requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_request: Option<u64>,
 }
@@ -227,20 +224,20 @@ pub struct BrokenLinks {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LinkList {
-    /// How to get the next page; absent on the last one.
+    /// The position of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<NextPage>,
-    /// How many items there are in all, where that is known.
+    /// The total number of items, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// The items of this page.
     pub items: Vec<LinkUsage>,
-    /// How many links there are.
+    /// The number of links in the content.
     pub stats: LinkStats,
 }
 
 impl LinkList {
-    /// A list with how many links there are.
+    /// Adds link counts to a list.
     #[must_use]
     pub fn new(list: List<LinkUsage>, stats: LinkStats) -> Self {
         Self { next: list.next, count: list.count, items: list.items, stats }

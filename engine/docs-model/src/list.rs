@@ -1,4 +1,4 @@
-//! Lists on the wire, and constants that name a resource.
+//! Paginated lists, and constants that identify the type of a resource.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -9,25 +9,25 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "{T}List"))]
 pub struct List<T> {
-    /// How to get the next page; absent on the last one.
+    /// The position of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<NextPage>,
-    /// How many items there are in all, where that is known.
+    /// The total number of items, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// The items of this page.
     pub items: Vec<T>,
 }
 
-/// Where the next page of a list begins.
+/// The position of the next page of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct NextPage {
-    /// What to send as the `page` query parameter.
+    /// The value of the `page` query parameter for the next page.
     pub page: String,
 }
 
-/// Declares the constants by which resources tell their type: each is written as its text and refuses any other.
+/// Declares constants that identify resource types. Each serializes to its string and accepts no other value.
 macro_rules! constants {
     ($($(#[$doc:meta])* $name:ident = $text:literal),* $(,)?) => {$(
         $(#[$doc])*

@@ -18,33 +18,31 @@ constants! {
 pub struct Member {
     /// Always `member`.
     pub object: MemberObject,
-    /// The id of the user, by which the member is found in the organization.
+    /// The id of the user; it also identifies the member within the organization.
     pub id: UserId,
-    /// What the member may do; `null` for a guest.
+    /// The role; `null` for a guest.
     pub role: Option<Role>,
-    /// Who it is.
     pub user: User,
-    /// The member cannot sign in.
+    /// `true` if the member cannot sign in.
     pub disabled: bool,
-    /// When the member joined.
     pub joined_at: Timestamp,
-    /// When the member was last there.
+    /// Time of the last visit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_seen_at: Option<Timestamp>,
-    /// The member signs in through the organization's single sign-on.
+    /// `true` if the member signs in with the organization's single sign-on.
     pub sso: bool,
-    /// Spaces that were granted to the member by name.
+    /// The number of spaces where the member has an explicit role.
     pub spaces: u64,
-    /// Teams that the member is in.
+    /// The number of teams that the member belongs to.
     pub teams: u64,
 }
 
-/// What a list of members is narrowed to: a role, or guests.
+/// A filter of members: a role, or guests.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MemberRole(Option<Role>);
 
 impl MemberRole {
-    /// The names on the wire: the roles, the highest first, and guests.
+    /// The names on the wire: the roles from highest to lowest, then guest.
     const NAMES: [&'static str; Role::ALL.len() + 1] = {
         let mut names = ["guest"; Role::ALL.len() + 1];
         let mut at = 0;
@@ -55,7 +53,7 @@ impl MemberRole {
         names
     };
 
-    /// The name on the wire.
+    /// Returns the value used on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self.0 {
@@ -108,19 +106,19 @@ impl JsonSchema for MemberRole {
     }
 }
 
-/// What members are listed by.
+/// The sort key of a list of members.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum MemberSort {
-    /// The time of joining.
+    /// Time of joining.
     #[default]
     JoinedAt,
-    /// The time of the last visit; members who were never there are left out.
+    /// Time of the last visit. Members who never visited are omitted.
     LastSeenAt,
 }
 
-/// A change of a member; what is left out stays.
+/// A partial update of a member. Omitted fields are unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateMember {
@@ -129,12 +127,13 @@ pub struct UpdateMember {
     pub role: Patch<Role>,
 }
 
-/// What a member is told who tells that they are there.
+/// The response to a member who reports a visit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Visit {
-    /// A signed token (RFC 7519) by which the organization's sites know the member for a while; absent for guests.
+    /// A signed JSON Web Token (RFC 7519) that identifies the member to the organization's sites until it expires;
+    /// absent for guests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform_visitor_claims: Option<String>,
 }

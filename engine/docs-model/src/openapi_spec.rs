@@ -1,4 +1,4 @@
-//! OpenAPI specifications of an organization, and their versions.
+//! OpenAPI specifications of an organization and their versions.
 
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -10,7 +10,7 @@ use super::{
     list::constants,
 };
 
-/// Most bytes of a specification that a request brings as text.
+/// Maximum size in bytes of a specification given as text in a request.
 pub const MAX_SPEC_TEXT: usize = 10_000_000;
 
 formed_text! {
@@ -33,33 +33,33 @@ constants! {
     OpenApiSpecVersionObject = "openapi-spec-version",
 }
 
-/// How far the processing of an OpenAPI specification is.
+/// The processing state of an OpenAPI specification.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SpecProcessingState {
-    /// It waits to be fetched and read.
+    /// Waiting to be fetched and parsed.
     Pending,
-    /// It is fetched and read.
+    /// Being fetched and parsed.
     Progress,
-    /// It was processed, or could not be: then there is an error code.
+    /// Processed, successfully or with an error code.
     Complete,
 }
 
-/// Why an OpenAPI specification could not be processed.
+/// The reason why an OpenAPI specification could not be processed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum SpecErrorCode {
-    /// Its host, or that of a file that it refers to, took too long to answer.
+    /// The request for the specification, or for a file it refers to, timed out.
     FetchTimeout,
-    /// It, or a file that it refers to, could not be fetched.
+    /// The specification, or a file it refers to, could not be fetched.
     FetchError,
-    /// It is no OpenAPI specification that can be read.
+    /// The document is not a supported OpenAPI specification.
     ParseError,
 }
 
-/// What a file of an OpenAPI specification is written in.
+/// The format of a file of an OpenAPI specification.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SpecFormat {
@@ -69,25 +69,24 @@ pub enum SpecFormat {
     Yaml,
 }
 
-/// Who may read an OpenAPI specification.
+/// The visibility of an OpenAPI specification.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SpecVisibility {
-    /// Members of the organization.
+    /// Visible to members of the organization.
     #[default]
     Private,
-    /// Anybody who has its public link.
+    /// Visible to anyone who has the public link.
     Public,
 }
 
-/// Something that went wrong with an OpenAPI specification.
+/// A problem found in an OpenAPI specification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SpecProcessingError {
-    /// What is wrong, and where: a line where it is known, and a JSON pointer.
+    /// The problem and its location: the line, if known, and a JSON pointer.
     pub message: String,
-    /// What kind of error it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<SpecErrorCode>,
 }
@@ -99,46 +98,40 @@ pub struct SpecProcessingError {
 pub struct OpenApiSpec {
     /// Always `openapi-spec`.
     pub object: OpenApiSpecObject,
-    /// The id.
     pub id: OpenApiSpecId,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed or processed.
+    /// Time of the last change or of the last processing.
     pub updated_at: Timestamp,
-    /// The slug, by which content refers to it.
+    /// The slug that content uses to refer to the specification.
     pub slug: OpenApiSpecSlug,
-    /// Where it is fetched from; absent for one that was given as text.
+    /// The address that the specification is fetched from; absent if it was given as text.
     #[serde(default, rename = "sourceURL", skip_serializing_if = "Option::is_none")]
     pub source_url: Option<Url>,
-    /// How far its processing is.
     pub processing_state: SpecProcessingState,
-    /// Who may read it.
     pub visibility: SpecVisibility,
-    /// The latest version; absent until one was processed.
+    /// The latest version; absent until processing succeeded once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_version: Option<OpenApiSpecVersionId>,
-    /// When it was last processed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_processed_at: Option<Timestamp>,
-    /// Why it could not be processed the last time; the latest version is then an earlier one, if there is any.
+    /// The error of the last processing. The latest version then stems from an earlier processing, if any succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_process_error_code: Option<SpecErrorCode>,
-    /// What was found wrong the last time.
+    /// The problems found by the last processing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_processed_errors: Option<Vec<SpecProcessingError>>,
-    /// What the caller may do with it.
+    /// The caller's permissions for the specification.
     pub permissions: OpenApiSpecPermissions,
-    /// Addresses of it.
     pub urls: OpenApiSpecUrls,
 }
 
-/// What the caller may do with an OpenAPI specification.
+/// The caller's permissions for an OpenAPI specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OpenApiSpecPermissions {
-    /// Read it.
+    /// The specification can be read.
     pub view: bool,
-    /// Change and delete it.
+    /// The specification can be changed and deleted.
     pub edit: bool,
 }
 
@@ -148,28 +141,26 @@ pub struct OpenApiSpecPermissions {
 pub struct OpenApiSpecUrls {
     /// The specification in this API.
     pub location: String,
-    /// The specification for people.
+    /// The specification in the web application.
     pub app: String,
-    /// The document of the latest version, for anybody. Present while the specification is public and has one.
+    /// The public address of the latest version's document. Present while the specification is public and has a
+    /// version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
 }
 
-/// A version of an OpenAPI specification. It never changes.
+/// A version of an OpenAPI specification. Versions are immutable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OpenApiSpecVersion {
     /// Always `openapi-spec-version`.
     pub object: OpenApiSpecVersionObject,
-    /// The id.
     pub id: OpenApiSpecVersionId,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// Where its document is, byte for byte as it was given, without a token: for as long as whom the address was made
-    /// for may read the specification.
+    /// The address of the document, byte for byte as it was given. It needs no token and works for as long as the user
+    /// it was issued to may read the specification.
     pub url: String,
-    /// Addresses of it.
     pub urls: OpenApiSpecVersionUrls,
 }
 
@@ -185,21 +176,21 @@ pub struct OpenApiSpecVersionUrls {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OpenApiSpecContent {
-    /// Its files by their names, the document that it begins with first. Each has `filename`; `dir`, the folder where
-    /// relative references in it start; `isEntrypoint`; `references`, the names of the files that it refers to; and
-    /// `specification`, the file as JSON.
+    /// The files by name, the entry document first. Each has `filename`; `dir`, the base folder of its relative
+    /// references; `isEntrypoint`; `references`, the names of the files it refers to; and `specification`, the file as
+    /// JSON.
     #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub filesystem: Box<RawValue>,
-    /// Where its document is, byte for byte as it was given.
+    /// The address of the document, byte for byte as it was given.
     pub url: String,
 }
 
-/// What an OpenAPI specification is made from.
+/// The source of an OpenAPI specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpecSource {
-    /// Fetched from this address, and again every few hours.
+    /// An address. The specification is fetched again every few hours.
     Url(Url),
-    /// This text: JSON or YAML.
+    /// The specification as JSON or YAML text.
     Text(String),
 }
 
@@ -257,28 +248,25 @@ impl JsonSchema for SpecSource {
     }
 }
 
-/// What a new OpenAPI specification is made of.
+/// A new OpenAPI specification.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateOpenApiSpec {
-    /// The slug, by which content refers to it.
+    /// The slug that content uses to refer to the specification.
     pub slug: OpenApiSpecSlug,
-    /// What it is made from.
     pub source: SpecSource,
 }
 
-/// What an OpenAPI specification is to be made from, whether or not it is there.
+/// The source of an OpenAPI specification to create or replace.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PutOpenApiSpec {
-    /// What it is made from.
     pub source: SpecSource,
 }
 
-/// A change of an OpenAPI specification.
+/// An update of an OpenAPI specification.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateOpenApiSpec {
-    /// Who may read it.
     pub visibility: SpecVisibility,
 }

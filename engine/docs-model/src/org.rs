@@ -19,7 +19,7 @@ constants! {
 /// Title of an organization.
 pub type OrganizationTitle = BoundedText<2, 255>;
 
-/// What an organization is.
+/// The type of an organization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -31,7 +31,7 @@ pub enum OrganizationType {
     Community,
 }
 
-/// What an organization uses the platform for.
+/// The use of the platform by an organization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -59,7 +59,7 @@ pub enum OrganizationCommunityType {
     Education,
 }
 
-/// The plan of an organization. The platform bills nobody: new organizations have the widest one.
+/// The plan of an organization. New organizations have the largest plan, since the platform charges nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -83,14 +83,14 @@ pub enum Plan {
     Pro,
 }
 
-/// What a visitor of the organization sees first.
+/// The default content of an organization: a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SitePointer {
     /// Always `site`.
     #[serde(rename = "type")]
     pub kind: SitePointerType,
-    /// The site.
+    /// The id of the site.
     pub site: SiteId,
 }
 
@@ -101,57 +101,48 @@ pub struct SitePointer {
 pub struct Organization {
     /// Always `organization`.
     pub object: OrganizationObject,
-    /// The organization's id.
     pub id: OrgId,
-    /// Its title.
     pub title: OrganizationTitle,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// Domains whose e-mail addresses may join.
+    /// Domains of e-mail addresses whose owners may join.
     pub email_domains: Vec<EmailDomain>,
-    /// Default host name for public content.
+    /// The default host name of public content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hostname: Option<Hostname>,
-    /// What it is.
     #[serde(rename = "type")]
     pub kind: OrganizationType,
-    /// What it uses the platform for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub use_case: Option<OrganizationUseCase>,
-    /// The kind of community.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub community_type: Option<OrganizationCommunityType>,
-    /// Role of those who join; `null` for guest.
+    /// The role of new members; `null` for guest.
     pub default_role: Option<Role>,
-    /// What a visitor sees first.
+    /// The content that visitors of the organization see first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_content: Option<SitePointer>,
-    /// Whether single sign-on is enforced.
+    /// `true` if single sign-on is enforced.
     pub sso: bool,
-    /// Whether AI features are enabled.
+    /// `true` if AI features are enabled.
     pub ai: bool,
-    /// Whether invite links are enabled.
+    /// `true` if invite links are enabled.
     pub invite_links: bool,
-    /// The plan.
     pub plan: Plan,
-    /// How the plan is paid, where the host says so; for those who may see it.
+    /// The billing, if the embedding application sets it. Returned only to callers with the `viewBilling` permission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing: Option<OrganizationBilling>,
-    /// The trial.
     pub trial: Trial,
-    /// Why the host has blocked it.
+    /// The block of the organization by the embedding application, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<OrganizationBlock>,
-    /// The host name of its own that the host has given it.
+    /// The organization's own host name, assigned by the embedding application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom_hostname: Option<SiteHostname>,
-    /// Deprecated; always true.
+    /// Deprecated; always `true`.
     #[serde(rename = "internal_isOnNewTrial")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub internal_is_on_new_trial: bool,
-    /// Addresses of the organization.
     pub urls: OrganizationUrls,
-    /// What the reader may do.
+    /// The caller's permissions for the organization.
     pub permissions: OrganizationPermissions,
 }
 
@@ -159,88 +150,86 @@ pub struct Organization {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DomainOrganizations {
-    /// One, or none.
+    /// At most one organization.
     pub organizations: Vec<Organization>,
 }
 
-/// Addresses of an organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OrganizationUrls {
     /// The organization in this API.
     pub location: String,
-    /// The organization for people.
+    /// The organization in the web application.
     pub app: String,
-    /// Its logo.
+    /// The logo, if one is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo: Option<Url>,
 }
 
-/// What the reader may do in an organization.
+/// The caller's permissions for an organization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the wire format is an object of flags")]
 pub struct OrganizationPermissions {
-    /// See it.
+    /// The organization is visible.
     pub view: bool,
-    /// Change its settings and people.
+    /// Settings and members can be changed.
     pub admin: bool,
-    /// Manage the members of a team.
+    /// The members of the caller's teams can be managed.
     pub own_team: bool,
-    /// Create spaces and sites.
+    /// Spaces and sites can be created.
     pub create_content: bool,
-    /// Create OpenAPI specs.
+    /// OpenAPI specifications can be created.
     #[serde(rename = "createOpenAPISpec")]
     pub create_openapi_spec: bool,
-    /// Feed conversations to it.
+    /// Conversations can be ingested.
     pub ingest_conversations: bool,
-    /// See its billing.
+    /// The billing is visible.
     pub view_billing: bool,
-    /// List its members.
+    /// Members can be listed.
     pub list_members: bool,
-    /// List its teams.
+    /// Teams can be listed.
     pub list_teams: bool,
-    /// List its integrations.
+    /// Integrations can be listed.
     pub list_integrations: bool,
 }
 
-/// A change of an organization; what is left out stays.
+/// A partial update of an organization. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateOrganization {
-    /// The title.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<OrganizationTitle>,
-    /// Replaces the domains.
+    /// A replacement for the list of e-mail domains.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(length(max = 100)))]
     pub email_domains: Option<Vec<EmailDomain>>,
-    /// The host name, unique among organizations.
+    /// The default host name of public content, unique among organizations.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub hostname: Option<Hostname>,
-    /// A role, or `null` for guest.
+    /// The role of new members, or `null` for guest.
     #[serde(default)]
     pub default_role: Patch<Role>,
-    /// A site, or `null`.
+    /// The default content; `null` removes it.
     #[serde(default)]
     pub default_content: Patch<SitePointer>,
-    /// The address of a picture, or `null`.
+    /// The address of the logo; `null` removes it.
     #[serde(default)]
     pub logo: Patch<Url>,
-    /// Enforce single sign-on.
+    /// `true` enforces single sign-on.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub sso: Option<bool>,
-    /// Enable AI features.
+    /// `true` enables AI features.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub ai: Option<bool>,
-    /// Enable invite links.
+    /// `true` enables invite links.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub invite_links: Option<bool>,

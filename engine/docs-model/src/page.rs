@@ -1,4 +1,4 @@
-//! Pages as they are read.
+//! Pages as the API returns them.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -11,11 +11,11 @@ use super::{
 };
 
 constants! {
-    /// `sheet`: the deprecated kind of a document page.
+    /// `sheet`: the deprecated `kind` of a document page.
     SheetKind = "sheet",
-    /// `group`: the deprecated kind of a group.
+    /// `group`: the deprecated `kind` of a group.
     GroupKind = "group",
-    /// `link`: the deprecated kind of a link page.
+    /// `link`: the deprecated `kind` of a link page.
     LinkKind = "link",
 }
 
@@ -30,53 +30,48 @@ pub enum RevisionPage {
     Group(GroupPage),
     /// A link in the tree of pages.
     Link(LinkPage),
-    /// Pages that a source computes.
+    /// Pages that a source generates.
     Computed(ComputedPage),
 }
 
-/// What all kinds of pages have.
+/// The common fields of all pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PageBase {
-    /// The page's id.
     pub id: PageId,
-    /// Its title.
     pub title: String,
-    /// Its emoji.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emoji: Option<Emoji>,
-    /// Its icon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<Icon>,
-    /// When it was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    /// When it last changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
-    /// What merges could not unite and nobody has decided yet.
+    /// Conflicts of merges that are not resolved yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<PageConflict>,
 }
 
-/// A field of a page that two sides set differently. It has the change request's value until it is set again.
+/// A field that was changed differently in both versions of a page. It has the value of the change request until it is
+/// set again.
 ///
-/// Of the content there are no values here: its Markdown shows all sides.
+/// For a conflict in the content there are no values here: the Markdown contains all versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PageConflict {
-    /// The field: `title`, `slug`, `document` and so on; `position` for where the page stands, `existence` when one
-    /// side deleted the page.
+    /// The conflicting field, for example `title`, `slug` or `document`. `position` for the place of the page in the
+    /// tree, `existence` if one side deleted the page.
     pub field: String,
-    /// The value that the space had; absent when it had none.
+    /// The value in the space; absent if the field was not set.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub current: Value,
-    /// The value both came from; absent when there was none.
+    /// The common ancestor of both values; absent if the field was not set.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub base: Value,
-    /// The value of the change request; absent when it removed the field.
+    /// The value in the change request; absent if the request removed it.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub change_request: Value,
 }
@@ -86,64 +81,59 @@ pub struct PageConflict {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentPage {
-    /// Id, title and times.
+    /// Id, title and times of the page.
     #[serde(flatten)]
     pub base: PageBase,
     /// Deprecated; always `sheet`.
     pub kind: SheetKind,
-    /// Addresses of the page.
     pub urls: PageUrls,
-    /// The last part of its path.
+    /// The last segment of the path.
     pub slug: String,
-    /// Its path in the space.
+    /// The path within the space.
     pub path: String,
-    /// A short description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its content as Markdown, where that was asked for.
+    /// The content as Markdown, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
-    /// Its content as a document, where that was asked for.
+    /// The content as a document tree, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<Document>,
-    /// Names its content; absent when it is empty.
+    /// The id of the content; absent if it is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document_id: Option<String>,
-    /// What its content is computed from, when it is.
+    /// The source of generated content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed: Option<serde_json::Value>,
-    /// Seeds the ids of what is computed.
+    /// The seed of the ids of generated content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed_seed: Option<String>,
-    /// Its subpages.
     pub pages: Vec<RevisionPage>,
-    /// The file it came from.
+    /// The repository file of an imported page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,
-    /// How it is laid out.
     pub layout: PageLayout,
-    /// Its cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cover: Option<PageCover>,
-    /// The page's variables.
+    /// The variables of the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variables: Option<Variables>,
-    /// Left out of navigation.
+    /// `true` if the page is omitted from navigation.
     pub hidden: bool,
-    /// Kept out of search.
+    /// `true` if the page is excluded from the platform's search.
     pub no_index: bool,
-    /// Kept out of search engines.
+    /// `true` if search engines are asked not to index the page.
     pub no_robots_index: bool,
 }
 
-/// How the content of a page is written.
+/// The representation of page content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ContentFormat {
-    /// As a document tree.
+    /// A document tree.
     Document,
-    /// As Markdown.
+    /// Markdown text.
     #[default]
     Markdown,
 }
@@ -152,7 +142,7 @@ pub enum ContentFormat {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PageUrls {
-    /// The page for people.
+    /// The page in the web application.
     pub app: String,
 }
 
@@ -161,22 +151,22 @@ pub struct PageUrls {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GroupPage {
-    /// Id, title and times.
+    /// Id, title and times of the group.
     #[serde(flatten)]
     pub base: PageBase,
     /// Deprecated; always `group`.
     pub kind: GroupKind,
-    /// The last part of its path.
+    /// The last segment of the path.
     pub slug: String,
-    /// Its path in the space.
+    /// The path within the space.
     pub path: String,
-    /// Left out of navigation.
+    /// `true` if the group is omitted from navigation.
     pub hidden: bool,
-    /// Kept out of search.
+    /// `true` if the group is excluded from the platform's search.
     pub no_index: bool,
-    /// Kept out of search engines.
+    /// `true` if search engines are asked not to index the group.
     pub no_robots_index: bool,
-    /// Its pages.
+    /// The pages of the group.
     pub pages: Vec<RevisionPage>,
 }
 
@@ -185,29 +175,29 @@ pub struct GroupPage {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LinkPage {
-    /// Id, title and times.
+    /// Id, title and times of the link.
     #[serde(flatten)]
     pub base: PageBase,
     /// Deprecated; always `link`.
     pub kind: LinkKind,
-    /// Where it leads.
+    /// The target of the link.
     pub target: ContentRef,
-    /// The address it leads to.
+    /// The address of the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub href: Option<String>,
-    /// Left out of navigation.
+    /// `true` if the link is omitted from navigation.
     pub hidden: bool,
 }
 
-/// Pages that a source computes.
+/// Pages that a source generates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ComputedPage {
-    /// Id, title and times.
+    /// Id, title and times of the page.
     #[serde(flatten)]
     pub base: PageBase,
-    /// The source.
+    /// The source that generates the pages.
     pub computed: serde_json::Value,
 }
 

@@ -1,8 +1,8 @@
-//! The fields of a page, once: from this table come the patch of an edit, the fields of a request and the attributes
-//! of a change here, and in docs-content the record, what an edit sets, and what a comparison finds.
+//! The table of page fields. It generates the patch of an edit, the fields of a request and the attributes of a change
+//! in this crate, and the record, the edit and the comparison in docs-content.
 //!
-//! To add a field, add a row. Then say in `RevisionPage` and where docs-core makes one how a page shows it, and in the
-//! front matter of docs-markup how a file says it, as far as either applies.
+//! To add a field, add a row. Then add the field to `RevisionPage` and to the code in docs-core that builds it, and to
+//! the front matter in docs-markup, as far as either applies.
 
 use std::collections::BTreeMap;
 
@@ -13,140 +13,141 @@ use serde_json::Value;
 
 use super::{BoundedText, Changed, GitBlob, PageType, Patch, patch::given};
 
-/// The table: hands its rows to a macro of the caller.
+/// Passes the rows of the table to a macro of the caller.
 ///
-/// A row is the field as the record of a page has it, its name in JSON and its `Attribute` in a comparison; then, where
-/// they apply, further attributes for `stored` records, the field as a `change` between two revisions shows it, and
-/// the field of a `request`. Rows stand in the order in which records are written, which never changes: a new row goes
-/// to the end. The title is no row, because no page is without it; neither is what a merge has rules of its own for.
+/// A row contains the field of the page record, its JSON name and its `Attribute` in a comparison. Optional parts
+/// follow: further attributes of the `stored` record, the field of a `change` between two revisions, and the field of a
+/// `request`. Records are written in row order, which must never change: append new rows at the end. The title has no
+/// row because every page has one. Fields with merge rules of their own have no row.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! page_fields {
     ($then:ident) => {
         $then! {
-            /// The segment of the path, unique among siblings; empty for links and computed pages. One in a patch is
-            /// made fit for a path, and numbered when a sibling has it; the empty one means one of the title.
+            /// The path segment, unique among siblings; empty for links and computed pages. A slug in a patch is
+            /// normalized, and numbered if a sibling already has it. The empty slug derives one from the title.
             slug: String = "slug" Slug
                 change {
                     /// The slug of a document or group.
                     String
                 }
                 request {
-                    /// The last part of the page's path.
+                    /// The last segment of the page's path.
                     #[serde(deserialize_with = "given")]
                     #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<$crate::BoundedText<0, 100>>
                 };
-            /// The emoji before the title; setting one removes the icon.
+            /// The emoji before the title. Setting it removes the icon.
             emoji: Option<String> = "emoji" Emoji
                 change {
-                    /// The emoji.
+                    /// The emoji before the title.
                     String
                 }
                 request {
-                    /// An emoji; not together with `icon`.
+                    /// The emoji before the title; cannot be combined with `icon`.
                     $crate::Patch<$crate::Emoji>
                 };
-            /// The icon before the title; setting one removes the emoji.
+            /// The icon before the title. Setting it removes the emoji.
             icon: Option<String> = "icon" Icon
                 change {
-                    /// The icon.
+                    /// The icon before the title.
                     String
                 }
                 request {
-                    /// An icon; not together with `emoji`.
+                    /// The icon before the title; cannot be combined with `emoji`.
                     $crate::Patch<$crate::Icon>
                 };
-            /// What the page is about.
+            /// A short description of the page.
             description: Option<String> = "description" Description
                 change {
                     /// The description of a document.
                     String
                 }
                 request {
-                    /// A short description; empty or `null` to remove it.
+                    /// A short description; empty or `null` removes it.
                     #[serde(deserialize_with = "cleared")]
                     Option<$crate::BoundedText<0, 1000>>
                 };
-            /// What is shown; the default layout when absent.
+            /// The visible parts of the page; `None` for the default layout.
             layout: Option<$crate::PageLayout> = "layout" Layout
                 change {
                     /// The layout of a document.
                     $crate::PageLayout
                 };
-            /// The picture above the page.
+            /// The image above the page.
             cover: Option<$crate::PageCover> = "cover" Cover
                 change {
                     /// The cover of a document.
                     $crate::PageCover
                 };
-            /// Left out of the table of contents.
+            /// Omits the page from the table of contents.
             hidden: bool = "hidden" Hidden
                 change {
-                    /// Left out of navigation.
+                    /// `true` if the page is omitted from navigation.
                     bool
                 }
                 request {
-                    /// Leave the page out of navigation.
+                    /// `true` omits the page from navigation.
                     #[serde(deserialize_with = "given")]
                     #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<bool>
                 };
-            /// Left out of the platform's search.
+            /// Excludes the page from the platform's search.
             no_index: bool = "noIndex" NoIndex
                 change {
-                    /// Kept out of search.
+                    /// `true` if the page is excluded from the platform's search.
                     bool
                 }
                 request {
-                    /// Keep the page out of search.
+                    /// `true` excludes the page from the platform's search.
                     #[serde(deserialize_with = "given")]
                     #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<bool>
                 };
-            /// Closed to web search engines.
+            /// Excludes the page from web search engines.
             no_robots_index: bool = "noRobotsIndex" NoRobotsIndex
                 change {
-                    /// Kept out of search engines.
+                    /// `true` if search engines are asked not to index the page.
                     bool
                 }
                 request {
-                    /// Keep the page out of search engines.
+                    /// `true` asks search engines not to index the page.
                     #[serde(deserialize_with = "given")]
                     #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<bool>
                 };
-            /// Variables of the page, all of them.
+            /// All variables of the page.
             variables: $crate::Variables = "variables" Variables
                 change {
                     /// The variables of a document.
                     $crate::Variables
                 };
-            /// Who gets to see the page: an expression. The empty one in a patch removes it.
+            /// The expression that must be true for a visitor to see the page. The empty expression in a patch removes
+            /// it.
             condition: Option<String> = "condition" Condition
                 change {
-                    /// Who gets to see it: an expression.
+                    /// The expression that must be true for a visitor to see the page.
                     String
                 }
                 request {
-                    /// An expression that decides who sees the page; empty or `null` to remove it.
+                    /// The expression that must be true for a visitor to see the page; empty or `null` removes it.
                     #[serde(deserialize_with = "cleared")]
                     Option<$crate::BoundedText<0, 1024>>
                 };
-            /// Where a link page leads.
+            /// The target of a link page.
             target: Option<$crate::ContentRef> = "target" Target
                 change {
-                    /// Where a link leads.
+                    /// The target of a link.
                     $crate::ContentRef
                 };
-            /// What a computed page is made from.
+            /// The source of a computed page.
             computed: Option<::serde_json::Value> = "computed" Computed
                 stored { #[serde(serialize_with = "sorted_option")] }
                 change {
-                    /// What a computed page is made from.
+                    /// The source of a computed page.
                     ::serde_json::Value
                 };
-            /// Seeds the ids of what is computed.
+            /// The seed of the ids of generated pages.
             computed_seed: Option<String> = "computedSeed" ComputedSeed;
         }
     };
@@ -160,7 +161,7 @@ macro_rules! define {
         $(change { $(#[$change:meta])* $changed:ty })?
         $(request { $(#[$request:meta])* $input:ty })?;
     )*) => {
-        /// Fields of a page to set. What is `None` stays; an inner `None` removes.
+        /// A patch of page fields. The outer `None` leaves a field unchanged, an inner `None` removes its value.
         #[derive(Clone, PartialEq, Debug, Default)]
         pub struct PagePatch {
             /// The title, not empty.
@@ -169,14 +170,14 @@ macro_rules! define {
                 $(#[$doc])*
                 pub $name: Option<$type>,
             )*
-            /// Where Git keeps it.
+            /// The Git blob of the page.
             pub git: Option<Option<GitBlob>>,
-            /// Front matter the platform does not know, all of it.
+            /// All front matter that the platform does not interpret.
             pub extra: Option<BTreeMap<String, Value>>,
         }
 
         impl PagePatch {
-            /// This patch, with the fields of another one put over it.
+            /// Returns this patch with the fields of `over` taking precedence.
             #[must_use]
             pub fn overlaid(self, over: Self) -> Self {
                 Self {
@@ -187,7 +188,8 @@ macro_rules! define {
                 }
             }
 
-            /// The JSON names of the fields that it sets. Where Git keeps a page is no field that people set.
+            /// Returns the JSON names of the fields that the patch sets. The Git blob is omitted, because users do not
+            /// set it.
             #[must_use]
             pub fn names(&self) -> Vec<&'static str> {
                 let given = [
@@ -199,7 +201,7 @@ macro_rules! define {
             }
         }
 
-        /// The fields of a page that a change sets.
+        /// The page fields that an edit sets.
         #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         #[serde(rename_all = "camelCase")]
@@ -217,7 +219,7 @@ macro_rules! define {
         }
 
         impl PageFields {
-            /// The fields as an edit has them.
+            /// Converts the fields to the patch of an edit.
             #[must_use]
             pub fn patch(&self) -> PagePatch {
                 PagePatch {
@@ -228,19 +230,19 @@ macro_rules! define {
             }
         }
 
-        /// What changed on a page. Which of them a page can have depends on its kind.
+        /// The changed fields of a page. The possible fields depend on the page type.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         #[serde(rename_all = "camelCase")]
         #[cfg_attr(feature = "schema", schemars(rename = "RevisionPageChangeAttributes", extend("minProperties" = 1)))]
         pub struct PageAttributes {
-            /// What kind of page it is.
+            /// The type of the page.
             #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
             pub kind: Option<Changed<PageType>>,
             /// The title.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub title: Option<Changed<String>>,
-            /// The content of a document, by the names of the documents.
+            /// The content of a document, by document id.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub document: Option<Changed<String>>,
             $($(
@@ -255,7 +257,7 @@ macro_rules! define {
 page_fields!(define);
 
 impl PagePatch {
-    /// A patch that sets the title.
+    /// Creates a patch that sets the title.
     #[must_use]
     pub fn titled(title: &str) -> Self {
         Self { title: Some(title.to_owned()), ..Self::default() }
@@ -264,7 +266,7 @@ impl PagePatch {
 
 /// A field of a request that sets a field of a record.
 trait Setting<T> {
-    /// The new value; `None` where the request leaves the field out.
+    /// Returns the new value, or `None` if the request omits the field.
     fn setting(&self) -> Option<T>;
 }
 
@@ -280,7 +282,7 @@ impl<const MIN: usize, const MAX: usize> Setting<String> for Option<BoundedText<
     }
 }
 
-/// The empty text removes.
+/// The empty string removes the value.
 impl<const MAX: usize> Setting<Option<String>> for Option<BoundedText<0, MAX>> {
     fn setting(&self) -> Option<Option<String>> {
         self.as_deref().map(|text| (!text.is_empty()).then(|| text.to_owned()))
@@ -297,7 +299,7 @@ impl<T: ToString> Setting<Option<String>> for Patch<T> {
     }
 }
 
-/// Reads a text that a change may leave out; `null` removes it, as the empty text does.
+/// Deserializes an optional string that a request may omit; `null` removes the value, like the empty string.
 fn cleared<'de, D: Deserializer<'de>, const MAX: usize>(
     from: D,
 ) -> Result<Option<BoundedText<0, MAX>>, D::Error> {

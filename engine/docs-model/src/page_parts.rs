@@ -1,4 +1,4 @@
-//! The parts of a page: layout, cover, variables, and where Git keeps it.
+//! Parts of a page: layout, cover, variables and Git origin.
 
 use std::collections::BTreeMap;
 
@@ -8,57 +8,55 @@ use serde::{Deserialize, Serialize};
 
 use super::ContentRef;
 
-/// Most characters of a variable's text.
+/// Maximum length of a text variable in characters.
 pub const MAX_VARIABLE_TEXT: usize = 256;
 
-/// How wide a page is laid out.
+/// The width of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum PageWidth {
-    /// A column that reads well.
+    /// A text column of limited width.
     #[default]
     Default,
-    /// The whole width.
+    /// The full width.
     Wide,
 }
 
-/// How large the cover of a page is.
+/// The size of a page cover.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum CoverSize {
-    /// Within the column.
+    /// The width of the text column.
     #[default]
     Hero,
-    /// Across the whole width.
+    /// The full width of the page.
     Full,
 }
 
-/// Which parts of a page are shown, and how wide.
+/// The visible parts of a page and its width.
 ///
-/// Everything is shown unless a page says otherwise.
+/// All parts are visible by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PageLayout {
-    /// The width.
     pub width: PageWidth,
-    /// Shows the cover.
+    /// `true` if the cover is visible.
     pub cover: bool,
-    /// The size of the cover.
     pub cover_size: CoverSize,
-    /// Shows the title.
+    /// `true` if the title is visible.
     pub title: bool,
-    /// Shows the description.
+    /// `true` if the description is visible.
     pub description: bool,
-    /// Shows the table of contents of the space.
+    /// `true` if the table of contents of the space is visible.
     pub table_of_contents: bool,
-    /// Shows the outline of the page.
+    /// `true` if the outline of the page is visible.
     pub outline: bool,
-    /// Shows the links to the previous and the next page.
+    /// `true` if the links to the previous and the next page are visible.
     pub pagination: bool,
-    /// Shows when the page was changed, and the like.
+    /// `true` if metadata such as the time of the last change is visible.
     pub metadata: bool,
 }
 
@@ -78,18 +76,18 @@ impl Default for PageLayout {
     }
 }
 
-/// The picture above a page.
+/// The image above a page.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PageCover {
-    /// The picture: a file or an address.
+    /// The image: a file or an address.
     #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ContentRef>,
-    /// The picture in the dark theme.
+    /// The image for the dark theme.
     #[serde(rename = "refDark", default, skip_serializing_if = "Option::is_none")]
     pub reference_dark: Option<ContentRef>,
-    /// How far the picture is moved up or down.
+    /// The vertical offset of the image.
     #[serde(default)]
     pub y_pos: f64,
 }
@@ -99,9 +97,9 @@ pub struct PageCover {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum VariableValue {
-    /// A text.
+    /// A string.
     Text(#[cfg_attr(feature = "schema", schemars(length(max = MAX_VARIABLE_TEXT)))] String),
-    /// Yes or no.
+    /// A boolean.
     Boolean(bool),
     /// A number.
     Number(serde_json::Number),
@@ -120,32 +118,32 @@ impl From<&VariableValue> for docs_expression::Value {
 /// Variables by name.
 pub type Variables = BTreeMap<String, VariableValue>;
 
-/// Where Git keeps a page or a file.
+/// The Git blob of a page or a file.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitBlob {
     /// The object id of the blob.
     pub oid: String,
-    /// The path in the repository.
+    /// The path within the repository.
     pub path: String,
 }
 
-/// The Git commit a revision was made from or written to.
+/// The Git commit that a revision was imported from or exported to.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitCommit {
     /// The object id of the commit.
     pub oid: String,
-    /// The message; blank for visitors of a site.
+    /// The commit message; empty for visitors of a site.
     pub message: String,
-    /// Tells whether the platform made the commit, as opposed to a person.
+    /// `true` if the platform created the commit.
     pub created_by_platform: bool,
-    /// The same under the name that clients of the original API know.
+    /// Equal to `createdByPlatform`, under the name that clients of the original API expect.
     #[serde(rename = "createdByGitBook", default)]
     pub created_by_git_book: bool,
-    /// Where the commit can be seen.
+    /// The web address of the commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The branch or tag; absent for visitors of a site.
@@ -153,13 +151,11 @@ pub struct GitCommit {
     pub reference: Option<String>,
 }
 
-/// The size of a picture in pixels.
+/// The dimensions of an image in pixels.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Dimensions {
-    /// From left to right.
     pub width: f64,
-    /// From top to bottom.
     pub height: f64,
 }

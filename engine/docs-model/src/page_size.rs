@@ -1,21 +1,20 @@
-//! How long the text of a page may be.
+//! The size limit of page content.
 
-/// Most bytes of the Markdown of a page or of a reusable content, in UTF-8. Front matter and title are not part of
-/// it.
+/// Maximum size of the Markdown of a page or a reusable content, in UTF-8 bytes. Front matter and title do not count.
 pub const MAX_PAGE_BYTES: usize = 1_000_000;
 
-/// The text of a page or of a reusable content is too long.
+/// The error of page content that exceeds [`MAX_PAGE_BYTES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("must be at most {MAX_PAGE_BYTES} bytes of Markdown, has {has}")]
 pub struct PageTooLong {
-    /// How many bytes it has.
+    /// The size of the content in bytes.
     pub has: usize,
 }
 
-/// Checks the text of a page or of a reusable content.
+/// Checks the size of the Markdown of a page or a reusable content.
 ///
 /// # Errors
-/// [`PageTooLong`] when it has more than [`MAX_PAGE_BYTES`].
+/// [`PageTooLong`] if it has more than [`MAX_PAGE_BYTES`].
 ///
 /// # Example
 /// ```

@@ -1,29 +1,29 @@
-//! Fields of a change: [`Patch`] where `null` and "left out" differ.
+//! Fields of partial updates that distinguish `null` from an omitted field: [`Patch`].
 
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A field of a change: kept when the request leaves it out, cleared by `null`, set by a value.
+/// A field of a partial update: unchanged if omitted, removed by `null`, otherwise set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Patch<T> {
-    /// The request does not mention the field.
+    /// The request omits the field.
     #[default]
     Keep,
-    /// The request says `null`.
+    /// The request contains `null`.
     Clear,
-    /// The request gives a value.
+    /// The request contains a value.
     Set(T),
 }
 
 impl<T> Patch<T> {
-    /// Tells whether the request leaves the field out.
+    /// Returns `true` if the request omits the field.
     #[must_use]
     pub const fn is_keep(&self) -> bool {
         matches!(self, Self::Keep)
     }
 
-    /// The new value of an optional field.
+    /// Applies the patch to an optional field.
     pub fn apply(self, old: Option<T>) -> Option<T> {
         match self {
             Self::Keep => old,
@@ -61,7 +61,7 @@ impl<T: JsonSchema> JsonSchema for Patch<T> {
     }
 }
 
-/// Reads a field that a change may leave out, and that cannot be removed: `null` is refused.
+/// Deserializes a field that may be omitted but not removed: `null` is rejected.
 pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }

@@ -4,10 +4,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a PDF file can be loaded for a while.
+/// A link to download a PDF file, valid for a limited time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PdfLink {
-    /// The address. Whoever has it can load the file, without a token.
+    /// The download address. It needs no token: anyone who has the address can download the file.
     pub url: String,
 }

@@ -1,4 +1,4 @@
-//! Roles on content that were given by name.
+//! Explicit roles on content.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CollectionId, Patch, Role, Space, SpaceId, Team, TeamId, User, UserId, patch::given};
 
-/// Content that roles are given on, and that lies in a collection or in an organization itself.
+/// Content that roles can be granted on: a collection or a space.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContentTarget {
@@ -17,7 +17,7 @@ pub enum ContentTarget {
 }
 
 impl ContentTarget {
-    /// The id.
+    /// Returns the id.
     #[must_use]
     pub fn id(&self) -> &str {
         match self {
@@ -27,13 +27,13 @@ impl ContentTarget {
     }
 }
 
-/// The user or the team that a role is given to.
+/// The user or team that receives a role.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grantee {
-    /// A member.
+    /// A member of the organization.
     User(UserId),
-    /// The members of a team.
+    /// All members of a team.
     Team(TeamId),
 }
 
@@ -41,9 +41,7 @@ pub enum Grantee {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UserPermission {
-    /// The role.
     pub permission: Role,
-    /// Who has it.
     pub user: User,
 }
 
@@ -51,9 +49,7 @@ pub struct UserPermission {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TeamPermission {
-    /// The role.
     pub permission: Role,
-    /// Which team has it.
     pub team: Team,
 }
 
@@ -61,22 +57,20 @@ pub struct TeamPermission {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemberSpace {
-    /// The role.
     pub permission: Role,
-    /// The space.
     pub space: Space,
 }
 
-/// A role for users and teams on content. It names at least one of them.
+/// A request to grant a role on content to at least one user or team.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::given(&[("users", "array"), ("teams", "array")]))))]
 pub struct Invite {
-    /// The role; `null` takes the role away that they were given.
+    /// The role; `null` revokes the granted role.
     #[serde(deserialize_with = "Option::deserialize")]
     #[cfg_attr(feature = "schema", schemars(with = "Patch<Role>"))]
     pub role: Option<Role>,
-    /// Members of the organization, by the ids or e-mail addresses of their users.
+    /// Members of the organization, by user id or e-mail address.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
@@ -90,11 +84,11 @@ pub struct Invite {
     pub teams: Option<Vec<String>>,
 }
 
-/// Another role for somebody who was given one on content; what is left out stays.
+/// A partial update of a granted role. Omitted fields are unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdatePermission {
-    /// The role; `null` takes it away.
+    /// The role; `null` revokes the granted role.
     #[serde(default)]
     pub role: Patch<Role>,
 }

@@ -1,9 +1,9 @@
-//! The place of a site below another host: [`ProxyOrigin`].
+//! The mount point of a site on another host: [`ProxyOrigin`].
 
 use super::formed_text::formed_text;
 
 formed_text! {
-    /// Where a site is mounted on another host: `host/path`.
+    /// The mount point of a site on another host: `host/path`.
     ProxyOrigin(1, 512, is_proxy_origin, "a host with a path, like example.com/docs",
         { "pattern": r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$" }),
 }

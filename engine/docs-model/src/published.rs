@@ -1,4 +1,4 @@
-//! From the address of a published page to its content.
+//! Resolution of published addresses to content.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{OrgId, SectionId, SiteId, SiteSpaceId, SpaceId, formed_text::formed_text, web_url::web_url};
 
-/// A web address without credentials; unlike elsewhere, blanks may be in it.
+/// The pattern of a web address without credentials. Unlike in other fields, the path may contain spaces.
 #[cfg(feature = "schema")]
 const PUBLISHED: &str = concat!(
     r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#@\u0000-\u001f\u007f-\u009f]+",
@@ -15,101 +15,97 @@ const PUBLISHED: &str = concat!(
 );
 
 formed_text! {
-    /// An address that is looked up: an absolute http or https URL.
+    /// An address to resolve: an absolute http or https URL.
     PublishedUrl(1, 2048, |text| web_url(text).is_some(), "an address like https://docs.example.com/guides",
         { "pattern": PUBLISHED }),
 }
 
-/// An address of a published site, and who wants to read there.
+/// A request to resolve the address of a published site for a visitor.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ResolveUrl {
-    /// The address.
     pub url: PublishedUrl,
-    /// Whether a visitor whose token is not valid is sent on to where they sign in, instead of an error.
+    /// `true` resolves to the sign-in address if the visitor's token is invalid; by default the request fails.
     pub redirect_on_error: Option<bool>,
-    /// The visitor; nothing is known of one who is left out.
+    /// The visitor; anonymous by default.
     pub visitor: Option<ResolveVisitor>,
 }
 
-/// What is known of a visitor.
+/// The visitor who opens an address.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ResolveVisitor {
-    /// A token that is signed with the site's key; a blank one is none.
+    /// A token signed with the key of the site; a blank token is ignored.
     pub jwt_token: Option<String>,
-    /// Claims that anybody can make.
+    /// Claims without a signature, which anyone can set.
     pub unsigned_claims: Option<Map<String, Value>>,
 }
 
-/// What an address leads to.
+/// The result of resolving an address.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum ResolvedUrl {
     /// Content of a site.
     Content(Box<ResolvedContent>),
-    /// Another address.
+    /// A redirect to another address.
     Redirect(ResolvedElsewhere),
 }
 
-/// Another address.
+/// A redirect to another address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ResolvedElsewhere {
-    /// What is there.
+    /// The kind of the target.
     pub target: ElsewhereTarget,
-    /// The address.
+    /// The address of the target.
     pub redirect: String,
 }
 
-/// What is at another address.
+/// The kind of a redirect target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ElsewhereTarget {
-    /// The application.
+    /// The web application.
     Application,
     /// Published content.
     Content,
-    /// Somebody else's, such as where visitors sign in.
+    /// A third-party address, for example a sign-in page.
     External,
 }
 
-/// Content of a published site, and what it is read with.
+/// Content of a published site, with the token to read it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ResolvedContent {
-    /// The organization.
     pub organization: OrgId,
-    /// The site.
     pub site: SiteId,
-    /// The section of the site.
+    /// The section of the site, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site_section: Option<SectionId>,
-    /// The space on the site.
+    /// The entry of the space on the site.
     pub site_space: SiteSpaceId,
-    /// The space.
     pub space: SpaceId,
-    /// The path of the page in the space, with a slash before it.
+    /// The path of the page within the space, with a leading slash.
     pub pathname: String,
-    /// The path of the space in the address, with a slash before and behind it.
+    /// The path of the space in the address, with a leading and a trailing slash.
     pub base_path: String,
-    /// The path of the site in the address, with a slash before and behind it.
+    /// The path of the site in the address, with a leading and a trailing slash.
     pub site_base_path: String,
-    /// What the content is read with, as a bearer token: a JSON Web Token that is good for a while.
+    /// The bearer token for reading the content: a JSON Web Token of limited lifetime.
     pub api_token: String,
-    /// The key of the share link that the address leads through.
+    /// The key of the share link in the address, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_key: Option<String>,
-    /// Whether the whole address is understood: no longer one leads to another section or space.
+    /// `true` if no longer address with this prefix resolves to another section or space.
     pub complete: bool,
-    /// Equal for visitors who see the same: a key for caches. Absent where all do.
+    /// A cache key that is equal for all visitors who see the same content; absent if all visitors do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_id: Option<String>,
-    /// The address that the page has besides others.
+    /// The canonical address of the page.
     pub canonical_url: String,
 }

@@ -1,4 +1,4 @@
-//! How visitors of a site prove who they are.
+//! Authentication of site visitors.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -14,38 +14,37 @@ constants! {
 /// Name of an integration.
 pub type IntegrationName = BoundedText<1, 64>;
 
-/// Who signs the tokens of visitors.
+/// The signer of visitor tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum VisitorAuthBackend {
-    /// A program of the site's owner.
+    /// A service of the site's owner.
     #[default]
     Custom,
     /// An integration.
     Integration,
 }
 
-/// How visitors of a site prove who they are: for those who manage the site.
+/// The authentication of site visitors, as returned to managers of the site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PublishingAuth {
     /// Always `publishing-auth`.
     pub object: PublishingAuthObject,
-    /// Who signs.
     pub backend: VisitorAuthBackend,
-    /// The signing key: the bytes of this text are the key of HS256.
+    /// The signing key. HS256 uses the bytes of this string as the key.
     pub private_key: String,
-    /// Where visitors without a valid token are sent.
+    /// The redirect target for visitors without a valid token.
     #[serde(rename = "fallbackURL", default, skip_serializing_if = "Option::is_none")]
     pub fallback_url: Option<Url>,
-    /// The integration that signs.
+    /// The integration that signs tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<IntegrationName>,
 }
 
-/// A change of how visitors prove who they are; what is left out stays.
+/// A partial update of visitor authentication. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
@@ -54,14 +53,13 @@ pub struct PublishingAuth {
 ])))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdatePublishingAuth {
-    /// Who signs.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub backend: Option<VisitorAuthBackend>,
-    /// Where visitors without a valid token are sent; `null` for nowhere.
+    /// The redirect target for visitors without a valid token; `null` disables the redirect.
     #[serde(rename = "fallbackURL", default)]
     pub fallback_url: Patch<Url>,
-    /// The integration that signs, where one does; `null` for none.
+    /// The integration that signs tokens; `null` removes it.
     #[serde(default)]
     pub integration: Patch<IntegrationName>,
 }

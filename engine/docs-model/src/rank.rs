@@ -1,4 +1,4 @@
-//! Ranks: the order of siblings, written so that there is always room between two of them.
+//! Ranks: sort keys of siblings that leave room for insertion between any two.
 
 use std::fmt;
 
@@ -6,41 +6,41 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Timestamp;
 
-/// Longest rank; when no shorter one fits, the siblings are spread anew.
+/// Maximum length of a rank in characters. If a longer rank were needed, all siblings get new ranks.
 pub const MAX_RANK: usize = 64;
 
 const RANK_DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// Digits of the counting part: enough for millions of additions at the end.
+/// Digits of the counting part, sufficient for millions of appended siblings.
 const HEAD_DIGITS: usize = 4;
-/// Digits of a time in milliseconds: enough until the year 8900.
+/// Digits of a time in milliseconds, sufficient until the year 8900.
 const TIME_DIGITS: usize = 8;
-/// Where counting starts: in the middle, so that both ends have room.
+/// Start of the counting part, in the middle of its range to leave room at both ends.
 const FIRST_HEAD: u64 = 31 * 62 * 62 * 62;
 
-/// The place of a page among its siblings. Ranks compare as bytes; pages of equal rank are ordered by id.
+/// The position of a page among its siblings. Ranks compare as bytes; pages of equal rank are ordered by id.
 ///
-/// A rank is a fraction written in base 62 that does not end in the lowest digit, so there is one between any two.
-/// Adding at the end counts in the first four digits and keeps ranks short.
+/// A rank is a base-62 fraction that does not end in the lowest digit, so another rank exists between any two.
+/// Appending increments the first four digits, which keeps ranks short.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Rank(Box<str>);
 
 impl Rank {
-    /// The rank as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The rank of the sibling at a position when all are new: short, ascending, with room everywhere.
+    /// Returns the rank at a position if all siblings are new. The ranks are short, ascending and evenly spaced.
     #[must_use]
     pub fn nth(position: usize) -> Self {
-        // One of 62 numbers ends in the lowest digit and is left out.
+        // One of 62 numbers ends in the lowest digit and is skipped.
         let position = position as u64;
         Self::counted(FIRST_HEAD + position / 61 * 62 + position % 61 + 1)
             .unwrap_or_else(|| Self(format!("zzzz{position:020}V").into()))
     }
 
-    /// The rank of a sibling that is added at a time: behind all that were added before, without a look at them.
+    /// Returns the rank of a sibling created at a time. It sorts after all siblings created earlier, without reading
+    /// them.
     #[must_use]
     pub fn at_time(at: Timestamp) -> Self {
         let mut rest = u64::try_from(at.time().timestamp_millis()).unwrap_or_default();
@@ -49,13 +49,13 @@ impl Rank {
             *digit = RANK_DIGITS[(rest % 62) as usize];
             rest /= 62;
         }
-        // The last digit is there because no rank ends in the lowest one.
+        // The constant last digit ensures that the rank does not end in the lowest digit.
         let digits: String = digits.iter().map(|b| char::from(*b)).chain(['V']).collect();
         Self(digits.into())
     }
 
-    /// A rank between two others; `None` when the bounds leave no room or the rank would be longer than
-    /// [`MAX_RANK`]: then the siblings need to be spread anew, by [`Rank::nth`] or [`Rank::arrange`].
+    /// Returns a rank between two others. Returns `None` if there is no room or the rank would exceed [`MAX_RANK`]; the
+    /// siblings then need new ranks from [`Rank::nth`] or [`Rank::arrange`].
     #[must_use]
     pub fn between(low: Option<&Self>, high: Option<&Self>) -> Option<Self> {
         let rank = match (low, high) {
@@ -70,9 +70,9 @@ impl Rank {
         fits.then_some(rank)
     }
 
-    /// Ranks for siblings in this order that keep as many of the ranks they had as possible.
+    /// Assigns ranks to siblings in this order, keeping as many of the previous ranks as possible.
     ///
-    /// The longest ascending run of old ranks stays, so that an import that changed little moves little.
+    /// The longest ascending run of previous ranks is kept, so that an import with few changes moves few pages.
     #[must_use]
     pub fn arrange(previous: &[Option<Self>]) -> Vec<Self> {
         let kept = longest_ascending(previous);
@@ -95,7 +95,7 @@ impl Rank {
         ranks
     }
 
-    /// The next or previous number of the counting part; `None` at its ends.
+    /// Returns the rank whose counting part is higher or lower by `by`; `None` at the end of the range.
     fn step(&self, by: i64) -> Option<Self> {
         let mut number: u64 = 0;
         for position in 0..HEAD_DIGITS {
@@ -123,7 +123,7 @@ impl Rank {
     }
 }
 
-/// The text is not a rank.
+/// The error of parsing text that is not a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not a rank: letters and digits are needed, the last of them not 0")]
 pub struct NotARank;
@@ -160,7 +160,7 @@ fn value(digit: u8) -> usize {
     RANK_DIGITS.iter().position(|d| *d == digit).unwrap_or(0)
 }
 
-/// A fraction strictly between `low` and `high`, which must be in order.
+/// Returns a fraction strictly between `low` and `high`. Requires `low < high`.
 fn middle(low: &str, high: Option<&str>) -> Box<str> {
     let (low, mut high) = (low.as_bytes(), high.map(str::as_bytes));
     let mut out = String::new();
@@ -177,18 +177,18 @@ fn middle(low: &str, high: Option<&str>) -> Box<str> {
         }
         out.push(char::from(RANK_DIGITS[l]));
         if h > l {
-            // One digit apart: anything above the rest of `low` will do.
+            // The digits differ by one: any continuation above the rest of `low` fits.
             high = None;
         }
         position += 1;
         if position > 4 * MAX_RANK {
-            // Only bounds out of order come here; the caller compares the result with them.
+            // Reached only if the bounds are out of order; the caller compares the result with them.
             return out.into();
         }
     }
 }
 
-/// The positions of a longest strictly ascending selection of the ranks that are there.
+/// Returns the positions of a longest strictly ascending subsequence of the ranks present.
 fn longest_ascending(ranks: &[Option<Rank>]) -> Vec<usize> {
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; ranks.len()];

@@ -1,13 +1,13 @@
-//! Text without the credentials that addresses in it carry.
+//! Removal of credentials from addresses in text.
 
 use std::borrow::Cow;
 
-/// What stands where credentials were.
+/// The replacement of credentials.
 const REDACTED: &str = "…";
 
-/// Text in which no address shows its credentials: what stands between `://` and the `@` before the host is replaced.
+/// Replaces the credentials of all addresses in a text: everything between `://` and the `@` before the host.
 ///
-/// For sentences that quote what was asked for or what a host answered, before they are shown or kept.
+/// Applied to messages that quote a request or the response of a remote host, before they are returned or stored.
 ///
 /// ```
 /// use docs_model::redacted;
@@ -41,7 +41,7 @@ pub fn redacted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Tells whether a character cannot be part of the authority of an address, where its credentials and its host stand.
+/// Returns `true` for a character that ends the authority of an address, the part with credentials and host.
 fn ends_authority(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\' | '?' | '#' | '"' | '<' | '>' | '`')
 }

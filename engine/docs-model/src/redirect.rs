@@ -1,4 +1,4 @@
-//! Redirects of sites: from a path that was to what is there now.
+//! Redirects of sites from a path to a section, a space or a page.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use super::{
 };
 
 formed_text! {
-    /// Where a redirect of a site begins: a path without a slash at its end.
+    /// The source path of a redirect, without a trailing slash.
     RedirectSource(2, 512, is_source,
         "a path like /old/page: segments of letters, digits, `-`, `.`, `_`, `~` and %-escapes, without a slash at the end",
         { "pattern": r"^\/(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+(?:\/(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+)*$" }),
@@ -26,40 +26,38 @@ constants! {
 pub struct SiteRedirect {
     /// Always `site-redirect`.
     pub object: SiteRedirectObject,
-    /// The id.
     pub id: RedirectId,
-    /// The path on the site that it begins at; unique on the site, whatever the case.
+    /// The source path on the site, unique regardless of case.
     pub source: RedirectSource,
-    /// Where it leads.
     pub destination: RedirectDestination,
 }
 
-/// Where a redirect leads.
+/// The destination of a redirect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum RedirectDestination {
     /// A section of the site.
     SiteSection {
-        /// The section.
+        /// The id of the section.
         site_section_id: SectionId,
     },
     /// A space on the site.
     SiteSpace {
-        /// The space on the site.
+        /// The id of the space's entry on the site.
         site_space_id: SiteSpaceId,
     },
     /// A page of a space on the site.
     SitePage {
-        /// The space on the site.
+        /// The id of the space's entry on the site.
         site_space_id: SiteSpaceId,
-        /// The page.
+        /// The id of the page.
         page_id: PageId,
     },
 }
 
 impl RedirectDestination {
-    /// The id of the section or the site space that it is, or that the page is a page of.
+    /// Returns the id of the section or site space that contains the destination.
     #[must_use]
     pub fn part(&self) -> &str {
         match self {
@@ -71,42 +69,39 @@ impl RedirectDestination {
     }
 }
 
-/// A redirect to create.
+/// A new redirect.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateSiteRedirect {
-    /// The path on the site that it begins at.
+    /// The source path on the site.
     pub source: RedirectSource,
-    /// Where it leads.
     pub destination: RedirectDestination,
 }
 
-/// A change of a redirect; what is left out stays.
+/// A partial update of a redirect. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateSiteRedirect {
-    /// The path on the site that it begins at.
+    /// The source path on the site.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub source: Option<RedirectSource>,
-    /// Where it leads.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub destination: Option<RedirectDestination>,
 }
 
-/// The redirect of a path, and where it leads.
+/// A redirect with its resolved target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ResolvedRedirect {
-    /// The redirect.
     pub redirect: SiteRedirect,
-    /// The address that it leads to.
+    /// The address of the destination.
     pub target: String,
 }
 
 impl RedirectSource {
-    /// The path as paths are compared: in lower case, without escapes of what needs none.
+    /// Returns the normalized path for comparison: in lower case, with unnecessary escapes decoded.
     #[must_use]
     pub fn normal(&self) -> String {
         let text = self.as_str();
@@ -114,7 +109,7 @@ impl RedirectSource {
         let mut rest = text;
         while let Some(at) = rest.find('%') {
             out.push_str(&rest[..at]);
-            // Two digits follow: the form says so.
+            // The form guarantees two digits.
             let (escape, behind) = rest[at..].split_at((at + 3).min(rest.len()) - at);
             match u8::from_str_radix(&escape[1..], 16) {
                 Ok(byte) if is_unreserved(byte) => out.push(char::from(byte)),
@@ -131,7 +126,7 @@ const fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// Tells whether text is a path with segments that are not empty.
+/// Returns `true` for a path whose segments are valid and not empty.
 fn is_source(text: &str) -> bool {
     let segment = |segment: &str| {
         let mut bytes = segment.bytes();

@@ -1,4 +1,4 @@
-//! Reviews of change requests, and the people who take part in one.
+//! Reviews of change requests, reviewers and contributors.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -17,14 +17,14 @@ constants! {
     ReviewerKind = "user",
 }
 
-/// What a reviewer thinks of a change request.
+/// The verdict of a review.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewStatus {
-    /// It can be merged.
+    /// The change request can be merged.
     Approved,
-    /// Something has to change before.
+    /// Changes are required before the merge.
     ChangesRequested,
 }
 
@@ -35,25 +35,23 @@ pub enum ReviewStatus {
 pub struct Review {
     /// Always `change-request-review`.
     pub object: ReviewObject,
-    /// The id.
     pub id: ReviewId,
-    /// The revision that was reviewed.
+    /// The reviewed revision.
     pub revision: RevisionId,
-    /// Who reviewed it.
     pub reviewer: User,
-    /// Who had asked for it.
+    /// The user who requested the review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested_by: Option<User>,
-    /// What the reviewer thinks.
+    /// The verdict.
     pub status: ReviewStatus,
-    /// The request has content that was not reviewed.
+    /// `true` if the change request has content that was not reviewed.
     pub outdated: bool,
-    /// What the reviewer said, until that comment is deleted.
+    /// The comment of the reviewer, unless it was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<Comment>,
-    /// When it was submitted.
+    /// Time of submission.
     pub created_at: Timestamp,
-    /// The same: a review is not changed, a new one is submitted.
+    /// Equal to `createdAt`, because reviews are immutable.
     pub updated_at: Timestamp,
 }
 
@@ -61,69 +59,67 @@ pub struct Review {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SubmitReview {
-    /// What the reviewer thinks.
+    /// The verdict.
     pub status: ReviewStatus,
-    /// What the reviewer has to say: it becomes a comment of the change request.
+    /// The comment of the reviewer, which is added to the comments of the change request.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub comment: Option<CommentInput>,
 }
 
-/// Somebody who was asked to review a change request, and has not yet.
+/// A user whose review was requested and is pending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RequestedReviewer {
     /// Always `change-request-requested-reviewer`.
     pub object: RequestedReviewerObject,
-    /// The revision that was active when they were asked.
+    /// The revision that was current when the review was requested.
     pub revision: RevisionId,
-    /// Who asked.
+    /// The user who requested the review.
     pub requested_by: User,
-    /// When.
     pub created_at: Timestamp,
     /// Always `user`.
     pub kind: ReviewerKind,
-    /// Who was asked.
+    /// The requested reviewer.
     pub user: User,
 }
 
-/// Whom to ask for a review.
+/// A request for reviews.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RequestReviewers {
-    /// The ids of the members, who may see the space.
+    /// The ids of members who can see the space.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = RequestReviewers::MAX_USERS)))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub users: Vec<String>,
-    /// The subject of the change request from now on.
+    /// A new subject for the change request.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub subject: Option<Subject>,
 }
 
 impl RequestReviewers {
-    /// Most members.
+    /// Maximum number of members in a request.
     pub const MAX_USERS: usize = 50;
 }
 
-/// The people who were asked.
+/// The requested reviewers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RequestedReviewers {
-    /// Each of them once, in the order of the request.
+    /// Each reviewer once, in the order of the request.
     pub users: Vec<RequestedReviewer>,
 }
 
-/// Somebody who changed a change request.
+/// A user who changed a change request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Contributor {
-    /// When they last did.
+    /// Time of the user's last change.
     pub updated_at: Timestamp,
-    /// How often they did; creating it counts.
+    /// The number of the user's changes; creating the request counts.
     pub count: u64,
-    /// Who.
     pub user: User,
 }

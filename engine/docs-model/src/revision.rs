@@ -1,4 +1,4 @@
-//! Revisions as they are read, and what they hold besides pages.
+//! Revisions as the API returns them, with files and reusable contents.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -14,28 +14,28 @@ constants! {
     RevisionObject = "revision",
 }
 
-/// How a revision came to be; a merge tells of which request, a rollback to which revision.
+/// The origin of a revision. A merge contains its change request, a rollback the restored revision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum RevisionType {
-    /// Edits of content, an import among them.
+    /// Edits of content, including imports.
     Edits,
-    /// A change request was merged.
+    /// A merge of a change request.
     #[serde(rename_all = "camelCase")]
     Merge {
-        /// The request.
+        /// The merged change request.
         merged_from: Box<ChangeRequest>,
     },
-    /// The space went back to an earlier revision.
+    /// A rollback of the space to an earlier revision.
     #[serde(rename_all = "camelCase")]
     Rollback {
-        /// The revision whose content it has.
+        /// The earlier revision whose content was restored.
         restored_from: RevisionId,
     },
-    /// A change request was brought up to date.
+    /// An update of a change request from its space.
     Update,
-    /// Made by computation.
+    /// A computation of content.
     Computed,
 }
 
@@ -46,55 +46,47 @@ pub enum RevisionType {
 pub struct Revision {
     /// Always `revision`.
     pub object: RevisionObject,
-    /// The revision's id.
     pub id: RevisionId,
-    /// The revisions it was made from.
+    /// The revisions that this revision is based on.
     pub parents: Vec<RevisionId>,
-    /// How it came to be.
+    /// The origin of the revision.
     #[serde(flatten)]
     pub kind: RevisionType,
-    /// The tree of pages, without their content.
+    /// The tree of pages, without content.
     pub pages: Vec<RevisionPage>,
-    /// The files.
     pub files: Vec<RevisionFile>,
-    /// The reusable contents.
     pub reusable_contents: Vec<ReusableContent>,
     /// The variables of the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variables: Option<Variables>,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// The commit it came from.
+    /// The Git commit that the revision was imported from or exported to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitCommit>,
-    /// Addresses of the revision.
     pub urls: RevisionUrls,
 }
 
-/// A revision in the history of its space: who made it, when and how, without its content.
+/// A revision in the history of its space, without content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RevisionSummary {
     /// Always `revision`.
     pub object: RevisionObject,
-    /// The revision's id.
     pub id: RevisionId,
-    /// Its number in the history of the space: 1, 2, 3 …
+    /// Sequential number in the history of the space, from 1.
     pub number: u64,
-    /// The revisions it was made from, that of the space first.
+    /// The revisions that this revision is based on, the previous revision of the space first.
     pub parents: Vec<RevisionId>,
-    /// How it came to be.
+    /// The origin of the revision.
     #[serde(flatten)]
     pub kind: RevisionType,
-    /// Who made it.
+    /// The author of the revision.
     pub created_by: User,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// The commit it came from, with its message.
+    /// The Git commit that the revision was imported from or exported to, with its message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitCommit>,
-    /// Addresses of the revision.
     pub urls: RevisionSummaryUrls,
 }
 
@@ -104,7 +96,7 @@ pub struct RevisionSummary {
 pub struct RevisionSummaryUrls {
     /// The revision in this API, with its content.
     pub location: String,
-    /// The revision for people.
+    /// The revision in the web application.
     pub app: String,
 }
 
@@ -112,12 +104,12 @@ pub struct RevisionSummaryUrls {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RevisionUrls {
-    /// The revision for people.
+    /// The revision in the web application.
     pub app: String,
-    /// Where it is published.
+    /// The published address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
-    /// Where it is published to everybody.
+    /// The published address, if it is public.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public: Option<String>,
 }
@@ -127,21 +119,18 @@ pub struct RevisionUrls {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RevisionFile {
-    /// The file's id.
     pub id: FileId,
-    /// Its name.
     pub name: String,
-    /// Its media type.
     pub content_type: String,
-    /// Where its bytes are.
+    /// Download address of the file.
     #[serde(rename = "downloadURL")]
     pub download_url: String,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// The size of the picture, where it is one.
+    /// The dimensions, if the file is an image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Dimensions>,
-    /// The file of the repository it came from.
+    /// The repository file of an imported file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,
 }
@@ -151,20 +140,18 @@ pub struct RevisionFile {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReusableContent {
-    /// The id.
     pub id: ReusableId,
-    /// Its title.
     pub title: String,
-    /// Names its content; absent when it is empty.
+    /// The id of its document; absent if it is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
-    /// What it is computed from, when it is.
+    /// The source of generated content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed: Option<serde_json::Value>,
-    /// Seeds the ids of what is computed.
+    /// The seed of the ids of generated content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed_seed: Option<String>,
-    /// The file it came from.
+    /// The repository file of imported content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,
 }

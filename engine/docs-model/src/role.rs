@@ -1,4 +1,4 @@
-//! What people may do.
+//! Roles and default access levels.
 
 use std::{fmt, str::FromStr};
 
@@ -6,12 +6,11 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Declares the roles, from the least one on, with their names on the wire: everything that lists roles is made of
-/// this.
+/// Declares the roles in ascending order with their names on the wire, as the single list of roles.
 macro_rules! roles {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// What a member may do; each role includes the ones before it. `None` where a role is optional
-        /// stands for a guest.
+        /// The role of a member. Each role includes the permissions of the roles before it. An absent optional role is
+        /// a guest.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         pub enum Role {
@@ -23,10 +22,10 @@ macro_rules! roles {
         }
 
         impl Role {
-            /// All roles, each behind those that it includes.
+            /// All roles in ascending order.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The name on the wire.
+            /// Returns the value used on the wire.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -38,9 +37,9 @@ macro_rules! roles {
 }
 
 roles! {
-    /// Sees content.
+    /// Views content.
     Read = "read",
-    /// Takes part in discussions.
+    /// Participates in discussions.
     Comment = "comment",
     /// Edits live content and change requests.
     Edit = "edit",
@@ -48,12 +47,12 @@ roles! {
     Review = "review",
     /// Creates content.
     Create = "create",
-    /// Administrates content and organization.
+    /// Administers content and organization.
     Admin = "admin",
 }
 
 impl Role {
-    /// Tells whether who has this role may do all that another one allows.
+    /// Returns `true` if this role includes all permissions of the other.
     ///
     /// ```
     /// use docs_model::Role;
@@ -72,7 +71,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// No role has this name.
+/// The error of parsing an unknown role name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("no role has this name")]
 pub struct NotARole;
@@ -84,16 +83,16 @@ impl FromStr for Role {
     }
 }
 
-/// The level that content gives those it is not granted to by name.
+/// The access level of members who have no explicit role on content.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DefaultLevel {
-    /// What the parent gives: the collection, else the organization role.
+    /// The level of the parent collection, or else the organization role.
     #[default]
     Inherit,
-    /// Nobody but administrators and the creator.
+    /// No access, except for administrators and the creator.
     Nobody,
-    /// This role, for everybody in the organization but administrators.
+    /// This role for all members of the organization except administrators.
     #[serde(untagged)]
     Role(Role),
 }

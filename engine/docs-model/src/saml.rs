@@ -26,14 +26,14 @@ constants! {
 /// Label of a SAML provider.
 pub type SamlLabel = BoundedText<1, 30>;
 
-/// Whether people can sign in through a SAML provider.
+/// The state of a SAML provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SamlProviderStatus {
-    /// Its address, its entity id and its certificate are known.
+    /// Sign-in is possible: address, entity id and certificate are set.
     Active,
-    /// Something of that is still missing.
+    /// Address, entity id or certificate is missing.
     Pending,
 }
 
@@ -44,43 +44,39 @@ pub enum SamlProviderStatus {
 pub struct SamlProvider {
     /// Always `saml-provider`.
     pub object: SamlProviderObject,
-    /// The id.
     pub id: SamlProviderId,
-    /// The label that members see.
+    /// The label shown to members.
     pub label: SamlLabel,
-    /// Where members sign in; empty while it is not known.
+    /// The sign-in address of the provider; empty if not set.
     #[serde(rename = "ssoURL")]
     pub sso_url: String,
-    /// The provider's entity id; empty while it is not known.
+    /// The entity id of the provider; empty if not set.
     #[serde(rename = "entityID")]
     pub entity_id: String,
-    /// The certificate that the provider signs with; empty while it is not known.
+    /// The signing certificate of the provider; empty if not set.
     pub certificate: String,
-    /// The team that those who join through the provider come into.
+    /// The team that new members from the provider join.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_team: Option<Team>,
-    /// The role of those who join through the provider; `null` for guest.
+    /// The role of new members from the provider; `null` for guest.
     pub default_role: Option<Role>,
-    /// People may begin at the provider, without being sent there from here.
+    /// `true` if sign-in can start at the provider instead of at this service.
     pub idp_initiated: bool,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// Whether people can sign in through it.
     pub status: SamlProviderStatus,
-    /// What the provider has to know of this service.
+    /// The values to configure at the provider.
     pub service: SamlService,
-    /// Addresses of the provider.
     pub urls: SamlProviderUrls,
 }
 
-/// What a SAML provider has to know of this service.
+/// The values of this service to configure at a SAML provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SamlService {
-    /// Where the provider sends its assertions.
+    /// The address that the provider sends assertions to.
     #[serde(rename = "acsURL")]
     pub acs_url: String,
-    /// Where signing in begins.
+    /// The start address of the sign-in.
     #[serde(rename = "startURL")]
     pub start_url: String,
     /// The entity id of this service.
@@ -88,7 +84,6 @@ pub struct SamlService {
     pub entity_id: String,
 }
 
-/// Addresses of a SAML provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SamlProviderUrls {
@@ -96,93 +91,94 @@ pub struct SamlProviderUrls {
     pub location: String,
 }
 
-/// What a new SAML provider is made of.
+/// A new SAML provider.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateSamlProvider {
-    /// What it is called.
+    /// The label shown to members.
     pub label: SamlLabel,
-    /// The name that the provider has for itself; empty when it is not known yet.
+    /// The entity id of the provider; empty if not known yet.
     #[serde(default, rename = "entityID", deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub entity_id: Option<OrEmpty<SamlEntityId>>,
-    /// The certificate that its answers are signed with; empty when it is not known yet.
+    /// The signing certificate of the provider; empty if not known yet.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub certificate: Option<OrEmpty<Certificate>>,
-    /// Where members sign in; empty when it is not known yet.
+    /// The sign-in address of the provider; empty if not known yet.
     #[serde(default, rename = "ssoURL", deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub sso_url: Option<OrEmpty<Url>>,
-    /// A team of the organization.
+    /// The id of the team that new members join.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_team: Option<String>,
-    /// A role, or `null` for guest, which is also what holds when absent.
+    /// The role of new members; `null`, the default, for guest.
     #[serde(default)]
     pub default_role: Option<Role>,
-    /// Let people begin at the provider, without being sent there from here; not when absent. Then nothing tells
-    /// whether the browser that brings an answer is that of the one who signed in.
+    /// `true` allows sign-in to start at the provider; `false` by default. The service then cannot verify that the
+    /// browser that delivers the assertion belongs to the user who signed in.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub idp_initiated: Option<bool>,
 }
 
-/// A change of a SAML provider; what is left out stays.
+/// A partial update of a SAML provider. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSamlProvider {
-    /// What it is called.
+    /// The label shown to members.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub label: Option<SamlLabel>,
-    /// The name that the provider has for itself; empty or `null` to remove it.
+    /// The entity id of the provider; empty or `null` removes it.
     #[serde(default, rename = "entityID")]
     pub entity_id: Patch<OrEmpty<SamlEntityId>>,
-    /// The certificate that its answers are signed with; empty or `null` to remove it.
+    /// The signing certificate of the provider; empty or `null` removes it.
     #[serde(default)]
     pub certificate: Patch<OrEmpty<Certificate>>,
-    /// Where members sign in; empty or `null` to remove it.
+    /// The sign-in address of the provider; empty or `null` removes it.
     #[serde(default, rename = "ssoURL")]
     pub sso_url: Patch<OrEmpty<Url>>,
-    /// A team of the organization, or `null` for none.
+    /// The id of the team that new members join; `null` removes it.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_team: Patch<String>,
-    /// A role, or `null` for guest.
+    /// The role of new members, or `null` for guest.
     #[serde(default)]
     pub default_role: Patch<Role>,
-    /// Let people begin at the provider, without being sent there from here.
+    /// `true` allows sign-in to start at the provider.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub idp_initiated: Option<bool>,
 }
 
-/// A way to sign in to an organization.
+/// A sign-in option of an organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SsoLogin {
-    /// The id of the provider.
+    /// The id of the SAML provider.
     pub id: SamlProviderId,
-    /// Its label.
+    /// The label of the provider.
     pub label: SamlLabel,
-    /// Where signing in begins.
+    /// The start address of the sign-in.
     #[serde(rename = "startURL")]
     pub start_url: String,
 }
 
-/// The ways to sign in to an organization.
+/// The sign-in options of an organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SsoLogins {
-    /// Each provider that is active.
+    /// The active SAML providers.
     pub items: Vec<SsoLogin>,
 }
 
-/// Text of a form, or empty text, which stands for none: what is not known is shown as empty, and can be sent back.
+/// A string of a certain form, or the empty string for a missing value. Missing values are returned as empty strings,
+/// and responses can be sent back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrEmpty<T>(pub Option<T>);
 
@@ -209,7 +205,7 @@ impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
         let mut schema = T::json_schema(generator);
         if let Some(schema) = schema.as_object_mut() {
             schema.remove("minLength");
-            // Of what has a form, the pattern says the form, and that it may be missing.
+            // A pattern covers both the form and the empty string, so `format` is removed.
             if let Some(serde_json::Value::String(pattern)) = schema.get_mut("pattern") {
                 *pattern = format!("^$|{pattern}");
                 schema.remove("format");
@@ -219,14 +215,13 @@ impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
     }
 }
 
-/// Tells whether text may be the name that a provider has for itself: usually an address, of which nothing is made
-/// here.
+/// Returns `true` if the text is a valid entity id. It is usually an address, but is only compared.
 fn is_entity_id(text: &str) -> bool {
     text.trim() == text && !text.contains(char::is_control)
 }
 
-/// Tells whether text is one certificate, as far as its outer form goes: PEM or plain base64 of one DER sequence that
-/// begins with another.
+/// Returns `true` if the text has the outer form of a single certificate: PEM or plain base64 of one DER sequence that
+/// begins with another sequence.
 fn is_certificate(text: &str) -> bool {
     let text = text.trim();
     let body = match text.strip_prefix("-----BEGIN CERTIFICATE-----") {
@@ -243,13 +238,13 @@ fn is_certificate(text: &str) -> bool {
     })
 }
 
-/// The content of a DER sequence at the beginning of bytes, and what follows it.
+/// Splits bytes into the content of the DER sequence at their start and the remaining bytes.
 fn der_sequence(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     let (&first, rest) = rest.split_first()?;
     let (length, rest) = match first {
         0..=0x7f => (usize::from(first), rest),
-        // At most 10,000 characters of base64: two bytes tell any length.
+        // A certificate has at most 10,000 base64 characters, so two length bytes suffice.
         0x81 | 0x82 => {
             let (length, rest) = rest.split_at_checked(usize::from(first - 0x80))?;
             (length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)), rest)

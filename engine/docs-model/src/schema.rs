@@ -1,22 +1,22 @@
-//! What the schemas of requests say of several fields at once, and of fields that refuse `null`.
+//! JSON Schema helpers for rules that span several fields, and for fields that reject `null`.
 //!
-//! All of it can be said in OpenAPI 3.0 too, which knows no `if`, no type `null` and no list of types.
+//! The helpers use only constructs of OpenAPI 3.0, which lacks `if`, the type `null` and lists of types.
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
-/// The pattern of a text that says something: not white space alone.
+/// The pattern of a string that is not blank.
 pub const NOT_BLANK: &str = r"^[^\u0000]*[^\s\u0000][^\u0000]*$";
 
-/// The pattern of the name of a file: no folder, no control characters, nothing that changes the direction of text, and
-/// not dots and white space alone.
+/// The pattern of a file name: no folder, no control characters, no bidirectional formatting characters, and not only
+/// dots and white space.
 pub const FILE_NAME: &str = concat!(
     r"^[^/\\\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]*",
     r"[^/\\.\s\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]",
     r"[^/\\\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]*$",
 );
 
-/// Takes `null` out of the schema of a field that may be left out but not be `null`.
+/// Removes `null` from the schema of a field that may be omitted but not `null`.
 ///
 /// ```
 /// # use serde_json::json;
@@ -29,7 +29,7 @@ pub fn not_null(schema: &mut Schema) {
     retain(object, "type", |kind| kind != "null");
     retain(object, "enum", |value| !value.is_null());
     retain(object, "anyOf", |part| part.get("type").is_none_or(|kind| kind != "null"));
-    // What is left of `T or null` is `T`.
+    // `T or null` without `null` is `T`.
     if let Some(kind) = only(object, "type") {
         object.insert("type".to_owned(), kind);
     }
@@ -41,7 +41,7 @@ pub fn not_null(schema: &mut Schema) {
     }
 }
 
-/// Says that a text, or each of a list of texts, is an id: whatever is written otherwise, nothing has.
+/// Restricts a string, or each string of a list, to the pattern of ids. No resource has an id of another form.
 ///
 /// ```
 /// # use serde_json::json;
@@ -53,12 +53,12 @@ pub fn id(schema: &mut Schema) {
     of_texts(schema, &("pattern", crate::id::ID_PATTERN.into()));
 }
 
-/// Says that a text, or each of a list of texts, has at least one character.
+/// Requires a string, or each string of a list, to have at least one character.
 pub fn something(schema: &mut Schema) {
     of_texts(schema, &("minLength", 1.into()));
 }
 
-/// Says something of a text, or of each of a list of texts.
+/// Adds a keyword to the schema of a string, or of each string of a list.
 fn of_texts(schema: &mut Schema, rule: &(&str, Value)) {
     let Some(object) = schema.as_object_mut() else { return };
     let texts = match object.contains_key("items") {
@@ -76,7 +76,7 @@ fn retain(object: &mut Map<String, Value>, key: &str, keep: fn(&Value) -> bool) 
     }
 }
 
-/// The one part of a list that has one.
+/// Returns the element of a list with exactly one element.
 fn only(object: &Map<String, Value>, key: &str) -> Option<Value> {
     match object.get(key)?.as_array()?.as_slice() {
         [part] => Some(part.clone()),
@@ -84,8 +84,8 @@ fn only(object: &Map<String, Value>, key: &str) -> Option<Value> {
     }
 }
 
-/// Each of these fields, with its type: there, and not `null`. As `oneOf`, exactly one of them is; as `anyOf`, at least
-/// one.
+/// Returns one schema per field that requires the field with its type, which excludes `null`. Used as `oneOf` it
+/// requires exactly one of the fields, as `anyOf` at least one.
 pub(crate) fn given(fields: &[(&str, &str)]) -> Value {
     let given = |(name, kind): &(&str, &str)| {
         let properties: Map<String, Value> =
@@ -95,13 +95,14 @@ pub(crate) fn given(fields: &[(&str, &str)]) -> Value {
     fields.iter().map(given).collect()
 }
 
-/// This field is not there.
+/// Returns a schema that forbids a field.
 pub(crate) fn absent(name: &str) -> Value {
-    // OpenAPI 3.0 has `not`, the registry that the document is made from has none: both forms fit where it is there.
+    // The OpenAPI registry does not support the keyword `not`. If the field is present, both alternatives match and
+    // `oneOf` fails.
     json!({ "oneOf": [{ "type": "object" }, { "required": [name] }] })
 }
 
-/// For `anyOf`: of two fields that take `null`, at most one is there and not `null`.
+/// Returns an `anyOf` that permits at most one of two nullable fields to be present and not `null`.
 pub(crate) fn not_both(one: &str, other: &str) -> Value {
     let without = |name: &str| json!({ "properties": { (name): { "type": "null" } } });
     json!([without(one), without(other)])

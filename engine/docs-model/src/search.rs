@@ -1,4 +1,4 @@
-//! Search: what is asked, and what is found.
+//! Search requests and results.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -6,57 +6,51 @@ use serde::{Deserialize, Serialize};
 
 use super::{BoundedText, PageId, PageUrls, SpaceId, SpaceTitle};
 
-/// What is searched for.
+/// The text of a search query.
 pub type SearchText = BoundedText<1, 512>;
 
-/// A page that was found.
+/// A page that matches a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SearchPageResult {
-    /// The page.
     pub id: PageId,
-    /// Its title.
     pub title: String,
-    /// Its path in its space.
+    /// The path within its space.
     pub path: String,
-    /// The sections that say what was searched for, the best first; absent when only the title or the description does,
-    /// and for a moment after the text was edited.
+    /// The matching sections, best match first. Absent if only the title or the description matches, and briefly after
+    /// the text was edited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<SearchSectionResult>,
-    /// Its addresses.
     pub urls: PageUrls,
 }
 
-/// A section of a page that was found.
+/// A matching section of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SearchSectionResult {
-    /// Tells it apart from all other sections of the space.
+    /// The id, unique within the space.
     pub id: String,
-    /// Its heading; the title of the page for what stands before the first heading.
+    /// The heading; the title of the page for text before the first heading.
     pub title: String,
-    /// The path of its page in the space, with `#` and its anchor where it has one.
+    /// The path of the page within its space, followed by `#` and the anchor if there is one.
     pub path: String,
-    /// What it says around what was found.
+    /// An excerpt of the text around the match.
     pub body: String,
-    /// Its addresses.
     pub urls: PageUrls,
 }
 
-/// A space in which pages were found.
+/// A space with matching pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SearchSpaceResult {
-    /// The space.
     pub id: SpaceId,
-    /// Its title.
     pub title: SpaceTitle,
-    /// Those of its pages that are among the best of all, the best first.
+    /// The pages of the space that are among the best matches overall, best match first.
     pub pages: Vec<SearchPageResult>,
 }
 
-/// A search on a site. Where `scope` is left out, the fields beside it say the same in an older way; without any of
-/// them the whole site is searched.
+/// A search on a site. Without `scope`, the older fields `mode`, `siteSpaceId` and `siteSpaceIds` define the scope.
+/// Without any of these fields, the whole site is searched.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
@@ -72,42 +66,41 @@ pub struct SearchSpaceResult {
 ])))]
 #[serde(rename_all = "camelCase")]
 pub struct SearchSite {
-    /// What to search for.
     pub query: SearchText,
-    /// Where to search.
+    /// The scope of the search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<SiteSearchScope>,
-    /// Where to search: the older way.
+    /// The scope of the search in its older form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<SiteSearchMode>,
-    /// The site space that the visitor is on, with the mode `current`.
+    /// The site space that the visitor is on, for the mode `current`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site_space_id: Option<String>,
-    /// The site spaces to search, with the mode `specific`.
+    /// The site spaces to search, for the mode `specific`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub site_space_ids: Option<Vec<String>>,
 }
 
-/// The older way to say where to search on a site.
+/// The scope of a site search in its older form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SiteSearchMode {
-    /// On the whole site.
+    /// The whole site.
     All,
-    /// In the site space that the visitor is on.
+    /// The site space that the visitor is on.
     Current,
-    /// In the site spaces that are named.
+    /// The listed site spaces.
     Specific,
 }
 
-/// Where to search on a site.
+/// The scope of a site search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "mode", rename_all = "lowercase")]
 pub enum SiteSearchScope {
-    /// In the default site space, and in those that are named besides.
+    /// The default site space and the listed ones.
     #[serde(rename_all = "camelCase")]
     Default {
         /// Further site spaces to search.
@@ -115,7 +108,7 @@ pub enum SiteSearchScope {
         #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         included_site_spaces: Vec<String>,
     },
-    /// In the site spaces that are named.
+    /// The listed site spaces.
     #[serde(rename_all = "camelCase")]
     Specific {
         /// The site spaces to search.
@@ -123,6 +116,6 @@ pub enum SiteSearchScope {
         #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         site_space_ids: Vec<String>,
     },
-    /// On the whole site.
+    /// The whole site.
     All,
 }

@@ -1,4 +1,4 @@
-//! Sites.
+//! Sites, which publish spaces.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ constants! {
 /// Title of a site.
 pub type SiteTitle = BoundedText<2, 128>;
 
-/// What a site may do; recorded, not enforced: nobody is billed.
+/// The type of a site. It is stored but has no effect, since the platform charges nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -40,7 +40,7 @@ pub enum SiteType {
 }
 
 impl SiteType {
-    /// The type as it is written.
+    /// Returns the value used on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -54,24 +54,24 @@ impl SiteType {
     }
 }
 
-/// Who may see a site.
+/// The audience of a site.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SiteVisibility {
-    /// Anyone, and search engines.
+    /// Anyone; indexed by search engines.
     #[default]
     Public,
-    /// Anyone, not indexed.
+    /// Anyone; not indexed by search engines.
     Unlisted,
     /// Anyone with a secret in the address.
     ShareLink,
-    /// Anyone authenticated through a signed token.
+    /// Visitors authenticated by a signed token.
     VisitorAuth,
 }
 
 impl SiteVisibility {
-    /// Tells whether everybody may read it, without a secret and without signing in.
+    /// Returns `true` if the site can be read without a secret and without signing in.
     #[must_use]
     pub const fn is_for_everybody(self) -> bool {
         matches!(self, Self::Public | Self::Unlisted)
@@ -89,52 +89,51 @@ impl From<SiteVisibility> for Visibility {
     }
 }
 
-/// Whether agents may use a site.
+/// The use of a site by agents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentsContext {
-    /// They may not.
+    /// Agents may not use the site.
     #[default]
     Excluded,
-    /// They may.
+    /// Agents may use the site.
     Included,
 }
 
-/// Whether content adapts to its visitor.
+/// The setting of adaptive content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AdaptiveContent {
-    /// It does.
+    /// `true` if content adapts to its visitor.
     pub enabled: bool,
 }
 
-/// Where a site is mounted on another host.
+/// The mount point of a site on another host.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteProxy {
     /// The host and path under which visitors reach the site.
     pub origin: ProxyOrigin,
-    /// The address to forward to.
+    /// The address to which the other host forwards requests.
     pub target: String,
 }
 
-/// A capability of a site's plan. Sites are not billed, so no list holds one.
+/// A feature of a site's plan. Site plans are not charged, so lists of features are empty.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteFeature {
-    /// Its key.
     pub id: String,
-    /// The plan that has it.
+    /// The plan that includes the feature.
     pub plan: SiteType,
-    /// Kept from an earlier plan.
+    /// `true` if the feature was retained from an earlier plan.
     pub frozen: bool,
-    /// What it lets a site customize.
+    /// The customizations that the feature permits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub customizations: Vec<SiteCustomizationFeature>,
 }
 
-/// What a capability lets a site customize.
+/// A customization that a feature permits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -150,147 +149,131 @@ pub enum SiteCustomizationFeature {
     SemanticColors,
 }
 
-/// A site: publishes spaces to an audience.
+/// A site, which publishes spaces to an audience.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Site {
     /// Always `site`.
     pub object: SiteObject,
-    /// The site's id.
     pub id: SiteId,
-    /// Its type.
     #[serde(rename = "type")]
     pub kind: SiteType,
-    /// Its title.
     pub title: SiteTitle,
-    /// What browsers show beside it, from its customization; absent while that names none.
+    /// The icon shown by browsers, from the customization; absent if no icon is customized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<Favicon>,
-    /// The host of its own that it is published on; the host of the platform sets it.
+    /// The site's own host name, assigned by the embedding application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hostname: Option<SiteHostname>,
-    /// Its base name in the published address.
+    /// The base name of the site in its published address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basename: Option<Basename>,
-    /// Where it is mounted on another host.
+    /// The mount point of the site on another host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy: Option<SiteProxy>,
-    /// Who may see it.
     pub visibility: SiteVisibility,
-    /// Whether that audience can reach it.
+    /// `true` if the audience can reach the site.
     pub published: bool,
-    /// How many spaces it has, deleted ones left out.
+    /// The number of spaces, excluding deleted ones.
     pub site_spaces: u64,
-    /// The space that is shown first; `null` while there is none, or it is not for the reader.
+    /// The space that is shown first; `null` if there is none or the caller may not see it.
     pub default_space: Option<SpaceId>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// Whether content adapts to its visitor.
     pub adaptive_content: AdaptiveContent,
-    /// Whether agents may use it.
     pub agents_context: AgentsContext,
-    /// Capabilities of its plan.
+    /// The features of the plan.
     pub features: Vec<SiteFeature>,
-    /// Addresses of the site.
     pub urls: SiteUrls,
 }
 
-/// Addresses of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteUrls {
     /// The site in this API.
     pub location: String,
-    /// The site for people.
+    /// The site in the web application.
     pub app: String,
-    /// Where it is published.
+    /// The published address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
 }
 
-/// A space on a site.
+/// The entry of a space on a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SiteSpace {
     /// Always `site-space`.
     pub object: SiteSpaceObject,
-    /// The id.
     pub id: SiteSpaceId,
-    /// Its path in its section, or on a site without sections.
+    /// The path, unique in the section or on a site without sections.
     pub path: SitePath,
-    /// The section it is in.
+    /// The section that contains the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section: Option<SectionId>,
-    /// The space.
     pub space: Space,
-    /// Its title on the site.
+    /// The title on the site.
     pub title: String,
-    /// Whether it is what a visitor of its section sees first, or of the site where that has no sections.
+    /// `true` if the space is shown first in its section, or on a site without sections.
     pub default: bool,
-    /// An expression that decides who sees it.
+    /// An expression that must be true for a visitor to see the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
-    /// Whether it may be customized on its own.
+    /// `true` if the space can have a customization of its own.
     pub has_advanced_customization_feature: bool,
-    /// Addresses of the space on the site.
     pub urls: SiteSpaceUrls,
 }
 
-/// Addresses of a space on a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteSpaceUrls {
     /// The space on the site in this API.
     pub location: String,
-    /// Where it is published.
+    /// The published address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
 }
 
-/// How a site and its spaces look.
+/// The customizations of a site and its spaces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Customizations {
-    /// The site.
+    /// The customization of the site.
     pub site: Customization,
-    /// Spaces that differ, by the id of the site space.
+    /// The customizations of spaces that override the site, by the id of the site space.
     pub site_spaces: BTreeMap<SiteSpaceId, Customization>,
 }
 
-/// A script that a published site loads. Only integrations bring scripts.
+/// A script that a published site loads. Only integrations add scripts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SiteScript {
-    /// Its address.
+    /// The address of the script.
     pub script: String,
-    /// The policy it needs.
+    /// The content security policy that the script requires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_security_policy: Option<String>,
-    /// Whether it sets cookies.
+    /// `true` if the script sets cookies.
     pub cookies: bool,
 }
 
-/// Everything a reader of a published site needs.
+/// All data needed to render a published site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PublishedSite {
     /// Always `published-content-site`.
     pub object: PublishedSiteObject,
-    /// The site.
     pub site: Site,
-    /// What it consists of.
     pub structure: SiteStructure,
-    /// How it looks.
     pub customizations: Customizations,
-    /// What it loads.
+    /// The scripts that the site loads.
     pub scripts: Vec<SiteScript>,
 }
 
-/// What a new site is made of; everything may be left out.
+/// A new site. All fields are optional.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
@@ -301,16 +284,16 @@ pub struct PublishedSite {
 ])))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateSite {
-    /// `basic` when absent.
+    /// The type; `basic` by default.
     #[serde(rename = "type")]
     pub kind: Option<SiteType>,
-    /// The title; that of its first space, or of the organization, when absent.
+    /// The title; by default the title of the first space or else of the organization.
     pub title: Option<SiteTitle>,
-    /// `public` when absent.
+    /// The audience; `public` by default.
     pub visibility: Option<SiteVisibility>,
-    /// Ids of spaces to publish, or `empty` or `sample` for a new one.
+    /// The ids of spaces to publish, or `empty` or `sample` for a new space.
     pub spaces: Option<SiteSpacesInput>,
-    /// Create a new, empty space for the site.
+    /// `true` creates a new, empty space for the site.
     pub create_space: Option<bool>,
 }
 
@@ -319,36 +302,34 @@ pub struct CreateSite {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged, expecting = "must be a list of space ids, or `empty`, or `sample`")]
 pub enum SiteSpacesInput {
-    /// These.
+    /// Existing spaces by id.
     Existing(
         #[cfg_attr(feature = "schema", schemars(length(max = 100), transform = crate::schema::id))]
         Vec<String>,
     ),
-    /// A new one.
+    /// A new space.
     New(NewSpace),
 }
 
-/// What a new space for a site holds.
+/// The content of a new space for a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum NewSpace {
-    /// A page to look at.
+    /// A sample page.
     Sample,
-    /// Nothing.
+    /// No pages.
     Empty,
 }
 
-/// A change of a site; what is left out stays.
+/// A partial update of a site. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSite {
-    /// The title.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<SiteTitle>,
-    /// Who may see it.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub visibility: Option<SiteVisibility>,
@@ -356,15 +337,13 @@ pub struct UpdateSite {
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub basename: Option<Basename>,
-    /// Whether content adapts to its visitor.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub adaptive_content: Option<AdaptiveContent>,
-    /// Whether agents may use it.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub agents_context: Option<AgentsContext>,
-    /// The site space to show first: in the default section, where the site has sections.
+    /// The site space to show first, within the default section if the site has sections.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
@@ -374,7 +353,7 @@ pub struct UpdateSite {
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_site_section: Option<String>,
-    /// Host and path to mount it on; `null` removes it.
+    /// The host and path at which to mount the site; `null` removes the mount.
     #[serde(default)]
     pub proxy: Patch<ProxyOrigin>,
 }
@@ -384,10 +363,10 @@ pub struct UpdateSite {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AddSiteSpace {
-    /// The space.
+    /// The id of the space.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space_id: String,
-    /// The section to add it to; the default one, or none, when absent.
+    /// The section to add the space to. By default the default section, or none on a site without sections.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub section_id: Option<String>,
 }

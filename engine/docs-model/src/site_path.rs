@@ -8,12 +8,12 @@ formed_text! {
     /// The path of a section or a space on its site: one segment of an address.
     SitePath(1, 100, is_segment,
         "one segment of a path: letters, digits, `-`, `_`, `.` or `+`, with a letter or a digit among them",
-        // Of the letters beyond ASCII, each script has its own.
+        // Each script has its own classes of letters, so the pattern permits all non-ASCII characters.
         { "pattern": r"^[-_.+]*[^\u0000-/:-@\[-`{-\u007f][^\u0000-*,/:-@\[-^`{-\u007f]*$" }),
 }
 
 fn is_segment(text: &str) -> bool {
-    // What `slugify` makes of a title fits, in every script.
+    // Every result of `slugify` is valid, in every script.
     let plain = |c: char| c.is_alphanumeric() || is_combining_mark(c) || "-_.+".contains(c);
     text.chars().all(plain) && text.chars().any(char::is_alphanumeric)
 }

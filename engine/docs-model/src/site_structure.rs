@@ -1,4 +1,4 @@
-//! What a site consists of: sections, groups of them, and spaces; and how it is changed.
+//! The structure of a site (sections, groups of sections, site spaces) and its changes.
 
 use std::{fmt, str::FromStr};
 
@@ -24,12 +24,12 @@ pub type SectionGroupTitle = BoundedText<1, 100>;
 /// Description of a section.
 pub type SectionDescription = BoundedText<0, 256>;
 
-/// An expression that decides who sees something, read once.
+/// An expression that controls the visibility of an item for visitors, parsed once.
 ///
-/// For visitors it holds only where all that it reads may decide that ([`Expression::is_deterministic`]): variables,
-/// and the claims of which the site's adaptive schema knows all values, booleans and texts with an `enum`. One that
-/// reads a free text, a number or a claim that the schema does not name hides what it stands at, whatever it says of
-/// them. Members see everything.
+/// For visitors, a condition is effective only if all values that it reads are enumerable
+/// ([`Expression::is_deterministic`]): variables, and claims whose values the site's adaptive schema enumerates
+/// (booleans and strings with `enum`). A condition that reads a free string, a number or a claim that the schema does
+/// not define hides its item, regardless of its result. Members see all items.
 ///
 /// ```
 /// use docs_model::Condition;
@@ -41,13 +41,13 @@ pub type SectionDescription = BoundedText<0, 256>;
 pub struct Condition(Expression);
 
 impl Condition {
-    /// The text, as it was given.
+    /// Returns the source text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.source()
     }
 
-    /// The expression, to evaluate.
+    /// Returns the parsed expression.
     #[must_use]
     pub const fn expression(&self) -> &Expression {
         &self.0
@@ -114,39 +114,33 @@ impl JsonSchema for Condition {
 pub struct SiteSection {
     /// Always `site-section`.
     pub object: SectionObject,
-    /// The id.
     pub id: SectionId,
-    /// The title.
     pub title: SiteTitle,
-    /// What it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<SectionDescription>,
-    /// Whether it is what a visitor of the site sees first.
+    /// `true` if visitors of the site see this section first.
     pub default: bool,
-    /// Its path on the site.
+    /// The path on the site.
     pub path: SitePath,
-    /// An expression that decides who sees it.
+    /// An expression that must be true for a visitor to see the section.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
-    /// The group it is in.
+    /// The group that contains the section.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section_group: Option<SectionGroupId>,
-    /// The name of its icon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<Icon>,
-    /// Its spaces, in order.
+    /// The spaces of the section in display order.
     pub site_spaces: Vec<SiteSpace>,
-    /// Addresses of the section.
     pub urls: SiteSectionUrls,
 }
 
-/// Addresses of a section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteSectionUrls {
     /// The section in this API.
     pub location: String,
-    /// Where it is published.
+    /// The published address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
 }
@@ -158,20 +152,17 @@ pub struct SiteSectionUrls {
 pub struct SiteSectionGroup {
     /// Always `site-section-group`.
     pub object: SectionGroupObject,
-    /// The id.
     pub id: SectionGroupId,
-    /// The title.
     pub title: SectionGroupTitle,
-    /// The name of its icon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<Icon>,
-    /// The group it is in.
+    /// The parent group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section_group: Option<SectionGroupId>,
-    /// The sections that are directly in it, in order; `children` says more.
+    /// The sections directly in the group, in display order. Use `children`, which also contains groups.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub sections: Vec<SiteSection>,
-    /// The sections and groups that are directly in it, in order.
+    /// The sections and groups directly in the group, in display order.
     pub children: Vec<SectionOrGroup>,
 }
 
@@ -186,23 +177,23 @@ pub enum SectionOrGroup {
     Group(Box<SiteSectionGroup>),
 }
 
-/// What a site consists of.
+/// The structure of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "structure", rename_all = "camelCase")]
 pub enum SiteStructure {
-    /// Sections, and groups of them.
+    /// Sections and groups of sections.
     Sections(Vec<SectionOrGroup>),
-    /// Spaces, without sections.
+    /// Site spaces without sections.
     SiteSpaces(Vec<SiteSpace>),
 }
 
-/// A part of what a site consists of.
+/// An item of the structure of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum SiteStructureItem {
-    /// A space on the site.
+    /// A site space.
     SiteSpace(Box<SiteSpace>),
     /// A section.
     Section(Box<SiteSection>),
@@ -210,19 +201,19 @@ pub enum SiteStructureItem {
     Group(Box<SiteSectionGroup>),
 }
 
-/// A change of a site space; what is left out stays.
+/// A partial update of a site space. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSiteSpace {
-    /// One segment of a path, unique in the section, or on a site without sections.
+    /// A path segment, unique in the section or on a site without sections.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub path: Option<SitePath>,
-    /// An expression that decides who sees it, or `null` for everybody.
+    /// An expression that must be true for a visitor to see the space, or `null` to show it to everyone.
     #[serde(default)]
     pub condition: Patch<Condition>,
-    /// The space to show there.
+    /// The id of a space that replaces the current one.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
@@ -234,40 +225,38 @@ pub struct UpdateSiteSpace {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AddSection {
-    /// Its first space.
+    /// The id of its first space.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space_id: String,
-    /// The title; that of the space when absent or `null`.
+    /// The title; the title of the space by default.
     pub title: Option<SiteTitle>,
-    /// The name of an icon.
     pub icon: Option<Icon>,
 }
 
-/// A change of a section; what is left out stays.
+/// A partial update of a section. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSection {
-    /// The title.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<SiteTitle>,
-    /// One segment of a path, unique on the site.
+    /// A path segment, unique on the site.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub path: Option<SitePath>,
-    /// Which of its spaces to show first.
+    /// The site space of the section to show first.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_site_space: Option<String>,
-    /// An expression that decides who sees it, or `null` for everybody.
+    /// An expression that must be true for a visitor to see the section, or `null` to show it to everyone.
     #[serde(default)]
     pub condition: Patch<Condition>,
-    /// The name of an icon, or `null` for none.
+    /// The name of an icon; `null` removes it.
     #[serde(default)]
     pub icon: Patch<Icon>,
-    /// What it is about, or `null` for nothing.
+    /// The description; `null` removes it.
     #[serde(default)]
     pub description: Patch<SectionDescription>,
 }
@@ -276,32 +265,29 @@ pub struct UpdateSection {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AddSectionGroup {
-    /// The title.
     pub title: SectionGroupTitle,
-    /// The name of an icon.
     pub icon: Option<Icon>,
-    /// Sections to move into it, in this order.
+    /// The ids of sections to move into the group, in display order.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(extend("uniqueItems" = true)))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub sections: Option<Vec<String>>,
-    /// The group to add it to; the site itself when absent.
+    /// The id of the parent group; the top level of the site by default.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Option<String>,
 }
 
-/// A change of a group of sections; what is left out stays.
+/// A partial update of a group of sections. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateSectionGroup {
-    /// The title.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<SectionGroupTitle>,
-    /// The name of an icon, or `null` for none.
+    /// The name of an icon; `null` removes it.
     #[serde(default)]
     pub icon: Patch<Icon>,
 }
@@ -311,38 +297,37 @@ pub struct UpdateSectionGroup {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AddSectionToGroup {
-    /// The section.
+    /// The id of the section.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub section_id: String,
 }
 
-/// Where something is moved to: `before` or `after` something else.
+/// A move to a position relative to a sibling.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "{T}Move"))]
 pub struct MoveBeside<T> {
-    /// Beside what it is put.
     pub position: BesidePosition<T>,
 }
 
-/// Beside what something is put: `before` or `after`.
+/// A position relative to a sibling: either `before` or `after`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::given(&[("before", "object"), ("after", "object")]))))]
 #[serde(bound(deserialize = "T: Deserialize<'de>"))]
 #[cfg_attr(feature = "schema", schemars(rename = "{T}Position"))]
 pub struct BesidePosition<T> {
-    /// What it is put before.
+    /// The sibling that follows.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub before: Option<T>,
-    /// What it is put after.
+    /// The sibling that precedes.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub after: Option<T>,
 }
 
-/// A site space beside which another is put.
+/// A site space, as the reference of a position.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type")]
@@ -350,13 +335,13 @@ pub enum SiteSpacePointer {
     /// A site space.
     #[serde(rename = "site-space", rename_all = "camelCase")]
     SiteSpace {
-        /// Its id.
+        /// The id of the site space.
         #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         site_space: String,
     },
 }
 
-/// A section beside which another is put.
+/// A section, as the reference of a position.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type")]
@@ -364,13 +349,13 @@ pub enum SectionPointer {
     /// A section.
     #[serde(rename = "site-section", rename_all = "camelCase")]
     Section {
-        /// Its id.
+        /// The id of the section.
         #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         site_section: String,
     },
 }
 
-/// A section or a group beside which a group is put.
+/// A section or a group, as the reference of a position.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type")]
@@ -378,20 +363,20 @@ pub enum SectionGroupPointer {
     /// A section.
     #[serde(rename = "site-section")]
     Section {
-        /// Its id.
+        /// The id of the section.
         #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         id: String,
     },
     /// A group.
     #[serde(rename = "site-section-group")]
     Group {
-        /// Its id.
+        /// The id of the group.
         #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         id: String,
     },
 }
 
-/// A part of what a site consists of.
+/// A pointer to an item of the structure of a site.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type")]
@@ -399,27 +384,27 @@ pub enum SiteStructurePointer {
     /// A site space.
     #[serde(rename = "site-space")]
     SiteSpace {
-        /// Its id.
+        /// The id of the site space.
         #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         id: String,
     },
     /// A section.
     #[serde(rename = "site-section")]
     Section {
-        /// Its id.
+        /// The id of the section.
         #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         id: String,
     },
     /// A group.
     #[serde(rename = "site-section-group")]
     Group {
-        /// Its id.
+        /// The id of the group.
         #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         id: String,
     },
 }
 
-/// That both what is moved and what it is put beside are of these types.
+/// Returns a schema that restricts the moved item and its new sibling to these types.
 #[cfg(feature = "schema")]
 fn both_of(types: &[&str]) -> serde_json::Value {
     let part = serde_json::json!({
@@ -430,15 +415,15 @@ fn both_of(types: &[&str]) -> serde_json::Value {
     } })
 }
 
-/// What to put beside what.
+/// A move within the structure of a site.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
     both_of(&["site-space"]), both_of(&["site-section", "site-section-group"]),
 ])))]
 pub struct SortStructure {
-    /// What is moved.
+    /// The item to move.
     pub item: SiteStructurePointer,
-    /// Beside what it is put: a site space beside a site space, sections and groups beside each other.
+    /// The new position. Site spaces are placed next to site spaces, sections and groups next to sections and groups.
     pub position: BesidePosition<SiteStructurePointer>,
 }

@@ -1,4 +1,4 @@
-//! Spaces.
+//! Spaces and their access levels.
 
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -12,41 +12,41 @@ use super::{
 constants! {
     /// `space`.
     SpaceObject = "space",
-    /// `space`: the only type of spaces there is.
+    /// `space`, the only type of space.
     SpaceType = "space",
 }
 
 /// Title of a space.
 pub type SpaceTitle = BoundedText<0, 50>;
 
-/// Who may see content.
+/// The audience of content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Visibility {
-    /// Anyone, and search engines.
+    /// Anyone; indexed by search engines.
     Public,
-    /// Anyone, not indexed.
+    /// Anyone; not indexed by search engines.
     Unlisted,
     /// Anyone with a secret in the address.
     ShareLink,
-    /// Anyone authenticated through a signed token.
+    /// Visitors authenticated by a signed token.
     VisitorAuth,
-    /// Anyone who may see the parent collection.
+    /// Anyone who can see the parent collection.
     InCollection,
-    /// Authorized members.
+    /// Members with permission.
     #[default]
     Private,
 }
 
-/// Whether live content may be edited.
+/// The rule for changing live content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EditMode {
-    /// Live content may be edited.
+    /// Live content can be edited directly.
     Live,
-    /// Only change requests change content.
+    /// Content changes only through change requests.
     #[default]
     Locked,
 }
@@ -58,93 +58,84 @@ pub enum EditMode {
 pub struct Space {
     /// Always `space`.
     pub object: SpaceObject,
-    /// The space's id.
     pub id: SpaceId,
-    /// Always `space`; published clients demand it.
+    /// Always `space`. Published clients require this field.
     #[serde(rename = "type")]
     pub kind: SpaceType,
-    /// Its title.
     pub title: SpaceTitle,
-    /// Its emoji.
     pub emoji: Emoji,
-    /// Who may see it.
     pub visibility: Visibility,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it, or its content, last changed.
+    /// Time of the last change to the space or its content.
     pub updated_at: Timestamp,
-    /// When it was deleted; it can be restored for a while.
+    /// Time of deletion. A deleted space can be restored until `restorableUntil`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
-    /// Until when a deleted space can be restored; then it is removed for good.
+    /// The end of the period in which a deleted space can be restored. Afterwards it is removed permanently.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restorable_until: Option<Timestamp>,
-    /// Whether live content may be edited.
     pub edit_mode: EditMode,
-    /// Addresses of the space.
     pub urls: SpaceUrls,
-    /// The organization it belongs to.
+    /// The organization that owns the space.
     pub organization: OrgId,
-    /// The collection it is in.
+    /// The parent collection; absent at the top level of the organization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<CollectionId>,
-    /// The Git repository it is in sync with.
+    /// The Git repository with which the space is synchronized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_sync: Option<GitSync>,
-    /// How visitors prove who they are, where its site is for authenticated visitors; not for visitors themselves.
+    /// The authentication of visitors, if the site of the space requires it. Not returned to visitors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visitor_auth: Option<VisitorAuth>,
-    /// The active revision.
+    /// The current revision.
     pub revision: RevisionId,
-    /// The level that is set for members it is not granted to by name: a role, or `inherit` for what the collection or
-    /// the organization gives them; `null` hides it from them. Sent back, it changes nothing.
+    /// The access level of members without a grant of their own: a role, `inherit` for the level of the parent
+    /// collection or the organization, `null` for no access. Setting the returned value again changes nothing.
     pub default_level: Option<Level>,
-    /// Opened comments.
+    /// The number of open comments.
     pub comments: u64,
-    /// Change requests.
+    /// The number of change requests.
     pub change_requests: u64,
-    /// Change requests in review.
+    /// The number of change requests in review.
     pub change_requests_open: u64,
-    /// Change requests in draft.
+    /// The number of change requests in draft.
     pub change_requests_draft: u64,
-    /// What the reader may do.
+    /// The caller's permissions for the space.
     pub permissions: SpacePermissions,
 }
 
-/// How visitors of a space prove who they are.
+/// The authentication of a space's visitors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "backend", rename_all = "lowercase")]
 pub enum VisitorAuth {
-    /// With tokens that a program of the site's owner signs.
+    /// Tokens signed by a service of the site's owner.
     Custom,
-    /// With tokens that an integration signs.
+    /// Tokens signed by an integration.
     Integration {
         /// The name of the integration.
         integration: IntegrationName,
     },
 }
 
-/// Addresses of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SpaceUrls {
     /// The space in this API.
     pub location: String,
-    /// The space for people.
+    /// The space in the web application.
     pub app: String,
-    /// Where it is published.
+    /// The published address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
-    /// Where it is published to everybody.
+    /// The published address, if it is public.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public: Option<String>,
-    /// Its icon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<Url>,
 }
 
-/// What the reader may do with a space.
+/// The caller's permissions for a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -162,7 +153,7 @@ pub struct SpacePermissions {
     pub review: bool,
 }
 
-/// Who hosts a Git repository.
+/// The hosting service of a Git repository.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -173,48 +164,48 @@ pub enum GitProvider {
     GithubLegacy,
 }
 
-/// What a space is in sync with: the `gitSync` of a space and the answer of git info.
+/// The Git repository of a space, as returned with the space and by the Git information operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitSync {
-    /// Name of the repository.
+    /// The name of the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo_name: Option<String>,
-    /// Who hosts it.
+    /// The hosting service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub installation_provider: Option<GitProvider>,
-    /// The integration that keeps it in sync.
+    /// The integration that synchronizes the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
-    /// Its address, without credentials.
+    /// The address of the repository, without credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Where people see the tree of its files, as the last import or export said: what edit links are made of.
+    /// The web address of the repository's files, as set by the last import or export. Edit links are built from it.
     #[serde(default, rename = "repoTreeURL", skip_serializing_if = "Option::is_none")]
     pub repo_tree_url: Option<String>,
-    /// When it was last in sync.
+    /// Time of the last synchronization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
 }
 
-/// What a new space is made of; everything may be left out.
+/// A new space. All fields are optional.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateSpace {
-    /// The title; `Untitled` when absent.
+    /// The title; `Untitled` by default.
     pub title: Option<SpaceTitle>,
     /// The emoji before the title.
     pub emoji: Option<Emoji>,
-    /// The collection to create it in.
+    /// The id of the parent collection; the top level of the organization by default.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Option<String>,
-    /// Whether live content may be edited; `locked` when absent.
+    /// The rule for changing live content; `locked` by default.
     pub edit_mode: Option<EditMode>,
 }
 
-/// The level of content as requests and answers say it, where `null` stands for [`DefaultLevel::Nobody`].
+/// The access level in requests and responses, where `null` represents [`DefaultLevel::Nobody`].
 ///
 /// ```
 /// use docs_model::{DefaultLevel, Level, Role};
@@ -224,16 +215,16 @@ pub struct CreateSpace {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// What the collection gives, else the role in the organization.
+    /// The level of the parent collection, or else the role in the organization.
     Inherit,
-    /// This role.
+    /// A fixed role.
     Role(Role),
 }
 
 impl Level {
     const INHERIT: &str = "inherit";
 
-    /// The name on the wire.
+    /// Returns the value used on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -242,14 +233,14 @@ impl Level {
         }
     }
 
-    /// The names on the wire.
+    /// Returns the values used on the wire.
     fn names() -> impl Iterator<Item = &'static str> {
         Role::ALL.iter().map(|role| role.as_str()).chain([Self::INHERIT])
     }
 }
 
 impl DefaultLevel {
-    /// The level as it is said on the wire; `None` stands for `null`.
+    /// Converts to the wire representation; `None` represents `null`.
     #[must_use]
     pub const fn stated(self) -> Option<Level> {
         match self {
@@ -259,7 +250,7 @@ impl DefaultLevel {
         }
     }
 
-    /// The level after a change of it.
+    /// Applies a patch to the level.
     #[must_use]
     pub const fn patched(self, change: &Patch<Level>) -> Self {
         match change {
@@ -309,28 +300,27 @@ impl JsonSchema for Level {
     }
 }
 
-/// A change of a space; what is left out stays.
+/// A partial update of a space. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::not_both("emoji", "icon"))))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSpace {
-    /// `live` or `locked`.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub edit_mode: Option<EditMode>,
-    /// The title.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<SpaceTitle>,
-    /// A role, `inherit`, or `null` to hide the space from all but administrators and its creator.
+    /// The default access level: a role, `inherit`, or `null` to hide the space from everyone except administrators and
+    /// its creator.
     #[serde(default)]
     pub default_level: Patch<Level>,
-    /// An emoji, or `null` for the default one; not together with `icon`, whose place another emoji than the one that
-    /// is shown takes.
+    /// An emoji, or `null` for the default emoji; cannot be combined with `icon`. Setting an emoji that differs from
+    /// the current one removes the icon.
     #[serde(default)]
     pub emoji: Patch<Emoji>,
-    /// The address of a picture, or `null`; not together with `emoji`.
+    /// The address of an image; `null` removes it. Cannot be combined with `emoji`.
     #[serde(default)]
     pub icon: Patch<Url>,
 }

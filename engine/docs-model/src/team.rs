@@ -1,4 +1,4 @@
-//! Teams.
+//! Teams and their members.
 
 use std::collections::BTreeMap;
 
@@ -16,132 +16,126 @@ constants! {
 /// Title of a team.
 pub type TeamTitle = BoundedText<1, 64>;
 
-/// What a member may do with a team.
+/// The role of a member in a team.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TeamRole {
-    /// Is in it.
+    /// A member of the team.
     #[default]
     Member,
-    /// Adds and removes members.
+    /// A member who can add and remove members.
     Owner,
 }
 
-/// A team: members who are granted content together.
+/// A team: a group of members that receives roles on content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Team {
     /// Always `team`.
     pub object: TeamObject,
-    /// The id.
     pub id: TeamId,
-    /// The title; several teams may have the same.
+    /// The title; not unique.
     pub title: TeamTitle,
-    /// How many members it has.
+    /// The number of members.
     pub members: u64,
-    /// How many spaces were granted to it.
+    /// The number of spaces on which the team has a role.
     pub spaces: u64,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// What the reader may do.
+    /// The caller's permissions for the team.
     pub permissions: TeamPermissions,
 }
 
-/// What the reader may do with a team.
+/// The caller's permissions for a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TeamPermissions {
-    /// Add and remove members.
+    /// Members can be added and removed.
     pub admin: bool,
-    /// See it.
+    /// The team is visible.
     pub view: bool,
 }
 
-/// A place in a team, as the team shows it.
+/// A membership in a team, as returned for the team.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TeamMember {
-    /// Who it is.
+    /// The member.
     pub organization: Member,
-    /// The place.
+    /// The role in the team.
     pub team: TeamMembership,
-    /// What the reader may do.
+    /// The caller's permissions for the membership.
     pub permissions: TeamMemberPermissions,
 }
 
-/// What a member may do with a team, as a part of other answers.
+/// The role of a member in a team, as part of other responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TeamMembership {
-    /// The role.
     pub role: TeamRole,
 }
 
-/// What the reader may do with a place in a team.
+/// The caller's permissions for a membership in a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TeamMemberPermissions {
-    /// See it.
+    /// The membership is visible.
     pub view: bool,
 }
 
-/// A place in a team, as the member shows it.
+/// A membership in a team, as returned for the member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemberTeam {
-    /// The team.
     pub team: Team,
-    /// The place.
+    /// The role in the team.
     pub member: TeamMembership,
 }
 
-/// What a new team is made of.
+/// A new team.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateTeam {
-    /// The title.
     pub title: TeamTitle,
-    /// Members of the organization, by the ids of their users.
+    /// The members, by the ids of their users.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub members: Option<Vec<String>>,
 }
 
-/// A change of a team.
+/// An update of a team.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateTeam {
-    /// The title.
     pub title: TeamTitle,
 }
 
-/// A change of who is in a team. Whoever is added and removed by one request is removed.
+/// A change of the members of a team. A member who is both added and removed is removed.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateTeamMembers {
-    /// Members to add, by the ids or e-mail addresses of their users; who is in the team keeps the role.
+    /// Members to add, by user id or e-mail address. Existing members keep their role.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
     pub add: Option<Vec<String>>,
-    /// Members to add, or to give another role, by the ids of their users.
+    /// Members to add with a role, or whose role to change, by user id.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub memberships: Option<BTreeMap<String, TeamMembership>>,
-    /// Members to remove, by the ids or e-mail addresses of their users; who is not in the team is no error.
+    /// Members to remove, by user id or e-mail address. Users who are not in the team are ignored.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub remove: Option<Vec<String>>,
 }
 
-/// A place in a team to make or to change.
+/// A membership in a team to create or update.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PutTeamMember {
-    /// The role; when absent, a new member is no owner, and who is in the team keeps the role.
+    /// The role. By default, a new member becomes `member` and an existing member keeps the role.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub role: Option<TeamRole>,

@@ -7,25 +7,24 @@ use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A point in time: UTC, to the millisecond, written as RFC 3339.
+/// A point in time in UTC with millisecond precision, serialized as RFC 3339.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
 impl Timestamp {
-    /// The time, cut to milliseconds.
+    /// Creates a timestamp, truncated to milliseconds.
     #[must_use]
     pub fn new(at: DateTime<Utc>) -> Self {
         Self(at.trunc_subsecs(3))
     }
 
-    /// This time, or a millisecond after another that is not before it: what a record shows that changes now, so that
-    /// its times ascend whatever the clock does.
+    /// Returns this time, but at least one millisecond after `before`. Keeps the times of a record ascending even if
+    /// the clock moves backwards.
     #[must_use]
     pub fn later_than(self, before: Self) -> Self {
         self.max(Self::new(before.0 + TimeDelta::milliseconds(1)))
     }
 
-    /// The time.
     #[must_use]
     pub const fn time(self) -> DateTime<Utc> {
         self.0

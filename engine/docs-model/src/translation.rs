@@ -1,4 +1,4 @@
-//! Translations of spaces, and the glossary that they keep to.
+//! Translations of spaces and the glossary that applies to them.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -21,7 +21,7 @@ constants! {
 /// Declares the languages with their names on the wire and in English.
 macro_rules! languages {
     ($($name:ident = $text:literal $english:literal,)*) => {
-        /// A language that content is translated from or to.
+        /// A source or target language of translations.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         pub enum TranslationLanguage {
@@ -33,10 +33,9 @@ macro_rules! languages {
         }
 
         impl TranslationLanguage {
-            /// All languages.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The name on the wire: an ISO 639 code, with a region where there are two variants.
+            /// Returns the name on the wire: an ISO 639 code, with a region if a language has two variants.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -44,7 +43,7 @@ macro_rules! languages {
                 }
             }
 
-            /// The name in English.
+            /// Returns the name in English.
             #[must_use]
             pub const fn english_name(self) -> &'static str {
                 match self {
@@ -97,7 +96,7 @@ languages! {
 }
 
 impl TranslationLanguage {
-    /// The name without its region: `pt` for `pt-br`.
+    /// Returns the name without region, for example `pt` for `pt-br`.
     #[must_use]
     pub fn base(self) -> &'static str {
         let name = self.as_str();
@@ -111,71 +110,70 @@ impl fmt::Display for TranslationLanguage {
     }
 }
 
-/// How far a translation is.
+/// The state of a translation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TranslationStatus {
-    /// It was never run to its end, and is not running: it waits for its first run, or that has failed.
+    /// No run has completed and none is running: the first run is pending or has failed.
     Pending,
-    /// It is running, or about to be run again.
+    /// A run is in progress or pending.
     Running,
-    /// Its last run that came to an end is the result. A later one may have failed: the jobs of the space tell.
+    /// The result stems from the last completed run. A later run may have failed; see the jobs of the space.
     Completed,
 }
 
-/// What is translated.
+/// The source of a translation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TranslationSource {
-    /// The space.
+    /// The id of the source space.
     pub space: SpaceId,
-    /// The language that it is written in.
+    /// The language of the source space.
     pub language: TranslationLanguage,
 }
 
-/// What came of a translation.
+/// The result of a translation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TranslationResult {
-    /// The space that holds the translated content.
+    /// The space that contains the translated content.
     pub space: SpaceId,
-    /// The revision of that space that the last run made.
+    /// The revision of that space created by the last run.
     pub revision: RevisionId,
 }
 
-/// What the runs of a translation did.
+/// Statistics of the runs of a translation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TranslationStats {
-    /// How many runs came to an end.
+    /// The number of completed runs.
     pub runs: u64,
-    /// Words of the source that were sent to the translator, in all runs.
+    /// The number of source words sent to the translator in all runs.
     pub total_words: u64,
-    /// Pages that were translated, in all runs; one that was translated twice counts twice.
+    /// The number of translated pages in all runs. A page counts once per translation.
     pub total_pages: u64,
-    /// How long all runs took, in milliseconds.
+    /// The duration of all runs in milliseconds.
     pub total_duration: u64,
-    /// How long the last run took, in milliseconds.
+    /// The duration of the last run in milliseconds.
     pub latest_run_duration: u64,
-    /// Pages that the last run translated.
+    /// The number of pages translated in the last run.
     pub latest_pages: u64,
-    /// Words of the source that the last run sent to the translator.
+    /// The number of source words sent to the translator in the last run.
     pub latest_words: u64,
 }
 
-/// What the reader may do with a translation.
+/// The caller's permissions for a translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TranslationPermissions {
-    /// See it.
+    /// The translation is visible.
     pub view: bool,
-    /// Change its instructions, run and delete it.
+    /// The translation can be run and deleted, and its instructions can be changed.
     pub edit: bool,
 }
 
-/// Addresses of a translation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TranslationUrls {
@@ -190,72 +188,66 @@ pub struct TranslationUrls {
 pub struct Translation {
     /// Always `translation`.
     pub object: TranslationObject,
-    /// The id.
     pub id: TranslationId,
-    /// How far it is.
     pub status: TranslationStatus,
-    /// What is translated.
     pub source: TranslationSource,
-    /// The language that it is translated to.
+    /// The target language.
     pub language: TranslationLanguage,
-    /// What the translator is told.
+    /// The instructions for the translator.
     pub instructions: Document,
-    /// What came of it; absent before the first run has come to its end.
+    /// The result; absent until the first run completes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<TranslationResult>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed: its instructions, or by a run.
+    /// Time of the last run or of the last change of the instructions.
     pub updated_at: Timestamp,
-    /// What its runs did.
+    /// Statistics of all runs.
     pub stats: TranslationStats,
-    /// What the reader may do with it.
+    /// The caller's permissions for the translation.
     pub permissions: TranslationPermissions,
-    /// Addresses of the translation.
     pub urls: TranslationUrls,
 }
 
-/// What a new translation is made of.
+/// A new translation.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateTranslation {
-    /// What to translate.
     pub source: NewTranslationSource,
-    /// The language to translate to.
+    /// The target language.
     pub language: TranslationLanguage,
-    /// What to tell the translator: the tone, who the readers are, what to leave as it is.
+    /// Instructions for the translator, for example the tone, the audience, or terms to leave untranslated.
     #[serde(default, deserialize_with = "given")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub instructions: Option<Document>,
 }
 
-/// What a new translation translates.
+/// The source of a new translation.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct NewTranslationSource {
-    /// A space of the organization.
+    /// The id of a space of the organization.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space: String,
-    /// The language that it is written in.
+    /// The language of the source space.
     pub language: TranslationLanguage,
 }
 
-/// A change of a translation.
+/// An update of a translation.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateTranslation {
-    /// What to tell the translator from now on.
+    /// The new instructions for the translator.
     pub instructions: Document,
 }
 
-/// A term of a glossary, as the source has it.
+/// A term of a glossary in the source language.
 pub type GlossaryTerm = BoundedText<1, 200>;
 
-/// The pattern of a term: no white space at its ends, no line breaks, none of the signs that stand around terms.
+/// The pattern of a term: no surrounding white space, no line breaks, and none of the brackets that mark terms.
 #[cfg(feature = "schema")]
 const TERM: &str = r"^(?!\s)(?!.*\s$)[^\u0000\n\u27e6\u27e7]+$";
 
-/// Names the members of a map by language, which are the languages.
+/// Replaces the additional properties of a map by one property per language.
 #[cfg(feature = "schema")]
 fn by_language(schema: &mut schemars::Schema) {
     let Some(object) = schema.as_object_mut() else { return };
@@ -268,7 +260,7 @@ fn by_language(schema: &mut schemars::Schema) {
     object.insert("properties".to_owned(), serde_json::Value::Object(named.collect()));
 }
 
-/// How a term is translated.
+/// The translation of a term.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
@@ -277,20 +269,20 @@ fn by_language(schema: &mut schemars::Schema) {
 ])))]
 #[serde(rename_all = "camelCase")]
 pub struct GlossaryEntry {
-    /// The term, as the source has it: whole words.
+    /// The term in the source language; it matches whole words.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = TERM)))]
     pub term: GlossaryTerm,
-    /// How it is translated, by language; of languages that are not here, the translator decides.
+    /// The translations by language. For other languages, the translator decides.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(transform = by_language))]
     pub translations: BTreeMap<TranslationLanguage, GlossaryTerm>,
-    /// Whether the term stays as it is, in every language that has no translation of it here.
+    /// `true` if the term is not translated in languages without a translation in this entry.
     #[serde(default)]
     pub keep: bool,
-    /// Whether `API` is another term than `api`.
+    /// `true` if matching is case-sensitive.
     #[serde(default)]
     pub case_sensitive: bool,
-    /// What the term means, for the translator.
+    /// The meaning of the term, as a note for the translator.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub note: Option<BoundedText<0, 500>>,
@@ -299,24 +291,24 @@ pub struct GlossaryEntry {
 /// The entries of a glossary.
 pub type GlossaryEntries = BoundedVec<GlossaryEntry, 0, 1_000>;
 
-/// The glossary of an organization: how its terms are translated, in all its translations.
+/// The glossary of an organization, which applies to all of its translations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Glossary {
     /// Always `translation-glossary`.
     pub object: GlossaryObject,
-    /// The entries, in the order that they were given in.
+    /// The entries in the order in which they were given.
     pub entries: GlossaryEntries,
-    /// When it last changed; absent while nothing was ever put into it.
+    /// Time of the last change; absent if the glossary was never set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
 }
 
-/// A new glossary in place of the old one.
+/// A replacement for the glossary of an organization.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SetGlossary {
-    /// All its entries; a term is there once.
+    /// All entries. Each term may occur only once.
     pub entries: GlossaryEntries,
 }

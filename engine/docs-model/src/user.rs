@@ -1,4 +1,4 @@
-//! People.
+//! Users.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -18,21 +18,18 @@ constants! {
 pub struct User {
     /// Always `user`.
     pub object: UserObject,
-    /// The user's id.
     pub id: UserId,
-    /// The name shown to others.
+    /// The name shown to other users.
     pub display_name: String,
-    /// The e-mail address, where the reader may know it.
+    /// The e-mail address; present only if the caller may see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// A picture.
+    /// The address of a picture of the user.
     #[serde(default, rename = "photoURL", skip_serializing_if = "Option::is_none")]
     pub photo_url: Option<String>,
-    /// Addresses of the user.
     pub urls: UserUrls,
 }
 
-/// Addresses of a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UserUrls {

@@ -1,11 +1,11 @@
-//! Addresses on the web, read as browsers read them.
+//! Addresses on the web, parsed like in browsers.
 
 use url::Url;
 
-/// An absolute http or https URL; `None` for everything else.
+/// Parses an absolute http or https URL; returns `None` for all other text.
 ///
-/// Scheme and host come in lower case, a host of other scripts as it is looked up, a default port left out. What
-/// browsers forgive is no URL here: white space around it, control characters, and fewer or more than two slashes.
+/// The result has a lower-case scheme and host, a host in IDNA form and no default port. Errors that browsers tolerate
+/// are rejected: surrounding white space, control characters, and a number of slashes other than two.
 #[must_use]
 pub fn web_url(text: &str) -> Option<Url> {
     let (_, rest) = text.split_once("://")?;
@@ -17,13 +17,13 @@ pub fn web_url(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && is_written_out(text, url))
 }
 
-/// Tells whether a URL was read from text that has its scheme and `://`.
+/// Returns `true` if the text from which `url` was parsed contains the scheme and `://`.
 #[must_use]
 pub fn is_written_out(text: &str, url: &Url) -> bool {
     text.get(url.scheme().len()..).is_some_and(|rest| rest.starts_with("://"))
 }
 
-/// Tells whether a URL says who asks.
+/// Returns `true` if the URL contains a user name or a password.
 #[must_use]
 pub fn has_credentials(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()

@@ -376,7 +376,7 @@ pub struct IntegrationData {
     /// The most recent action on the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Value>,
-    /// The address from which the block was created.
+    /// The source address of the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// `true` if the block takes the full width.
