@@ -1,4 +1,4 @@
-//! The audit log.
+//! Operations on the audit log.
 
 use docs_core::{
     Platform,
@@ -14,7 +14,6 @@ use crate::wire::{
     reply::Reply,
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct AuditLog(pub(super) Platform);
 
@@ -22,24 +21,24 @@ pub struct AuditLog(pub(super) Platform);
 impl AuditLog {
     /// List the audit log of an organization
     ///
-    /// Every change in it, newest first: which operation, who asked for it, when, and which records it changed; of a
-    /// refused sign-in, `detail` says why. For administrators. An entry meets all filters that are given; under
-    /// several of them a page may have fewer entries than were asked for, and a next one.
+    /// Returns all changes in the organization, newest first: operation, user, time and changed records. For a refused
+    /// sign-in, `detail` contains the reason. Requires the role `admin`. Entries match all given filters. With several
+    /// filters, a page can contain fewer entries than requested and still have a `next` page.
     #[oai(path = "/audit-log", method = "get", operation_id = "listAuditLogInOrganizationById")]
     async fn list(
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         page: PageQuery,
-        /// Only changes by this user.
+        /// Restricts the list to changes by this user.
         user: Query<UserId>,
-        /// Only changes by this operation, as entries name it, such as `space_create`.
+        /// Restricts the list to changes by this operation, for example `space_create`.
         operation: Query<BoundedText<1, 100>>,
-        /// Only changes of the record with this key, as entries name it.
+        /// Restricts the list to changes of the record with this key, as in `records`.
         record: Query<BoundedText<1, 1000>>,
-        /// Only changes at this time or later, such as `2030-12-31T00:00:00Z`.
+        /// Restricts the list to changes at or after this time, for example `2030-12-31T00:00:00Z`.
         since: Query<Timestamp>,
-        /// Only changes before this time.
+        /// Restricts the list to changes before this time.
         until: Query<Timestamp>,
     ) -> Answer<Reply<List<AuditEntry>>> {
         let filter = AuditFilter {

@@ -1,4 +1,4 @@
-//! Change requests.
+//! Operations on change requests.
 
 use docs_core::{
     Platform,
@@ -22,7 +22,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct ChangeRequests(pub(super) Platform);
 
@@ -37,11 +36,11 @@ impl ChangeRequests {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         page: PageQuery,
-        /// Only those in this status.
+        /// Restricts the list to change requests with this status.
         status: Query<ChangeRequestStatus>,
-        /// Only those that this user changed.
+        /// Restricts the list to change requests that this user changed.
         contributor: Query<String>,
-        /// Only those that this user created.
+        /// Restricts the list to change requests that this user created.
         creator: Query<String>,
     ) -> Answer<Reply<List<ChangeRequest>>> {
         let space = id(&space, "space")?;
@@ -52,7 +51,7 @@ impl ChangeRequests {
 
     /// Create a change request
     ///
-    /// It begins as a draft with the content that the space has now.
+    /// The change request starts as a draft with the current content of the space.
     #[oai(path = "/", method = "post", operation_id = "createChangeRequest")]
     async fn create(
         &self,
@@ -73,7 +72,7 @@ impl ChangeRequests {
 
     /// Get a change request
     ///
-    /// By its id, or by its number in the space.
+    /// Accepts the id, or the number within the space.
     #[oai(path = "/:changeRequestId", method = "get", operation_id = "getChangeRequestById")]
     async fn get(
         &self,
@@ -86,7 +85,7 @@ impl ChangeRequests {
 
     /// Change subject or status of a change request
     ///
-    /// What the request leaves out stays. The status of a merged request stays what it is.
+    /// Omitted fields are unchanged. The status of a merged change request cannot be changed.
     #[oai(path = "/:changeRequestId", method = "patch", operation_id = "updateChangeRequestById")]
     async fn update(
         &self,
@@ -108,7 +107,7 @@ impl ChangeRequests {
 
     /// Merge a change request
     ///
-    /// Conflicts do not stop it: they are kept in the content, and the result says so.
+    /// Conflicts do not prevent the merge: they are stored in the content, and `result` is `conflicts`.
     #[oai(path = "/:changeRequestId/merge", method = "post", operation_id = "mergeChangeRequest")]
     async fn merge(
         &self,
@@ -128,8 +127,8 @@ impl ChangeRequests {
 
     /// Bring a change request up to date with its space
     ///
-    /// What changed in the space meanwhile is merged into it. Conflicts do not stop it: they are kept in the content,
-    /// and the result says so.
+    /// Merges the latest content of the space into the change request. Conflicts do not prevent the update: they are
+    /// stored in the content, and `result` is `conflicts`.
     #[oai(path = "/:changeRequestId/update", method = "post", operation_id = "updateChangeRequest")]
     async fn pull(
         &self,
@@ -149,8 +148,8 @@ impl ChangeRequests {
 
     /// Change the content of a change request
     ///
-    /// Changes of pages, files, variables and reusable contents, applied in order and all or none, as one new
-    /// revision. A change that cannot be done as it is asked for is refused by its field.
+    /// Edits pages, files, variables and reusable contents. The edits are applied in order as a single transaction and
+    /// create one revision. If an edit is invalid, the request fails and the error names its field.
     #[oai(path = "/:changeRequestId/content", method = "post", operation_id = "updateChangeRequestContent")]
     async fn edit(
         &self,
@@ -159,7 +158,7 @@ impl ChangeRequests {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// `false` for an answer that tells what was changed, and not the request alone.
+        /// `false` includes the effects of the edits in the response; by default it contains only the change request.
         compat: Query<bool>,
         changes: Strict<UpdateContent>,
     ) -> Answer<Reply<ContentAnswer>> {

@@ -1,4 +1,4 @@
-//! Collections.
+//! Operations on collections.
 
 use docs_core::{
     Platform,
@@ -19,7 +19,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Collections(pub(super) Platform);
 
@@ -27,7 +26,7 @@ pub struct Collections(pub(super) Platform);
 impl Collections {
     /// List the collections of an organization
     ///
-    /// In the order of the tree: each before those that lie in it.
+    /// Ordered by position in the tree: each collection precedes its children.
     #[oai(
         path = "/orgs/:organizationId/collections",
         method = "get",
@@ -38,7 +37,7 @@ impl Collections {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         page: PageQuery,
-        /// Whether those that lie in other collections are listed; `true` when absent.
+        /// `false` omits collections within other collections; `true` by default.
         nested: Query<bool>,
     ) -> Answer<Reply<List<Collection>>> {
         let org = id(&org, "organization")?;
@@ -48,7 +47,7 @@ impl Collections {
 
     /// Create a collection
     ///
-    /// Behind everything that is where it is created. It needs the role `create` there.
+    /// The collection is added as the last sibling at its location. Requires the role `create` there.
     #[oai(path = "/orgs/:organizationId/collections", method = "post", operation_id = "createCollection")]
     async fn create(
         &self,
@@ -69,7 +68,7 @@ impl Collections {
 
     /// Get a collection
     ///
-    /// One that the user may not see is not found.
+    /// Returns 404 if the caller may not see the collection.
     #[oai(path = "/collections/:collectionId", method = "get", operation_id = "getCollectionById")]
     async fn get(
         &self,
@@ -81,7 +80,7 @@ impl Collections {
 
     /// Change a collection
     ///
-    /// What the request leaves out stays; `null` clears where it is allowed.
+    /// Omitted fields are unchanged; `null` removes the value of optional fields.
     #[oai(path = "/collections/:collectionId", method = "patch", operation_id = "updateCollectionById")]
     async fn update(
         &self,
@@ -98,7 +97,7 @@ impl Collections {
 
     /// Delete a collection
     ///
-    /// What is in it is put where the collection was. A collection that is missing is no error.
+    /// The content of the collection moves to the parent of the collection. Succeeds if the collection does not exist.
     #[oai(path = "/collections/:collectionId", method = "delete", operation_id = "deleteCollectionById")]
     async fn delete(
         &self,
@@ -114,7 +113,7 @@ impl Collections {
 
     /// List the spaces of a collection
     ///
-    /// Those that lie directly in it, in their order.
+    /// Returns the spaces directly in the collection, in their order.
     #[oai(
         path = "/collections/:collectionId/spaces",
         method = "get",
@@ -132,8 +131,8 @@ impl Collections {
 
     /// Move a collection
     ///
-    /// With all that is in it: to another collection, to the top of the organization, or to another position. Without
-    /// a position it is put behind everything else.
+    /// Moves the collection with its content to another collection, to the top level of the organization, or to another
+    /// position. Without a position, it becomes the last sibling.
     #[oai(path = "/collections/:collectionId/move", method = "post", operation_id = "moveCollection")]
     async fn relocate(
         &self,
@@ -147,8 +146,8 @@ impl Collections {
 
     /// Transfer a collection to another organization
     ///
-    /// With all that is in it. It is put at the end of the top there. Roles that people and teams have on any of it by
-    /// name end.
+    /// Transfers the collection with its content to the end of the top level of the other organization. Roles of users
+    /// and teams on the transferred content are removed.
     #[oai(path = "/collections/:collectionId/transfer", method = "post", operation_id = "transferCollection")]
     async fn transfer(
         &self,

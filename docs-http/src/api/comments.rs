@@ -1,4 +1,4 @@
-//! Comments and replies: one implementation, mounted for spaces and for change requests.
+//! Operations on comments and replies, implemented once and mounted for spaces and change requests.
 
 use docs_core::{
     Platform,
@@ -26,10 +26,9 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 pub(super) type Comments = (OfSpace, OfRequest);
 
-/// Operations of this noun, on a platform.
+/// Creates the operations on comments and replies.
 pub(super) fn comments(platform: &Platform) -> Comments {
     (OfSpace(platform.clone()), OfRequest(platform.clone()))
 }
@@ -38,11 +37,10 @@ fn thread(of: Answer<ContentOf>, comment: &str) -> Answer<Thread> {
     Ok(Thread { of: of?, comment: id(comment, "comment")? })
 }
 
-/// Declares the operations on comments, at one place where they are mounted.
+/// Declares the operations on comments below one path prefix.
 ///
-/// An invocation says where that is, which parameters lead there and to comments on what content, and gives each
-/// operation its id and its name in the document. A reply is answered in the form that is asked for where its operation
-/// has the parameter `format`.
+/// An invocation gives the prefix, its path parameters and the content they refer to, and the id and summary of each
+/// operation. The operation that posts a reply has the parameter `format` only if the invocation names it.
 macro_rules! mount {
     (
         $(#[$doc:meta])*
@@ -74,16 +72,16 @@ macro_rules! mount {
                 auth: Auth,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 page: PageQuery,
-                /// `asc` for the oldest first.
+                /// `asc` lists oldest first, `desc` newest first; `desc` by default.
                 order: Query<ListOrder>,
-                /// Only those that are open, or resolved.
+                /// Restricts the list to open or to resolved comments.
                 status: Query<CommentStatus>,
-                /// Only those about this page.
+                /// Restricts the list to comments on this page.
                 #[oai(name = "targetPage")]
                 target_page: Query<String>,
-                /// Only those of these users.
+                /// Restricts the list to comments by these users.
                 authors: Query<Vec<String>>,
-                /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
+                /// The format of the text: Markdown, the default, or a document tree.
                 format: Query<ContentFormat>,
             ) -> Answer<Reply<List<Comment>>> {
                 let query = CommentQuery {
@@ -114,14 +112,14 @@ macro_rules! mount {
 
             #[doc = $get_title]
             ///
-            /// With its text in the form that is asked for. Its replies are listed beside it.
+            /// Returns the text in the requested format. Replies are listed separately.
             #[oai(path = "/comments/:commentId", method = "get", operation_id = $get)]
             async fn get(
                 &self,
                 auth: Auth,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "commentId")] comment: Path<String>,
-                /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
+                /// The format of the text: Markdown, the default, or a document tree.
                 format: Query<ContentFormat>,
             ) -> Answer<Reply<Comment>> {
                 let thread = thread($content, &comment)?;
@@ -130,7 +128,7 @@ macro_rules! mount {
 
             #[doc = $update_title]
             ///
-            /// All that is asked for, or nothing.
+            /// All changes are applied, or none if the request fails.
             #[oai(path = "/comments/:commentId", method = "put", operation_id = $update)]
             async fn update(
                 &self,
@@ -145,7 +143,7 @@ macro_rules! mount {
 
             #[doc = $delete_title]
             ///
-            /// With its replies. A comment that is missing is no error.
+            /// Deletes the comment with its replies. Succeeds if the comment does not exist.
             #[oai(path = "/comments/:commentId", method = "delete", operation_id = $delete)]
             async fn delete(
                 &self,
@@ -161,7 +159,7 @@ macro_rules! mount {
 
             #[doc = $replies_title]
             ///
-            /// The oldest first.
+            /// Oldest first.
             #[oai(path = "/comments/:commentId/replies", method = "get", operation_id = $replies)]
             async fn replies(
                 &self,
@@ -169,7 +167,7 @@ macro_rules! mount {
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "commentId")] comment: Path<String>,
                 page: PageQuery,
-                /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
+                /// The format of the text: Markdown, the default, or a document tree.
                 format: Query<ContentFormat>,
             ) -> Answer<Reply<List<CommentReply>>> {
                 let (thread, format) = (thread($content, &comment)?, format.0.unwrap_or_default());
@@ -178,7 +176,7 @@ macro_rules! mount {
 
             #[doc = $reply_title]
             ///
-            /// Replies have no replies of their own: they stand behind each other.
+            /// Replies are a flat list; a reply cannot be replied to.
             #[oai(path = "/comments/:commentId/replies", method = "post", operation_id = $reply)]
             async fn reply(
                 &self,
@@ -187,7 +185,7 @@ macro_rules! mount {
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "commentId")] comment: Path<String>,
                 $(
-                    /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
+                    /// The format of the text: Markdown, the default, or a document tree.
                     $format: Query<ContentFormat>,
                 )?
                 new: Strict<PostCommentReply>,
@@ -199,7 +197,7 @@ macro_rules! mount {
 
             #[doc = $get_reply_title]
             ///
-            /// With its text in the form that is asked for.
+            /// Returns the text in the requested format.
             #[oai(path = "/comments/:commentId/replies/:commentReplyId", method = "get", operation_id = $get_reply)]
             async fn get_reply(
                 &self,
@@ -207,7 +205,7 @@ macro_rules! mount {
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "commentId")] comment: Path<String>,
                 #[oai(name = "commentReplyId")] reply: Path<String>,
-                /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
+                /// The format of the text: Markdown, the default, or a document tree.
                 format: Query<ContentFormat>,
             ) -> Answer<Reply<CommentReply>> {
                 let (thread, reply) = (thread($content, &comment)?, id(&reply, "reply")?);
@@ -217,7 +215,7 @@ macro_rules! mount {
 
             #[doc = $update_reply_title]
             ///
-            /// All that is asked for, or nothing.
+            /// All changes are applied, or none if the request fails.
             #[oai(path = "/comments/:commentId/replies/:commentReplyId", method = "put", operation_id = $update_reply)]
             async fn update_reply(
                 &self,
@@ -234,7 +232,7 @@ macro_rules! mount {
 
             #[doc = $delete_reply_title]
             ///
-            /// A reply that is missing is no error.
+            /// Succeeds if the reply does not exist.
             #[oai(path = "/comments/:commentId/replies/:commentReplyId", method = "delete", operation_id = $delete_reply)]
             async fn delete_reply(
                 &self,
@@ -251,7 +249,7 @@ macro_rules! mount {
 
             #[doc = $commenters_title]
             ///
-            /// Or replied.
+            /// Includes members who only replied.
             #[oai(path = "/commenters", method = "get", operation_id = $commenters)]
             async fn commenters(
                 &self,
@@ -270,9 +268,9 @@ mount! {
     /// Comments on the content of a space.
     OfSpace at "/spaces/:spaceId" with ("spaceId" as space) on live(&space);
     "listCommentsInSpace" "List the comments of a space"
-        "By the time they were posted, the newest first. Those of change requests are with the request.";
+        "Ordered by time of posting, newest first by default. Comments on change requests are not included.";
     "postCommentInSpace" "Post a comment in a space"
-        "About the content as a whole, a page, or a block of a page.";
+        "The comment refers to the content as a whole, a page, or a block of a page.";
     "getCommentInSpace" "Get a comment of a space";
     "updateCommentInSpace" "Change, resolve, reopen or react to a comment of a space";
     "deleteCommentInSpace" "Delete a comment of a space";
@@ -289,9 +287,9 @@ mount! {
     OfRequest at "/spaces/:spaceId/change-requests/:changeRequestId"
         with ("spaceId" as space, "changeRequestId" as request) on of_request(&space, &request);
     "listCommentsInChangeRequest" "List the comments of a change request"
-        "By the time they were posted, the newest first.";
+        "Ordered by time of posting, newest first by default.";
     "postCommentInChangeRequest" "Post a comment in a change request"
-        "About the content as a whole, a page, or a block of a page. A request that is merged or archived takes comments, too.";
+        "The comment refers to the content as a whole, a page, or a block of a page. Merged and archived requests accept comments.";
     "getCommentInChangeRequest" "Get a comment of a change request";
     "updateCommentInChangeRequest" "Change, resolve, reopen or react to a comment of a change request";
     "deleteCommentInChangeRequest" "Delete a comment of a change request";

@@ -1,4 +1,4 @@
-//! Content as it is read: each operation written once, mounted for spaces, change requests and revisions.
+//! Operations that read content, implemented once and mounted for spaces, change requests and revisions.
 
 use std::future::Future;
 
@@ -24,10 +24,9 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 pub(super) type Content = (Live, OfRequest, OfRevision, Changes, Documents);
 
-/// Operations of this noun, on a platform.
+/// Creates the operations that read content.
 pub(super) fn content(platform: &Platform) -> Content {
     (
         Live(platform.clone()),
@@ -63,17 +62,17 @@ fn written(metadata: Query<bool>, format: Query<ContentFormat>, evaluated: Query
     Shown { format, evaluated, ..shown(metadata) }
 }
 
-/// The version of the schema of documents.
+/// The schema version of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum DocumentSchema {
-    /// The current one.
+    /// The current version.
     Current,
-    /// The one to come.
+    /// The next version.
     Next,
 }
 
-/// Answers what is read of content, by the tag of what never changes of it.
+/// Returns content with the ETag of its immutable part.
 async fn by_tag<T: Send>(
     tag: Option<EntityTag>,
     known: Known,
@@ -86,7 +85,8 @@ async fn by_tag<T: Send>(
     })
 }
 
-/// Answers what is read of content. What never changes is not read for a client that has it, nor asked for again.
+/// Returns content. Immutable content is not read if the client has it, and its response can be cached without
+/// revalidation.
 async fn kept<T: Send>(
     content: ContentHandle<'_>,
     known: Known,
@@ -95,14 +95,14 @@ async fn kept<T: Send>(
     by_tag(content.lasting_tag().await?, known, read).await
 }
 
-/// Answers pages and documents, which change without the revision where they are computed.
+/// Returns pages or documents. Computed ones can change without a new revision.
 async fn kept_pages<T: Send>(
     content: ContentHandle<'_>,
     known: Known,
     read: impl Future<Output = Result<T>> + Send,
 ) -> Answer<Kept<T>> {
     let tag = match content.lasting_tag().await? {
-        // Nobody is given this tag where something is computed, so whoever has it has all that is answered.
+        // Clients never receive this ETag for computed content, so a client that sends it has the complete response.
         Some(tag) if known.has(&tag) => Some(tag),
         Some(tag) if content.computed_tag().await?.is_none() => Some(tag),
         _ => None,
@@ -110,22 +110,22 @@ async fn kept_pages<T: Send>(
     by_tag(tag, known, read).await
 }
 
-/// Answers a revision as a whole. Its content is not read for a client that has it; where it is published, and what is
-/// told of the change request that it merged, may change, so it is asked for again.
+/// Returns a complete revision. Its content is not read if the client has it. The response requires revalidation,
+/// because the published address and the merged change request can change.
 async fn whole_revision(content: ContentHandle<'_>, known: Known, shown: Shown) -> Answer<Kept<Revision>> {
     let tag = content.revision_tag().await?;
     if let Some(tag) = tag.as_ref().filter(|tag| known.has(tag)) {
         return Ok(Kept::known(tag.clone(), Use::Asking));
     }
-    // Both newer by now, it may be.
+    // Both can be newer than the ETag read above.
     let TaggedRevision { revision, tag } = content.get_with_tag(shown).await?;
     Ok(Kept::new(revision, tag, Use::Asking))
 }
 
-/// Declares the operations that read content, at one place where it is mounted.
+/// Declares the operations that read content below one path prefix.
 ///
-/// An invocation says where that is, which parameters lead there and to what content, and gives each operation its id
-/// and its name in the document.
+/// An invocation gives the prefix, its path parameters and the content they refer to, and the id and summary of each
+/// operation.
 macro_rules! mount {
     (
         $(#[$doc:meta])*
@@ -146,16 +146,16 @@ macro_rules! mount {
         impl $Mount {
             #[doc = $revision_title]
             ///
-            /// With the tree of its pages, its files, its reusable contents and its variables.
+            /// Returns the revision with its page tree, files, reusable contents and variables.
             #[oai(path = "/", method = "get", operation_id = $revision)]
             async fn revision(
                 &self,
                 auth: $auth,
                 known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
-                /// `false` leaves out what Git knows of pages and files.
+                /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
-                /// `false` answers computed pages as they were written, in place of the pages that they stand for.
+                /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
                 computed: Query<bool>,
             ) -> Answer<Kept<Revision>> {
                 let of = $content;
@@ -165,16 +165,16 @@ macro_rules! mount {
 
             #[doc = $pages_title]
             ///
-            /// As a tree, without their content.
+            /// Returns the page tree without content.
             #[oai(path = "/pages", method = "get", operation_id = $pages)]
             async fn pages(
                 &self,
                 auth: $auth,
                 known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
-                /// `false` leaves out what Git knows of pages and files.
+                /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
-                /// `false` answers computed pages as they were written, in place of the pages that they stand for.
+                /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
                 computed: Query<bool>,
             ) -> Answer<Kept<Pages>> {
                 let of = $content;
@@ -185,7 +185,7 @@ macro_rules! mount {
 
             #[doc = $files_title]
             ///
-            /// Each with the address that its bytes are read at.
+            /// Each file has a download address.
             #[oai(path = "/files", method = "get", operation_id = $files)]
             async fn files(
                 &self,
@@ -193,9 +193,9 @@ macro_rules! mount {
                 known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 page: PageQuery,
-                /// `false` leaves out what Git knows of pages and files.
+                /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
-                /// Nothing about files is computed, so nothing changes.
+                /// Accepted for compatibility; has no effect on files.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
             ) -> Answer<Kept<List<RevisionFile>>> {
@@ -207,7 +207,7 @@ macro_rules! mount {
 
             #[doc = $file_title]
             ///
-            /// With the address that its bytes are read at.
+            /// The file has a download address.
             #[oai(path = "/files/:fileId", method = "get", operation_id = $file)]
             async fn file(
                 &self,
@@ -215,9 +215,9 @@ macro_rules! mount {
                 known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "fileId")] file: Path<String>,
-                /// `false` leaves out what Git knows of pages and files.
+                /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
-                /// Nothing about files is computed, so nothing changes.
+                /// Accepted for compatibility; has no effect on files.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
             ) -> Answer<Kept<RevisionFile>> {
@@ -228,7 +228,7 @@ macro_rules! mount {
 
             #[doc = $page_title]
             ///
-            /// With its content and the pages below it.
+            /// Returns the page with its content and its subpages.
             #[oai(path = "/page/:pageId", method = "get", operation_id = $page)]
             async fn page(
                 &self,
@@ -236,13 +236,13 @@ macro_rules! mount {
                 known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "pageId")] page: Path<String>,
-                /// How the content is written; `markdown` when absent.
+                /// The format of the content; `markdown` by default.
                 format: Query<ContentFormat>,
-                /// What is decided and computed of conditions and expressions; nothing when absent.
+                /// The evaluation of conditions and expressions; disabled by default.
                 evaluated: Query<Evaluated>,
-                /// `false` leaves out what Git knows of pages and files.
+                /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
-                /// `false` answers computed pages as they were written, in place of the pages that they stand for.
+                /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
                 computed: Query<bool>,
             ) -> Answer<Kept<RevisionPage>> {
                 let (of, page) = ($content, id(&page, "page")?);
@@ -253,8 +253,8 @@ macro_rules! mount {
 
             #[doc = $path_title]
             ///
-            /// The path is that of the page, in any case; its slashes may be written as `%2F`. Where no page is at it,
-            /// it is one that the page had, itself or by a page above it, or that `redirects` of `.gitbook.yaml` name.
+            /// The path is case-insensitive and its slashes can be written as `%2F`. If no page has the path, former
+            /// paths of pages and their ancestors are resolved, then `redirects` of `.gitbook.yaml`.
             #[oai(path = "/path/:pagePath", method = "get", operation_id = $path)]
             async fn path(
                 &self,
@@ -262,13 +262,13 @@ macro_rules! mount {
                 known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "pagePath")] path: Path<String>,
-                /// How the content is written; `markdown` when absent.
+                /// The format of the content; `markdown` by default.
                 format: Query<ContentFormat>,
-                /// What is decided and computed of conditions and expressions; nothing when absent.
+                /// The evaluation of conditions and expressions; disabled by default.
                 evaluated: Query<Evaluated>,
-                /// `false` leaves out what Git knows of pages and files.
+                /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
-                /// `false` answers computed pages as they were written, in place of the pages that they stand for.
+                /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
                 computed: Query<bool>,
             ) -> Answer<Kept<RevisionPage>> {
                 let how = with_computed(written(metadata, format, evaluated), computed);
@@ -279,7 +279,7 @@ macro_rules! mount {
 
             #[doc = $reusable_title]
             ///
-            /// Its title and the id of its document.
+            /// Returns the title and the document id of the reusable content.
             #[oai(path = "/reusable-contents/:reusableContentId", method = "get", operation_id = $reusable)]
             async fn reusable_content(
                 &self,
@@ -287,9 +287,9 @@ macro_rules! mount {
                 known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "reusableContentId")] reusable: Path<String>,
-                /// `false` leaves out what Git knows of it.
+                /// `false` omits Git metadata; `true` by default.
                 metadata: Query<bool>,
-                /// A computed content is answered as it was written, whatever is asked.
+                /// Accepted for compatibility; computed contents are always returned as defined.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
             ) -> Answer<Kept<ReusableContent>> {
@@ -339,7 +339,6 @@ mount! {
     "getReusableContentInRevisionById" "Get a reusable content of a revision";
 }
 
-/// What changed.
 #[derive(Debug)]
 pub struct Changes(Platform);
 
@@ -347,7 +346,7 @@ pub struct Changes(Platform);
 impl Changes {
     /// List the changes of a change request
     ///
-    /// Against the revision of the space that it is based on.
+    /// Compares the change request with the revision of the space that it is based on.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/changes",
         method = "get",
@@ -358,7 +357,7 @@ impl Changes {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// Most changes to answer; a few when absent.
+        /// The maximum number of changes in the response; has a small default.
         limit: Query<Limit>,
     ) -> Answer<Reply<RevisionSemanticChanges>> {
         let limit = limit.0.map(|limit| limit.0);
@@ -367,7 +366,8 @@ impl Changes {
 
     /// List the changes of a revision
     ///
-    /// Against the revision it was made from: of a merge that of the space, of an update that of the change request.
+    /// Compares the revision with its parent: for a merge the previous revision of the space, for an update the
+    /// previous revision of the change request.
     #[oai(
         path = "/spaces/:spaceId/revisions/:revisionId/changes",
         method = "get",
@@ -378,13 +378,13 @@ impl Changes {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "revisionId")] revision: Path<String>,
-        /// Changes tell nothing of what Git knows, so nothing changes.
+        /// Accepted for compatibility; changes contain no Git metadata.
         #[oai(name = "metadata")]
         _metadata: Query<bool>,
-        /// Computed pages are compared as they were written, whatever is asked.
+        /// Accepted for compatibility; computed pages are always compared as defined.
         #[oai(name = "computed")]
         _computed: Query<bool>,
-        /// Most changes to answer; a few when absent.
+        /// The maximum number of changes in the response; has a small default.
         limit: Query<Limit>,
     ) -> Answer<Reply<RevisionSemanticChanges>> {
         let limit = limit.0.map(|limit| limit.0);
@@ -392,7 +392,6 @@ impl Changes {
     }
 }
 
-/// The content of pages and reusable contents as documents.
 #[derive(Debug)]
 pub struct Documents(Platform);
 
@@ -400,14 +399,14 @@ pub struct Documents(Platform);
 impl Documents {
     /// Get a document
     ///
-    /// By the id that a page or a reusable content tells. What an id stands for never changes.
+    /// Accepts the document id of a page or a reusable content. The content of an id never changes.
     #[oai(path = "/spaces/:spaceId/documents/:documentId", method = "get", operation_id = "getDocumentById")]
     async fn document(
         &self,
         auth: Reader,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "documentId")] document: Path<String>,
-        /// Accepted for clients that send it: both are the same here.
+        /// Accepted for compatibility; both versions are equal.
         #[oai(name = "schema")]
         _schema: Query<DocumentSchema>,
     ) -> Answer<Reply<Document>> {
@@ -416,7 +415,7 @@ impl Documents {
 
     /// Get the document of a page of a revision
     ///
-    /// As a tree of blocks. A page without content, such as a link, has none.
+    /// Returns a document tree. Pages without content, for example links, have no document.
     #[oai(
         path = "/spaces/:spaceId/revisions/:revisionId/page/:pageId/document",
         method = "get",
@@ -429,7 +428,7 @@ impl Documents {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "revisionId")] revision: Path<String>,
         #[oai(name = "pageId")] page: Path<String>,
-        /// What is decided and computed of conditions and expressions; nothing when absent.
+        /// The evaluation of conditions and expressions; disabled by default.
         evaluated: Query<Evaluated>,
     ) -> Answer<Kept<Document>> {
         let (of, page) = (of_revision(&space, &revision)?, id(&page, "page")?);
@@ -439,7 +438,7 @@ impl Documents {
 
     /// Get the document of a reusable content of a revision
     ///
-    /// As a tree of blocks.
+    /// Returns a document tree.
     #[oai(
         path = "/spaces/:spaceId/revisions/:revisionId/reusable-contents/:reusableContentId/document",
         method = "get",
@@ -452,7 +451,7 @@ impl Documents {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "revisionId")] revision: Path<String>,
         #[oai(name = "reusableContentId")] reusable: Path<String>,
-        /// What is decided and computed of conditions and expressions; nothing when absent.
+        /// The evaluation of conditions and expressions; disabled by default.
         evaluated: Query<Evaluated>,
     ) -> Answer<Kept<Document>> {
         let (of, reusable) = (of_revision(&space, &revision)?, id(&reusable, "reusable content")?);

@@ -1,4 +1,4 @@
-//! Git.
+//! Operations that import from and export to Git repositories.
 
 use docs_core::{
     Platform,
@@ -16,7 +16,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Git(pub(super) Platform);
 
@@ -24,8 +23,8 @@ pub struct Git(pub(super) Platform);
 impl Git {
     /// Import a Git repository
     ///
-    /// Answers at once; the import runs in the background and makes the content equal to the repository's. The `Link`
-    /// header names the job that does it: what came of it, or why it failed.
+    /// Returns immediately. A background job replaces the content with that of the repository. The `Link` header refers
+    /// to the job, which contains the result or the reason of a failure.
     #[oai(path = "/spaces/:spaceId/git/import", method = "post", operation_id = "importGitRepository")]
     async fn import(
         &self,
@@ -42,9 +41,9 @@ impl Git {
 
     /// Export to a Git repository
     ///
-    /// Answers at once; the export runs in the background. It makes one commit of what the repository does not have yet
-    /// and pushes it to the branch, which is made where there is none; where the repository has everything it makes
-    /// none. The `Link` header names the job that does it: what came of it, or why it failed.
+    /// Returns immediately. A background job commits the differences and pushes them to the branch, which is created if
+    /// it does not exist. If the repository is up to date, no commit is created. The `Link` header refers to the job,
+    /// which contains the result or the reason of a failure.
     #[oai(path = "/spaces/:spaceId/git/export", method = "post", operation_id = "exportToGitRepository")]
     async fn export(
         &self,
@@ -61,8 +60,8 @@ impl Git {
 
     /// Remove the legacy installation of a space
     ///
-    /// Who hosts the repository is not shown any more; nothing else changes. An installation that is missing is no
-    /// error.
+    /// The hosting service of the repository is no longer shown; nothing else changes. Succeeds if there is no legacy
+    /// installation.
     #[oai(
         path = "/spaces/:spaceId/git/legacy-installation",
         method = "delete",
@@ -79,9 +78,9 @@ impl Git {
         Ok(Empty)
     }
 
-    /// Get what is known of the repository of a space
+    /// Get the Git repository of a space
     ///
-    /// What the last import or export told. A space that was never in sync with one has none.
+    /// Returns the repository of the last import or export. Returns 404 for a space that was never synchronized.
     #[oai(path = "/spaces/:spaceId/git/info", method = "get", operation_id = "getSpaceGitInfo")]
     async fn info(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<Reply<GitSync>> {
         Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).git_info().await?))

@@ -1,4 +1,4 @@
-//! Synchronization with Git.
+//! Operations on the synchronization of a space with a Git repository.
 
 use docs_core::{
     Platform,
@@ -17,16 +17,14 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct GitSync(pub(super) Platform);
 
 #[OpenApi(prefix_path = "/spaces/:spaceId/git/sync", tag = "Tag::Git")]
 impl GitSync {
-    /// Get how a space and a repository are kept in step
+    /// Get the Git synchronization of a space
     ///
-    /// What was set, how far both are, and what they wait for. Credentials and the secret of the webhook are no part of
-    /// it.
+    /// Returns the setting and its progress. Credentials and the secret of the webhook are not included.
     #[oai(path = "/", method = "get", operation_id = "getSpaceGitSync")]
     async fn get(
         &self,
@@ -36,10 +34,10 @@ impl GitSync {
         Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).git_sync().await?))
     }
 
-    /// Keep a space and a repository in step
+    /// Set the Git synchronization of a space
     ///
-    /// What was set before is replaced, and both are brought in step at once, in the background. The answer that makes
-    /// the webhook shows its secret, and no later one does.
+    /// Replaces the setting and starts a synchronization in the background. The secret of the webhook is returned only
+    /// by the request that creates the webhook.
     #[oai(path = "/", method = "put", operation_id = "setSpaceGitSync")]
     async fn set(
         &self,
@@ -52,9 +50,9 @@ impl GitSync {
         Ok(Reply(auth.caller(&platform).space(&space).set_git_sync(setting.0).await?))
     }
 
-    /// Stop keeping a space and a repository in step
+    /// Remove the Git synchronization of a space
     ///
-    /// Both keep what they have. A space that is not kept in step is no error.
+    /// Space and repository keep their content. Succeeds if the space is not synchronized.
     #[oai(path = "/", method = "delete", operation_id = "deleteSpaceGitSync")]
     async fn delete(
         &self,
@@ -68,9 +66,10 @@ impl GitSync {
         Ok(Empty)
     }
 
-    /// Give the webhook of a space another secret
+    /// Rotate the webhook secret of a space
     ///
-    /// The answer shows it, and no later one does. The secret before is void at once.
+    /// The response contains the new secret, which is not returned again. The previous secret becomes invalid
+    /// immediately.
     #[oai(path = "/secret", method = "post", operation_id = "rotateSpaceGitSyncSecret")]
     async fn rotate(
         &self,
@@ -83,9 +82,9 @@ impl GitSync {
         Ok(Reply(auth.caller(&platform).space(&space).rotate_git_sync_secret().await?))
     }
 
-    /// Bring a space and its repository in step now
+    /// Run the Git synchronization of a space
     ///
-    /// Answers at once. The `Link` header names the job that does it, which may have been waiting already.
+    /// Returns immediately. The `Link` header refers to the job, which may already have been queued.
     #[oai(path = "/run", method = "post", operation_id = "runSpaceGitSync")]
     async fn run(
         &self,

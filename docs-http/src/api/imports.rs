@@ -1,4 +1,4 @@
-//! Imports of documents and templates.
+//! Operations that import documents and apply templates.
 
 use docs_core::{
     Platform,
@@ -17,12 +17,11 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Imports(pub(super) Platform);
 
 impl Imports {
-    /// One implementation for both places; the new pages are found in the content they were added to.
+    /// Imports into a space or a change request. `Location` refers to the content that received the new pages.
     async fn import(
         &self,
         auth: &Auth,
@@ -39,8 +38,8 @@ impl Imports {
 impl Imports {
     /// Import documents into a space
     ///
-    /// Their pages are added behind those that are there. Live content has to be open for edits. How many pages and
-    /// files are fetched is limited.
+    /// The new pages are appended to the existing pages. Live content must be editable (`editMode` is `live`). The
+    /// number of fetched pages and files is limited.
     #[oai(path = "/spaces/:spaceId/content/import", method = "post", operation_id = "importContent")]
     async fn import_live(
         &self,
@@ -54,7 +53,7 @@ impl Imports {
 
     /// Import documents into a change request
     ///
-    /// Their pages are added behind those that are there. How many pages and files are fetched is limited.
+    /// The new pages are appended to the existing pages. The number of fetched pages and files is limited.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/content/import",
         method = "post",
@@ -73,8 +72,8 @@ impl Imports {
 
     /// Apply a template to a space
     ///
-    /// Its pages are added behind those that are there. Live content has to be open for edits. The templates are
-    /// `blank`, `product-docs`, `api-reference`, `changelog` and `handbook`.
+    /// The new pages are appended to the existing pages. Live content must be editable (`editMode` is `live`). The
+    /// templates are `blank`, `product-docs`, `api-reference`, `changelog` and `handbook`.
     #[oai(path = "/spaces/:spaceId/content/template", method = "post", operation_id = "applyTemplateToSpace")]
     async fn template(
         &self,

@@ -1,4 +1,4 @@
-//! Invites: ways into an organization.
+//! Operations on invites to an organization.
 
 use docs_core::{
     Platform,
@@ -21,7 +21,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Invites(pub(super) Platform);
 
@@ -29,7 +28,7 @@ pub struct Invites(pub(super) Platform);
 impl Invites {
     /// Invite people by their e-mail addresses
     ///
-    /// Users who have one of them become members at once; other addresses are invited for a while.
+    /// Users who have one of the addresses become members immediately. Other addresses receive an invite that expires.
     #[oai(path = "/invites", method = "post", operation_id = "inviteUsersToOrganization")]
     async fn invite(
         &self,
@@ -49,7 +48,8 @@ impl Invites {
 
     /// Join an organization by an invite
     ///
-    /// A link, or the invitation of one's address. It raises who has less, and takes nothing from who has more.
+    /// Accepts an invite link or an invite to the caller's address. The caller's role is raised if it is lower, and
+    /// never reduced.
     #[oai(path = "/invites/:inviteId", method = "post", operation_id = "joinOrganizationWithInvite")]
     async fn join(
         &self,
@@ -63,7 +63,7 @@ impl Invites {
 
     /// List the invite links of an organization
     ///
-    /// Those that give a role in it, the oldest first.
+    /// Returns links that grant a role in the organization, oldest first.
     #[oai(path = "/link-invites", method = "get", operation_id = "listOrganizationInviteLinks")]
     async fn list(
         &self,
@@ -77,8 +77,9 @@ impl Invites {
 
     /// Create an invite link
     ///
-    /// To the organization with a role, or to a space or a collection with a level: who joins by that becomes a guest
-    /// who has the level on it. While `inviteLinks` of the organization is `false`, none is made: 409.
+    /// Creates a link to the organization with a role, or to a space or a collection with a level. Users who join by a
+    /// link to content become guests with that level on it. Returns 409 while `inviteLinks` of the organization is
+    /// `false`.
     #[oai(path = "/link-invites", method = "post", operation_id = "createOrganizationInvite")]
     async fn create(
         &self,
@@ -95,7 +96,7 @@ impl Invites {
 
     /// Get an invite link
     ///
-    /// For those who could have created it. A link whose content is gone is not found.
+    /// Available to users who may create such a link. Returns 404 if the content of the link was deleted.
     #[oai(path = "/link-invites/:inviteId", method = "get", operation_id = "getOrganizationInviteLink")]
     async fn get(
         &self,
@@ -107,9 +108,10 @@ impl Invites {
         Ok(Reply(auth.caller(&self.0).org(&org).invite(&invite).get().await?))
     }
 
-    /// Change what an invite link gives
+    /// Change the role of an invite link
     ///
-    /// Whoever has joined by it stays what they are. From now on it depends on the rights of whoever changed it.
+    /// Members who joined by the link keep their role. From now on, the link depends on the permissions of the user who
+    /// changed it.
     #[oai(path = "/link-invites/:inviteId", method = "patch", operation_id = "updateOrganizationInviteById")]
     async fn update(
         &self,
@@ -125,7 +127,7 @@ impl Invites {
 
     /// Delete an invite
     ///
-    /// A link, or the invitation of an address. One that is missing is no error.
+    /// Deletes an invite link or an invite to an address. Succeeds if the invite does not exist.
     #[oai(path = "/link-invites/:inviteId", method = "delete", operation_id = "deleteOrganizationInviteById")]
     async fn delete(
         &self,

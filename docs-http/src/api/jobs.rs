@@ -1,4 +1,4 @@
-//! The jobs of a space.
+//! Operations on the jobs of a space.
 
 use docs_core::{
     Platform,
@@ -9,7 +9,6 @@ use poem_openapi::{OpenApi, param::Path};
 use super::{AsCaller as _, Auth, Tag, id};
 use crate::wire::{error::Answer, params::PageQuery, reply::Reply};
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Jobs(pub(super) Platform);
 
@@ -17,8 +16,8 @@ pub struct Jobs(pub(super) Platform);
 impl Jobs {
     /// List the jobs of a space
     ///
-    /// The newest first: imports and PDF files that wait, are made, are done or failed. They are kept for a while, and
-    /// of each kind so many.
+    /// Lists import, export and PDF jobs in any state, newest first. Finished jobs are retained for a limited time, and
+    /// up to a limited number per kind.
     #[oai(path = "/", method = "get", operation_id = "listSpaceJobs")]
     async fn list(
         &self,
@@ -31,7 +30,7 @@ impl Jobs {
 
     /// Get a job of a space
     ///
-    /// With its log: what was read, left out, or read in a way that its author may not expect.
+    /// Returns the job with its log, which lists content that was omitted or interpreted in an unexpected way.
     #[oai(path = "/:jobId", method = "get", operation_id = "getSpaceJob")]
     async fn get(
         &self,

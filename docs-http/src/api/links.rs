@@ -1,4 +1,4 @@
-//! Links and backlinks: one implementation, mounted for spaces and for change requests.
+//! Operations on links and backlinks, for spaces and change requests.
 
 use docs_core::{
     Platform,
@@ -19,7 +19,6 @@ use crate::wire::{
     reply::Reply,
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Links(pub(super) Platform);
 
@@ -27,14 +26,14 @@ pub struct Links(pub(super) Platform);
 impl Links {
     /// List the links of a space
     ///
-    /// What its pages and reusable contents refer to, broken links first.
+    /// Returns the links of all pages and reusable contents, broken links first.
     #[oai(path = "/spaces/:spaceId/links", method = "get", operation_id = "listSpaceLinks")]
     async fn space_links(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         page: PageQuery,
-        /// Only links that stand so.
+        /// Restricts the list to links with this status.
         status: Query<LinkStatus>,
     ) -> Answer<Reply<LinkList>> {
         let space = id(&space, "space")?;
@@ -43,7 +42,7 @@ impl Links {
 
     /// List the links of a change request
     ///
-    /// Those that it adds, or that stand otherwise because of it. `stats` tells of all links of its content.
+    /// Returns links that the change request adds, or whose status it changes. `stats` covers all links of its content.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/links",
         method = "get",
@@ -55,9 +54,9 @@ impl Links {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         page: PageQuery,
-        /// Only links that stand so.
+        /// Restricts the list to links with this status.
         status: Query<LinkStatus>,
-        /// Only broken links: those that the request made or broke, or those that its content has from the space.
+        /// Restricts the list to links broken or added by the change request, or to links that are broken in the space.
         #[oai(name = "brokenContext")]
         broken_context: Query<BrokenContext>,
     ) -> Answer<Reply<LinkList>> {
@@ -70,7 +69,7 @@ impl Links {
 
     /// List the links of a page of a space
     ///
-    /// What the page refers to, broken links first.
+    /// Returns the links of the page, broken links first.
     #[oai(
         path = "/spaces/:spaceId/content/page/:pageId/links",
         method = "get",
@@ -82,16 +81,16 @@ impl Links {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "pageId")] id_of_page: Path<String>,
         page: PageQuery,
-        /// Only links that stand so.
+        /// Restricts the list to links with this status.
         status: Query<LinkStatus>,
     ) -> Answer<Reply<LinkList>> {
         let (of, id) = (live(&space)?, id(&id_of_page, "page")?);
         Ok(Reply(auth.caller(&self.0).content(&of).list_page_links(&id, status.0, &page.0).await?))
     }
 
-    /// List what links to a page of a space
+    /// List the backlinks of a page of a space
     ///
-    /// Each page and reusable content once.
+    /// Returns each page and reusable content that links to the page once.
     #[oai(
         path = "/spaces/:spaceId/content/page/:pageId/backlinks",
         method = "get",
@@ -109,9 +108,9 @@ impl Links {
         Ok(Reply(list.into()))
     }
 
-    /// List what links to a file of a space
+    /// List the backlinks of a file of a space
     ///
-    /// Each page and reusable content once.
+    /// Returns each page and reusable content that links to the file once.
     #[oai(
         path = "/spaces/:spaceId/content/files/:fileId/backlinks",
         method = "get",
@@ -131,7 +130,7 @@ impl Links {
 
     /// List the links of a page of a change request
     ///
-    /// What the page refers to, broken links first.
+    /// Returns the links of the page, broken links first.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/content/page/:pageId/links",
         method = "get",
@@ -144,16 +143,16 @@ impl Links {
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "pageId")] id_of_page: Path<String>,
         page: PageQuery,
-        /// Only links that stand so.
+        /// Restricts the list to links with this status.
         status: Query<LinkStatus>,
     ) -> Answer<Reply<LinkList>> {
         let (of, id) = (of_request(&space, &request)?, id(&id_of_page, "page")?);
         Ok(Reply(auth.caller(&self.0).content(&of).list_page_links(&id, status.0, &page.0).await?))
     }
 
-    /// List what links to a page of a change request
+    /// List the backlinks of a page of a change request
     ///
-    /// Each page and reusable content once.
+    /// Returns each page and reusable content that links to the page once.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/content/page/:pageId/backlinks",
         method = "get",
@@ -172,9 +171,9 @@ impl Links {
         Ok(Reply(list.into()))
     }
 
-    /// List what links to a file of a change request
+    /// List the backlinks of a file of a change request
     ///
-    /// Each page and reusable content once.
+    /// Returns each page and reusable content that links to the file once.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/content/files/:fileId/backlinks",
         method = "get",

@@ -1,4 +1,4 @@
-//! Members of organizations.
+//! Operations on the members of an organization.
 
 use docs_core::{
     Platform,
@@ -18,7 +18,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Members(pub(super) Platform);
 
@@ -26,21 +25,22 @@ pub struct Members(pub(super) Platform);
 impl Members {
     /// List the members of an organization
     ///
-    /// A page may be short, or empty, and have a `next`: where a search has to compare many members to find few.
+    /// With a search, a page can be incomplete or empty and still have a `next` page, because each request compares a
+    /// limited number of members.
     #[oai(path = "/", method = "get", operation_id = "listMembersInOrganizationById")]
     async fn list(
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         page: PageQuery,
-        /// Which way; `desc` when absent.
+        /// The sort direction; `desc` by default.
         order: Query<ListOrder>,
-        /// Only those with this role.
+        /// Restricts the list to members with this role.
         role: Query<MemberRole>,
-        /// Only those whose name or e-mail address contains this, whatever the case. One or two characters have to
-        /// begin a word of it.
+        /// Restricts the list to members whose name or e-mail address contains this text, ignoring case. A text of one
+        /// or two characters must be the beginning of a word.
         search: Query<BoundedText<0, 512>>,
-        /// What they are listed by; by `lastSeenAt`, members who were never there are left out.
+        /// The sort key. With `lastSeenAt`, members who never visited are omitted.
         sort: Query<MemberSort>,
     ) -> Answer<Reply<List<Member>>> {
         let filter = MemberFilter {
@@ -55,7 +55,7 @@ impl Members {
 
     /// Get a member of an organization
     ///
-    /// Guests see nobody but themselves.
+    /// Guests can only see themselves.
     #[oai(path = "/:userId", method = "get", operation_id = "getMemberInOrganizationById")]
     async fn get(
         &self,
@@ -69,7 +69,7 @@ impl Members {
 
     /// Change the role of a member
     ///
-    /// An organization keeps at least one administrator.
+    /// Returns 409 if the organization would lose its last administrator.
     #[oai(path = "/:userId", method = "patch", operation_id = "updateMemberInOrganizationById")]
     async fn update(
         &self,
@@ -85,8 +85,8 @@ impl Members {
 
     /// Remove a member from an organization
     ///
-    /// With the roles they were given by name, their places in teams and the reviews they were asked for. A member may
-    /// leave; somebody who is no member is no error.
+    /// Removes the member with their explicit roles, team memberships and pending review requests. Members can remove
+    /// themselves. Succeeds if the user is not a member.
     #[oai(path = "/:userId", method = "delete", operation_id = "removeMemberFromOrganizationById")]
     async fn remove(
         &self,
@@ -100,9 +100,9 @@ impl Members {
         Ok(NoContent::default())
     }
 
-    /// Let a member sign in through the organization's single sign-on
+    /// Enable single sign-on for a member
     ///
-    /// For administrators. A user who is no member is not found.
+    /// Requires the role `admin`. Returns 404 if the user is not a member.
     #[oai(path = "/:userId/sso", method = "post", operation_id = "setUserAsSSOMemberForOrganization")]
     async fn set_sso(
         &self,
@@ -114,9 +114,10 @@ impl Members {
         Ok(Reply(auth.caller(&self.0).org(&org).member(&user).set_sso().await?))
     }
 
-    /// List the spaces that a member may see
+    /// List the spaces that a member can see
     ///
-    /// With the member's role on each, by the time of their creation. For the member, and for administrators.
+    /// Returns the spaces with the member's role, ordered by creation time. Available to the member and to
+    /// administrators.
     #[oai(path = "/:userId/spaces", method = "get", operation_id = "listSpacesForOrganizationMember")]
     async fn spaces(
         &self,
@@ -124,7 +125,7 @@ impl Members {
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "userId")] user: Path<String>,
         page: PageQuery,
-        /// Which way; `desc` when absent.
+        /// The sort direction; `desc` by default.
         order: Query<ListOrder>,
     ) -> Answer<Reply<List<MemberSpace>>> {
         let (org, user) = (id(&org, "organization")?, id(&user, "member")?);

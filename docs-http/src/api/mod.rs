@@ -1,4 +1,4 @@
-//! The operations over HTTP: one file a noun, each handler a call of one operation of the platform.
+//! The operations of the HTTP API, one file per resource. Each handler calls one operation of the platform.
 
 #![expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
 
@@ -44,14 +44,14 @@ use poem_openapi::Tags;
 
 use crate::wire::error::ApiError;
 
-/// Who asks.
+/// The authenticated caller.
 type Auth = crate::auth::Signed<Actor>;
-/// Who reads what is published: without a token, anybody.
+/// The caller of an operation that reads published content; anonymous without a token.
 type Reader = crate::auth::MaybeSigned<Actor>;
 
-/// What tells who sent a request.
+/// The sender of a request.
 trait AsCaller {
-    /// The platform as they may use it.
+    /// Returns the platform as seen by the sender.
     fn caller<'p>(&'p self, platform: &'p Platform) -> Caller<'p>;
 }
 
@@ -71,7 +71,7 @@ impl AsCaller for Reader {
     }
 }
 
-/// All operations.
+/// The operations of the API.
 pub type Api = (
     (platform_info::PlatformInfo, users::Users),
     (orgs::Orgs, members::Members, invites::Invites, audit::AuditLog),
@@ -91,7 +91,7 @@ pub type Api = (
     (translations::Translations, openapi_specs::OpenApiSpecs),
 );
 
-/// All operations on a platform.
+/// Creates all operations for a platform.
 pub(crate) fn api(platform: &Platform) -> Api {
     (
         (platform_info::PlatformInfo, users::Users(platform.clone())),
@@ -123,44 +123,44 @@ pub(crate) fn api(platform: &Platform) -> Api {
     )
 }
 
-/// What an operation is about.
+/// The group of an operation in the OpenAPI document.
 #[derive(Tags)]
 enum Tag {
     /// The service as a whole.
     Service,
-    /// The user whose token it is.
+    /// The user of the token.
     Users,
     /// Organizations and their settings.
     Organizations,
-    /// Members who are granted content together.
+    /// Groups of members that receive roles on content.
     Teams,
-    /// Who may do what with spaces and collections.
+    /// Roles of users and teams on spaces and collections.
     Permissions,
-    /// How members sign in through a provider of their own.
+    /// Sign-in of members through SAML providers.
     SingleSignOn,
     /// Containers of pages and files.
     Spaces,
     /// Folders of spaces.
     Collections,
-    /// Pages and files, live, in a change request or in any revision.
+    /// Pages and files of spaces, change requests and revisions.
     Content,
-    /// Changes in the making.
+    /// Proposed changes of content.
     ChangeRequests,
-    /// Spaces whose content follows another in another language.
+    /// Spaces whose content follows another space in another language.
     Translations,
-    /// What people say of content.
+    /// Comments on content.
     Comments,
-    /// Specifications of APIs that content shows.
+    /// OpenAPI specifications that content can refer to.
     OpenApi,
-    /// Import of repositories, export to them, and both in step.
+    /// Import from, export to and synchronization with Git repositories.
     Git,
-    /// Pages by what they say.
+    /// Full-text search.
     Search,
     /// Spaces published to an audience.
     Sites,
 }
 
-/// An id of the path. Text that can be no id names nothing, so it is answered like an unknown one.
+/// Parses an id of a path. Invalid text cannot be the id of any resource, so the result is 404 as for an unknown id.
 fn id<T: std::str::FromStr<Err = NotAnId>>(text: &str, noun: &str) -> Result<T, ApiError> {
     text.parse().map_err(|_| docs_core::Error::not_found(noun).into())
 }

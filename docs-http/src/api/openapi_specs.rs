@@ -1,4 +1,4 @@
-//! OpenAPI specifications of an organization, and their versions.
+//! Operations on OpenAPI specifications of an organization and their versions.
 
 use docs_core::{
     Platform,
@@ -21,7 +21,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct OpenApiSpecs(pub(super) Platform);
 
@@ -29,7 +28,7 @@ pub struct OpenApiSpecs(pub(super) Platform);
 impl OpenApiSpecs {
     /// List the OpenAPI specifications of an organization
     ///
-    /// The oldest first.
+    /// Oldest first.
     #[oai(path = "/", method = "get", operation_id = "listOpenAPISpecs")]
     async fn list(
         &self,
@@ -43,8 +42,8 @@ impl OpenApiSpecs {
 
     /// Create an OpenAPI specification
     ///
-    /// From an address, which is then fetched every few hours, or from the text itself: Swagger 2.0, OpenAPI 3.0 or
-    /// 3.1, in JSON or YAML. It is pending until it was fetched and read.
+    /// The source is an address, which is fetched again every few hours, or the specification itself: Swagger 2.0,
+    /// OpenAPI 3.0 or 3.1, in JSON or YAML. Until it was fetched and parsed, `processingState` is `pending`.
     #[oai(path = "/", method = "post", operation_id = "createOpenAPISpec")]
     async fn create(
         &self,
@@ -60,7 +59,7 @@ impl OpenApiSpecs {
 
     /// Get an OpenAPI specification
     ///
-    /// With how far its processing is, and what was found wrong the last time.
+    /// Returns the specification with its processing state and the problems found by the last processing.
     #[oai(path = "/:specSlug", method = "get", operation_id = "getOpenAPISpecBySlug")]
     async fn get(
         &self,
@@ -74,8 +73,8 @@ impl OpenApiSpecs {
 
     /// Create or update an OpenAPI specification
     ///
-    /// Says what it is made from, and has it processed again: an address is fetched anew, also when it is the same. A
-    /// version comes of it when the files are not what the latest version has.
+    /// Sets the source and processes it again; an address is fetched again even if it did not change. A new version is
+    /// created if the files differ from the latest version.
     #[oai(path = "/:specSlug", method = "put", operation_id = "createOrUpdateOpenAPISpecBySlug")]
     async fn put(
         &self,
@@ -90,9 +89,9 @@ impl OpenApiSpecs {
         Ok(Reply(auth.caller(&platform).org(&org).openapi_spec(&slug).put(put.0).await?))
     }
 
-    /// Change who may read an OpenAPI specification
+    /// Change the visibility of an OpenAPI specification
     ///
-    /// A public one has an address for anybody, without a token.
+    /// A public specification has an address that needs no token.
     #[oai(path = "/:specSlug", method = "patch", operation_id = "updateOpenAPISpecBySlug")]
     async fn update(
         &self,
@@ -109,7 +108,8 @@ impl OpenApiSpecs {
 
     /// Delete an OpenAPI specification
     ///
-    /// With all its versions. What content shows of it is then missing. One that is missing is no error.
+    /// Deletes the specification with all its versions. Content that refers to it no longer shows it. Succeeds if the
+    /// specification does not exist.
     #[oai(path = "/:specSlug", method = "delete", operation_id = "deleteOpenAPISpecBySlug")]
     async fn delete(
         &self,
@@ -126,7 +126,7 @@ impl OpenApiSpecs {
 
     /// List the versions of an OpenAPI specification
     ///
-    /// The oldest first.
+    /// Oldest first.
     #[oai(path = "/:specSlug/versions", method = "get", operation_id = "listOpenAPISpecVersions")]
     async fn list_versions(
         &self,
@@ -142,7 +142,7 @@ impl OpenApiSpecs {
 
     /// Get the latest version of an OpenAPI specification
     ///
-    /// There is none until it was processed for the first time.
+    /// Returns 404 until the specification was processed successfully.
     #[oai(path = "/:specSlug/versions/latest", method = "get", operation_id = "getLatestOpenAPISpecVersion")]
     async fn get_latest_version(
         &self,
@@ -156,7 +156,7 @@ impl OpenApiSpecs {
 
     /// Get the content of the latest version of an OpenAPI specification
     ///
-    /// All its files as JSON, the document that it begins with first.
+    /// Returns all files as JSON, the entry document first.
     #[oai(
         path = "/:specSlug/versions/latest/content",
         method = "get",
@@ -174,7 +174,7 @@ impl OpenApiSpecs {
 
     /// Get a version of an OpenAPI specification
     ///
-    /// It never changes.
+    /// Versions are immutable.
     #[oai(
         path = "/:specSlug/versions/:versionId",
         method = "get",
@@ -194,7 +194,7 @@ impl OpenApiSpecs {
 
     /// Get the content of a version of an OpenAPI specification
     ///
-    /// All its files as JSON, the document that it begins with first.
+    /// Returns all files as JSON, the entry document first.
     #[oai(
         path = "/:specSlug/versions/:versionId/content",
         method = "get",

@@ -1,4 +1,4 @@
-//! Organizations.
+//! Operations on organizations.
 
 use docs_core::{
     Platform,
@@ -12,7 +12,6 @@ use crate::{
     wire::{error::Answer, params::PageQuery, payload::Strict, reply::Reply},
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Orgs(pub(super) Platform);
 
@@ -20,7 +19,7 @@ pub struct Orgs(pub(super) Platform);
 impl Orgs {
     /// List the organizations of the user
     ///
-    /// In the order of joining; those where the user is a guest as well.
+    /// Ordered by the time of joining. Includes organizations where the user is a guest.
     #[oai(path = "/orgs", method = "get", operation_id = "listOrganizationsForAuthenticatedUser")]
     async fn list(&self, auth: Auth, page: PageQuery) -> Answer<Reply<List<Organization>>> {
         Ok(Reply(auth.caller(&self.0).orgs().list(&page.0).await?.into()))
@@ -28,7 +27,7 @@ impl Orgs {
 
     /// Get an organization
     ///
-    /// For its members and guests. What it pays is for those who may view the billing.
+    /// Available to members and guests. `billing` is returned only to callers with the `viewBilling` permission.
     #[oai(path = "/orgs/:organizationId", method = "get", operation_id = "getOrganizationById")]
     async fn get(
         &self,
@@ -40,7 +39,7 @@ impl Orgs {
 
     /// Change an organization
     ///
-    /// What the request leaves out stays; `null` clears where it is allowed.
+    /// Omitted fields are unchanged; `null` removes the value of optional fields.
     #[oai(path = "/orgs/:organizationId", method = "patch", operation_id = "updateOrganizationById")]
     async fn update(
         &self,
@@ -57,9 +56,10 @@ impl Orgs {
         ))
     }
 
-    /// Tell that the member who asks is there
+    /// Report a visit of the calling member
     ///
-    /// The answer vouches for the member on the sites of the organization; guests get no such token.
+    /// The response contains a token that authenticates the member on the sites of the organization. Guests receive no
+    /// token.
     #[oai(
         path = "/orgs/:organizationId/ping",
         method = "post",
@@ -75,7 +75,7 @@ impl Orgs {
 
     /// Find the organization that has a host name
     ///
-    /// For everybody who is signed in: it tells no more than the id.
+    /// Available to all signed-in users. The response contains only the id of the organization.
     #[oai(path = "/subdomains/:subdomain", method = "get", operation_id = "getSubdomain")]
     async fn subdomain(&self, auth: Auth, subdomain: Path<String>) -> Answer<Reply<Subdomain>> {
         Ok(Reply(auth.caller(&self.0).subdomain(&subdomain).await?))
@@ -83,7 +83,8 @@ impl Orgs {
 
     /// Find the organization that claims an e-mail domain
     ///
-    /// For its members, and for users whose own address is in the domain: these are shown as much as it takes to join.
+    /// Available to its members, and to users whose own e-mail address is in the domain. The latter see only the fields
+    /// needed to join.
     #[oai(
         path = "/email-domains/:emailDomain/orgs",
         method = "get",

@@ -1,4 +1,4 @@
-//! PDF files: one implementation, mounted for spaces and for change requests.
+//! Operations that create PDF files, for spaces and change requests.
 
 use docs_core::{
     Platform,
@@ -10,7 +10,6 @@ use poem_openapi::{OpenApi, param::Path};
 use super::{AsCaller as _, Auth, Tag, id};
 use crate::wire::{error::Answer, params::Query, reply::Reply};
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Pdf(pub(super) Platform);
 
@@ -23,16 +22,16 @@ fn part(page: Query<String>, only: Query<bool>) -> Answer<PdfPart> {
 impl Pdf {
     /// Get a space as a PDF file
     ///
-    /// The answer is the address of the file, which needs no token and is good for a while, as long as the user may
-    /// read the content. The file shows the content as it is now.
+    /// Returns the address of a PDF file of the current content. The address needs no token and is valid for a limited
+    /// time, while the user may read the content.
     #[oai(path = "/spaces/:spaceId/pdf", method = "get", operation_id = "getSpacePDF", tag = "Tag::Content")]
     async fn space(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
-        /// Only this page and those below it, by its id.
+        /// The id of a page. Restricts the file to the page and its subpages.
         page: Query<String>,
-        /// `true` for the page without those below it.
+        /// `true` omits the subpages.
         only: Query<bool>,
     ) -> Answer<Reply<PdfLink>> {
         let of = ContentOf::space(id(&space, "space")?);
@@ -41,8 +40,8 @@ impl Pdf {
 
     /// Get the content of a change request as a PDF file
     ///
-    /// The answer is the address of the file, which needs no token and is good for a while, as long as the user may
-    /// read the content. The file shows the content as it is now.
+    /// Returns the address of a PDF file of the current content. The address needs no token and is valid for a limited
+    /// time, while the user may read the content.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/pdf",
         method = "get",
@@ -54,9 +53,9 @@ impl Pdf {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// Only this page and those below it, by its id.
+        /// The id of a page. Restricts the file to the page and its subpages.
         page: Query<String>,
-        /// `true` for the page without those below it.
+        /// `true` omits the subpages.
         only: Query<bool>,
     ) -> Answer<Reply<PdfLink>> {
         let of = ContentOf::request(id(&space, "space")?, &request);

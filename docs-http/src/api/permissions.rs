@@ -1,4 +1,4 @@
-//! Roles on content that are given by name: each operation written once, mounted for spaces and collections.
+//! Operations on explicit roles, implemented once and mounted for spaces and collections.
 
 use docs_core::{
     Platform,
@@ -17,10 +17,9 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 pub(super) type Permissions = (OfSpace, OfCollection);
 
-/// Operations of this noun, on a platform.
+/// Creates the operations on explicit roles.
 pub(super) fn permissions(platform: &Platform) -> Permissions {
     (OfSpace(platform.clone()), OfCollection(platform.clone()))
 }
@@ -41,10 +40,10 @@ fn team(text: &str) -> Answer<Grantee> {
     Ok(Grantee::Team(id(text, "permission")?))
 }
 
-/// Declares the operations on roles that are given by name, for one kind of content.
+/// Declares the operations on explicit roles for one kind of content.
 ///
-/// An invocation says where it is, which parameter names it and how that is read, and gives each operation its id and
-/// its name in the document.
+/// An invocation gives the path prefix, the parameter that identifies the content and its parser, and the id and
+/// summary of each operation.
 macro_rules! mount {
     (
         $(#[$doc:meta])*
@@ -66,8 +65,8 @@ macro_rules! mount {
         impl $Mount {
             #[doc = $invite_title]
             ///
-            /// In place of a role that they were given before; `null` takes it away. Nobody gives or takes a role above
-            /// their own.
+            /// Replaces the previous role; `null` removes it. Callers can neither grant nor remove a role above their
+            /// own.
             #[oai(path = "/", method = "post", operation_id = $invite)]
             async fn invite(
                 &self,
@@ -82,7 +81,7 @@ macro_rules! mount {
 
             #[doc = $users_title]
             ///
-            /// Only those to whom it was given by name.
+            /// Returns only users with an explicit role.
             #[oai(path = "/users", method = "get", operation_id = $users)]
             async fn users(
                 &self,
@@ -96,7 +95,7 @@ macro_rules! mount {
 
             #[doc = $update_user_title]
             ///
-            /// A role that was given by name; `null` takes it away.
+            /// Changes an explicit role; `null` removes it.
             #[oai(path = "/users/:userId", method = "patch", operation_id = $update_user)]
             async fn update_user(
                 &self,
@@ -111,7 +110,7 @@ macro_rules! mount {
 
             #[doc = $remove_user_title]
             ///
-            /// A user who was given none is no error. What levels and teams give stays.
+            /// Succeeds if the user has no explicit role. Access through levels and teams is unchanged.
             #[oai(path = "/users/:userId", method = "delete", operation_id = $remove_user)]
             async fn remove_user(
                 &self,
@@ -127,7 +126,7 @@ macro_rules! mount {
 
             #[doc = $teams_title]
             ///
-            /// Only those to which it was given by name.
+            /// Returns only teams with an explicit role.
             #[oai(path = "/teams", method = "get", operation_id = $teams)]
             async fn teams(
                 &self,
@@ -141,7 +140,7 @@ macro_rules! mount {
 
             #[doc = $update_team_title]
             ///
-            /// `null` takes it away.
+            /// `null` removes the role.
             #[oai(path = "/teams/:teamId", method = "patch", operation_id = $update_team)]
             async fn update_team(
                 &self,
@@ -156,7 +155,7 @@ macro_rules! mount {
 
             #[doc = $remove_team_title]
             ///
-            /// A team that was given none is no error.
+            /// Succeeds if the team has no explicit role.
             #[oai(path = "/teams/:teamId", method = "delete", operation_id = $remove_team)]
             async fn remove_team(
                 &self,
@@ -172,14 +171,15 @@ macro_rules! mount {
 
             #[doc = $aggregate_title]
             ///
-            /// Whatever gives it to them. A page may have fewer items than asked for, and still a next one.
+            /// Returns the users with a role from any source. A page can contain fewer items than requested and still
+            /// have a `next` page.
             #[oai(path = "/aggregate", method = "get", operation_id = $aggregate)]
             async fn aggregate(
                 &self,
                 auth: Auth,
                 #[oai(name = $name)] content: Path<String>,
                 page: PageQuery,
-                /// Only those who have this role.
+                /// Restricts the list to users with this role.
                 role: Query<Role>,
             ) -> Answer<Reply<List<UserPermission>>> {
                 let content = $read(&content)?;
@@ -192,25 +192,25 @@ macro_rules! mount {
 mount! {
     /// Roles on a space.
     OfSpace at "/spaces/:spaceId/permissions" with "spaceId" reads space;
-    "inviteToSpace" "Give users and teams a role on a space";
+    "inviteToSpace" "Grant users and teams a role on a space";
     "listUserPermissionsInSpace" "List the users who have a role on a space";
     "updateUserPermissionInSpace" "Change the role of a user on a space";
-    "removeUserFromSpace" "Take away the role of a user on a space";
+    "removeUserFromSpace" "Remove the role of a user on a space";
     "listTeamPermissionsInSpace" "List the teams that have a role on a space";
     "updateTeamPermissionInSpace" "Change the role of a team on a space";
-    "removeTeamFromSpace" "Take away the role of a team on a space";
+    "removeTeamFromSpace" "Remove the role of a team on a space";
     "listPermissionsAggregateInSpace" "List all members who have a role on a space";
 }
 
 mount! {
-    /// Roles on a collection, and with it on what it contains.
+    /// Roles on a collection and its content.
     OfCollection at "/collections/:collectionId/permissions" with "collectionId" reads collection;
-    "inviteToCollection" "Give users and teams a role on a collection";
+    "inviteToCollection" "Grant users and teams a role on a collection";
     "listUserPermissionsInCollection" "List the users who have a role on a collection";
     "updateUserPermissionInCollection" "Change the role of a user on a collection";
-    "removeUserFromCollection" "Take away the role of a user on a collection";
+    "removeUserFromCollection" "Remove the role of a user on a collection";
     "listTeamPermissionsInCollection" "List the teams that have a role on a collection";
     "updateTeamPermissionInCollection" "Change the role of a team on a collection";
-    "removeTeamFromCollection" "Take away the role of a team on a collection";
+    "removeTeamFromCollection" "Remove the role of a team on a collection";
     "listPermissionsAggregateInCollection" "List all members who have a role on a collection";
 }

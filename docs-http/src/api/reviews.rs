@@ -1,4 +1,4 @@
-//! Reviews of change requests, who was asked for one, and who contributed.
+//! Operations on reviews of change requests, requested reviewers and contributors.
 
 use docs_core::{
     Platform,
@@ -20,7 +20,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Reviews(pub(super) Platform);
 
@@ -28,14 +27,14 @@ pub struct Reviews(pub(super) Platform);
 impl Reviews {
     /// List the reviews of a change request
     ///
-    /// The newest first: every one that was submitted, later ones of the same reviewer included.
+    /// Returns all submitted reviews, newest first, including multiple reviews by one reviewer.
     #[oai(path = "/reviews", method = "get", operation_id = "getReviewsByChangeRequestId")]
     async fn list(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// The form of what reviewers say: as Markdown, which it is when absent, or as a tree of blocks.
+        /// The format of the comments: Markdown, the default, or a document tree.
         format: Query<ContentFormat>,
         page: PageQuery,
     ) -> Answer<Reply<List<Review>>> {
@@ -53,7 +52,7 @@ impl Reviews {
 
     /// Review a change request
     ///
-    /// What the reviewer says becomes a comment of the request.
+    /// The comment of the reviewer is added to the comments of the change request.
     #[oai(path = "/reviews", method = "post", operation_id = "submitChangeRequestReview")]
     async fn submit(
         &self,
@@ -70,13 +69,13 @@ impl Reviews {
             .change_request(&request)
             .submit_review(new.0)
             .await?;
-        // A review has no address of its own: it is found among the others.
+        // A review has no address of its own, so `Location` refers to the list of reviews.
         Ok(Created::new(review).at(self.0.urls().reviews(&space, &request)))
     }
 
-    /// List those who were asked to review a change request
+    /// List the requested reviewers of a change request
     ///
-    /// And who have not yet, in the order in which they were asked.
+    /// Returns the reviewers with a pending review, in the order of the requests.
     #[oai(
         path = "/requested-reviewers",
         method = "get",
@@ -100,9 +99,9 @@ impl Reviews {
         ))
     }
 
-    /// Ask members to review a change request
+    /// Request reviews of a change request
     ///
-    /// A draft becomes open by it.
+    /// A draft becomes open.
     #[oai(path = "/requested-reviewers", method = "post", operation_id = "requestReviewersForChangeRequest")]
     async fn ask(
         &self,
@@ -122,9 +121,9 @@ impl Reviews {
         ))
     }
 
-    /// Withdraw the request for a review of a member
+    /// Withdraw the request for a member's review
     ///
-    /// Somebody who was not asked is no error.
+    /// Succeeds if no review of the member was requested.
     #[oai(
         path = "/requested-reviewers/:userId",
         method = "delete",
@@ -147,9 +146,9 @@ impl Reviews {
         Ok(Empty)
     }
 
-    /// List who changed a change request
+    /// List the contributors of a change request
     ///
-    /// In the order of the first time. Creating it counts.
+    /// Ordered by the first contribution. Creating the change request counts as a contribution.
     #[oai(path = "/contributors", method = "get", operation_id = "getContributorsByChangeRequestId")]
     async fn contributors(
         &self,

@@ -1,4 +1,4 @@
-//! The history of spaces.
+//! Operations on the history of spaces.
 
 use docs_core::{
     Platform,
@@ -16,7 +16,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Revisions(pub(super) Platform);
 
@@ -24,8 +23,8 @@ pub struct Revisions(pub(super) Platform);
 impl Revisions {
     /// List the revisions of a space
     ///
-    /// Those that were its live content, newest first, without their content: who made each, when and how. Those of
-    /// change requests are not among them.
+    /// Returns the revisions that were live content, newest first, with author, time and origin but without content.
+    /// Revisions of change requests are not included.
     #[oai(path = "/", method = "get", operation_id = "listRevisionsInSpace")]
     async fn list(
         &self,
@@ -37,10 +36,10 @@ impl Revisions {
         Ok(Reply(auth.caller(&self.0).space(&space).revisions().list(&page.0).await?.into()))
     }
 
-    /// Go back to a revision
+    /// Roll back to a revision
     ///
-    /// Makes a new revision of the type `rollback` with the content of an earlier one. Nothing of the history is lost.
-    /// Only where live content may be edited.
+    /// Creates a revision of type `rollback` with the content of an earlier one. The history is unchanged. Live content
+    /// must be editable (`editMode` is `live`).
     #[oai(path = "/:revisionId/rollback", method = "post", operation_id = "rollbackSpaceToRevision")]
     async fn rollback(
         &self,

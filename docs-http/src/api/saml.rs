@@ -1,4 +1,4 @@
-//! SAML providers and the ways to sign in.
+//! Operations on SAML providers and sign-in options.
 
 use docs_core::{
     Platform,
@@ -18,7 +18,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Saml(pub(super) Platform);
 
@@ -26,7 +25,7 @@ pub struct Saml(pub(super) Platform);
 impl Saml {
     /// List the SAML providers of an organization
     ///
-    /// The oldest first, those that are pending as well. For administrators.
+    /// Oldest first, including pending providers. Requires the role `admin`.
     #[oai(path = "/saml", method = "get", operation_id = "listSAMLProvidersInOrganizationById")]
     async fn list(
         &self,
@@ -40,7 +39,7 @@ impl Saml {
 
     /// Create a SAML provider
     ///
-    /// It is pending until its address, its entity id and its certificate are known.
+    /// The provider is pending until its address, entity id and certificate are set.
     #[oai(path = "/saml", method = "post", operation_id = "createOrganizationSAMLProvider")]
     async fn create(
         &self,
@@ -61,7 +60,7 @@ impl Saml {
 
     /// Get a SAML provider
     ///
-    /// With the addresses that it has to know of the platform. For administrators.
+    /// Returns the provider with the addresses to configure at the provider. Requires the role `admin`.
     #[oai(path = "/saml/:samlProviderId", method = "get", operation_id = "getOrganizationSAMLProviderById")]
     async fn get(
         &self,
@@ -75,8 +74,8 @@ impl Saml {
 
     /// Change a SAML provider
     ///
-    /// What the request leaves out stays; `null` removes what may be missing. Sessions that began through the provider
-    /// end when its address, its entity id or its certificate changes.
+    /// Omitted fields are unchanged; `null` removes the value of optional fields. A change of the address, entity id or
+    /// certificate ends the sessions that began with the provider.
     #[oai(path = "/saml/:samlProviderId", method = "patch", operation_id = "updateOrganizationSAMLProvider")]
     async fn update(
         &self,
@@ -98,7 +97,7 @@ impl Saml {
 
     /// Delete a SAML provider
     ///
-    /// A provider that is missing is no error.
+    /// Succeeds if the provider does not exist.
     #[oai(path = "/saml/:samlProviderId", method = "delete", operation_id = "deleteOrganizationSAMLProvider")]
     async fn delete(
         &self,
@@ -113,9 +112,9 @@ impl Saml {
         Ok(Empty)
     }
 
-    /// List the ways to sign in to an organization
+    /// List the sign-in options of an organization
     ///
-    /// Its active providers, the oldest first.
+    /// Returns the active SAML providers, oldest first.
     #[oai(path = "/sso", method = "get", operation_id = "listSSOProviderLoginsInOrganization")]
     async fn logins(
         &self,

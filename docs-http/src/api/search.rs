@@ -1,4 +1,4 @@
-//! Search.
+//! Full-text search.
 
 use docs_core::{
     Platform,
@@ -14,7 +14,6 @@ use crate::wire::{
     reply::Reply,
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Search(pub(super) Platform);
 
@@ -22,15 +21,15 @@ pub struct Search(pub(super) Platform);
 impl Search {
     /// Search the pages of a space
     ///
-    /// A page is found when it has every word: in its title, its description, its headings or its text. Case and
-    /// diacritics do not matter, the last word may be the beginning of one, and longer words may have typos. Words
-    /// between quotation marks are found one after the other only.
+    /// A page matches if its title, description, headings and text together contain all words. Case and diacritics are
+    /// ignored, the last word can be a prefix, and longer words tolerate typos. Words in quotation marks match only as
+    /// a phrase.
     #[oai(path = "/spaces/:spaceId/search", method = "get", operation_id = "searchSpaceContent")]
     async fn space(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
-        /// What to search for.
+        /// The text to search for.
         query: RequiredQuery<SearchText>,
         page: PageQuery,
     ) -> Answer<Reply<List<SearchPageResult>>> {
@@ -40,14 +39,14 @@ impl Search {
 
     /// Search the spaces of an organization
     ///
-    /// The best pages with every word, by the spaces that the user may see. The limit counts pages, of all spaces
-    /// together: a space with more of them comes again on a later page of the list.
+    /// Returns the best matching pages, grouped by the spaces that the user can see. The limit counts pages of all
+    /// spaces; a space with further matches reappears on later pages of the list.
     #[oai(path = "/orgs/:organizationId/search", method = "get", operation_id = "searchOrganizationContent")]
     async fn org(
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
-        /// What to search for.
+        /// The text to search for.
         query: RequiredQuery<SearchText>,
         page: PageQuery,
     ) -> Answer<Reply<List<SearchSpaceResult>>> {
@@ -57,8 +56,8 @@ impl Search {
 
     /// Search a published site
     ///
-    /// The best pages with every word, by the spaces of the site or some of them. The limit counts pages, of all spaces
-    /// together: a space with more of them comes again on a later page of the list.
+    /// Returns the best matching pages, grouped by the searched spaces of the site. The limit counts pages of all
+    /// spaces; a space with further matches reappears on later pages of the list.
     #[oai(
         path = "/orgs/:organizationId/sites/:siteId/search",
         method = "post",

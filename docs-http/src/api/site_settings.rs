@@ -1,4 +1,4 @@
-//! What is set on a site besides its structure.
+//! Operations on the settings of a site other than its structure.
 
 use docs_core::{
     Platform,
@@ -22,22 +22,21 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct SiteSettings(pub(super) Platform);
 
 #[OpenApi(prefix_path = "/orgs/:organizationId/sites/:siteId", tag = "Tag::Sites")]
 impl SiteSettings {
-    /// Get how a site looks
+    /// Get the customization of a site
     ///
-    /// Complete: what was never set is as it is by default.
+    /// Returns the complete customization, with defaults for values that were never set.
     #[oai(path = "/customization", method = "get", operation_id = "getSiteCustomizationById")]
     async fn customization(
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        /// Accepted for clients that send it: nothing is masked.
+        /// Accepted for compatibility; no values are masked.
         #[oai(name = "unmasked")]
         _unmasked: Query<bool>,
     ) -> Answer<Reply<Customization>> {
@@ -45,9 +44,9 @@ impl SiteSettings {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get_customization().await?))
     }
 
-    /// Set how a site looks
+    /// Set the customization of a site
     ///
-    /// As a whole: it takes the place of all that was set before.
+    /// Replaces the complete customization.
     #[oai(path = "/customization", method = "put", operation_id = "updateSiteCustomizationById")]
     async fn set_customization(
         &self,
@@ -63,9 +62,9 @@ impl SiteSettings {
         ))
     }
 
-    /// Get how a space on a site looks
+    /// Get the customization of a space on a site
     ///
-    /// It looks as the site does, but for what was set on the space.
+    /// Returns the customization of the site with the overrides of the space applied.
     #[oai(
         path = "/site-spaces/:siteSpaceId/customization",
         method = "get",
@@ -77,7 +76,7 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         #[oai(name = "siteSpaceId")] place: Path<String>,
-        /// Accepted for clients that send it: nothing is masked.
+        /// Accepted for compatibility; no values are masked.
         #[oai(name = "unmasked")]
         _unmasked: Query<bool>,
     ) -> Answer<Reply<Customization>> {
@@ -86,9 +85,9 @@ impl SiteSettings {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).get_customization().await?))
     }
 
-    /// Change how a space on a site differs from the site
+    /// Override the customization of a site for a space
     ///
-    /// What the request leaves out stays; what it says `null` of is as on the site again.
+    /// Omitted fields are unchanged; `null` removes the override of a value.
     #[oai(
         path = "/site-spaces/:siteSpaceId/customization",
         method = "patch",
@@ -110,9 +109,9 @@ impl SiteSettings {
         Ok(Reply(place.override_customization(change.0).await?))
     }
 
-    /// Make a space on a site look as the site
+    /// Remove the customization overrides of a space on a site
     ///
-    /// What was set on the space is gone. One that has nothing of its own is no error.
+    /// The space then uses the customization of the site. Succeeds if there are no overrides.
     #[oai(
         path = "/site-spaces/:siteSpaceId/customization",
         method = "delete",
@@ -139,7 +138,7 @@ impl SiteSettings {
 
     /// List the share links of a site
     ///
-    /// The oldest first, each with the address that it opens.
+    /// Returns each link with its address, oldest first.
     #[oai(path = "/share-links", method = "get", operation_id = "listSiteShareLinks")]
     async fn share_links(
         &self,
@@ -154,7 +153,7 @@ impl SiteSettings {
 
     /// Create a share link
     ///
-    /// Whoever has its address may read the site, where the site is published to holders of share links.
+    /// Anyone who has the address of the link can read the site while its visibility is `share-link`.
     #[oai(path = "/share-links", method = "post", operation_id = "createSiteShareLink")]
     async fn create_share_link(
         &self,
@@ -178,7 +177,7 @@ impl SiteSettings {
 
     /// Change a share link
     ///
-    /// What the request leaves out stays.
+    /// Omitted fields are unchanged.
     #[oai(path = "/share-links/:shareLinkId", method = "patch", operation_id = "updateSiteShareLinkById")]
     async fn update_share_link(
         &self,
@@ -195,7 +194,7 @@ impl SiteSettings {
 
     /// Delete a share link
     ///
-    /// Its key opens nothing any more. A link that is missing is no error.
+    /// The key of the link becomes invalid. Succeeds if the link does not exist.
     #[oai(path = "/share-links/:shareLinkId", method = "delete", operation_id = "deleteSiteShareLinkById")]
     async fn delete_share_link(
         &self,
@@ -210,9 +209,9 @@ impl SiteSettings {
         Ok(Empty)
     }
 
-    /// Get how visitors of a site prove who they are
+    /// Get the visitor authentication of a site
     ///
-    /// A site that has no signing key yet is given one.
+    /// Creates a signing key if the site has no key yet.
     #[oai(path = "/publishing/auth", method = "get", operation_id = "getSitePublishingAuthById")]
     async fn auth(
         &self,
@@ -224,9 +223,9 @@ impl SiteSettings {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get_publishing_auth().await?))
     }
 
-    /// Change how visitors of a site prove who they are
+    /// Change the visitor authentication of a site
     ///
-    /// What the request leaves out stays, the signing key too.
+    /// Omitted fields are unchanged. The signing key is not changed.
     #[oai(path = "/publishing/auth", method = "patch", operation_id = "updateSitePublishingAuthById")]
     async fn update_auth(
         &self,
@@ -246,9 +245,9 @@ impl SiteSettings {
         ))
     }
 
-    /// Give a site another signing key
+    /// Regenerate the signing key of a site
     ///
-    /// Tokens that were signed with the key before are refused from here on.
+    /// Tokens signed with the previous key become invalid.
     #[oai(
         path = "/publishing/auth/regenerate",
         method = "post",
@@ -273,7 +272,7 @@ impl SiteSettings {
 
     /// List the redirects of a site
     ///
-    /// The newest first.
+    /// Newest first.
     #[oai(path = "/redirects", method = "get", operation_id = "listSiteRedirects")]
     async fn redirects(
         &self,
@@ -288,7 +287,7 @@ impl SiteSettings {
 
     /// Create a redirect
     ///
-    /// From a path of the site, which no other redirect begins at, to what the site shows.
+    /// Redirects a path of the site to a section, a space or a page. A path can have one redirect.
     #[oai(path = "/redirects", method = "post", operation_id = "createSiteRedirect")]
     async fn create_redirect(
         &self,
@@ -311,7 +310,7 @@ impl SiteSettings {
 
     /// Change a redirect
     ///
-    /// What the request leaves out stays.
+    /// Omitted fields are unchanged.
     #[oai(path = "/redirects/:siteRedirectId", method = "patch", operation_id = "updateSiteRedirectById")]
     async fn update_redirect(
         &self,
@@ -328,7 +327,7 @@ impl SiteSettings {
 
     /// Delete a redirect
     ///
-    /// A redirect that is missing is no error.
+    /// Succeeds if the redirect does not exist.
     #[oai(path = "/redirects/:siteRedirectId", method = "delete", operation_id = "deleteSiteRedirectById")]
     async fn delete_redirect(
         &self,
@@ -343,19 +342,19 @@ impl SiteSettings {
         Ok(Empty)
     }
 
-    /// Find the redirect of a path, and where it leads
+    /// Resolve the redirect of a path
     ///
-    /// A path that no redirect begins at is not found, nor one that leads to what is gone.
+    /// Returns 404 if the path has no redirect, or if its destination no longer exists.
     #[oai(path = "/redirect", method = "get", operation_id = "getSiteRedirectBySource")]
     async fn redirect(
         &self,
         auth: Reader,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        /// The key of a share link of the site: the address then leads through the link.
+        /// The key of a share link of the site, which is then part of the returned address.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
-        /// A path on the site.
+        /// The path on the site.
         source: RequiredQuery<RedirectSource>,
     ) -> Answer<Reply<ResolvedRedirect>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
@@ -365,7 +364,7 @@ impl SiteSettings {
 
     /// Get the adaptive schema of a site
     ///
-    /// A site has none until one is set.
+    /// Returns 404 until a schema is set.
     #[oai(path = "/adaptive-schema", method = "get", operation_id = "getSiteAdaptiveSchema")]
     async fn adaptive_schema(
         &self,
@@ -379,7 +378,7 @@ impl SiteSettings {
 
     /// Set the adaptive schema of a site
     ///
-    /// It says which claims about visitors count, and of which type they are.
+    /// The schema defines the visitor claims that are used, and their types.
     #[oai(path = "/adaptive-schema", method = "put", operation_id = "updateSiteAdaptiveSchema")]
     async fn set_adaptive_schema(
         &self,
@@ -399,9 +398,9 @@ impl SiteSettings {
         ))
     }
 
-    /// List conditions that follow from the adaptive schema
+    /// List conditions derived from the adaptive schema
     ///
-    /// Ready to use, one for each value that the schema knows of a claim.
+    /// Returns a ready-made condition for each value of a claim that the schema enumerates.
     #[oai(
         path = "/adaptive-schema/template-conditions",
         method = "get",

@@ -1,4 +1,4 @@
-//! What a site consists of: sections, groups of them, and spaces.
+//! Operations on the structure of a site: sections, groups of sections and site spaces.
 
 use docs_core::{
     Platform,
@@ -23,22 +23,21 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Structure(pub(super) Platform);
 
 #[OpenApi(prefix_path = "/orgs/:organizationId/sites/:siteId", tag = "Tag::Sites")]
 impl Structure {
-    /// Get what a site consists of
+    /// Get the structure of a site
     ///
-    /// Sections and groups of them, or spaces without sections.
+    /// Returns sections and groups of sections, or site spaces if there are no sections.
     #[oai(path = "/structure", method = "get", operation_id = "getSiteStructure")]
     async fn structure(
         &self,
         auth: Reader,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        /// The key of a share link of the site: it lets visitors in, and addresses lead through it.
+        /// The key of a share link of the site. It grants visitors access, and is part of the returned addresses.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> Answer<Reply<SiteStructure>> {
@@ -53,10 +52,10 @@ impl Structure {
         ))
     }
 
-    /// Put a part of a site beside another
+    /// Move an item of the structure of a site
     ///
-    /// A site space beside a site space, in whose section it then is; sections and groups beside each other, in the
-    /// same group then.
+    /// A site space is placed next to another site space and joins its section. A section or group is placed next to a
+    /// section or group and joins its parent group.
     #[oai(path = "/structure/sort", method = "patch", operation_id = "sortSiteStructure")]
     async fn sort(
         &self,
@@ -71,7 +70,7 @@ impl Structure {
 
     /// List the spaces of a site
     ///
-    /// Those that the user may see, in the order of the site.
+    /// Returns the site spaces that the caller can see, in display order.
     #[oai(path = "/site-spaces", method = "get", operation_id = "listSiteSpaces")]
     async fn places(
         &self,
@@ -79,10 +78,10 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         page: PageQuery,
-        /// The key of a share link of the site: it lets visitors in, and addresses lead through it.
+        /// The key of a share link of the site. It grants visitors access, and is part of the returned addresses.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
-        /// `true` for the one that the site begins with; `false` for all others.
+        /// `true` returns only the default site space, `false` all others.
         default: Query<bool>,
     ) -> Answer<Reply<List<SiteSpace>>> {
         let (org, site) = of(&org, &site)?;
@@ -100,7 +99,8 @@ impl Structure {
 
     /// Add a space to a site
     ///
-    /// Last in its section; without `sectionId` in the default one. The first space of a section is its default.
+    /// The space becomes the last of its section; without `sectionId`, of the default section. The first space of a
+    /// section is its default space.
     #[oai(path = "/site-spaces", method = "post", operation_id = "addSpaceToSite")]
     async fn add_place(
         &self,
@@ -119,7 +119,7 @@ impl Structure {
 
     /// Change a space on a site
     ///
-    /// What the request leaves out stays; `null` removes the condition.
+    /// Omitted fields are unchanged; `null` removes the condition.
     #[oai(path = "/site-spaces/:siteSpaceId", method = "patch", operation_id = "updateSiteSpaceById")]
     async fn update_place(
         &self,
@@ -134,9 +134,9 @@ impl Structure {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).update(change.0).await?))
     }
 
-    /// Take a space off a site
+    /// Remove a space from a site
     ///
-    /// The space itself stays. One that is missing is no error.
+    /// The space itself is not deleted. Succeeds if the site space does not exist.
     #[oai(path = "/site-spaces/:siteSpaceId", method = "delete", operation_id = "deleteSiteSpaceById")]
     async fn delete_place(
         &self,
@@ -153,7 +153,8 @@ impl Structure {
 
     /// Move a space on a site
     ///
-    /// Puts it before or behind another space of the site. `sortSiteStructure` moves sections and groups as well.
+    /// Places the space before or after another space of the site. `sortSiteStructure` can also move sections and
+    /// groups.
     #[oai(path = "/site-spaces/:siteSpaceId/move", method = "post", operation_id = "moveSiteSpace")]
     async fn move_place(
         &self,
@@ -170,7 +171,7 @@ impl Structure {
 
     /// List the sections of a site
     ///
-    /// Those in groups as well.
+    /// Includes sections in groups.
     #[oai(path = "/sections", method = "get", operation_id = "listSiteSections")]
     async fn sections(
         &self,
@@ -178,7 +179,7 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         page: PageQuery,
-        /// The key of a share link of the site: it lets visitors in, and addresses lead through it.
+        /// The key of a share link of the site. It grants visitors access, and is part of the returned addresses.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> Answer<Reply<List<SiteSection>>> {
@@ -197,7 +198,7 @@ impl Structure {
 
     /// Add a section to a site
     ///
-    /// The spaces of a site without sections move into a section of their own, which is the default.
+    /// On a site without sections, the existing spaces move into a new default section.
     #[oai(path = "/sections", method = "post", operation_id = "addSectionToSite")]
     async fn add_section(
         &self,
@@ -221,7 +222,7 @@ impl Structure {
 
     /// Change a section
     ///
-    /// What the request leaves out stays; `null` removes condition, icon or description.
+    /// Omitted fields are unchanged; `null` removes condition, icon or description.
     #[oai(path = "/sections/:siteSectionId", method = "patch", operation_id = "updateSiteSectionById")]
     async fn update_section(
         &self,
@@ -238,7 +239,7 @@ impl Structure {
 
     /// Delete a section
     ///
-    /// Its spaces are taken off the site; they stay themselves. A section that is missing is no error.
+    /// The spaces of the section are removed from the site but not deleted. Succeeds if the section does not exist.
     #[oai(path = "/sections/:siteSectionId", method = "delete", operation_id = "deleteSiteSectionById")]
     async fn delete_section(
         &self,
@@ -277,7 +278,7 @@ impl Structure {
 
     /// List the groups of sections of a site
     ///
-    /// In the order of the site, each before those that lie in it.
+    /// Returns the groups in display order, each group before its children.
     #[oai(path = "/section-groups", method = "get", operation_id = "listSiteSectionGroups")]
     async fn groups(
         &self,
@@ -292,7 +293,7 @@ impl Structure {
 
     /// Add a group of sections to a site
     ///
-    /// Last in order, with the sections that are named moved into it.
+    /// The group is added last. The given sections move into it.
     #[oai(path = "/section-groups", method = "post", operation_id = "addSectionGroupToSite")]
     async fn add_group(
         &self,
@@ -316,7 +317,7 @@ impl Structure {
 
     /// Change a group of sections
     ///
-    /// What the request leaves out stays; `null` removes the icon.
+    /// Omitted fields are unchanged; `null` removes the icon.
     #[oai(
         path = "/section-groups/:siteSectionGroupId",
         method = "patch",
@@ -337,7 +338,7 @@ impl Structure {
 
     /// Delete a group of sections
     ///
-    /// What is in it takes its place. A group that is missing is no error.
+    /// The children of the group take its position. Succeeds if the group does not exist.
     #[oai(
         path = "/section-groups/:siteSectionGroupId",
         method = "delete",
@@ -380,7 +381,7 @@ impl Structure {
 
     /// Move a section into a group
     ///
-    /// Last in order there.
+    /// The section becomes the last child of the group.
     #[oai(
         path = "/section-groups/:siteSectionGroupId/sections",
         method = "post",
@@ -411,7 +412,7 @@ impl Structure {
 
     /// Move a section out of a group
     ///
-    /// It comes to stand behind the group. A section that is not in it is no error.
+    /// The section is placed after the group. Succeeds if the section is not in the group.
     #[oai(
         path = "/section-groups/:siteSectionGroupId/sections/:siteSectionId",
         method = "delete",
@@ -434,7 +435,7 @@ impl Structure {
     }
 }
 
-/// The site that a path names.
+/// Parses the ids of an organization and a site.
 fn of(org: &str, site: &str) -> Result<(OrgId, SiteId), ApiError> {
     Ok((id(org, "organization")?, id(site, "site")?))
 }

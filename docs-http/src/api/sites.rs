@@ -1,4 +1,4 @@
-//! Sites.
+//! Operations on sites.
 
 use docs_core::{
     Platform,
@@ -19,7 +19,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Sites(pub(super) Platform);
 
@@ -27,20 +26,20 @@ pub struct Sites(pub(super) Platform);
 impl Sites {
     /// List the sites of an organization
     ///
-    /// The oldest first.
+    /// Oldest first.
     #[oai(path = "/", method = "get", operation_id = "listSites")]
     async fn list(
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         page: PageQuery,
-        /// Only sites that have this space.
+        /// Restricts the list to sites that contain this space.
         space: Query<String>,
-        /// Only sites whose title contains this, whatever the case.
+        /// Restricts the list to sites with this text in the title, ignoring case.
         title: Query<String>,
-        /// Only published, or only unpublished sites.
+        /// Restricts the list to published or to unpublished sites.
         published: Query<bool>,
-        /// Only sites of these types.
+        /// Restricts the list to sites of these types.
         #[oai(name = "type")]
         types: Query<Vec<SiteType>>,
     ) -> Answer<Reply<List<Site>>> {
@@ -56,7 +55,7 @@ impl Sites {
 
     /// Create a site
     ///
-    /// A new site is not published yet.
+    /// The new site is not published.
     #[oai(path = "/", method = "post", operation_id = "createSite")]
     async fn create(
         &self,
@@ -77,7 +76,7 @@ impl Sites {
 
     /// Get a site
     ///
-    /// With its audience, and where it is published.
+    /// Returns the site with its visibility and published address.
     #[oai(path = "/:siteId", method = "get", operation_id = "getSiteById")]
     async fn get(
         &self,
@@ -91,7 +90,7 @@ impl Sites {
 
     /// Change a site
     ///
-    /// What the request leaves out stays; `null` removes the proxy.
+    /// Omitted fields are unchanged; `null` removes the proxy.
     #[oai(path = "/:siteId", method = "patch", operation_id = "updateSiteById")]
     async fn update(
         &self,
@@ -107,7 +106,7 @@ impl Sites {
 
     /// Delete a site
     ///
-    /// Its spaces stay. A site that is missing is no error.
+    /// The spaces of the site are not deleted. Succeeds if the site does not exist.
     #[oai(path = "/:siteId", method = "delete", operation_id = "deleteSiteById")]
     async fn delete(
         &self,
@@ -124,7 +123,7 @@ impl Sites {
 
     /// Publish a site
     ///
-    /// Its audience can read it from here on. A site that is published stays so.
+    /// The audience can read the site from now on. Succeeds if the site is already published.
     #[oai(path = "/:siteId/publish", method = "post", operation_id = "publishSite")]
     async fn publish(
         &self,
@@ -138,7 +137,7 @@ impl Sites {
 
     /// Unpublish a site
     ///
-    /// Nobody reads it any more. Its settings stay, for when it is published again.
+    /// The site is no longer readable. Its settings are retained.
     #[oai(path = "/:siteId/unpublish", method = "post", operation_id = "unpublishSite")]
     async fn unpublish(
         &self,
@@ -150,16 +149,16 @@ impl Sites {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).unpublish().await?))
     }
 
-    /// Get everything that a reader of a published site needs
+    /// Get all data of a published site
     ///
-    /// The site, its structure, how it looks and the scripts of its pages. A site that is not published is not found.
+    /// Returns the site with its structure, customizations and scripts. Returns 404 if the site is not published.
     #[oai(path = "/:siteId/published", method = "get", operation_id = "getPublishedContentSite")]
     async fn published(
         &self,
         auth: Reader,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        /// The key of a share link of the site: its addresses then lead through the link.
+        /// The key of a share link of the site, which is then part of the returned addresses.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> Answer<Reply<PublishedSite>> {

@@ -1,4 +1,4 @@
-//! Spaces.
+//! Operations on spaces.
 
 use docs_core::{
     Platform,
@@ -18,7 +18,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Spaces(pub(super) Platform);
 
@@ -26,7 +25,7 @@ pub struct Spaces(pub(super) Platform);
 impl Spaces {
     /// List the spaces of an organization
     ///
-    /// In the order of the tree: those of a collection stand where the collection stands.
+    /// Ordered by position in the tree; the spaces of a collection appear at the position of the collection.
     #[oai(
         path = "/orgs/:organizationId/spaces",
         method = "get",
@@ -44,8 +43,8 @@ impl Spaces {
 
     /// List the deleted spaces of an organization
     ///
-    /// Those that the user may restore, deleted last first. `restorableUntil` says until when; then they are removed
-    /// for good.
+    /// Returns the spaces that the caller can restore, most recently deleted first. After `restorableUntil`, a space is
+    /// removed permanently.
     #[oai(
         path = "/orgs/:organizationId/deleted-spaces",
         method = "get",
@@ -63,7 +62,7 @@ impl Spaces {
 
     /// Create a space
     ///
-    /// With an empty content, behind everything that is where it is created. It needs the role `create` there.
+    /// The space is empty and becomes the last sibling at its location. Requires the role `create` there.
     #[oai(path = "/orgs/:organizationId/spaces", method = "post", operation_id = "createSpace")]
     async fn create(
         &self,
@@ -84,14 +83,14 @@ impl Spaces {
 
     /// Get a space
     ///
-    /// A deleted space is shown as long as it can be restored, with `deletedAt`.
+    /// A deleted space is returned with `deletedAt` while it can be restored.
     #[oai(path = "/spaces/:spaceId", method = "get", operation_id = "getSpaceById")]
     async fn get(
         &self,
         auth: Reader,
         #[oai(name = "spaceId")] space: Path<String>,
-        /// The key of a share link of the site that publishes the space: its address then leads through the link, and
-        /// whoever has it reads the space.
+        /// The key of a share link of the site that publishes the space. It grants access to the space, and is part of
+        /// the returned address.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> Answer<Reply<Space>> {
@@ -101,7 +100,7 @@ impl Spaces {
 
     /// Change a space
     ///
-    /// What the request leaves out stays.
+    /// Omitted fields are unchanged.
     #[oai(path = "/spaces/:spaceId", method = "patch", operation_id = "updateSpaceById")]
     async fn update(
         &self,
@@ -117,7 +116,7 @@ impl Spaces {
 
     /// Delete a space
     ///
-    /// It can be restored for a while. A space that is missing is no error.
+    /// The space can be restored for a limited time. Succeeds if the space does not exist.
     #[oai(path = "/spaces/:spaceId", method = "delete", operation_id = "deleteSpaceById")]
     async fn delete(
         &self,
@@ -133,7 +132,7 @@ impl Spaces {
 
     /// Copy a space
     ///
-    /// The copy is put behind the space. It has the content, but no history, change requests or sites.
+    /// The copy is placed after the space. It has the same content, but no history, change requests or sites.
     #[oai(path = "/spaces/:spaceId/duplicate", method = "post", operation_id = "duplicateSpace")]
     async fn duplicate(
         &self,
@@ -149,7 +148,7 @@ impl Spaces {
 
     /// Restore a space
     ///
-    /// Only spaces that were deleted and can be restored.
+    /// Restores a deleted space that has not been removed permanently.
     #[oai(path = "/spaces/:spaceId/restore", method = "post", operation_id = "restoreSpace")]
     async fn restore(
         &self,
@@ -161,8 +160,8 @@ impl Spaces {
 
     /// Move a space
     ///
-    /// To a collection, to the top of the organization, or to another position. Without a position it is put behind
-    /// everything else.
+    /// Moves the space to a collection, to the top level of the organization, or to another position. Without a
+    /// position, it becomes the last sibling.
     #[oai(path = "/spaces/:spaceId/move", method = "post", operation_id = "moveSpace")]
     async fn relocate(
         &self,
@@ -175,7 +174,8 @@ impl Spaces {
 
     /// Transfer a space to another organization
     ///
-    /// It is put at the end of the top there. Roles that people and teams have on it by name end.
+    /// The space moves to the end of the top level of the other organization. Roles of users and teams on it are
+    /// removed.
     #[oai(path = "/spaces/:spaceId/transfer", method = "post", operation_id = "transferSpace")]
     async fn transfer(
         &self,

@@ -1,4 +1,4 @@
-//! Teams.
+//! Operations on teams.
 
 use docs_core::{
     Platform,
@@ -21,7 +21,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Teams(pub(super) Platform);
 
@@ -29,16 +28,17 @@ pub struct Teams(pub(super) Platform);
 impl Teams {
     /// List the teams of an organization
     ///
-    /// By title. Guests of the organization do not see its teams.
+    /// Ordered by title. Guests of the organization cannot see its teams.
     #[oai(path = "/teams", method = "get", operation_id = "listTeamsInOrganizationById")]
     async fn list(
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         page: PageQuery,
-        /// Only teams whose members this member may choose: those they own, and all for an administrator.
+        /// Restricts the list to teams whose members this user can manage: the teams they own, or all teams for an
+        /// administrator.
         owner: Query<String>,
-        /// Only teams whose title contains this, whatever the case.
+        /// Restricts the list to teams with this text in the title, ignoring case.
         title: Query<String>,
     ) -> Answer<Reply<List<Team>>> {
         let org = id(&org, "organization")?;
@@ -48,7 +48,7 @@ impl Teams {
 
     /// Create a team
     ///
-    /// Nobody owns it at first: administrators manage every team.
+    /// The team has no owners. Administrators can manage all teams.
     #[oai(path = "/teams", method = "put", operation_id = "createOrganizationTeam")]
     async fn create(
         &self,
@@ -68,7 +68,7 @@ impl Teams {
 
     /// Get a team
     ///
-    /// Guests of the organization do not see its teams.
+    /// Guests of the organization cannot see its teams.
     #[oai(path = "/teams/:teamId", method = "get", operation_id = "getTeamInOrganizationById")]
     async fn get(
         &self,
@@ -82,7 +82,7 @@ impl Teams {
 
     /// Change a team
     ///
-    /// Its title is all that can change: members are changed on their own.
+    /// Changes the title. Members are changed by separate operations.
     #[oai(path = "/teams/:teamId", method = "patch", operation_id = "updateTeamInOrganizationById")]
     async fn update(
         &self,
@@ -98,7 +98,7 @@ impl Teams {
 
     /// Delete a team
     ///
-    /// What was granted to it is gone with it. A team that is missing is no error.
+    /// Roles of the team on content are removed with it. Succeeds if the team does not exist.
     #[oai(path = "/teams/:teamId", method = "delete", operation_id = "removeTeamFromOrganizationById")]
     async fn delete(
         &self,
@@ -115,7 +115,7 @@ impl Teams {
 
     /// List the members of a team
     ///
-    /// In the order in which they were added.
+    /// Ordered by the time of joining the team.
     #[oai(
         path = "/teams/:teamId/members",
         method = "get",
@@ -134,7 +134,7 @@ impl Teams {
 
     /// Add, change and remove members of a team
     ///
-    /// Whoever is both added and removed is removed.
+    /// A member who is both added and removed is removed.
     #[oai(path = "/teams/:teamId/members", method = "put", operation_id = "updateMembersInOrganizationTeam")]
     async fn update_members(
         &self,
@@ -150,7 +150,8 @@ impl Teams {
 
     /// Add a member to a team, or change the member's role in it
     ///
-    /// For owners of the team and for administrators. A user who is no member of the organization is not found.
+    /// Available to owners of the team and to administrators. Returns 404 if the user is not a member of the
+    /// organization.
     #[oai(
         path = "/teams/:teamId/members/:userId",
         method = "put",
@@ -171,7 +172,7 @@ impl Teams {
 
     /// Remove a member from a team
     ///
-    /// A member who is not in the team is no error.
+    /// Succeeds if the member is not in the team.
     #[oai(
         path = "/teams/:teamId/members/:userId",
         method = "delete",
@@ -192,7 +193,7 @@ impl Teams {
 
     /// List the teams of a member
     ///
-    /// Guests of the organization do not see its teams.
+    /// Guests of the organization cannot see its teams.
     #[oai(path = "/members/:userId/teams", method = "get", operation_id = "listTeamsForOrganizationMember")]
     async fn of_member(
         &self,
@@ -200,7 +201,7 @@ impl Teams {
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "userId")] user: Path<String>,
         page: PageQuery,
-        /// Only teams whose title contains this, whatever the case.
+        /// Restricts the list to teams with this text in the title, ignoring case.
         title: Query<String>,
     ) -> Answer<Reply<List<MemberTeam>>> {
         let (org, user) = (id(&org, "organization")?, id(&user, "member")?);

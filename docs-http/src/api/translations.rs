@@ -1,4 +1,4 @@
-//! Translations of spaces, and the glossary that they keep to.
+//! Operations on translations of spaces and on the glossary.
 
 use docs_core::{
     Platform,
@@ -18,7 +18,6 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Translations(pub(super) Platform);
 
@@ -26,7 +25,7 @@ pub struct Translations(pub(super) Platform);
 impl Translations {
     /// List the translations of an organization
     ///
-    /// The newest first: those whose original or result you may see.
+    /// Returns the translations with a source or result that the caller can see, newest first.
     #[oai(path = "/translations", method = "get", operation_id = "listTranslations")]
     async fn list(
         &self,
@@ -40,8 +39,8 @@ impl Translations {
 
     /// Create a translation of a space
     ///
-    /// A new space right behind it is filled with the translated content, and follows it from then on: what changes in
-    /// the original is translated again.
+    /// Creates a space directly after the source. It receives the translated content, and later changes of the source
+    /// are translated too.
     #[oai(path = "/translations", method = "post", operation_id = "createTranslation")]
     async fn create(
         &self,
@@ -57,7 +56,7 @@ impl Translations {
 
     /// Get a translation
     ///
-    /// With its state, what it has cost, and the revisions that were translated last.
+    /// Returns the translation with its state, statistics and result.
     #[oai(path = "/translations/:translationId", method = "get", operation_id = "getTranslation")]
     async fn get(
         &self,
@@ -71,7 +70,7 @@ impl Translations {
 
     /// Change the instructions of a translation
     ///
-    /// Everything is translated anew with them.
+    /// The whole content is translated again with the new instructions.
     #[oai(path = "/translations/:translationId", method = "put", operation_id = "updateTranslation")]
     async fn update(
         &self,
@@ -88,8 +87,8 @@ impl Translations {
 
     /// Delete a translation
     ///
-    /// The space with the translated content stays, and follows nothing any more. 205 when there was such a
-    /// translation, 204 when there was none.
+    /// The space with the translated content is kept, but no longer updated. Returns 205 if the translation existed,
+    /// otherwise 204.
     #[oai(path = "/translations/:translationId", method = "delete", operation_id = "deleteTranslation")]
     async fn delete(
         &self,
@@ -106,10 +105,10 @@ impl Translations {
         Ok(if existed { Deletion::Deleted } else { Deletion::Absent })
     }
 
-    /// Run a translation over everything
+    /// Run a translation
     ///
-    /// What was translated before is not sent to the translator again. For after a failure, or when the server has
-    /// another translator.
+    /// Translates the whole content. Text that was translated before is not sent to the translator again. Useful after
+    /// a failure, or after a change of the server's translator.
     #[oai(path = "/translations/:translationId/run", method = "post", operation_id = "runTranslation")]
     async fn run(
         &self,
@@ -126,7 +125,7 @@ impl Translations {
 
     /// Get the glossary of an organization
     ///
-    /// How terms are translated, in all its translations.
+    /// Returns the translations of terms that apply to all translations of the organization.
     #[oai(path = "/glossary", method = "get", operation_id = "getGlossary")]
     async fn glossary(
         &self,
@@ -138,7 +137,7 @@ impl Translations {
 
     /// Replace the glossary of an organization
     ///
-    /// Sentences with a term whose entry is new, gone or another are translated again.
+    /// Sentences that contain a term whose entry was added, removed or changed are translated again.
     #[oai(path = "/glossary", method = "put", operation_id = "setGlossary")]
     async fn set_glossary(
         &self,

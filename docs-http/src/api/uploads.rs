@@ -1,4 +1,4 @@
-//! Upload of files.
+//! Operations that upload files.
 
 use docs_core::{
     Platform,
@@ -23,11 +23,9 @@ use crate::{
     },
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Uploads(pub(super) Platform);
 
-/// The name of a file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
@@ -37,15 +35,16 @@ struct FileName(#[schemars(regex(pattern = docs_core::model::schema::FILE_NAME))
 impl Uploads {
     /// Upload a file into a space
     ///
-    /// As the body: with its media type, or in the field `file` of a form. It becomes a file of the live content, as
-    /// one revision; a name that another file has gets a number. Refused where live content is locked.
+    /// Accepts the file as the body with its media type, or in the field `file` of a form. Adds the file to the live
+    /// content as a new revision; if the name is in use, a number is appended. Returns an error if live content is
+    /// locked.
     #[oai(path = "/content/files", method = "post", operation_id = "uploadFile")]
     async fn live(
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency<StreamedBody>,
         #[oai(name = "spaceId")] space: Path<String>,
-        /// The name of the file, without a folder; that of the form's file when absent.
+        /// The name of the file, without a folder. By default the name of the file in the form.
         name: Query<FileName>,
         body: FileBody,
     ) -> Answer<Created<RevisionFile>> {
@@ -54,8 +53,8 @@ impl Uploads {
 
     /// Upload a file into a change request
     ///
-    /// As the body: with its media type, or in the field `file` of a form. It becomes a file of the change request's
-    /// content, as one revision; a name that another file has gets a number.
+    /// Accepts the file as the body with its media type, or in the field `file` of a form. Adds the file to the content
+    /// of the change request as a new revision; if the name is in use, a number is appended.
     #[oai(
         path = "/change-requests/:changeRequestId/content/files",
         method = "post",
@@ -67,7 +66,7 @@ impl Uploads {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency<StreamedBody>,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// The name of the file, without a folder; that of the form's file when absent.
+        /// The name of the file, without a folder. By default the name of the file in the form.
         name: Query<FileName>,
         body: FileBody,
     ) -> Answer<Created<RevisionFile>> {
@@ -75,7 +74,7 @@ impl Uploads {
     }
 }
 
-/// Hands a file over as it comes in.
+/// Streams the file to the platform.
 async fn upload(
     platform: &Platform,
     auth: &Auth,

@@ -1,4 +1,4 @@
-//! Published addresses.
+//! Resolution of published addresses.
 
 use docs_core::{
     Platform,
@@ -14,7 +14,6 @@ use crate::wire::{
     reply::Reply,
 };
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Urls(pub(super) Platform);
 
@@ -22,26 +21,26 @@ pub struct Urls(pub(super) Platform);
 impl Urls {
     /// Resolve a published address
     ///
-    /// What is published there, and a token that it is read with. Whoever asks is nobody but the visitor that the body
-    /// tells of.
+    /// Returns the published content and a token to read it. The request is answered for the visitor in the body; the
+    /// caller's own identity is ignored.
     #[oai(path = "/published", method = "post", operation_id = "resolvePublishedContentByUrl")]
     async fn resolve(&self, _auth: Reader, ask: Strict<ResolveUrl>) -> Answer<Reply<ResolvedUrl>> {
         Ok(Reply(self.0.resolve_url(&ask.0).await?))
     }
 
-    /// Resolve a published address, named in the query
+    /// Resolve a published address given in the query
     ///
-    /// Claims that anybody can make are sent in the body of the other form.
+    /// Use `resolvePublishedContentByUrl` to send unsigned claims.
     #[oai(path = "/published", method = "get", operation_id = "getPublishedContentByUrl", deprecated)]
     async fn find(
         &self,
         _auth: Reader,
-        /// The address.
+        /// The published address.
         url: RequiredQuery<PublishedUrl>,
-        /// A token that is signed with the site's key.
+        /// A token signed with the key of the site.
         #[oai(name = "visitorAuthToken")]
         token: Query<String>,
-        /// Whether a visitor whose token is not valid is sent on to where they sign in, instead of an error.
+        /// `true` resolves to the sign-in address if the visitor's token is invalid; by default the request fails.
         #[oai(name = "redirectOnError")]
         redirect_on_error: Query<bool>,
     ) -> Answer<Reply<ResolvedUrl>> {

@@ -1,4 +1,4 @@
-//! Users.
+//! Operations on users.
 
 use docs_core::{Platform, model::User};
 use poem_openapi::{OpenApi, param::Path};
@@ -6,15 +6,14 @@ use poem_openapi::{OpenApi, param::Path};
 use super::{AsCaller as _, Auth, Tag, id};
 use crate::wire::{error::Answer, reply::Reply};
 
-/// Operations of this noun.
 #[derive(Debug)]
 pub struct Users(pub(super) Platform);
 
 #[OpenApi(tag = "Tag::Users")]
 impl Users {
-    /// Get the user whose token it is
+    /// Get the authenticated user
     ///
-    /// Every token is one user's. Tokens of visitors of a site are nobody's.
+    /// Returns the user of the token. Visitor tokens of sites have no user.
     #[oai(path = "/user", method = "get", operation_id = "getAuthenticatedUser")]
     async fn me(&self, auth: Auth) -> Answer<Reply<User>> {
         Ok(Reply(auth.caller(&self.0).current_user().await?))
@@ -22,7 +21,7 @@ impl Users {
 
     /// Get a user
     ///
-    /// Oneself, or somebody in an organization of which one is a member and no guest.
+    /// Available to the user, and to callers who are members, not guests, of an organization of the user.
     #[oai(path = "/users/:userId", method = "get", operation_id = "getUserById")]
     async fn get(&self, auth: Auth, #[oai(name = "userId")] user: Path<String>) -> Answer<Reply<User>> {
         Ok(Reply(auth.caller(&self.0).user(&id(&user, "user")?).get().await?))

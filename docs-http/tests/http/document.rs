@@ -231,7 +231,7 @@ fn a_request_asks_for_less_than_an_answer_promises() {
     assert_eq!((&emoji["nullable"], emoji.get("default")), (&json!(true), None), "{emoji:#}");
     assert_eq!((&emoji["maxLength"], &emoji["format"]), (&json!(50), &json!("emoji")));
     assert_eq!(request["properties"]["title"]["maxLength"], 50);
-    assert_eq!(request["description"], "A change of a space; what is left out stays.");
+    assert_eq!(request["description"], "A partial update of a space. Omitted fields are unchanged.");
     let levels = &request["properties"]["defaultLevel"]["enum"];
     assert!(levels.as_array().is_some_and(|levels| levels.contains(&Value::Null)), "{levels}");
 }
