@@ -1,4 +1,4 @@
-//! The document: paths of several API objects joined, standard failures added, mistakes found.
+//! Assembly of the OpenAPI document: merges the paths of all API objects, adds common failures and detects mistakes.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// Mistakes in an API that make its document wrong: found when it is assembled, before it serves anything.
+/// Mistakes in an API that make its document wrong. They are detected at assembly, before the API serves requests.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Problems(Vec<String>);
 
@@ -40,12 +40,12 @@ impl Problems {
     }
 }
 
-/// Looks for mistakes in an API, as it is before it is decorated.
+/// Checks an API for mistakes, before it is decorated.
 ///
 /// # Errors
-/// [`Problems`] that name each operation without an id, each id and each route that two operations share, each handler
-/// that does not take the parameters of its path one by one, each name that two schemas share, and each reference to a
-/// schema that nobody registers.
+/// [`Problems`] that list operations without an id, ids and routes shared by two operations, handlers that do not take
+/// the parameters of their path in order, names shared by two schemas, and references to schemas that are not
+/// registered.
 pub fn problems<T: OpenApi>() -> Result<(), Problems> {
     let mut registry = Registry::new();
     OperationLayer::<T>::register(&mut registry);
@@ -61,10 +61,10 @@ pub fn problems<T: OpenApi>() -> Result<(), Problems> {
     if found.is_empty() { Ok(()) } else { Err(Problems(found)) }
 }
 
-/// The paths of all API objects, each once, every operation with the failures that it shares with the others.
+/// Merges the paths of all API objects, so that each occurs once, and adds the common failures to every operation.
 ///
-/// API objects describe their paths on their own. Readers of a document that names a path twice keep only one of
-/// the two. Two objects may also name the same parameter differently; the first name counts.
+/// Each API object describes its own paths, and readers of a document with duplicate paths keep only one of them. If
+/// two objects name a parameter differently, the first name is used.
 pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
     let mut paths: Vec<MetaPath> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -88,20 +88,20 @@ pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
     vec![MetaApi { paths }]
 }
 
-/// A path with its parameters made nameless, for comparing: `/spaces/{id}` and `/spaces/:param0` are `/spaces/{}`.
+/// Returns a path with anonymous parameters, for comparison: `/spaces/{id}` and `/spaces/:param0` become `/spaces/{}`.
 pub(super) fn shape(path: &str) -> String {
     rewritten(path, |_, _| "{}".to_owned())
 }
 
-/// A path of the route table with its parameters named by their position, as the handlers ask for them.
+/// Returns a path of the route table with parameters named by position, as poem-openapi handlers expect.
 ///
-/// poem-openapi does that to the path of an operation, but not to the prefix of an API object.
+/// poem-openapi renames the parameters in the path of an operation, but not in the prefix of an API object.
 pub(super) fn positional(path: &str) -> String {
     rewritten(path, |position, _| format!(":param{position}"))
 }
 
-/// The path of a page is the one parameter that may hold slashes: it takes the rest of the request's path, so that it
-/// can be written as readers see it, or with `%2F`.
+/// Turns the path of a page into a catch-all parameter, the only one that may contain slashes. Clients can send the
+/// slashes unescaped or as `%2F`.
 pub(super) fn open_ended(path: &str) -> String {
     match path.rsplit_once("/path/:") {
         Some((before, name)) if !name.contains('/') => format!("{before}/path/*{name}"),
@@ -109,12 +109,12 @@ pub(super) fn open_ended(path: &str) -> String {
     }
 }
 
-/// A path of the document, whose prefix poem-openapi leaves in the form of the route table.
+/// Returns a path in the form of the document. poem-openapi leaves prefixes in the form of the route table.
 fn template(path: &str) -> String {
     rewritten(path, |_, name| format!("{{{name}}}"))
 }
 
-/// The path with each parameter written anew, from its position among the parameters and its name.
+/// Replaces each parameter of a path by the result of `write` for its position and name.
 fn rewritten(path: &str, write: impl Fn(usize, &str) -> String) -> String {
     let mut position = 0;
     let segments = path.split('/').map(|segment| match parameter(segment) {
@@ -127,7 +127,7 @@ fn rewritten(path: &str, write: impl Fn(usize, &str) -> String) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// The name of the parameter that a segment is: `:name` or `{name}`.
+/// Returns the name of a parameter segment, `:name` or `{name}`.
 fn parameter(segment: &str) -> Option<&str> {
     let braced = || segment.strip_prefix('{')?.strip_suffix('}');
     segment.strip_prefix(':').or_else(braced)
@@ -156,7 +156,7 @@ fn mistakes(apis: &[MetaApi]) -> Vec<String> {
             if !routes.insert((operation.method.to_string(), shape(&path.path))) {
                 found.push(format!("two operations share the route {route}"));
             }
-            // Handlers get the parameters of a path by their position, whatever they call them.
+            // Handlers receive path parameters by position, regardless of their names.
             let taken = operation.params.iter().filter(|parameter| parameter.in_type == MetaParamIn::Path);
             if !parameters(&path.path).eq(taken.map(|parameter| parameter.name.as_str())) {
                 found.push(format!("the handler of {route} does not take its parameters in order, by name"));
@@ -177,7 +177,7 @@ fn rename_parameters(path: &mut MetaPath, to: &str) {
     }
 }
 
-/// Says what the key and the condition of a request are for, in the same words wherever there is one.
+/// Sets the same descriptions for `Idempotency-Key` and `If-Match` on all operations.
 fn describe_headers(operation: &mut MetaOperation) {
     for parameter in &mut operation.params {
         if is_key(parameter) {
@@ -188,7 +188,7 @@ fn describe_headers(operation: &mut MetaOperation) {
     }
 }
 
-/// Tells whether a parameter is the condition of a request.
+/// Returns `true` if the parameter is the condition of a request (`If-Match`).
 pub(super) fn is_condition(parameter: &MetaOperationParam) -> bool {
     parameter.in_type == MetaParamIn::Header && parameter.name.eq_ignore_ascii_case(conditions::IF_MATCH)
 }
@@ -197,7 +197,7 @@ fn is_key(parameter: &MetaOperationParam) -> bool {
     parameter.in_type == MetaParamIn::Header && parameter.name.eq_ignore_ascii_case(idempotency::KEY)
 }
 
-/// Says of the parameters of a path that they are text without NUL: everything else is answered with 404.
+/// Adds the pattern of path parameters: text without NUL. Other values return 404.
 fn describe_path(operation: &mut MetaOperation) {
     for parameter in operation.params.iter_mut().filter(|parameter| parameter.in_type == MetaParamIn::Path) {
         if let MetaSchemaRef::Inline(schema) = &mut parameter.schema
@@ -208,11 +208,11 @@ fn describe_path(operation: &mut MetaOperation) {
     }
 }
 
-/// Adds the failures that any operation of its kind can have.
+/// Adds the failures common to all operations of a kind.
 fn add_failures(operation: &mut MetaOperation) {
     let signed_in = !operation.security.is_empty();
     let has_place = operation.params.iter().any(|parameter| parameter.in_type == MetaParamIn::Path);
-    // What anybody may ask for without a token is named in the query or the body.
+    // Operations without required authentication identify their object in the query or the body.
     let is_open = operation.security.iter().any(|schemes| schemes.is_empty());
     let writes = !operation.method.is_safe();
     let has_body = operation.request.is_some();
@@ -260,7 +260,7 @@ fn add_failures(operation: &mut MetaOperation) {
     }
 }
 
-/// Says that what is read has a tag, and is not sent to who has it.
+/// Documents the `ETag` header and the 304 response of read operations.
 fn name_states(operation: &mut MetaOperation) {
     let tag = || text_header("ETag", "Names the state that is answered: for `If-None-Match` and `If-Match`");
     for response in operation.responses.responses.iter_mut().filter(|response| response.status == Some(200)) {
@@ -271,7 +271,7 @@ fn name_states(operation: &mut MetaOperation) {
     operation.responses.responses.push(known);
 }
 
-/// Walks from schema to schema, and notes the references that lead nowhere.
+/// Traverses schemas and collects references to unregistered ones.
 struct References<'r> {
     registry: &'r Registry,
     seen: BTreeSet<String>,

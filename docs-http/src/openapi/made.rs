@@ -1,4 +1,4 @@
-//! What is done once in a process for each API: looking for its mistakes, and writing its document.
+//! Process-wide cache of validated APIs and of generated documents.
 
 use std::{
     any::TypeId,
@@ -10,10 +10,10 @@ use poem_openapi::OpenApi;
 use super::{Problems, problems};
 use crate::About;
 
-/// How many documents are kept: a host has one, or a few.
+/// Maximum number of cached documents. An application typically has one or a few.
 const MAX_DOCUMENTS: usize = 8;
 
-/// What a document follows from: an API, what is said of it, and its address.
+/// The cache key of a document: the API type, its description and its address.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Origin {
     api: TypeId,
@@ -22,16 +22,16 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// The document of an API follows from its type alone, as no method of `OpenApi` that tells of it takes `self`.
+    /// Creates the key. The type identifies the API, because no method of `OpenApi` that describes it takes `self`.
     pub(crate) fn new<T: 'static>(about: &About, server: &str) -> Self {
         Self { api: TypeId::of::<T>(), about: about.clone(), server: server.to_owned() }
     }
 }
 
-/// Looks for mistakes of an API, unless it is known to have none.
+/// Validates an API unless it was validated before.
 ///
 /// # Errors
-/// What the API contradicts itself in; the next one who asks is told, too.
+/// The mistakes of the API. Failures are not cached, so later calls return them again.
 pub(crate) fn checked<T: OpenApi + 'static>() -> Result<(), Problems> {
     static RIGHT: Mutex<Vec<TypeId>> = Mutex::new(Vec::new());
     let mut right = RIGHT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,19 +42,19 @@ pub(crate) fn checked<T: OpenApi + 'static>() -> Result<(), Problems> {
     Ok(())
 }
 
-/// The document of this origin, made when this is the first time that it is asked for.
+/// Returns the document of `origin`, generating it on first use.
 ///
-/// To write the document takes about as long as hundreds of requests. A process that mounts the same API for many
-/// platforms does it once.
+/// Generating a document takes about as long as hundreds of requests. The cache serves processes that mount the same
+/// API for many platforms.
 ///
 /// # Errors
-/// As `make`; nothing is kept then.
+/// The errors of `make`, which are not cached.
 pub(crate) fn document(
     origin: Origin,
     make: impl FnOnce() -> Result<String, Problems>,
 ) -> Result<Arc<str>, Problems> {
     static MADE_DOCUMENTS: Mutex<Vec<(Origin, Arc<str>)>> = Mutex::new(Vec::new());
-    // Held while it is made, so that those who mount at the same time wait for the one document.
+    // Held while the document is generated, so that concurrent callers wait for the same document.
     let mut made = MADE_DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, document)) = made.iter().find(|(known, _)| *known == origin) {
         return Ok(Arc::clone(document));

@@ -1,4 +1,4 @@
-//! The decorator around the API, and the document that describes it.
+//! The decorator of the API and the OpenAPI document that describes the API.
 
 mod document;
 mod finish;

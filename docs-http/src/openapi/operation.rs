@@ -1,4 +1,5 @@
-//! One operation as it is served: counted, its failures turned into answers, its writes kept from being dropped.
+//! Execution of one operation: metrics, conversion of failures to responses, and protection of writes from
+//! cancellation.
 
 use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
 
@@ -24,7 +25,7 @@ use crate::{
     },
 };
 
-/// The methods of HTTP that servers are expected to recognise.
+/// Returns the HTTP methods that servers are expected to recognise.
 pub(crate) fn known_methods() -> [Method; 9] {
     [
         Method::GET,
@@ -39,11 +40,11 @@ pub(crate) fn known_methods() -> [Method; 9] {
     ]
 }
 
-/// An endpoint with all that the operations have in common.
+/// An endpoint with the behaviour common to all operations.
 pub(super) struct Operation {
     inner: Arc<BoxEndpoint<'static>>,
     id: &'static str,
-    /// The parameters of the query that it knows.
+    /// The query parameters of the operation.
     parameters: Vec<String>,
     task: Task,
     conditions: Conditions,
@@ -51,28 +52,28 @@ pub(super) struct Operation {
     series: Arc<Series>,
 }
 
-/// Whether a write takes conditions.
+/// The handling of conditional request headers by a write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Conditions {
-    /// It has them decided.
+    /// The operation evaluates them.
     Taken,
-    /// It would ignore them, so it refuses them.
+    /// The operation would ignore them, so they are rejected.
     Refused,
 }
 
-/// Who runs an operation.
+/// The task that runs an operation.
 #[derive(Clone, Copy)]
 enum Task {
-    /// The task of the connection: the operation ends when the client goes away.
+    /// The task of the connection: the operation is cancelled if the client disconnects.
     OfConnection,
-    /// One of its own: the operation runs to its end.
+    /// A separate task: the operation runs to completion.
     Own,
 }
 
-/// What the document says of an operation.
+/// The properties of an operation in the OpenAPI document.
 pub(super) struct KnownOperation {
     pub(super) id: &'static str,
-    /// The parameters of the query.
+    /// The names of the query parameters.
     pub(super) parameters: Vec<String>,
     pub(super) conditions: Conditions,
 }
@@ -85,14 +86,14 @@ impl Operation {
         metrics: &Metrics,
     ) -> Self {
         let task = if method.is_safe() { Task::OfConnection } else { Task::Own };
-        // A patch that takes the state of something as a condition answers its new state.
+        // A patch that accepts the state of a resource as a condition returns the new state.
         let is_patch = *method == Method::PATCH && conditions == Conditions::Taken;
         let tagging = if method.is_safe() || is_patch { Tagging::All } else { Tagging::Given };
         Self { inner: Arc::new(inner), id, parameters, task, conditions, tagging, series: metrics.series(id) }
     }
 
     async fn run(&self, mut request: Request) -> poem::Result<Response> {
-        // Stores cannot keep NUL, and no name holds it.
+        // Stores cannot hold NUL, and no resource name contains it.
         if request.uri().path().contains("%00") {
             return Err(ApiError::unreadable_path().into());
         }
@@ -157,7 +158,7 @@ impl Endpoint for Operation {
     }
 }
 
-/// A panic as a fault of ours: its text is for the log, the caller learns only that something failed.
+/// Converts a panic to an internal error. The panic message is logged; the caller receives a generic message.
 pub(crate) fn panicked(operation: &str, panic: &(dyn Any + Send)) -> ApiError {
     let text = panic
         .downcast_ref::<&str>()

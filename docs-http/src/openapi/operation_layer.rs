@@ -1,4 +1,4 @@
-//! [`OperationLayer`]: what every operation of the API has in common.
+//! [`OperationLayer`]: the behaviour common to all operations of the API.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -31,26 +31,26 @@ use crate::{
 
 /// A decorator around a tuple of API objects.
 ///
-/// To the document it adds what the operations have in common: each path once, and the failures that any operation
-/// of its kind can have. To the routes it adds:
+/// It changes the document so that each path occurs once, and adds the failures common to all operations of a kind. It
+/// changes the routes as follows:
 ///
-/// - every failure of an operation is the JSON body, a panic included;
-/// - a method that a path does not know is answered with 405 and `Allow`, `OPTIONS` with 204 and `Allow`;
-/// - a path that nobody knows is answered with a JSON 404;
+/// - every failure of an operation, including a panic, is returned as a JSON body;
+/// - unsupported methods of a path return 405 with `Allow`, and `OPTIONS` returns 204 with `Allow`;
+/// - unknown paths return 404 with a JSON body;
 /// - each operation is counted and timed under its id;
-/// - parameters and fields that an operation does not know are ignored, and named in the headers `Ignored-Parameters`
-///   and `Ignored-Fields` of its answer;
-/// - an operation that writes runs as a task of its own. A host may drop the future of a request at any time, when
-///   the client goes away or a timeout strikes. The platform survives that, as an operation commits once or not at
-///   all; but a client that goes away should not decide which of the two it was, and what follows a commit, such as
-///   telling listeners of it, should not be left undone.
+/// - parameters and fields unknown to an operation are ignored and listed in the response headers `Ignored-Parameters`
+///   and `Ignored-Fields`;
+/// - each write runs as a separate task. An embedding application may drop the future of a request at any time, for
+///   example when the client disconnects or after a timeout. The platform survives this, since an operation commits
+///   entirely or not at all. Without the task, however, a disconnecting client would decide the outcome, and the work
+///   after a commit, for example notifying listeners, could be lost.
 pub struct OperationLayer<T> {
     api: T,
     metrics: Arc<Metrics>,
 }
 
 impl<T> OperationLayer<T> {
-    /// Decorates an API, counting its operations in a registry.
+    /// Decorates an API and records its operations in `metrics`.
     pub fn new(api: T, metrics: Arc<Metrics>) -> Self {
         Self { api, metrics }
     }
@@ -78,7 +78,7 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
         let mut known = known_operations::<T>();
         let mut inner: HashMap<String, Methods> = HashMap::new();
         self.api.add_routes(&mut inner);
-        // One path may be written in two ways: poem-openapi names a parameter by its position, but not in a prefix.
+        // The same path can have two forms: poem-openapi names parameters by position, but not in a prefix.
         let mut paths: HashMap<String, Methods> = HashMap::new();
         for (path, methods) in inner {
             paths.entry(positional(&path)).or_default().extend(methods);
@@ -106,7 +106,7 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
     }
 }
 
-/// What is known of each operation, by shape of the path and method.
+/// Returns the properties of each operation by path shape and method.
 fn known_operations<T: OpenApi>() -> HashMap<(String, Method), KnownOperation> {
     let paths = T::meta().into_iter().flat_map(|api| api.paths);
     paths
@@ -125,7 +125,7 @@ fn known_operations<T: OpenApi>() -> HashMap<(String, Method), KnownOperation> {
         .collect()
 }
 
-/// Adds the methods that a path does not know, and `OPTIONS`. `HEAD` is answered by poem from `GET`.
+/// Adds `OPTIONS` and responses for unsupported methods. poem derives `HEAD` from `GET`.
 fn refuse_others(mut methods: Methods) -> Methods {
     let allow = allowed(methods.keys());
     for method in known_methods() {
@@ -141,7 +141,7 @@ fn refuse_others(mut methods: Methods) -> Methods {
     methods
 }
 
-/// The value of `Allow` for a path that knows these methods.
+/// Returns the value of `Allow` for a path with these methods.
 fn allowed<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
     let mut names: BTreeSet<&str> = methods.map(Method::as_str).collect();
     if names.contains("GET") {
@@ -152,7 +152,7 @@ fn allowed<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
     HeaderValue::from_str(&names.join(", ")).unwrap_or(HeaderValue::from_static("OPTIONS"))
 }
 
-/// What answers where no other path does. poem would prefer it to an operation at `/`, so it answers there as well.
+/// Returns the endpoints for unknown paths. poem would prefer them to an operation at `/`, so they also handle `/`.
 fn fallback(root: Option<Methods>) -> Methods {
     let root = root.map(|methods| {
         let at_root =

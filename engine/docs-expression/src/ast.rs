@@ -1,76 +1,71 @@
-//! What an expression is once it is read: nodes in one list, each after those it is made of.
+//! The syntax tree of an expression: a list of nodes in which operands precede the nodes that use them.
 
 use std::sync::Arc;
 
 use super::value::Value;
 
-/// The place of a node in [`Program::nodes`].
+/// The index of a node in [`Program::nodes`].
 pub(super) type NodeId = usize;
 
-/// An expression that was read.
+/// A parsed expression.
 pub(super) struct Program {
-    /// The text as it was given.
+    /// The source text.
     pub(super) source: Box<str>,
-    /// Its nodes. A list instead of boxes: dropping a long chain needs no stack.
+    /// The nodes. A list instead of boxes, so that dropping a long chain does not recurse.
     pub(super) nodes: Vec<Node>,
-    /// The node that is the whole expression.
+    /// The root node.
     pub(super) root: NodeId,
 }
 
-/// A part of an expression.
+/// A node of the syntax tree.
 pub(super) enum Node {
-    /// A literal.
     Literal(Value),
-    /// A name.
+    /// An identifier.
     Name(Arc<str>),
-    /// A template: text, and values each with the text after it.
+    /// A template literal: the leading text, and pairs of a value and the text after it.
     Template(Arc<str>, Vec<(NodeId, Arc<str>)>),
-    /// An array.
     Array(Vec<Item>),
-    /// An object.
     Object(Vec<Property>),
-    /// An operator before its operand.
+    /// A prefix operator and its operand.
     Unary(UnaryOp, NodeId),
-    /// `++` or `--`, which store nothing.
+    /// `++` or `--`. The result is computed but not stored.
     Update {
-        /// What is added.
+        /// The increment: 1 or -1.
         by: i8,
-        /// Whether the new value is the result, and not the old one.
+        /// `true` for the prefix form, whose result is the new value instead of the old one.
         prefix: bool,
-        /// What it is applied to.
+        /// The operand.
         of: NodeId,
     },
-    /// An operator between its operands.
+    /// A binary operator that evaluates both operands.
     Binary(BinaryOp, NodeId, NodeId),
-    /// An operator that may not need its second operand.
+    /// A logical operator that may skip its second operand.
     Logical(LogicalOp, NodeId, NodeId),
     /// `test ? yes : no`.
     Conditional(NodeId, NodeId, NodeId),
-    /// Several expressions, the last of which is the result.
+    /// Comma-separated expressions; the last one is the result.
     Sequence(Vec<NodeId>),
-    /// A member of an object.
+    /// A member access.
     Member(NodeId, MemberKey),
-    /// A call.
     Call(NodeId, Vec<Item>),
-    /// A function.
     Function(FunctionNode),
 }
 
-/// The name of a member.
+/// The key of a member access.
 pub(super) enum MemberKey {
-    /// Known.
+    /// A name in the source text.
     Name(Arc<str>),
-    /// The value of an expression.
+    /// A computed key.
     Computed(NodeId),
 }
 
-/// An element of an array, or an argument.
+/// An element of an array literal, or an argument.
 pub(super) enum Item {
     /// One value.
     One(NodeId),
-    /// All values of an array.
+    /// The elements of an array.
     Spread(NodeId),
-    /// Nothing between two commas.
+    /// An omitted element between two commas.
     Hole,
 }
 
@@ -78,29 +73,25 @@ pub(super) enum Item {
 pub(super) enum Property {
     /// One member.
     One(MemberKey, NodeId),
-    /// All members of an object.
+    /// All members of another object.
     Spread(NodeId),
 }
 
-/// A function.
 pub(super) struct FunctionNode {
-    /// Its own name, known within it.
+    /// Its name, which is in scope within the function.
     pub(super) name: Option<Arc<str>>,
-    /// Its parameters.
     pub(super) parameters: Vec<Parameter>,
-    /// What it answers; `undefined` when absent.
+    /// The expression that it returns; `undefined` if absent.
     pub(super) body: Option<NodeId>,
-    /// Where its text is in the source, in bytes.
+    /// The byte range of its source text.
     pub(super) span: std::ops::Range<usize>,
 }
 
-/// A parameter of a function.
 pub(super) struct Parameter {
-    /// Its name.
     pub(super) name: Arc<str>,
-    /// Its value when none is given.
+    /// The default value.
     pub(super) default: Option<NodeId>,
-    /// Whether it takes all arguments that are left.
+    /// `true` for a rest parameter, which receives all remaining arguments.
     pub(super) rest: bool,
 }
 
@@ -150,8 +141,8 @@ pub(super) enum BinaryOp {
 }
 
 impl Program {
-    /// The node that is evaluated before this one, where chains of them can be as long as the text allows: following
-    /// it is a loop, so that only nesting needs stack.
+    /// Returns the node that is evaluated before this one and that can start an arbitrarily long chain. Evaluation
+    /// follows such chains in a loop, so that only nesting uses the stack.
     pub(super) fn first(&self, id: NodeId) -> Option<NodeId> {
         match &self.nodes[id] {
             Node::Binary(_, first, _)

@@ -1,4 +1,4 @@
-//! What expressions can name.
+//! The names that expressions can read.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -6,10 +6,10 @@ use serde_json::{Value as Json, json};
 
 use super::value::{Object, Value};
 
-/// The names that an expression knows, with their values.
+/// The names that an expression can read, with their values.
 ///
-/// Without more, that is a visitor without claims, and a space and a page without variables. A context is made once for
-/// a visitor and a page, and serves all expressions of it.
+/// The default context has a visitor without claims, and a space and a page without variables. Build a context once per
+/// visitor and page and use it for all expressions of the page.
 #[derive(Clone, Debug)]
 pub struct Context {
     names: BTreeMap<Arc<str>, Value>,
@@ -23,20 +23,20 @@ impl Default for Context {
 }
 
 impl Context {
-    /// A context that names nothing: for expressions that are not about visitors, such as rules of merging.
+    /// Creates a context without names, for expressions that do not concern visitors, for example merge rules.
     #[must_use]
     pub const fn empty() -> Self {
         Self { names: BTreeMap::new() }
     }
 
-    /// With a name of any value.
+    /// Adds a name with an arbitrary value.
     #[must_use]
     pub fn with(self, name: &str, value: &Json) -> Self {
         self.named(name, Value::from(value))
     }
 
-    /// With a visitor: `visitor.claims` are the claims that were signed, `visitor.claims.unsigned` the others. What is
-    /// no object has no claims.
+    /// Adds a visitor: `visitor.claims` contains the signed claims, `visitor.claims.unsigned` the unsigned ones. A
+    /// value that is not an object contributes no claims.
     #[must_use]
     pub fn with_visitor(self, signed: &Json, unsigned: &Json) -> Self {
         let members = |json: &Json| match Value::from(json) {
@@ -49,7 +49,7 @@ impl Context {
         self.named("visitor", object(visitor))
     }
 
-    /// With the variables of a space, as `space.vars`: by their names, with values of any kind that is one here.
+    /// Adds the variables of a space by name as `space.vars`.
     #[must_use]
     pub fn with_space<V>(self, variables: &BTreeMap<String, V>) -> Self
     where
@@ -58,7 +58,7 @@ impl Context {
         self.named("space", holder(variables))
     }
 
-    /// With the variables of a page, as `page.vars`; see [`with_space`](Self::with_space).
+    /// Adds the variables of a page as `page.vars`; see [`with_space`](Self::with_space).
     #[must_use]
     pub fn with_page<V>(self, variables: &BTreeMap<String, V>) -> Self
     where

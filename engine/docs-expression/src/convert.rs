@@ -1,4 +1,4 @@
-//! Conversions and operators of JavaScript: text, numbers, equality, order, arithmetic.
+//! Conversions and operators with JavaScript semantics: text, numbers, equality, order and arithmetic.
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -11,7 +11,7 @@ use super::{
 };
 
 impl Machine<'_> {
-    /// A value as text.
+    /// Converts a value to text.
     pub(super) fn text(&mut self, value: &Value) -> Eval<Arc<str>> {
         if let Value::Text(text) = value {
             return Ok(text.clone());
@@ -42,7 +42,7 @@ impl Machine<'_> {
         if out.len() > MAX_TEXT { Err(EvalError::TextTooLong) } else { Ok(()) }
     }
 
-    /// The items with something between them; nothing for `null` and `undefined`.
+    /// Appends the items with a separator; `null` and `undefined` are empty.
     pub(super) fn join(&mut self, items: &[Value], between: &str, out: &mut String) -> Eval<()> {
         for (n, item) in items.iter().enumerate() {
             if n > 0 {
@@ -61,7 +61,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A value as a number.
+    /// Converts a value to a number.
     pub(super) fn number(&mut self, value: &Value) -> Eval<f64> {
         Ok(match value {
             Value::Undefined => f64::NAN,
@@ -79,7 +79,7 @@ impl Machine<'_> {
         })
     }
 
-    /// A value as a number or a big integer.
+    /// Converts a value to a number or a big integer.
     pub(super) fn numeric(&mut self, value: &Value) -> Eval<Value> {
         match value {
             Value::BigInt(big) => Ok(Value::BigInt(*big)),
@@ -87,12 +87,12 @@ impl Machine<'_> {
         }
     }
 
-    /// An object as its text, anything else as it is.
+    /// Converts objects to text and returns other values unchanged.
     fn primitive(&mut self, value: &Value) -> Eval<Value> {
         if value.is_object() { self.text(value).map(Value::Text) } else { Ok(value.clone()) }
     }
 
-    /// `===`. Texts of one length are looked at to their end.
+    /// Compares with `===`. Charges the length of two texts of equal length.
     pub(super) fn same(&mut self, a: &Value, b: &Value) -> Eval<bool> {
         if let (Value::Text(a), Value::Text(b)) = (a, b)
             && a.len() == b.len()
@@ -123,7 +123,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Whether the first is less; `None` when they cannot be compared.
+    /// Returns `Some(true)` if `a` is less than `b`, and `None` if the values cannot be compared.
     pub(super) fn less(&mut self, a: &Value, b: &Value) -> Eval<Option<bool>> {
         let (a, b) = (self.primitive(a)?, self.primitive(b)?);
         let order = match (&a, &b) {
@@ -178,8 +178,8 @@ impl Machine<'_> {
     }
 }
 
-/// The order of the units of UTF-16. It is that of the bytes, but for characters that take two units: they come before
-/// those from U+E000 on, which take one.
+/// Orders two texts by UTF-16 code units. This equals the byte order, except that characters with surrogate pairs
+/// precede the characters from U+E000 on.
 fn order(a: &str, b: &str) -> Ordering {
     match a.bytes().zip(b.bytes()).find(|(a, b)| a != b) {
         None => a.len().cmp(&b.len()),
@@ -215,7 +215,7 @@ fn big(operator: BinaryOp, a: i128, b: i128) -> Eval<Value> {
     result.map(Value::BigInt).ok_or(EvalError::NumberTooBig)
 }
 
-/// A function as it was written.
+/// Returns the source text of a function.
 fn source(function: &Function) -> String {
     match &function.0 {
         FunctionKind::Method(method) => format!("function {}() {{ [native code] }}", method.name),

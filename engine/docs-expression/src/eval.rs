@@ -1,4 +1,4 @@
-//! From nodes to a value, within limits of steps, depth and size.
+//! The evaluator, with limits for steps, depth and size.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,42 +11,42 @@ use super::{
     value::{Array, Function, FunctionKind, Named, Object, Scope, Value, comparisons},
 };
 
-/// How deep evaluation may recurse: nesting of the text, and calls of functions within it.
+/// Maximum recursion depth of the evaluator: nesting in the source plus function calls.
 const MAX_RECURSION: u32 = 64;
 
-/// Bytes of text that one step makes or compares.
+/// The bytes of text that one step produces or compares.
 const BYTES_A_STEP: usize = 16;
 
-/// Names that would lead out of the data.
+/// Member names that are not accessible, because in JavaScript they expose the prototype chain.
 const BLOCKED: [&str; 3] = ["constructor", "prototype", "__proto__"];
 
 pub(super) type Eval<T> = Result<T, EvalError>;
 
-/// What a function is given: seldom more than an item, its place, and the array.
+/// The arguments of a call. Callbacks rarely get more than an item, its index and the array.
 pub(super) type Arguments = SmallVec<[Value; 4]>;
 
-/// The names that a node sees: those of the functions around it.
+/// The scope of a node: the parameters of the enclosing functions.
 pub(super) type Names<'s> = Option<&'s Arc<Scope>>;
 
-/// The evaluation of one expression.
+/// The state of one evaluation.
 pub(super) struct Machine<'m> {
     pub(super) program: &'m Arc<Program>,
     pub(super) context: &'m Context,
-    /// Steps that are left.
+    /// The remaining steps.
     pub(super) left: u32,
     pub(super) depth: u32,
 }
 
 impl Machine<'_> {
-    /// Takes steps from the budget.
+    /// Deducts steps from the budget.
     pub(super) fn charge(&mut self, steps: usize) -> Eval<()> {
         let left = u32::try_from(steps).ok().and_then(|steps| self.left.checked_sub(steps));
-        // What is left is not for smaller wishes: too many is too many.
+        // After a failed charge the budget is empty, so that smaller charges fail too.
         self.left = left.unwrap_or(0);
         left.map(|_| ()).ok_or(EvalError::Steps)
     }
 
-    /// Pays for text of so many bytes, and refuses what is too long.
+    /// Charges for text of `bytes` bytes and rejects text over [`MAX_TEXT`].
     pub(super) fn charge_text(&mut self, bytes: usize) -> Eval<()> {
         if bytes > MAX_TEXT {
             return Err(EvalError::TextTooLong);
@@ -72,7 +72,7 @@ impl Machine<'_> {
         Object::new(members).map(|object| Value::Object(object.into())).ok_or(EvalError::TooDeep)
     }
 
-    /// The value of a node.
+    /// Evaluates a node.
     pub(super) fn eval(&mut self, id: NodeId, names: Names<'_>) -> Eval<Value> {
         if self.depth == MAX_RECURSION {
             return Err(EvalError::TooDeep);
@@ -83,7 +83,7 @@ impl Machine<'_> {
         value
     }
 
-    /// Evaluates a chain from its innermost node outwards, in a loop.
+    /// Evaluates a chain in a loop, from its innermost node outwards.
     fn chain(&mut self, id: NodeId, names: Names<'_>) -> Eval<Value> {
         let mut path: SmallVec<[NodeId; 8]> = SmallVec::new();
         let mut at = id;
@@ -99,7 +99,7 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    /// A node that goes on from the value of its first part.
+    /// Evaluates a node of a chain, given the value of the preceding node.
     fn link(&mut self, id: NodeId, first: Value, names: Names<'_>) -> Eval<Value> {
         match &self.program.nodes[id] {
             Node::Binary(operator, _, second) => {
@@ -128,7 +128,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A node whose value does not go on from that of another.
+    /// Evaluates a node that does not continue a chain.
     fn leaf(&mut self, id: NodeId, names: Names<'_>) -> Eval<Value> {
         match &self.program.nodes[id] {
             Node::Literal(value) => Ok(value.clone()),
@@ -163,7 +163,7 @@ impl Machine<'_> {
                     FunctionKind::Written { program: self.program.clone(), node: id, scope: names.cloned() };
                 Ok(Value::Function(Function(kind).into()))
             }
-            // These are links, which `chain` evaluates.
+            // Chain nodes, which `chain` evaluates.
             Node::Binary(..)
             | Node::Logical(..)
             | Node::Conditional(..)
@@ -202,7 +202,7 @@ impl Machine<'_> {
                         values.extend_from_slice(array.items());
                     }
                     Value::Text(text) => {
-                        // One too many tells that there are too many.
+                        // One character over the limit suffices to detect the excess.
                         let characters = text.chars().take(MAX_ITEMS + 1);
                         self.charge(characters.clone().count())?;
                         values.extend(characters.map(|c| Value::from(&*c.encode_utf8(&mut [0; 4]))));
@@ -264,7 +264,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A member; that of nothing is nothing.
+    /// Returns a member; the member of `undefined` or `null` is `undefined`.
     fn member(&mut self, object: &Value, key: &MemberKey, names: Names<'_>) -> Eval<Value> {
         if object.is_nullish() {
             return Ok(Value::Undefined);
@@ -293,13 +293,13 @@ impl Machine<'_> {
         }))
     }
 
-    /// The member that an object has of a name.
+    /// Returns the own member of an object.
     pub(super) fn own(&mut self, object: &Object, name: &str) -> Eval<Option<Value>> {
         self.charge(object.compared(name) / BYTES_A_STEP)?;
         Ok(object.get(name).cloned())
     }
 
-    /// Pays for the names that a name is compared with to stand among them.
+    /// Charges for inserting `name` among `among` names.
     fn charge_name(&mut self, name: &str, among: usize) -> Eval<()> {
         self.charge(name.len() * comparisons(among) / BYTES_A_STEP)
     }
@@ -347,7 +347,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Calls a function that an expression has written.
+    /// Calls a function defined in the expression.
     pub(super) fn call(&mut self, function: &Value, arguments: Arguments) -> Eval<Value> {
         let Value::Function(called) = function else {
             return Err(EvalError::wrong("what is called is no function"));
@@ -355,7 +355,7 @@ impl Machine<'_> {
         let FunctionKind::Written { program, node, scope } = &called.0 else {
             return Err(EvalError::wrong("a method is called without the value it belongs to"));
         };
-        // Contexts hold no functions, so that all of them are of this expression.
+        // Contexts contain no functions, so all functions belong to this expression.
         let Node::Function(written) = &self.program.nodes[*node] else {
             return Err(EvalError::wrong("what is called is no function"));
         };
@@ -365,7 +365,7 @@ impl Machine<'_> {
         written.body.map_or(Ok(Value::Undefined), |body| self.eval(body, Some(&scope)))
     }
 
-    /// The names that a function sees in one call.
+    /// Creates the scope of one call.
     fn bind(
         &mut self,
         function: &Value,
@@ -391,7 +391,7 @@ impl Machine<'_> {
             };
             let value = match (value, parameter.default) {
                 (Value::Undefined, Some(default)) => {
-                    // A default sees the parameters before it.
+                    // A default value can read the preceding parameters.
                     let before = scope(names.clone(), above.clone())?;
                     self.eval(default, Some(&before))?
                 }
@@ -476,7 +476,7 @@ impl Machine<'_> {
     }
 }
 
-/// The index that a key is, as it is written: `1`, but not `01`.
+/// Parses a canonical array index: `1`, but not `01`.
 fn index(key: &str) -> Option<usize> {
     let plain = key == "0" || key.starts_with(|c: char| c.is_ascii_digit() && c != '0');
     if plain { key.parse().ok() } else { None }

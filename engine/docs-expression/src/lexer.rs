@@ -1,4 +1,4 @@
-//! From text to tokens.
+//! The lexer.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::{ExpressionError, number};
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
-    /// Its first byte.
+    /// The offset of its first byte.
     pub(super) at: usize,
-    /// The byte after it.
+    /// The offset after its last byte.
     pub(super) end: usize,
-    /// Whether a line ends before it.
+    /// `true` if a line break precedes it.
     pub(super) newline: bool,
-    /// For an opening bracket: the token that closes it.
+    /// The index of the matching closing bracket, for an opening bracket.
     pub(super) closes: usize,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Number(f64),
     BigInt(i128),
     Text(Arc<str>),
-    /// A piece of a template; `opens` for the first, `more` when a value follows.
+    /// A piece of a template. `opens` marks the first piece, `more` a piece followed by a value.
     Template {
         text: Arc<str>,
         opens: bool,
@@ -40,7 +40,7 @@ pub(super) enum Kind {
     End,
 }
 
-/// Longer signs come before those they begin with.
+/// All operators and brackets. Longer ones precede their own prefixes.
 const PUNCTUATORS: [&str; 58] = [
     ">>>=", "...", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=", "<=",
     ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>",
@@ -48,11 +48,11 @@ const PUNCTUATORS: [&str; 58] = [
     "^", "!", "~", "?", ":", "=",
 ];
 
-/// Names after which an operand follows, so that `/` begins a regular expression.
+/// Keywords that precede an operand, so that `/` starts a regular expression after them.
 const BEFORE_OPERAND: [&str; 9] =
     ["typeof", "void", "delete", "in", "instanceof", "new", "return", "case", "throw"];
 
-/// All tokens, the last of which is [`Kind::End`].
+/// Returns all tokens, ending with [`Kind::End`].
 pub(super) fn tokens(source: &str) -> Result<Vec<Token>, ExpressionError> {
     let mut lexer = Lexer { source, at: 0, tokens: Vec::new(), open: Vec::new() };
     while lexer.next()? {}
@@ -66,7 +66,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token>, ExpressionError> {
 struct Open {
     token: usize,
     closed_by: &'static str,
-    /// The bracket is the `${` of a template.
+    /// `true` for the `${` of a template.
     template: bool,
 }
 
@@ -104,7 +104,7 @@ impl Lexer<'_> {
         found
     }
 
-    /// Reads a token; `false` after the last.
+    /// Reads a token. Returns `false` after the last one.
     fn next(&mut self) -> Result<bool, ExpressionError> {
         let newline = self.blanks()?;
         let at = self.at;
@@ -140,12 +140,12 @@ impl Lexer<'_> {
     fn sign(&self) -> Option<&'static str> {
         let rest = self.rest();
         let sign = PUNCTUATORS.into_iter().find(|sign| rest.starts_with(sign));
-        // `a?.5:b` is a condition.
+        // `a?.5:b` is a conditional.
         let condition = sign == Some("?.") && rest[2..].starts_with(|c: char| c.is_ascii_digit());
         if condition { Some("?") } else { sign }
     }
 
-    /// Keeps the pairs of brackets.
+    /// Records matching pairs of brackets.
     fn bracket(&mut self, kind: &Kind, at: usize, token: usize) -> Result<(), ExpressionError> {
         let (closed_by, template) = match kind {
             Kind::Sign("(") => (")", false),
@@ -167,7 +167,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Skips blanks and comments; tells whether a line ended.
+    /// Skips white space and comments. Returns `true` if a line ended.
     fn blanks(&mut self) -> Result<bool, ExpressionError> {
         let mut newline = false;
         loop {
@@ -192,7 +192,7 @@ impl Lexer<'_> {
     }
 
     fn operand_expected(&self) -> bool {
-        // What is before an operand also is so with `++` or `--` behind it, and what ends one, too.
+        // `++` and `--` do not change whether an operand is expected.
         let is_step = |token: &Token| matches!(token.kind, Kind::Sign("++" | "--"));
         let before = self.tokens.len() - self.tokens.iter().rev().take_while(|it| is_step(it)).count();
         match self.tokens[..before].last().map(|token| &token.kind) {
@@ -204,7 +204,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether the last of so many tokens is the name of a member.
+    /// Returns `true` if the last of `count` tokens is the name of a member.
     fn after_dot(&self, count: usize) -> bool {
         let before = count.checked_sub(2).map(|at| &self.tokens[at].kind);
         matches!(before, Some(Kind::Sign("." | "?.")))
@@ -228,7 +228,7 @@ impl Lexer<'_> {
                 Some(c) if is_line_end(c) => {
                     return Err(self.error(start, "begins a regular expression that does not end"));
                 }
-                // A line may not end behind it either.
+                // A backslash cannot escape a line break.
                 Some('\\') if self.peek().is_some_and(|c| !is_line_end(c)) => {
                     self.bump();
                 }
@@ -293,7 +293,7 @@ impl Lexer<'_> {
         self.rest().starts_with('0') && !self.rest()[1..].starts_with(|c: char| c.is_ascii_digit())
     }
 
-    /// What stands after a backslash. A half of a pair of UTF-16 that stays alone becomes U+FFFD.
+    /// Reads the rest of an escape sequence. Unpaired UTF-16 surrogates become U+FFFD.
     fn escape(&mut self, units: &mut Vec<u16>) -> Result<(), ExpressionError> {
         let at = self.at - 1;
         let wrong = |lexer: &Self| lexer.error(at, "is no escape: `\\x` takes two and `\\u` four hex digits");
@@ -368,7 +368,7 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
 }
 
-/// What JavaScript skips, and what `trim` takes away.
+/// Returns `true` for characters that JavaScript skips as white space and that `trim` removes.
 pub(super) fn is_blank(c: char) -> bool {
     c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
 }

@@ -1,25 +1,25 @@
-//! Expressions: who sees what, and values within text.
+//! Expressions for conditions and inline values.
 //!
-//! The language is that of ECMAScript expressions: exactly one expression, which may have comments around it and a
-//! semicolon after it. It reads what its [`Context`] names and changes nothing.
+//! The language consists of single ECMAScript expressions, optionally with comments and a trailing semicolon. An
+//! expression reads the names of its [`Context`] and has no side effects.
 //!
-//! What differs from JavaScript:
+//! Differences from JavaScript:
 //!
-//! * a name that is not known is `undefined`, and so are a member and a call of what is `undefined` or `null`; `?.` is
-//!   the same as `.`;
-//! * there are no classes and no globals: `new X()`, `this`, `Math`, `Date`, `NaN` are `undefined`, and the members
-//!   `constructor`, `prototype` and `__proto__` are too;
-//! * nothing is stored: an assignment is refused, `x++` answers and leaves `x`, `sort` answers a new array;
-//! * `in` looks for items of an array, for parts of a text, and for members of an object;
-//! * `text =~ /pattern/` tells whether a text matches;
-//! * a function answers an expression, or has one `return`; it knows no `arguments`;
-//! * text is Unicode: a half of a pair of UTF-16 that is cut off becomes U+FFFD, nothing separates the halves of a
-//!   pair, patterns are read over characters, and what orders texts knows no locale;
-//! * what is left out between two commas is `undefined`, objects have no conversions of their own, and a method can be
-//!   called only of values that it belongs to.
+//! * unknown names are `undefined`, and so are members and calls of `undefined` or `null`; `?.` equals `.`;
+//! * there are no classes and no globals: `new X()`, `this`, `Math`, `Date`, `NaN` and the members `constructor`,
+//!   `prototype` and `__proto__` are `undefined`;
+//! * nothing is stored: assignments are rejected, `x++` returns a value without changing `x`, `sort` returns a new
+//!   array;
+//! * `in` finds items of an array, substrings of a text, and members of an object;
+//! * `text =~ /pattern/` returns `true` if the text matches;
+//! * a function body is an expression or a single `return`; `arguments` is not available;
+//! * text is Unicode: unpaired UTF-16 surrogates become U+FFFD, splitting never separates a surrogate pair, patterns
+//!   match characters, and text order ignores the locale;
+//! * omitted array elements are `undefined`, objects have no conversions of their own, and a method can be called only
+//!   on the value it belongs to.
 //!
-//! Evaluation always ends: it may take [`MAX_STEPS`] steps, make arrays of [`MAX_ITEMS`] items and texts of
-//! [`MAX_TEXT`] bytes, and nest [`MAX_DEPTH`] levels.
+//! Evaluation always terminates: it takes at most [`MAX_STEPS`] steps, creates arrays of at most [`MAX_ITEMS`] items
+//! and texts of at most [`MAX_TEXT`] bytes, and nests at most [`MAX_DEPTH`] levels.
 
 mod ast;
 mod context;
@@ -45,22 +45,22 @@ pub use self::{
     value::{Array, Function, Object, Value},
 };
 
-/// Most characters of an expression.
+/// Maximum length of an expression in characters.
 pub const MAX_LENGTH: usize = 1_024;
 
-/// Most levels of an expression: parentheses, arguments, operators before an operand.
+/// Maximum nesting depth of an expression: parentheses, arguments and prefix operators.
 pub const MAX_DEPTH: usize = 50;
 
-/// Most steps that the evaluation of an expression takes.
+/// Maximum number of steps of an evaluation.
 pub const MAX_STEPS: u32 = 100_000;
 
-/// Most items of an array that an expression makes.
+/// Maximum number of items of an array that an expression creates.
 pub const MAX_ITEMS: usize = 10_000;
 
-/// Most bytes of a text that an expression makes.
+/// Maximum size in bytes of a text that an expression creates.
 pub const MAX_TEXT: usize = 100_000;
 
-/// An expression that was read: cheap to clone, and to evaluate again.
+/// A parsed expression. Cheap to clone and to evaluate repeatedly.
 ///
 /// ```
 /// use docs_expression::{Context, Expression};
@@ -75,7 +75,7 @@ pub const MAX_TEXT: usize = 100_000;
 #[derive(Clone)]
 pub struct Expression(Arc<Program>);
 
-/// Why text is no expression.
+/// The error of parsing an expression.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("character {position} {message}")]
 pub struct ExpressionError {
@@ -89,33 +89,33 @@ impl ExpressionError {
         Self { position, message: message.into() }
     }
 
-    /// The character at fault, counted from 1.
+    /// Returns the position of the error in characters, from 1.
     #[must_use]
     pub const fn position(&self) -> usize {
         self.position
     }
 }
 
-/// Why an expression has no value.
+/// The error of evaluating an expression.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EvalError {
-    /// Too many steps.
+    /// The step budget is exhausted.
     #[error("the evaluation takes more than {MAX_STEPS} steps")]
     Steps,
-    /// Values or calls are nested too deep.
+    /// Values or calls are nested too deeply.
     #[error("values or calls are nested too deep")]
     TooDeep,
-    /// A text is too long.
+    /// A text exceeds [`MAX_TEXT`].
     #[error("a text has more than {MAX_TEXT} bytes")]
     TextTooLong,
-    /// An array is too long.
+    /// An array exceeds [`MAX_ITEMS`].
     #[error("an array has more than {MAX_ITEMS} items")]
     TooManyItems,
-    /// A big integer is too big.
+    /// A big integer overflows.
     #[error("a big integer has more than 127 bits")]
     NumberTooBig,
-    /// An operator or a method does not take this value.
+    /// An operator or method does not support the value.
     #[error("{0}")]
     Wrong(Cow<'static, str>),
 }
@@ -127,33 +127,33 @@ impl EvalError {
 }
 
 impl Expression {
-    /// Reads an expression.
+    /// Parses an expression.
     ///
     /// # Errors
-    /// [`ExpressionError`] when it is empty, longer than [`MAX_LENGTH`] characters, nested deeper than [`MAX_DEPTH`],
-    /// or not exactly one expression.
+    /// [`ExpressionError`] if the text is empty, longer than [`MAX_LENGTH`] characters, nested deeper than
+    /// [`MAX_DEPTH`], or not exactly one expression.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         parser::parse(text).map(|program| Self(Arc::new(program)))
     }
 
-    /// The text it was read from.
+    /// Returns the source text.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.0.source
     }
 
-    /// The value.
+    /// Evaluates the expression.
     ///
     /// # Errors
-    /// [`EvalError`] when an operator or method does not take what it is given, or a limit is reached.
+    /// [`EvalError`] if an operator or method does not support its operands, or if a limit is reached.
     pub fn evaluate(&self, context: &Context) -> Result<Value, EvalError> {
         self.evaluate_within(context, &mut Budget(MAX_STEPS))
     }
 
-    /// The value, with steps taken from a budget that several expressions share.
+    /// Evaluates the expression with a step budget shared by several expressions.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate); [`EvalError::Steps`] also when the budget is used up.
+    /// The errors of [`evaluate`](Self::evaluate); also [`EvalError::Steps`] if the budget is exhausted.
     pub fn evaluate_within(&self, context: &Context, budget: &mut Budget) -> Result<Value, EvalError> {
         let given = budget.0.min(MAX_STEPS);
         let mut machine = Machine { program: &self.0, context, left: given, depth: 0 };
@@ -162,33 +162,34 @@ impl Expression {
         value
     }
 
-    /// The paths of the context that it reads.
+    /// Returns the context paths that the expression reads.
     ///
-    /// A path stands for all below it: `visitor.claims[x]` reads `visitor.claims`. That a root such as `visitor` or
-    /// `visitor.claims` exists is known, so asking for it alone, as in `visitor && visitor.claims.x`, reads nothing.
+    /// A path includes everything below it: `visitor.claims[x]` reads `visitor.claims`. Roots such as `visitor` and
+    /// `visitor.claims` always exist, so testing only their presence, as in `visitor && visitor.claims.x`, is not a
+    /// read.
     #[must_use]
     pub fn reads(&self) -> std::collections::BTreeSet<ReadPath> {
         reads::of(&self.0)
     }
 
-    /// Tells whether what it reads may decide who sees what: variables, and the claims of which the schema knows all
-    /// values.
+    /// Returns `true` if all values that the expression reads may control visibility: variables, and claims with values
+    /// enumerated by the schema.
     #[must_use]
     pub fn is_deterministic(&self, claims: &Claims) -> bool {
         self.reads().iter().all(|path| claims.decide(path))
     }
 
-    /// Tells whether it reads anything of the page it stands at.
+    /// Returns `true` if the expression reads anything of the page that contains it.
     #[must_use]
     pub fn reads_page(&self) -> bool {
         self.reads().iter().any(|path| path.names().next() == Some("page"))
     }
 }
 
-/// Steps that several evaluations share.
+/// A step budget shared by several evaluations.
 #[derive(Debug)]
 pub struct Budget(
-    /// How many are left.
+    /// The remaining steps.
     pub u32,
 );
 
@@ -219,13 +220,13 @@ impl PartialEq for Expression {
 
 impl Eq for Expression {}
 
-/// Tells whether a condition holds: a blank one does, one that cannot be evaluated does not.
+/// Evaluates a condition. A blank condition is `true`, a condition that cannot be evaluated is `false`.
 #[must_use]
 pub fn condition(text: &str, context: &Context) -> bool {
     condition_within(text, context, &mut Budget(MAX_STEPS))
 }
 
-/// Tells whether a condition holds, as [`condition`] does, with steps taken from a budget.
+/// Evaluates a condition like [`condition`], with steps from a shared budget.
 pub fn condition_within(text: &str, context: &Context, budget: &mut Budget) -> bool {
     is_blank(text)
         || Expression::parse(text).is_ok_and(|expression| holds_within(&expression, context, budget))
@@ -235,19 +236,19 @@ fn holds_within(condition: &Expression, context: &Context, budget: &mut Budget) 
     condition.evaluate_within(context, budget).is_ok_and(|value| value.is_truthy())
 }
 
-/// Tells whether a condition that was read shows to a visitor what it stands at: it holds, and all that it reads may
-/// decide that.
+/// Returns `true` if a parsed condition shows its item to a visitor: it evaluates to `true`, and all values it reads
+/// may control visibility.
 pub fn shows_within(condition: &Expression, context: &Context, claims: &Claims, budget: &mut Budget) -> bool {
     condition.is_deterministic(claims) && holds_within(condition, context, budget)
 }
 
-/// The value of an expression as it stands in text; the expression itself in double braces when it has none.
+/// Returns the value of an expression as inline text, or the expression in double braces if it has no value.
 #[must_use]
 pub fn inline(text: &str, context: &Context) -> String {
     inline_within(text, context, &mut Budget(MAX_STEPS))
 }
 
-/// The value of an expression as it stands in text, as [`inline`] gives it, with steps taken from a budget.
+/// Returns the value of an expression as inline text like [`inline`], with steps from a shared budget.
 pub fn inline_within(text: &str, context: &Context, budget: &mut Budget) -> String {
     let value = Expression::parse(text)
         .ok()
@@ -256,7 +257,7 @@ pub fn inline_within(text: &str, context: &Context, budget: &mut Budget) -> Stri
     value.unwrap_or_else(|| format!("{{{{{text}}}}}"))
 }
 
-/// Tells whether a condition says nothing.
+/// Returns `true` if a condition contains only white space.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(lexer::is_blank)

@@ -1,8 +1,8 @@
-//! Numbers as JavaScript reads and writes them.
+//! Parsing and formatting of numbers with JavaScript semantics.
 
 use super::lexer::{Kind, is_blank};
 
-/// Reads the number that text begins with, and tells how long it is.
+/// Parses the number literal at the start of a text. Returns it with its length in bytes.
 pub(super) fn literal(text: &str) -> Result<(Kind, usize), &'static str> {
     let bytes = text.as_bytes();
     let radix = match bytes.get(..2) {
@@ -20,7 +20,7 @@ pub(super) fn literal(text: &str) -> Result<(Kind, usize), &'static str> {
     Ok((Kind::Number(integer(&body, radix)), length + 2))
 }
 
-/// The number that text is as a whole, by the rules of conversion: `NaN` when it is none.
+/// Converts a whole text to a number; `NaN` if it is not numeric.
 pub(super) fn parse(text: &str) -> f64 {
     let text = text.trim_matches(is_blank);
     let radix = match text.get(..2) {
@@ -44,17 +44,17 @@ pub(super) fn parse(text: &str) -> f64 {
     if right { integer(body, radix) } else { f64::NAN }
 }
 
-/// A number as text: the shortest that reads as the same number.
+/// Formats a number as the shortest text that parses to the same number.
 pub(super) fn write(number: f64) -> String {
     ryu_js::Buffer::new().format(number).to_owned()
 }
 
-/// A number with so many digits after the point, at most 100; halves are rounded away from zero.
+/// Formats a number with `places` decimal places (at most 100). Ties are rounded away from zero.
 pub(super) fn fixed(number: f64, places: u8) -> String {
     ryu_js::Buffer::new().format_to_fixed(number, places).to_owned()
 }
 
-/// A number in a base of 2 to 36.
+/// Formats a number in a base of 2 to 36.
 pub(super) fn in_base(number: f64, base: u32) -> String {
     if base == 10 || !number.is_finite() {
         return write(number);
@@ -65,7 +65,7 @@ pub(super) fn in_base(number: f64, base: u32) -> String {
     let mut whole = value.floor();
     let mut fraction = value - whole;
     let mut after = Vec::new();
-    // Half the distance to the next number: digits beyond it say nothing.
+    // Half the distance to the next number: further digits are not significant.
     let mut delta = ((value.next_up() - value) / 2.0).max(f64::from_bits(1));
     while fraction >= delta {
         fraction *= base_f;
@@ -91,7 +91,7 @@ pub(super) fn in_base(number: f64, base: u32) -> String {
         }
     }
     let mut before = Vec::new();
-    // Beyond 2^53 the last digits are not known, and written as zeros, but for one, as engines do.
+    // Digits beyond 2^53 are not significant and written as zeros, except for one, as JavaScript engines do.
     while whole / base_f >= 9_007_199_254_740_992.0 {
         whole /= base_f;
         before.push('0');
@@ -113,7 +113,7 @@ pub(super) fn in_base(number: f64, base: u32) -> String {
     text
 }
 
-/// A big integer in a base of 2 to 36.
+/// Formats a big integer in a base of 2 to 36.
 pub(super) fn big_in_base(number: i128, base: u32) -> String {
     let mut digits = Vec::new();
     let mut rest = number.unsigned_abs();
@@ -130,7 +130,7 @@ pub(super) fn big_in_base(number: i128, base: u32) -> String {
     digits.into_iter().rev().collect()
 }
 
-/// A number as the 32 bits that bit operators work on.
+/// Converts a number to the 32 bits that bitwise operators use.
 pub(super) fn to_i32(number: f64) -> i32 {
     if !number.is_finite() {
         return 0;
@@ -138,12 +138,12 @@ pub(super) fn to_i32(number: f64) -> i32 {
     number.trunc().rem_euclid(4_294_967_296.0) as u32 as i32
 }
 
-/// A number without what is after the point; 0 for `NaN`.
+/// Removes the fraction of a number; `NaN` becomes 0.
 pub(super) fn whole(number: f64) -> f64 {
     if number.is_nan() { 0.0 } else { number.trunc() }
 }
 
-/// The power of a number, with the cases in which JavaScript knows better than IEEE 754.
+/// Computes a power, with the cases where JavaScript differs from IEEE 754.
 pub(super) fn power(base: f64, exponent: f64) -> f64 {
     if exponent.is_nan() || (base.abs() == 1.0 && exponent.is_infinite()) {
         return f64::NAN;
@@ -151,7 +151,7 @@ pub(super) fn power(base: f64, exponent: f64) -> f64 {
     base.powf(exponent)
 }
 
-/// Compares a big integer with a number; `None` with `NaN`.
+/// Compares a big integer with a number; `None` for `NaN`.
 pub(super) fn compare_big(big: i128, number: f64) -> Option<std::cmp::Ordering> {
     if number.is_nan() {
         return None;
@@ -211,7 +211,7 @@ fn decimal(text: &str) -> Result<(Kind, usize), &'static str> {
     Ok((Kind::Number(number), at))
 }
 
-/// How long a run of digits is; `_` may stand between two of them.
+/// Returns the length of a run of digits; `_` may separate two digits.
 fn digits(bytes: &[u8], radix: u32) -> Result<usize, &'static str> {
     let is_digit = |at: usize| bytes.get(at).is_some_and(|b| char::from(*b).is_digit(radix));
     let mut at = 0;

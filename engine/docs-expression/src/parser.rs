@@ -1,4 +1,4 @@
-//! From tokens to nodes: precedence climbing over the expressions of ECMAScript.
+//! The parser: precedence climbing over ECMAScript expressions.
 
 mod function_literals;
 
@@ -13,7 +13,7 @@ use super::{
     value::Value,
 };
 
-/// Words that are no names.
+/// Reserved words, which cannot be identifiers.
 const RESERVED: [&str; 36] = [
     "break",
     "case",
@@ -53,13 +53,13 @@ const RESERVED: [&str; 36] = [
     "with",
 ];
 
-/// Signs that would store something.
+/// Assignment operators.
 const ASSIGNMENTS: [&str; 16] =
     ["=", "+=", "-=", "*=", "/=", "%=", "**=", "<<=", ">>=", ">>>=", "&=", "|=", "^=", "&&=", "||=", "??="];
 
 type Parsed<T> = Result<T, ExpressionError>;
 
-/// Reads an expression.
+/// Parses an expression.
 pub(super) fn parse(source: &str) -> Parsed<Program> {
     let length = source.chars().count();
     if length > MAX_LENGTH {
@@ -79,9 +79,9 @@ struct Parser<'s> {
     tokens: Vec<Token>,
     at: usize,
     nodes: Vec<Node>,
-    /// Nodes that stand in parentheses of their own.
+    /// Nodes in parentheses.
     grouped: Vec<NodeId>,
-    /// Nodes that are chains with a `?.` in them.
+    /// Chains that contain `?.`.
     optional: Vec<NodeId>,
     depth: usize,
 }
@@ -108,7 +108,7 @@ impl Parser<'_> {
     }
 
     fn token(&self) -> &Token {
-        // The last token is `End`, which is never passed.
+        // The last token is `End` and is never consumed.
         &self.tokens[self.at.min(self.tokens.len() - 1)]
     }
 
@@ -157,7 +157,7 @@ impl Parser<'_> {
         self.push(Node::Literal(value))
     }
 
-    /// Runs a step one level deeper.
+    /// Runs a step one nesting level deeper.
     fn nested<T>(&mut self, step: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == MAX_DEPTH {
             return Err(self.error(format!("is nested more than {MAX_DEPTH} levels deep")));
@@ -197,7 +197,7 @@ impl Parser<'_> {
         Ok(self.push(Node::Conditional(test, yes, no)))
     }
 
-    /// Operators that bind at least so tightly.
+    /// Parses operators with a binding power of at least `least`.
     fn binary(&mut self, least: u8) -> Parsed<NodeId> {
         let mut left = self.unary()?;
         while let Some((operator, binding)) = self.operator()
@@ -290,7 +290,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An operand with its members and calls.
+    /// Parses an operand with its member accesses and calls.
     fn chain(&mut self) -> Parsed<NodeId> {
         let operand = if self.is_word("new") { self.new_object()? } else { self.operand()? };
         self.links(operand, Links::All)
@@ -305,7 +305,7 @@ impl Parser<'_> {
                     let name = self.member_name()?;
                     self.push(Node::Member(value, MemberKey::Name(name)))
                 }
-                // A member or a call of nothing is nothing in any case, so both kinds of link are the same.
+                // Members and calls of `undefined` are `undefined` anyway, so `?.` and `.` are equivalent.
                 Kind::Sign("?.") if links == Links::All => {
                     self.at += 1;
                     is_optional = true;
@@ -358,7 +358,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `new` of anything is `undefined`: there is nothing that could be made.
+    /// Parses `new`, which is always `undefined` because there are no classes.
     fn new_object(&mut self) -> Parsed<NodeId> {
         self.at += 1;
         if self.is(".") {
@@ -398,7 +398,7 @@ impl Parser<'_> {
             Kind::Sign("{") => return self.object(),
             _ => return Err(self.unexpected()),
         };
-        // A list has eaten its brackets.
+        // A list has already consumed its brackets.
         self.at += usize::from(matches!(node, Node::Literal(_)));
         Ok(self.push(node))
     }
@@ -454,7 +454,7 @@ impl Parser<'_> {
         Ok(self.push(Node::Template(text, values)))
     }
 
-    /// The elements of an array, or the arguments of a call.
+    /// Parses the elements of an array or the arguments of a call.
     fn items(&mut self, open: &str, close: &str) -> Parsed<Vec<Item>> {
         self.expect(open)?;
         let mut items = Vec::new();
@@ -527,9 +527,9 @@ impl Parser<'_> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Links {
-    /// Members and calls.
+    /// Member accesses and calls.
     All,
-    /// Members only: the arguments belong to `new`.
+    /// Member accesses only, because the arguments belong to `new`.
     Members,
 }
 

@@ -1,4 +1,4 @@
-//! What an expression reads, and whether that may decide who sees what.
+//! The context paths that an expression reads, and whether they may control visibility.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,12 +11,12 @@ use serde_json::Value as Json;
 
 use super::ast::{FunctionNode, Item, LogicalOp, MemberKey, Node, NodeId, Program, Property, UnaryOp};
 
-/// A path of the context, such as `visitor.claims.plan`: the value there and all below it.
+/// A context path such as `visitor.claims.plan`; includes everything below it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ReadPath(Vec<Arc<str>>);
 
 impl ReadPath {
-    /// The names from the outermost.
+    /// Returns the names from the outermost to the innermost.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|name| &**name)
     }
@@ -34,17 +34,17 @@ impl fmt::Display for ReadPath {
     }
 }
 
-/// What is known of the claims of a site's visitors: the adaptive schema, without its descriptions.
+/// The claims that the adaptive schema of a site defines, without descriptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims(ClaimObject);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Claim {
-    /// All values are known: a boolean, or a text with `enum`.
+    /// All values are enumerated: a boolean, or a string with `enum`.
     Known,
-    /// Anything may stand there.
+    /// The values are not enumerated.
     Free,
-    /// Claims below.
+    /// Nested claims.
     Object(ClaimObject),
 }
 
@@ -52,12 +52,12 @@ enum Claim {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct ClaimObject {
     named: BTreeMap<String, Claim>,
-    /// Whether all values of the claims that are not named are known: those that there can be are booleans.
+    /// `true` if the schema restricts unnamed claims to enumerated values, that is, to booleans.
     others_known: bool,
 }
 
 impl Claims {
-    /// Reads a JSON Schema of claims. What it does not say is free.
+    /// Parses a JSON Schema of claims. Undefined claims are free.
     #[must_use]
     pub fn from_schema(schema: &Json) -> Self {
         match claim(schema, MAX_CLAIM_DEPTH) {
@@ -66,23 +66,23 @@ impl Claims {
         }
     }
 
-    /// Tells whether the value at a path may decide who sees what.
+    /// Returns `true` if the value at a path may control visibility.
     pub(super) fn decide(&self, path: &ReadPath) -> bool {
         let mut names = path.names();
         match names.next() {
             Some("visitor") => match names.next() {
                 None => self.0.is_known(),
                 Some("claims") => self.0.decide(names),
-                // A visitor has nothing else.
+                // A visitor has no other members.
                 Some(_) => true,
             },
-            // Variables, and names that nothing has.
+            // Variables and unknown names.
             _ => true,
         }
     }
 }
 
-/// Most levels of claims that are looked at; what is deeper is free.
+/// Maximum depth of parsed claims; deeper claims are free.
 const MAX_CLAIM_DEPTH: usize = 64;
 
 fn claim(schema: &Json, room: usize) -> Claim {
@@ -117,8 +117,8 @@ impl ClaimObject {
         }
     }
 
-    /// Tells whether every claim is known. Of no claims nothing is known: there can be ones that the schema does not
-    /// name.
+    /// Returns `true` if all claims are enumerated. An object without named claims is enumerated only if its unnamed
+    /// claims are.
     fn is_known(&self) -> bool {
         let named = self.named.values().all(|claim| match claim {
             Claim::Known => true,
@@ -140,7 +140,7 @@ const ROOTS: [&[&str]; 7] = [
     &["page", "vars"],
 ];
 
-/// The names that functions around a node have given to their parameters.
+/// The parameters of the functions around a node.
 type Bound = Option<Rc<Frame>>;
 
 struct Frame {
@@ -148,15 +148,15 @@ struct Frame {
     above: Bound,
 }
 
-/// What is wanted of a node.
+/// The use of a node's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Value,
-    /// Only whether it is truthy.
+    /// Only its truthiness is used.
     Truth,
 }
 
-/// All paths that an expression reads.
+/// Returns all paths that an expression reads.
 pub(super) fn of(program: &Program) -> BTreeSet<ReadPath> {
     let mut reader = Reader { program, paths: BTreeSet::new(), open: vec![(program.root, None, Use::Value)] };
     while let Some((id, bound, wanted)) = reader.open.pop() {
@@ -168,7 +168,7 @@ pub(super) fn of(program: &Program) -> BTreeSet<ReadPath> {
 struct Reader<'p> {
     program: &'p Program,
     paths: BTreeSet<ReadPath>,
-    /// Nodes to look at: a list, so that long chains need no stack.
+    /// Pending nodes. A list instead of recursion, so that long chains do not use the stack.
     open: Vec<(NodeId, Bound, Use)>,
 }
 
@@ -199,7 +199,7 @@ impl Reader<'_> {
                 open(*first, Use::Value);
                 open(*second, Use::Value);
             }
-            // What is falsy is the result of `&&`, but the roots are never falsy.
+            // The result of `&&` can be its first operand if that is falsy, but roots are never falsy.
             Node::Logical(operator, first, second) => {
                 open(*first, if *operator == LogicalOp::And { Use::Truth } else { wanted });
                 open(*second, wanted);
@@ -212,7 +212,7 @@ impl Reader<'_> {
             Node::Sequence(all) => all.iter().for_each(|id| open(*id, Use::Value)),
             Node::Call(callee, arguments) => {
                 match &self.program.nodes[*callee] {
-                    // The name of a method is no path: what is read is the value that has it.
+                    // A method name is not part of a path: the expression reads the value that has the method.
                     Node::Member(object, key) => {
                         open(*object, Use::Value);
                         if let MemberKey::Computed(key) = key {
@@ -240,14 +240,14 @@ impl Reader<'_> {
         let names = function.parameters.iter().map(|parameter| parameter.name.clone());
         let names: Vec<Arc<str>> = names.chain(function.name.clone()).collect();
         let bound = Some(Rc::new(Frame { names, above: above.clone() }));
-        // A default may name what a later parameter hides: taking it as read is on the safe side.
+        // A default value can read a name that a later parameter shadows. Counting it as a read errs on the safe side.
         for default in function.parameters.iter().filter_map(|parameter| parameter.default) {
             self.open.push((default, above.clone(), Use::Value));
         }
         self.open.extend(function.body.map(|body| (body, bound, Use::Value)));
     }
 
-    /// A name and the members taken from it, as far as they are known.
+    /// Records the path of a name with its member accesses, up to the first computed one.
     fn path(&mut self, id: NodeId, bound: &Bound, wanted: Use) {
         let mut keys: Vec<Option<Arc<str>>> = Vec::new();
         let mut at = id;
@@ -277,7 +277,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether all members on the way are known.
+    /// Returns `true` if no member access is computed.
     fn is_plain(&self, mut id: NodeId) -> bool {
         while let Node::Member(object, key) = &self.program.nodes[id] {
             if matches!(key, MemberKey::Computed(_)) {

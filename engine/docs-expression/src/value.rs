@@ -10,36 +10,28 @@ use super::{
     number,
 };
 
-/// How deep values may be nested in one another. Dropping and writing them recurses so deep.
+/// Maximum nesting depth of values. Dropping and formatting values recurses to this depth.
 pub(super) const MAX_NESTING: u16 = 100;
 
 /// A value of an expression. Cheap to clone.
 #[non_exhaustive]
 #[derive(Clone)]
 pub enum Value {
-    /// Nothing was ever said.
+    /// A value that is not set.
     Undefined,
-    /// Nothing.
     Null,
-    /// Yes or no.
     Boolean(bool),
-    /// A number.
     Number(f64),
-    /// An integer, written with `n` at its end.
+    /// An integer, written with the suffix `n`.
     BigInt(i128),
-    /// A text.
     Text(Arc<str>),
-    /// An array.
     Array(Arc<Array>),
-    /// An object.
     Object(Arc<Object>),
-    /// A function.
     Function(Arc<Function>),
-    /// A regular expression.
     Regex(Arc<super::regex::Regex>),
 }
 
-/// Values in an order.
+/// A list of values.
 pub struct Array {
     items: Vec<Value>,
     nesting: u16,
@@ -49,24 +41,24 @@ pub struct Array {
 pub struct Object {
     members: BTreeMap<Arc<str>, Value>,
     nesting: u16,
-    /// Bytes of the longest name.
+    /// The length of the longest name in bytes.
     longest: usize,
 }
 
-/// A function: one that an expression has written, or a method of a value.
+/// A function defined in an expression, or a method of a value.
 pub struct Function(pub(super) FunctionKind);
 
 pub(super) enum FunctionKind {
-    /// A method that was taken from its value without being called.
+    /// A method that was read from its value without a call.
     Method(Method),
-    /// A function of an expression and the names it sees.
+    /// A function of an expression with its enclosing scope.
     Written { program: Arc<Program>, node: NodeId, scope: Option<Arc<Scope>> },
 }
 
-/// Values by the names of parameters.
+/// Parameters by name.
 pub(super) type Named = SmallVec<[(Arc<str>, Value); 2]>;
 
-/// Names within a function.
+/// The names in scope within a function.
 pub(super) struct Scope {
     names: Named,
     above: Option<Arc<Scope>>,
@@ -74,7 +66,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// `None` when values would be nested too deep.
+    /// Returns `None` if the values would be nested too deeply.
     pub(super) fn new(names: Named, above: Option<Arc<Self>>) -> Option<Self> {
         let inner = names.iter().map(|(_, value)| value.nesting()).max().unwrap_or(0);
         let nesting = 1 + inner.max(above.as_ref().map_or(0, |above| above.nesting));
@@ -84,7 +76,7 @@ impl Scope {
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         let mut scope = Some(self);
         while let Some(at) = scope {
-            // The last of two parameters of the same name counts.
+            // Of two parameters with the same name, the last one applies.
             if let Some((_, value)) = at.names.iter().rev().find(|(known, _)| **known == *name) {
                 return Some(value);
             }
@@ -95,13 +87,13 @@ impl Scope {
 }
 
 impl Array {
-    /// `None` when values would be nested too deep.
+    /// Returns `None` if the values would be nested too deeply.
     pub(super) fn new(items: Vec<Value>) -> Option<Self> {
         let nesting = 1 + items.iter().map(Value::nesting).max().unwrap_or(0);
         (nesting <= MAX_NESTING).then_some(Self { items, nesting })
     }
 
-    /// The values.
+    /// Returns the items.
     #[must_use]
     pub fn items(&self) -> &[Value] {
         &self.items
@@ -109,42 +101,43 @@ impl Array {
 }
 
 impl Object {
-    /// `None` when values would be nested too deep.
+    /// Returns `None` if the values would be nested too deeply.
     pub(super) fn new(members: BTreeMap<Arc<str>, Value>) -> Option<Self> {
         let nesting = 1 + members.values().map(Value::nesting).max().unwrap_or(0);
         let longest = members.keys().map(|name| name.len()).max().unwrap_or(0);
         (nesting <= MAX_NESTING).then_some(Self { members, nesting, longest })
     }
 
-    /// The member of a name.
+    /// Returns the member with a name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.members.get(name)
     }
 
-    /// The members by name.
+    /// Iterates over the members, ordered by name.
     pub fn members(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.members.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Most bytes that are compared when a name is looked for.
+    /// Returns the maximum number of bytes compared when looking up a name.
     pub(super) fn compared(&self, name: &str) -> usize {
         name.len().min(self.longest) * comparisons(self.members.len())
     }
 
-    /// The members, with names that are shared.
+    /// Iterates over the members with shared names.
     pub(super) fn shared(&self) -> impl Iterator<Item = (Arc<str>, Value)> {
         self.members.iter().map(|(name, value)| (name.clone(), value.clone()))
     }
 }
 
-/// How many names of so many a name is compared with: about their logarithm.
+/// Returns the number of comparisons when looking up a name among `names` names: about their logarithm.
 pub(super) const fn comparisons(names: usize) -> usize {
     (usize::BITS - names.leading_zeros()) as usize
 }
 
 impl Value {
-    /// Whether a condition with this value holds: all but `undefined`, `null`, `false`, 0, `NaN` and the empty text.
+    /// Returns `true` if a condition with this value holds: all values except `undefined`, `null`, `false`, 0, `NaN`
+    /// and the empty text.
     #[must_use]
     pub fn is_truthy(&self) -> bool {
         match self {
@@ -157,7 +150,7 @@ impl Value {
         }
     }
 
-    /// The value as it stands in text: empty for what is no text, number or boolean.
+    /// Formats the value as inline text; empty unless it is a text, a number or a boolean.
     #[must_use]
     pub fn inline(&self) -> String {
         match self {
@@ -169,7 +162,7 @@ impl Value {
         }
     }
 
-    /// What `typeof` says.
+    /// Returns the result of `typeof`.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
         match self {
@@ -183,7 +176,7 @@ impl Value {
         }
     }
 
-    /// A unit of UTF-16 as text: a half of a pair is U+FFFD.
+    /// Converts a UTF-16 code unit to text; an unpaired surrogate becomes U+FFFD.
     pub(super) fn from_unit(unit: u16) -> Self {
         String::from_utf16_lossy(&[unit]).into()
     }
@@ -196,7 +189,7 @@ impl Value {
         matches!(self, Self::Array(_) | Self::Object(_) | Self::Function(_) | Self::Regex(_))
     }
 
-    /// `===`: objects are the same only as themselves. What it costs is paid where a machine asks.
+    /// Compares with `===`: objects are equal only if they are identical. The caller charges for the comparison.
     pub(super) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Undefined, Self::Undefined) | (Self::Null, Self::Null) => true,
@@ -227,7 +220,7 @@ impl Value {
         }
     }
 
-    /// A value of JSON; what is nested deeper than values may be is left out.
+    /// Converts JSON to a value. Values beyond the nesting limit become `undefined`.
     fn of_json(json: &serde_json::Value, room: u16) -> Self {
         let Some(below) = room.checked_sub(1) else { return Self::Undefined };
         match json {
@@ -252,7 +245,7 @@ impl Value {
 
 impl From<&serde_json::Value> for Value {
     fn from(json: &serde_json::Value) -> Self {
-        // Contexts put values some levels below their names.
+        // Contexts place values a few levels below their names.
         Self::of_json(json, MAX_NESTING - 10)
     }
 }
@@ -281,7 +274,7 @@ impl From<String> for Value {
     }
 }
 
-/// The value as an expression would say it, where one can.
+/// Formats the value as an expression literal where possible.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,7 +1,7 @@
-//! Expressions that repeat what is read of them: nothing ends the process, and memory is bounded.
+//! Tests that repeated random expressions never crash the process and use bounded memory.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-expression --test repeated -- --nocapture` reads as many, and
-//! asks for time, too.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-expression --test repeated -- --nocapture` runs this many
+//! inputs and also checks the time limit.
 
 use docs_expression::{Context, Expression, MAX_LENGTH};
 use docs_hostile::{OWN, Parser, Read};
@@ -11,7 +11,7 @@ fn repeated_constructs_take_memory_that_follows_their_bytes() {
     docs_hostile::run_among_others(PARSERS);
 }
 
-/// Bytes of memory that any expression may take: its values have at most so many items and so long texts.
+/// The memory in bytes that an expression may use; the numbers of its items and the lengths of its texts are limited.
 const VALUES: usize = 8 * OWN;
 
 const PARSERS: &[Parser] = &[Parser {

@@ -1,4 +1,4 @@
-//! Methods of arrays. Arrays do not change: what sorts or reverses answers a new one.
+//! Methods of arrays. Arrays are immutable: methods that sort or reverse return a new array.
 
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ fn with(machine: &mut Machine<'_>, mut items: Vec<Value>, args: &[Value]) -> Eva
 
 fn search(machine: &mut Machine<'_>, items: &[Value], method: &str, args: &[Value]) -> Eval<Value> {
     let what = arg(args, 0);
-    // Of nothing, not even the place to start at is looked at.
+    // For an empty array, the start index is not evaluated.
     if items.is_empty() {
         return Ok(if method == "includes" { false.into() } else { (-1.0).into() });
     }
@@ -164,7 +164,7 @@ fn function(args: &[Value]) -> Eval<&Value> {
 fn reduce(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[Value]) -> Eval<Value> {
     let function = function(args)?;
     let mut rest: Vec<(usize, &Value)> = array.items().iter().enumerate().collect();
-    // Taken from the end.
+    // Items are popped from the end.
     if method == "reduce" {
         rest.reverse();
     }
@@ -182,7 +182,7 @@ fn reduce(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[V
     Ok(sum)
 }
 
-/// The methods that ask a function about every item.
+/// Calls a method that applies a function to every item.
 fn each(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[Value]) -> Eval<Value> {
     let function = function(args)?;
     let items = array.items();
@@ -213,7 +213,7 @@ fn each(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[Val
     }
 }
 
-/// Sorts by merging: equal items keep their order, and an order that contradicts itself does no harm.
+/// Merge sort. It is stable and tolerates inconsistent comparison functions.
 fn sort(machine: &mut Machine<'_>, items: Vec<Value>, by: &Value) -> Eval<Vec<Value>> {
     if !matches!(by, Value::Undefined | Value::Function(_)) {
         return Err(EvalError::wrong("`sort` takes a function"));

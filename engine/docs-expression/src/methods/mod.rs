@@ -20,14 +20,14 @@ const PLAIN: [&str; 2] = ["toString", "valueOf"];
 const OBJECT: [&str; 3] = ["hasOwnProperty", "toString", "valueOf"];
 const REGEX: [&str; 4] = ["exec", "test", "toString", "valueOf"];
 
-/// A method of all values of a kind.
+/// A method, identified by the type of its value and its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Method {
     of: Discriminant<Value>,
     pub(super) name: &'static str,
 }
 
-/// The method of a value that has a name.
+/// Returns the method of a value with a name.
 pub(super) fn of(value: &Value, name: &str) -> Option<Method> {
     let all: &[&'static str] = match value {
         Value::Undefined | Value::Null => &[],
@@ -43,14 +43,14 @@ pub(super) fn of(value: &Value, name: &str) -> Option<Method> {
     Some(Method { of: discriminant(value), name })
 }
 
-/// Calls a method that [`of`] has found.
+/// Calls a method found by [`of`].
 pub(super) fn call(
     machine: &mut Machine<'_>,
     this: &Value,
     method: Method,
     arguments: &[Value],
 ) -> Eval<Value> {
-    // Finding it among others and making its answer.
+    // The cost of the lookup and of creating the result.
     machine.charge(3)?;
     if method.of != discriminant(this) {
         return Err(EvalError::wrong("a method is called of a value that it does not belong to"));
@@ -95,7 +95,7 @@ fn arg(arguments: &[Value], at: usize) -> &Value {
     arguments.get(at).unwrap_or(&Value::Undefined)
 }
 
-/// An argument as a number without a fraction.
+/// Converts an argument to an integer.
 fn integer(machine: &mut Machine<'_>, arguments: &[Value], at: usize, missing: f64) -> Eval<f64> {
     match arg(arguments, at) {
         Value::Undefined => Ok(missing),
@@ -103,7 +103,7 @@ fn integer(machine: &mut Machine<'_>, arguments: &[Value], at: usize, missing: f
     }
 }
 
-/// The first of some places of a text at which another begins. It costs what is compared.
+/// Returns the first of `places` where `what` begins in `text`. Charges for the compared elements.
 fn find<T: PartialEq>(
     machine: &mut Machine<'_>,
     (text, what): (&[T], &[T]),
@@ -123,7 +123,7 @@ fn find<T: PartialEq>(
     Ok(None)
 }
 
-/// The base that a number is written in.
+/// Parses the base argument of `toString`.
 fn base(machine: &mut Machine<'_>, arguments: &[Value]) -> Eval<u32> {
     let base = integer(machine, arguments, 0, 10.0)?;
     if !(2.0..=36.0).contains(&base) {
@@ -133,7 +133,7 @@ fn base(machine: &mut Machine<'_>, arguments: &[Value]) -> Eval<u32> {
     Ok(base as u32)
 }
 
-/// An argument that counts from the end when negative, as a place in something of a length.
+/// Converts an index argument to a position; negative indices count from the end.
 fn place(
     machine: &mut Machine<'_>,
     arguments: &[Value],
@@ -147,7 +147,7 @@ fn place(
     Ok(place as usize)
 }
 
-/// The index that `at` asks for.
+/// Returns the index argument of `at`, or `None` if it is out of range.
 fn at_index(machine: &mut Machine<'_>, arguments: &[Value], length: usize) -> Eval<Option<usize>> {
     let index = integer(machine, arguments, 0, 0.0)?;
     let index = if index < 0.0 { length as f64 + index } else { index };

@@ -1,4 +1,4 @@
-//! Methods of text that take a regular expression or a text.
+//! Text methods that accept a regular expression or a text.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::{
     value::Value,
 };
 
-/// Tells whether a text has what a regular expression looks for.
+/// Returns `true` if the regular expression matches anywhere in the text.
 pub(crate) fn matches(machine: &mut Machine<'_>, regex: &Regex, text: &str) -> Eval<bool> {
     let characters = characters(machine, text)?;
     Ok(regex.find(&characters, 0, &mut machine.left)?.is_some())
 }
 
-/// The first place, as an array of the whole and its groups; `null` when there is none.
+/// Returns the first match as an array of the whole match and its groups, or `null`.
 pub(super) fn first(machine: &mut Machine<'_>, regex: &Regex, text: &str) -> Eval<Value> {
     let characters = characters(machine, text)?;
     match regex.find(&characters, 0, &mut machine.left)? {
@@ -94,7 +94,7 @@ fn slice(characters: &[char], (from, to): (usize, usize)) -> Value {
     Value::from(characters[from..to].iter().collect::<String>())
 }
 
-/// The whole and what each group has read, which may be the whole again: so each costs its length.
+/// Returns the whole match and the groups. Each group can equal the whole match, so each is charged by its length.
 fn groups(machine: &mut Machine<'_>, characters: &[char], found: &Found) -> Eval<Vec<Value>> {
     let within = found.groups.iter().skip(1);
     let length: usize = within.clone().flatten().map(|(from, to)| to - from).sum();
@@ -103,7 +103,7 @@ fn groups(machine: &mut Machine<'_>, characters: &[char], found: &Found) -> Eval
     Ok(found.groups.iter().map(value).collect())
 }
 
-/// All places, none of which overlap.
+/// Returns all non-overlapping matches.
 fn all(machine: &mut Machine<'_>, regex: &Regex, text: &[char]) -> Eval<Vec<Found>> {
     let mut places = Vec::new();
     let mut at = 0;
@@ -117,7 +117,7 @@ fn all(machine: &mut Machine<'_>, regex: &Regex, text: &[char]) -> Eval<Vec<Foun
     Ok(places)
 }
 
-/// The places of a plain text.
+/// Returns the non-overlapping positions of a plain text, at most `most`.
 fn plain(machine: &mut Machine<'_>, text: &[char], what: &[char], most: usize) -> Eval<Vec<Found>> {
     let mut places = Vec::new();
     let mut at = 0;
@@ -132,7 +132,7 @@ fn plain(machine: &mut Machine<'_>, text: &[char], what: &[char], most: usize) -
     Ok(places)
 }
 
-/// What is replaced.
+/// The matches to replace.
 struct Places<'p> {
     text: &'p Arc<str>,
     characters: Vec<char>,
@@ -168,7 +168,7 @@ fn replace(machine: &mut Machine<'_>, places: &Places<'_>, with: &Value) -> Eval
     machine.text_value(out)
 }
 
-/// What a function that replaces is told: what was found, its groups, where, in which text, and the groups by name.
+/// Returns the arguments of a replacement function: match, groups, position, text, and named groups if there are any.
 fn arguments(machine: &mut Machine<'_>, places: &Places<'_>, found: &Found) -> Eval<Vec<Value>> {
     let mut arguments = groups(machine, &places.characters, found)?;
     let (from, _) = found.whole();
@@ -185,7 +185,7 @@ fn arguments(machine: &mut Machine<'_>, places: &Places<'_>, found: &Found) -> E
     Ok(arguments)
 }
 
-/// Writes a replacement, in which `$1` and others stand for what was found.
+/// Appends a replacement and expands `$1` and the other placeholders.
 fn expand(
     machine: &mut Machine<'_>,
     pattern: &str,
@@ -264,7 +264,7 @@ fn split(machine: &mut Machine<'_>, text: &Arc<str>, separator: &Value, limit: &
         separator => {
             let separator = machine.text(separator)?;
             let separator = self::characters(machine, &separator)?;
-            // The places at both ends may separate nothing.
+            // Two more matches than requested, because those at both ends may not separate anything.
             plain(machine, &characters, &separator, most.min(MAX_ITEMS) + 2)?
         }
     };
@@ -272,7 +272,7 @@ fn split(machine: &mut Machine<'_>, text: &Arc<str>, separator: &Value, limit: &
     let mut from = 0;
     for found in &places {
         let (start, end) = found.whole();
-        // Nothing separates two characters, but not one from an edge.
+        // An empty match separates two characters, but not a character from an edge.
         if start == end && (start == from || start == characters.len()) {
             continue;
         }

@@ -1,5 +1,4 @@
-//! Methods of text. Places count units of UTF-16, as everywhere in JavaScript; a half of a pair that is cut off becomes
-//! U+FFFD.
+//! Methods of text. Positions count UTF-16 code units, as in JavaScript; unpaired surrogates become U+FFFD.
 
 use std::sync::Arc;
 
@@ -86,7 +85,7 @@ fn repeat(machine: &mut Machine<'_>, text: &str, args: &[Value]) -> Eval<Value> 
     if count * text.len() as f64 > MAX_TEXT as f64 {
         return Err(EvalError::TextTooLong);
     }
-    // Nothing, however often, is nothing.
+    // Repeating the empty text yields the empty text.
     let count = if text.is_empty() { 0 } else { count as usize };
     machine.text_value(text.repeat(count))
 }
@@ -155,7 +154,7 @@ fn search(machine: &mut Machine<'_>, text: &str, method: &str, args: &[Value]) -
     })
 }
 
-/// The methods that take a part of a text.
+/// Calls a method that returns a part of a text.
 fn part(machine: &mut Machine<'_>, text: &str, method: &str, args: &[Value]) -> Eval<Value> {
     let units: Vec<u16> = text.encode_utf16().collect();
     let length = units.len();

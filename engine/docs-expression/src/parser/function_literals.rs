@@ -1,4 +1,4 @@
-//! Functions within expressions: arrows, and `function` with a single `return`.
+//! Function literals: arrow functions, and `function` with a single `return`.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Parser<'_> {
         }
         let name = if self.is("(") { None } else { Some(self.plain_name()?) };
         let parameters = self.parameters()?;
-        // Functions of old may name two parameters alike: the last counts.
+        // Non-strict functions may have two parameters of the same name; the last one applies.
         if parameters.iter().any(|parameter| parameter.rest || parameter.default.is_some()) {
             self.check_names(&parameters)?;
         }
@@ -95,7 +95,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands between the braces of a function: nothing, or one `return`.
+    /// Parses the body of a function: empty, or a single `return`.
     fn function_body(&mut self) -> Parsed<Option<NodeId>> {
         self.expect("{")?;
         if self.eat("}") {

@@ -1,4 +1,4 @@
-//! From a parsed expression to steps.
+//! The compiler from parsed regular expressions to steps.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::{
     parse::{Parsed, Part},
 };
 
-/// The steps, and how many positions they remember.
+/// Returns the steps and the number of position slots.
 pub(super) fn compile(parsed: &Parsed) -> Result<(Vec<Step>, usize), String> {
     let mut compiler = Compiler { steps: Vec::new(), slots: 2 * parsed.groups.len() };
     compiler.part(&parsed.part)?;
@@ -81,7 +81,7 @@ impl Compiler {
         for _ in 0..least {
             let before = self.steps.len();
             self.once(part)?;
-            // Nothing, however often, is nothing; counting it within itself would take forever.
+            // Repeating nothing yields nothing; expanding nested repetitions of nothing would take forever.
             if self.steps.len() == before {
                 break;
             }
@@ -108,7 +108,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// One round, which starts without what the groups in it found before.
+    /// Compiles one round of a repetition. It clears the groups of the previous round.
     fn once(&mut self, part: &Part) -> Result<(), String> {
         if let Some((first, last)) = part.groups() {
             self.push(Step::Clear(2 * first, 2 * last + 2))?;
@@ -116,7 +116,7 @@ impl Compiler {
         self.part(part)
     }
 
-    /// One round that must read something.
+    /// Compiles one round that must consume a character.
     fn guarded(&mut self, part: &Part) -> Result<(), String> {
         let slot = self.slots;
         self.slots += 1;
@@ -126,7 +126,7 @@ impl Compiler {
     }
 }
 
-/// Whether a repetition takes as much as it can.
+/// The preference of a repetition for more or fewer rounds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Greedy {
     Yes,

@@ -1,7 +1,7 @@
-//! Regular expressions of ECMAScript: a small backtracking matcher whose work is counted: a step costs one, and more
-//! where it looks at several characters, ranges or remembered positions. What is undone was paid for when it was done.
+//! ECMAScript regular expressions: a backtracking matcher with counted steps. A step costs one, and more if it examines
+//! several characters, ranges or slots. Undoing a step is free, because it was charged when it was taken.
 //!
-//! Characters are code points, as with the flag `u`. Looking behind and `\p{…}` are not supported.
+//! Characters are code points, as with the flag `u`. Lookbehind and `\p{…}` are not supported.
 
 mod compile;
 mod parse;
@@ -12,14 +12,13 @@ use smallvec::SmallVec;
 
 use super::EvalError;
 
-/// Most instructions of a compiled expression: counted repetitions multiply.
+/// Maximum number of steps of a compiled expression; counted repetitions multiply them.
 const MAX_PROGRAM: usize = 2_000;
-/// Ranges of a class that are looked at for one step, and remembered positions that are written for one.
+/// The number of class ranges or slots that one step covers.
 const OF_A_STEP: usize = 8;
-/// Steps that looking ahead takes besides those within.
+/// The cost of a lookahead in addition to the steps within it.
 const LOOK: usize = 4;
 
-/// A regular expression.
 #[derive(Clone)]
 pub struct Regex {
     source: Box<str>,
@@ -45,20 +44,20 @@ enum Step {
     Char(char),
     Any,
     Class(Arc<Class>),
-    /// Goes on at the first, and at the second if that fails.
+    /// Continues at the first step, and at the second if that fails.
     Split(usize, usize),
     Jump(usize),
-    /// Remembers the position.
+    /// Saves the position in a slot.
     Save(usize),
-    /// Forgets what was remembered from one slot up to another.
+    /// Clears a range of slots.
     Clear(usize, usize),
-    /// Fails when nothing was read since the position was remembered.
+    /// Fails if nothing was consumed since the position was saved.
     Progress(usize),
     Start,
     End,
     Word(bool),
     Back(usize),
-    /// Looks ahead from the next step; goes on at the given one.
+    /// Runs the following steps as a lookahead, then continues at `after`.
     Look {
         not: bool,
         after: usize,
@@ -70,7 +69,7 @@ enum Step {
 struct Class {
     not: bool,
     ranges: Vec<(char, char)>,
-    /// What `\D`, `\W` and `\S` stand for.
+    /// The negated sets `\D`, `\W` and `\S`.
     without: Vec<fn(char) -> bool>,
     with: Vec<fn(char) -> bool>,
 }
@@ -84,7 +83,7 @@ impl Class {
     }
 }
 
-/// Where an expression was found: the whole and its groups, as ranges of characters.
+/// A match: the whole match and its groups as character ranges.
 pub(super) struct Found {
     pub(super) groups: SmallVec<[Option<(usize, usize)>; 1]>,
 }
@@ -96,7 +95,7 @@ impl Found {
 }
 
 impl Regex {
-    /// Reads an expression; the error is the end of a sentence that starts with its place.
+    /// Compiles an expression. The error continues a sentence that starts with the position.
     pub(super) fn new(source: &str, flags: &str) -> Result<Self, String> {
         let flags = parse_flags(flags)?;
         let parsed = parse::parse(source, flags.unicode)?;
@@ -109,7 +108,7 @@ impl Regex {
         self.flags.global
     }
 
-    /// The same, looked for at every place.
+    /// Returns the expression without the flag `y`, so that it matches at any position.
     pub(super) fn anywhere(&self) -> Cow<'_, Self> {
         if !self.flags.sticky {
             return Cow::Borrowed(self);
@@ -119,12 +118,12 @@ impl Regex {
         Cow::Owned(anywhere)
     }
 
-    /// The names of the groups, the whole at 0.
+    /// Returns the names of the groups; index 0 is the whole match.
     pub(super) fn groups(&self) -> &[Option<String>] {
         &self.groups
     }
 
-    /// Finds the first place at or after a character. Steps are taken from `left`.
+    /// Finds the first match at or after a position. Deducts steps from `left`.
     pub(super) fn find(
         &self,
         text: &[char],
@@ -190,7 +189,7 @@ fn parse_flags(text: &str) -> Result<Flags, String> {
     Ok(flags)
 }
 
-/// What is tried when the way taken fails.
+/// An action to take when the current path fails.
 enum Undo {
     Branch(usize, usize),
     Slot(usize, Option<usize>),
@@ -204,7 +203,7 @@ struct Machine<'m> {
 }
 
 impl Machine<'_> {
-    /// Takes steps from the budget.
+    /// Deducts steps from the budget.
     fn charge(&mut self, steps: usize) -> Result<(), EvalError> {
         let left = u32::try_from(steps).ok().and_then(|steps| self.left.checked_sub(steps));
         *self.left = left.unwrap_or(0);
@@ -295,7 +294,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Reads what a group has read, at the cost of each character that is compared.
+    /// Matches a back-reference. Charges for each compared character.
     fn back(&mut self, pc: usize, at: usize, group: std::ops::Range<usize>) -> Result<Next, EvalError> {
         let text = self.text;
         let ignore_case = self.regex.flags.ignore_case;
@@ -320,7 +319,7 @@ fn fold(c: char) -> char {
     cases(c).next().unwrap_or(c)
 }
 
-/// The other cases of a letter, where they are one letter; the upper one first.
+/// Returns the upper-case and lower-case forms of a letter, where they are single characters.
 fn cases(c: char) -> impl Iterator<Item = char> {
     let single = |mut all: Box<dyn Iterator<Item = char>>| {
         let first = all.next();

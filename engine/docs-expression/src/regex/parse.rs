@@ -1,4 +1,4 @@
-//! From the text of a regular expression to its parts.
+//! The parser of regular expressions.
 
 use std::iter::Peekable;
 
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::{Class, compile::Greedy, is_word};
 use crate::lexer::{is_blank, is_name_start};
 
-/// Most groups within one another.
+/// Maximum nesting depth of groups.
 const MAX_DEPTH: usize = 30;
 
-/// Most times a part is counted.
+/// Maximum count of a repetition.
 const MAX_COUNT: usize = 1_000;
 
 pub(super) enum Part {
@@ -21,9 +21,9 @@ pub(super) enum Part {
     End,
     Word(bool),
     Back(usize),
-    /// A group, with its number when it is remembered.
+    /// A group, with its number if it captures.
     Group(Box<Part>, Option<usize>),
-    /// What must follow, or must not.
+    /// A positive or negative lookahead.
     Look(Box<Part>, bool),
     All(Vec<Part>),
     Either(Vec<Part>),
@@ -36,7 +36,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// The first and the last group within.
+    /// Returns the numbers of the first and the last group within the part.
     pub(super) fn groups(&self) -> Option<(usize, usize)> {
         let within = |parts: &[Self]| {
             let all = parts.iter().filter_map(Self::groups);
@@ -57,11 +57,11 @@ impl Part {
 
 pub(super) struct Parsed {
     pub(super) part: Part,
-    /// The names of the groups, the whole at 0.
+    /// The names of the groups; index 0 is the whole match.
     pub(super) groups: Vec<Option<String>>,
 }
 
-/// Reads an expression; one with the flag `u` may have no sign that means nothing where it stands.
+/// Parses an expression. In strict mode (flag `u`), meaningless escapes and lone brackets are errors.
 pub(super) fn parse(source: &str, is_strict: bool) -> Result<Parsed, String> {
     let rest = source.chars().peekable();
     let mut parser = Parser { rest, groups: vec![None], backs: Vec::new(), depth: 0, is_strict };
@@ -86,7 +86,7 @@ struct Parser<'s> {
 
 const REPEATS_NOTHING: &str = "is a regular expression that repeats nothing";
 
-/// What a backslash stands before, so that it means itself.
+/// Characters that a backslash can escape in strict mode.
 const SIGNS: &str = "^$\\.*+?()[]{}|/";
 
 impl Parser<'_> {
@@ -203,7 +203,7 @@ impl Parser<'_> {
         Ok(Part::Repeat { part: Box::new(part), least, most, greedy })
     }
 
-    /// `{2}`, `{2,}` or `{2,5}`, up to the last brace; any other brace stands for itself.
+    /// Parses `{2}`, `{2,}` or `{2,5}` except for the closing brace. Other braces are literal.
     fn count(&mut self) -> Result<Option<(usize, Option<usize>)>, String> {
         let mut ahead = self.rest.clone();
         ahead.next();
@@ -274,7 +274,7 @@ impl Parser<'_> {
             't' => Escaped::Char('\t'),
             'v' => Escaped::Char('\u{b}'),
             'f' => Escaped::Char('\u{c}'),
-            // In a class; elsewhere these refer to groups.
+            // Within a class; elsewhere these are back-references.
             '1'..='9' => {
                 return Err("is a regular expression with an octal escape, which is not supported".to_owned());
             }

@@ -1,4 +1,4 @@
-//! Evaluation ends, whatever the text is.
+//! Tests that evaluation terminates for every input.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -22,7 +22,7 @@ fn fifty_levels_are_allowed_and_one_more_is_refused() {
         ("({a:", "1", "})"),
     ] {
         let nested = |levels: usize| format!("{}{middle}{}", open.repeat(levels), close.repeat(levels));
-        // An object stands in parentheses, which are a level too.
+        // An object needs parentheses, which are a nesting level too.
         let most = if open == "({a:" { MAX_DEPTH / 2 } else { MAX_DEPTH };
         Expression::parse(&nested(most)).unwrap();
         let error = Expression::parse(&nested(most + 1)).unwrap_err().to_string();
@@ -39,7 +39,7 @@ fn a_text_as_long_as_allowed_needs_little_stack() {
         ] {
             let _ = value(&part.repeat(MAX_LENGTH / part.len()));
         }
-        // Chains are no nesting: all of these are fine.
+        // Chains do not nest, so all of these are valid.
         for (first, part) in
             [("1", "+1"), ("a", ".a"), ("a", "()"), ("a", "[0]"), ("1", "||1"), ("1", ",1"), ("1", "-1")]
         {
@@ -57,7 +57,7 @@ fn a_text_as_long_as_allowed_needs_little_stack() {
             assert_eq!(value(source), "failed: values or calls are nested too deep", "{source}");
         }
     };
-    // Half of what a thread usually gets, in a build without optimisation.
+    // Half the usual stack size of a thread, in an unoptimized build.
     std::thread::Builder::new().stack_size(1024 * 1024).spawn(run).unwrap().join().unwrap();
 }
 
@@ -113,7 +113,7 @@ fn ten_thousand_items_can_be_asked() {
     assert_eq!(value(&format!("{all}.every(x => x == 'x')")), "true");
     assert_eq!(value(&format!("{all}.length")), "10000");
     assert_eq!(value("[...'x'.repeat(10000)].length"), "10000");
-    // Those that are not asked for are not counted.
+    // Parts beyond the limit are not counted.
     assert_eq!(value("'x'.repeat(50000).split('', 2)"), r#"["x", "x"]"#);
 }
 
@@ -129,7 +129,7 @@ fn expressions_that_share_a_budget_stop_together() {
 
 #[test]
 fn what_compares_or_copies_long_texts_thousands_of_times_ends() {
-    // Two texts that differ in the last of 100,000 characters, and 4,096 times the first of them.
+    // Two texts that differ only in the last of 100,000 characters, and 4,096 copies of the first.
     let long = |what: &str| {
         let many = format!("{}[t]{}", "d(".repeat(12), ")".repeat(12));
         let many = format!("(d => {many})(a => a.concat(a))");
@@ -163,14 +163,14 @@ fn what_compares_or_copies_long_texts_thousands_of_times_ends() {
         let found = Expression::parse(&source).unwrap().evaluate(&context());
         assert_eq!(found.map(|value| value.type_name()), Err(EvalError::Steps), "{what}");
     }
-    // Texts of other lengths cost nothing more.
+    // Texts of different lengths cost nothing extra.
     assert_eq!(
         value(&long("[a.includes(w.slice(1)), a.includes('z'), a.includes(t)]")),
         "[false, false, true]"
     );
 }
 
-/// Steps that an expression takes with a pattern, given how long the text is.
+/// Returns the steps of an expression that matches a text with a pattern.
 fn steps(text: &str, pattern: &str) -> usize {
     let expression = Expression::parse(&format!("visitor.claims.unsigned.text =~ {pattern}")).unwrap();
     let context = Context::default().with_visitor(&json!({}), &json!({ "text": text }));
@@ -188,24 +188,24 @@ fn writing_a_number_takes_as_many_steps_as_its_text_is_long() {
         assert!(expression.evaluate_within(&context, &mut budget).is_ok());
         MAX_STEPS - budget.0
     };
-    // However many digits a number has, there is no search for the shortest text.
+    // The number of digits of a number does not affect the cost of formatting it.
     assert!(steps(-1.315_217_626_854_673_5e262) <= steps(1.0) + 1_000 * 2);
 }
 
 #[test]
 fn what_a_pattern_compares_and_remembers_is_paid_for() {
-    // A reference back costs the characters that it compares.
+    // A back-reference costs the compared characters.
     let twice = "x".repeat(1_800);
     assert!(steps(&twice, r"/^(x{900})\1/") >= 1_800);
-    // Looking ahead and starting over cost the positions that are remembered.
+    // Lookahead and restarting cost the saved positions.
     let groups = "()".repeat(400);
     assert!(steps("xxxxxxxxxx", &format!("/(?:(?=x)x)*$|{groups}/")) >= 10 * 800 / 8);
     assert!(steps(&"x".repeat(100), &format!("/y|z{groups}/")) >= 100 * 800 / 8);
-    // So does each round that forgets what its groups found, and a class its ranges.
+    // The same applies to each round that clears its groups, and to the ranges of a class.
     assert!(steps("xxxxxxxxxx", &format!("/^(?:x|{groups})*$/")) >= 10 * 800 / 8);
     let ranges: String = (0..400).map(|n| char::from_u32(0x4e00 + 2 * n).unwrap()).collect();
     assert!(steps(&"x".repeat(100), &format!("/[{ranges}]/")) >= 100 * 400 / 8);
-    // What groups have read is paid for each of them.
+    // Each group costs the length of its match.
     let nested = format!("{}.*{}", "(".repeat(25), ")".repeat(25));
     let source = format!("visitor.claims.unsigned.text.match(/{nested}/).length");
     let context = Context::default().with_visitor(&json!({}), &json!({ "text": "x".repeat(10_000) }));
@@ -224,7 +224,7 @@ fn context_nested_too_deep_is_cut_off() {
     assert_eq!(inline("a[0][0].length + `${a}`", &context), "1");
 }
 
-/// Pieces that expressions are made of.
+/// Fragments of random expressions.
 const PIECES: [&str; 60] = [
     "visitor",
     ".claims",

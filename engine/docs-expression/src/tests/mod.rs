@@ -1,4 +1,4 @@
-//! Values, refusals, limits and reads of expressions.
+//! Tests of values, errors, limits and reads of expressions.
 
 mod javascript;
 mod limits;
@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 
-/// The names that the tables use.
+/// Returns the context of the tables.
 fn context() -> Context {
     let variables = |json| serde_json::from_value::<BTreeMap<String, Json>>(json).unwrap();
     let claims =

@@ -1,6 +1,7 @@
-//! Expressions and the values that JavaScript gives them.
+//! Tables of expressions with their expected values or errors.
 
-/// What a JavaScript engine answers, with the names of [`super::context`]; objects are written with sorted members.
+/// Expressions that have the same value in a JavaScript engine, with the names of [`super::context`]. Objects are
+/// written with sorted members.
 pub(super) const JAVASCRIPT: &[(&str, &str)] = &[
     ("1", "1"),
     ("1.5", "1.5"),
@@ -380,7 +381,7 @@ pub(super) const JAVASCRIPT: &[(&str, &str)] = &[
     ("(function (a, a) { return a })(1, 2)", "2"),
 ];
 
-/// Where the language is not JavaScript.
+/// Expressions with other values than in JavaScript.
 pub(super) const DIFFERENCES: &[(&str, &str)] = &[
     ("missing", "undefined"),
     ("!missing", "true"),
@@ -452,7 +453,7 @@ pub(super) const DIFFERENCES: &[(&str, &str)] = &[
     ("/^.$/.test('😀')", "true"),
 ];
 
-/// What is no expression, and the character at fault.
+/// Invalid expressions, with the position of the error in characters.
 pub(super) const REFUSED: &[(&str, usize)] = &[
     ("", 1),
     ("  ", 3),

@@ -1,20 +1,20 @@
-//! Random expressions, written twice where the language is not JavaScript. Reasons of these places:
+//! Generator of random expressions in two forms: ours and the equivalent JavaScript. They differ as follows:
 //!
-//! * a member or a call of nothing is nothing: every link is `?.` there, and may be `.` here;
-//! * nothing is stored: `x++` is applied to what the context holds, which is frozen there, `delete` is answered, and
-//!   what sorts or reverses is the method that answers a new array;
-//! * `in`, `=~` and `instanceof` are functions of the engine's script, `new` and `this` are `undefined`;
-//! * text is Unicode: halves that are cut off are U+FFFD, and patterns have the flag `u`;
-//! * functions and patterns have the text that they have here.
+//! * members and calls of `undefined` are `undefined`: JavaScript always uses `?.`, ours may use `.`;
+//! * nothing is stored: `x++` applies to context values, which are frozen in JavaScript; `delete` only returns; methods
+//!   that sort or reverse are those that return a new array;
+//! * `in`, `=~` and `instanceof` are functions in the engine's script; `new` and `this` are `undefined`;
+//! * text is Unicode: unpaired surrogates are U+FFFD, and patterns have the flag `u`;
+//! * functions and patterns have our source text.
 //!
-//! Left out are members that only JavaScript has (`name`, `index`, `call`), objects with conversions of their own
-//! (`valueOf`), parameters that are changed or read before they are given, holes of arrays, orders that contradict
-//! themselves, halves of pairs in literals, `\B` (which the engine finds within pairs), what a locale decides, and
-//! powers that no two libraries of mathematics agree on.
+//! Not generated: members that exist only in JavaScript (`name`, `index`, `call`), objects with their own conversions
+//! (`valueOf`), parameters that are modified or read before they are set, array holes, inconsistent comparison
+//! functions, unpaired surrogates in literals, `\B` (which the engine finds within pairs), locale-dependent results,
+//! and powers for which math libraries disagree.
 
 use super::{Random, kinds::Kind, pools};
 
-/// An expression as it is written here, and in JavaScript.
+/// An expression in our language and in JavaScript.
 #[derive(Clone, Debug)]
 pub(super) struct Both {
     pub(super) ours: String,
@@ -27,7 +27,7 @@ impl Both {
         Self { theirs: ours.clone(), ours }
     }
 
-    /// Two texts in which each `§` stands for the next part.
+    /// Replaces each `§` in two texts by the next part.
     pub(super) fn of(ours: &str, theirs: &str, parts: &[&Self]) -> Self {
         let fill = |pattern: &str, part: fn(&Self) -> &str| {
             let mut parts = parts.iter();
@@ -40,7 +40,7 @@ impl Both {
     }
 }
 
-/// How tightly the outermost operator binds.
+/// The binding power of the outermost operator.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Binds {
     Sequence,
@@ -63,11 +63,11 @@ pub(super) enum Binds {
     Operand,
 }
 
-/// An expression and how tightly it binds.
+/// An expression and its binding power.
 #[derive(Clone, Debug)]
 pub(super) struct Made(pub(super) Both, pub(super) Binds);
 
-/// Operators between two operands: the sign, how tightly it and its operands bind.
+/// A binary operator: its sign, its binding power and those of its operands.
 type Infix = (&'static str, Binds, Binds, Binds);
 
 pub(super) const COMPARISONS: [Infix; 8] = [
@@ -101,14 +101,14 @@ pub(super) const LOGICAL: [Infix; 3] = [
     ("??", Binds::Nullish, Binds::BitOr, Binds::BitOr),
 ];
 
-/// Makes one expression.
+/// The generator of one expression.
 pub(super) struct Generator<'r> {
     pub(super) random: &'r mut Random,
-    /// Nodes that are left to make.
+    /// The remaining number of nodes.
     pub(super) fuel: usize,
-    /// Parameters that are in sight.
+    /// Parameters in scope.
     pub(super) names: Vec<String>,
-    /// Parameters that were named.
+    /// The number of parameters named so far.
     named: usize,
 }
 
@@ -127,19 +127,19 @@ impl<'r> Generator<'r> {
         both
     }
 
-    /// An expression where an operator binds its operand so tightly: in parentheses where it must be, or by chance.
+    /// Adds parentheses if the expression binds less tightly than `least`, or by chance.
     pub(super) fn within(&mut self, made: Made, least: Binds) -> Both {
         let Made(both, binds) = made;
         if binds < least || self.random.one_in(15) { Both::of("(§)", "(§)", &[&both]) } else { both }
     }
 
-    /// A value where an operator binds its operand so tightly.
+    /// Generates an operand with a binding power of at least `least`.
     pub(super) fn operand(&mut self, kind: Kind, least: Binds) -> Both {
         let made = self.value(kind);
         self.within(made, least)
     }
 
-    /// Nothing that matters, between two tokens.
+    /// Generates insignificant text between two tokens.
     pub(super) fn blank(&mut self) -> &'static str {
         match self.random.below(40) {
             0 => "\n",
@@ -153,9 +153,9 @@ impl<'r> Generator<'r> {
 
     pub(super) fn infix(&mut self, (sign, binds, left, right): Infix, kinds: (Kind, Kind)) -> Made {
         let a = self.operand(kinds.0, left);
-        // A chain of `??` needs no parentheses, but nothing else may stand in it.
+        // A chain of `??` needs no parentheses but cannot be mixed with other operators.
         let b = self.operand(kinds.1, right);
-        // These are other signs together with what may follow or precede them.
+        // These signs form other tokens together with adjacent characters.
         let (before, after) = match sign {
             "+" | "-" | "/" | "<" | "<<" => (" ", " "),
             _ => (self.blank(), self.blank()),
@@ -164,7 +164,7 @@ impl<'r> Generator<'r> {
         Made(Both::of(&text, &text, &[&a, &b]), binds)
     }
 
-    /// Powers of which the value is exact, or decided by a rule.
+    /// Generates powers with exact or well-defined results.
     pub(super) fn power(&mut self) -> Made {
         let base = self
             .random
@@ -190,7 +190,7 @@ impl<'r> Generator<'r> {
         Made(Both::of(&format!("{sign}{gap}§"), &format!("{theirs}{gap}§"), &[&operand]), Binds::Unary)
     }
 
-    /// `++` and `--` of what a context holds.
+    /// Generates `++` and `--` on context values.
     pub(super) fn update(&mut self) -> Made {
         let sign = self.random.pick(&["++", "--"]);
         let place = self.random.pick(&[
@@ -221,7 +221,7 @@ impl<'r> Generator<'r> {
         Made(Both::of("§, §", "§, §", &[&first, &last]), Binds::Sequence)
     }
 
-    /// `in`, `=~` and, seldom, `instanceof`.
+    /// Generates `in`, `=~` and, rarely, `instanceof`.
     pub(super) fn extension(&mut self) -> Made {
         match self.random.below(20) {
             0..10 => {
@@ -242,7 +242,7 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// A value that has members: a number needs parentheses before its point.
+    /// Generates a value with members. A number needs parentheses before the dot.
     pub(super) fn receiver(&mut self, kind: Kind) -> Both {
         let made = self.value(kind);
         let both = self.within(made, Binds::Link);
@@ -250,7 +250,7 @@ impl<'r> Generator<'r> {
         if needs { Both::of("(§)", "(§)", &[&both]) } else { both }
     }
 
-    /// A member of any value.
+    /// Generates a member access on any value.
     pub(super) fn member(&mut self) -> Made {
         let kind = self.random.pick(&[Kind::Object, Kind::Object, Kind::Array, Kind::Text, Kind::Any]);
         let of = self.receiver(kind);
@@ -260,7 +260,7 @@ impl<'r> Generator<'r> {
                 let name = self.random.pick(&["plan", "beta", "seats", "tags", "nope", "if"]);
                 Made(Both::of(&format!("§{link}{name}"), &format!("§?.{name}"), &[&of]), Binds::Link)
             }
-            // Functions have other lengths there, as most of them are methods.
+            // Functions have other lengths in JavaScript, where most of them are methods.
             1 if !matches!(kind, Kind::Any) => {
                 Made(Both::of(&format!("§{link}length"), "§?.length", &[&of]), Binds::Link)
             }
@@ -276,7 +276,7 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// A function with parameters that are given so many arguments, mostly.
+    /// Generates a function that is usually called with `parameters` arguments.
     pub(super) fn function(&mut self, parameters: usize, body: Kind) -> Made {
         let outer = self.names.len();
         let mut list = Vec::new();
@@ -320,7 +320,7 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// A function that is called where it stands.
+    /// Generates a function that is called immediately.
     pub(super) fn called(&mut self, kind: Kind) -> Made {
         let parameters = self.random.below(4);
         let Made(function, _) = self.function(parameters, kind);

@@ -1,11 +1,11 @@
-//! Values of a kind: literals, what the context holds, and methods that answer such values.
+//! Generators of values by kind: literals, context values and method calls.
 
 use super::{
     generate::{ARITHMETIC, Binds, Both, COMPARISONS, Generator, LOGICAL, Made},
     pools,
 };
 
-/// What an expression is to be; nothing holds it to that.
+/// The intended kind of an expression; not enforced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Any,
@@ -21,10 +21,10 @@ pub(super) enum Kind {
 const KINDS: [Kind; 7] =
     [Kind::Text, Kind::Number, Kind::Boolean, Kind::Array, Kind::Object, Kind::Pattern, Kind::Function];
 
-/// A method: of what, its name, its arguments, what it answers.
+/// A method: receiver kind, name, arguments and result kind.
 ///
-/// Of the arguments, `t` is a text, `n` a number, `s` a small one, `a` an array, `x` anything, `p` a pattern, `m` a
-/// pattern or a text, `r` a replacement, `1` a function of an item, `2` one of a sum and an item.
+/// Argument codes: `t` text, `n` number, `s` small number, `a` array, `x` any value, `p` pattern, `m` pattern or text,
+/// `r` replacement, `1` function of an item, `2` function of a sum and an item.
 struct Method(Kind, &'static str, &'static str, Kind);
 
 const METHODS: [Method; 74] = [
@@ -105,7 +105,7 @@ const METHODS: [Method; 74] = [
 ];
 
 impl Generator<'_> {
-    /// A value, mostly of a kind.
+    /// Generates a value that is mostly of a kind.
     pub(super) fn value(&mut self, kind: Kind) -> Made {
         let kind = if kind == Kind::Any || self.random.one_in(10) { self.random.pick(&KINDS) } else { kind };
         if self.fuel == 0 {
@@ -129,7 +129,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A value without more values in it.
+    /// Generates a value without nested values.
     fn leaf(&mut self, kind: Kind) -> Made {
         let operand = |text: &str| Made(Both::same(text), Binds::Operand);
         let link = |text: &str| Made(Both::same(text), Binds::Link);
@@ -192,7 +192,8 @@ impl Generator<'_> {
         }
     }
 
-    /// What has no value: names of no meaning here, and values that JavaScript has to be kept from.
+    /// Generates `undefined` and `null` values: unknown names, and names that JavaScript must be prevented from
+    /// resolving.
     fn nothing(&mut self) -> Made {
         let (ours, theirs) = self.random.pick(&[
             ("undefined", "undefined"),
@@ -209,7 +210,7 @@ impl Generator<'_> {
         Made(Both { ours: ours.to_owned(), theirs: theirs.to_owned() }, Binds::Link)
     }
 
-    /// A value made of others, without a method.
+    /// Generates a value composed of others, without a method call.
     fn combined(&mut self, kind: Kind) -> Made {
         match kind {
             Kind::Text if self.random.one_in(2) => self.template(),
@@ -239,7 +240,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Methods that are not called.
+    /// Generates methods without a call.
     fn methods(&mut self) -> Made {
         let all = [
             "'a'.slice",
@@ -304,7 +305,7 @@ impl Generator<'_> {
         Made(Both::of(&text, &text, &parts.iter().collect::<Vec<_>>()), Binds::Operand)
     }
 
-    /// A call of a method that answers a value of a kind, or of any.
+    /// Generates a call of a method that returns a value of a kind.
     fn method(&mut self, kind: Kind) -> Made {
         let fits = |method: &&Method| method.3 == kind || method.3 == Kind::Any;
         let all: Vec<&Method> = METHODS.iter().filter(fits).collect();
@@ -313,25 +314,25 @@ impl Generator<'_> {
         }
         let Method(of, name, arguments, _) = all[self.random.below(all.len())];
         let (of, mut name, mut arguments) = (*of, *name, (*arguments).to_owned());
-        // Too few, too many.
+        // Too few or too many arguments.
         if self.random.one_in(8) {
             arguments.pop();
         } else if self.random.one_in(20) && !["sort", "toSorted"].contains(&name) {
             arguments.push('x');
         }
         let receiver = self.receiver(of);
-        // A receiver of another kind may have it too: that what changes arrays has another name there.
+        // Another receiver can have the method too, so mutating methods are replaced in JavaScript.
         let theirs = match name {
             "sort" | "toSorted" => "toSorted",
             "reverse" | "toReversed" => "toReversed",
             "test" => "$test",
             "exec" => "$exec",
-            // These would take the name of a locale.
+            // These would accept a locale in JavaScript.
             "toLocaleLowerCase" => "toLowerCase",
             "toLocaleUpperCase" => "toUpperCase",
             name => name,
         };
-        // Only objects have it here.
+        // In our language, only objects have this method.
         if name == "hasOwnProperty" && !receiver.ours.starts_with('{') {
             name = "toString";
         }
@@ -348,7 +349,7 @@ impl Generator<'_> {
         Made(Both::of(&format!("{link}({marks})"), &format!("§?.{theirs}?.({marks})"), &parts), Binds::Link)
     }
 
-    /// Numbers in an order that does not contradict itself.
+    /// Generates numbers sorted by a consistent comparison function.
     fn sorted(&mut self) -> Made {
         let (name, order) = (
             self.random.pick(&["sort", "toSorted"]),

@@ -1,9 +1,9 @@
-//! Random expressions, held against a JavaScript engine: `node`, where there is one.
+//! Comparison of random expressions with a JavaScript engine (`node`), if one is installed.
 //!
-//! Where the language is not JavaScript, an expression is written twice, once for each; [`generate`] says where and
-//! why. What reaches a limit here, and what takes too long there, is not compared, and must be rare.
+//! Where the languages differ, an expression is generated in both forms; [`generate`] documents the differences.
+//! Expressions that reach one of our limits, or take too long in the engine, are not compared and must be rare.
 //!
-//! `DOCS_TEST_EXPRESSIONS` says how many, `DOCS_TEST_SEED` which.
+//! `DOCS_TEST_EXPRESSIONS` sets the number of expressions, `DOCS_TEST_SEED` the seed.
 
 mod generate;
 mod kinds;
@@ -24,14 +24,14 @@ use self::generate::{Both, Generator};
 use crate::*;
 
 const ENGINE: &str = include_str!("engine.js");
-/// Expressions that one line to the engine has.
+/// Expressions per line of engine input.
 const BATCH: usize = 500;
-/// Contexts that the expressions of a batch share.
+/// Contexts shared by the expressions of a batch.
 const CONTEXTS: usize = 20;
-/// Differences that are shown.
+/// Maximum number of differences shown.
 const SHOWN: usize = 25;
 
-/// A small generator of numbers (xorshift): the same seed gives the same expressions.
+/// A small pseudo-random number generator (xorshift). Equal seeds generate equal expressions.
 struct Random(u64);
 
 impl Random {
@@ -55,14 +55,14 @@ impl Random {
     }
 }
 
-/// The engine, which ends with its input.
+/// The engine process. It exits at the end of its input.
 struct Engine {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
-/// How an expression ended in the engine.
+/// The result of an expression in the engine.
 #[derive(Deserialize, Debug)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "why it failed there is for who reads the message of a difference")]
@@ -104,7 +104,7 @@ impl Engine {
     }
 }
 
-/// How many expressions are compared, and the seed of them.
+/// Returns the number of expressions to compare and the seed.
 fn asked(usual: usize) -> (usize, u64) {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let count = number("DOCS_TEST_EXPRESSIONS").map_or(usual, |count| usize::try_from(count).unwrap());
@@ -120,7 +120,7 @@ fn context_of(json: &Json) -> Context {
         .with_page(&variables("page"))
 }
 
-/// A value as the engine's `shown` writes it.
+/// Formats a value like the engine's `shown`.
 fn shown(value: &Value) -> String {
     let list = |all: Vec<String>| all.join(", ");
     match value {
@@ -134,7 +134,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Counts of what was compared, and the differences.
+/// Counts of compared expressions, and the differences.
 #[derive(Default)]
 struct Tally {
     values: usize,
@@ -182,14 +182,14 @@ impl Tally {
     }
 }
 
-/// How an expression ended here.
+/// The result of an expression in our evaluator.
 enum Ended {
     Value(Value),
     Failed(String),
     Refused(String),
 }
 
-/// Evaluates an expression; `None` where it reaches a limit that JavaScript does not have.
+/// Evaluates an expression. Returns `None` if it reaches a limit that JavaScript does not have.
 fn ended(source: &str, context: &Context) -> Option<Ended> {
     match Expression::parse(source) {
         Err(error) if error.message.contains("nested more than") => None,
@@ -218,7 +218,7 @@ fn random_expressions_have_the_values_that_a_javascript_engine_gives_them() {
             if both.ours.chars().count() > MAX_LENGTH {
                 continue;
             }
-            // What takes too long here might take forever there.
+            // Expressions that reach our limits might not terminate in the engine.
             match ended(&both.ours, &contexts[at]) {
                 None => tally.limits += 1,
                 Some(ended) => cases.push((both, at, ended)),

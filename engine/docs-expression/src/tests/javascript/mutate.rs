@@ -1,9 +1,9 @@
-//! Expressions with something wrong in them.
+//! Generator of invalid expressions.
 
 use super::{Random, generate::Generator};
 use crate::ExpressionError;
 
-/// What is put between the tokens of an expression.
+/// Tokens that are inserted into an expression.
 const TOKENS: [&str; 66] = [
     "+", "-", "*", "/", "%", "**", "++", "--", "=", "==", "===", "=>", "<", ">", "<=", ">>", ">>>", "!",
     "!=", "~", "&", "&&", "|", "||", "^", "?", "??", "?.", ":", ",", ";", ".", "...", "(", ")", "[", "]",
@@ -11,7 +11,7 @@ const TOKENS: [&str; 66] = [
     "function", "return", "null", "x", "let", "0", "1.5", "1_0", "0x", "5n", "1e", "#", "é",
 ];
 
-/// An expression of which tokens are left out, doubled, exchanged or put in.
+/// Generates an expression with tokens omitted, duplicated, exchanged or inserted.
 pub(super) fn broken(random: &mut Random) -> String {
     let whole = loop {
         let made = Generator::expression(random).ours;
@@ -36,7 +36,7 @@ pub(super) fn broken(random: &mut Random) -> String {
     tokens.concat()
 }
 
-/// Words, numbers and single signs.
+/// Splits a text into words, numbers and single signs.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
@@ -49,7 +49,7 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
-/// What is JavaScript, and left out here: the message says so.
+/// Returns `true` for valid JavaScript that our language does not support, judging by the error message.
 pub(super) fn is_left_out(source: &str, error: &ExpressionError) -> bool {
     const REASONS: [&str; 16] = [
         "not supported",
@@ -61,23 +61,23 @@ pub(super) fn is_left_out(source: &str, error: &ExpressionError) -> bool {
         "begins a block",
         "begins a declaration",
         "127 bits are kept",
-        // What follows `=` may begin with `~` there.
+        // In JavaScript, `=` can be followed by `~`.
         "an unexpected `=~`",
         "too many repetitions",
         "repeats more than",
         "groups in one another",
-        // There, that is an error of evaluation where it is a call.
+        // In JavaScript, this is a runtime error if the operand is a call.
         "is at `++` or `--` of what",
-        // Without the flag `u`, these would be other characters.
+        // Without the flag `u`, these have another meaning.
         "refers to a group it does not have",
         "an escape that is no character",
     ];
-    // Names have no escapes.
+    // Escapes in names are not supported.
     let at = source.chars().nth(error.position() - 1);
     at == Some('\\') || REASONS.iter().any(|reason| error.message.contains(reason))
 }
 
-/// What is no JavaScript, and added here: an operator, and a name with which a statement may not begin.
+/// Returns `true` for additions of our language: an operator, and a name that cannot start a statement in JavaScript.
 pub(super) fn is_added(source: &str) -> bool {
     source.contains("=~") || source.contains("let")
 }

@@ -1,10 +1,10 @@
-//! What random expressions and their contexts are made of.
+//! Building blocks of random expressions and contexts.
 
 use serde_json::{Map, Value as Json, json};
 
 use super::Random;
 
-/// Texts that mean something somewhere: as numbers, as dates of the past, in patterns, beyond the BMP.
+/// Texts with a special meaning as numbers, in dates, in patterns or beyond the BMP.
 pub(super) const TEXTS: [&str; 44] = [
     "",
     "a",
@@ -52,14 +52,14 @@ pub(super) const TEXTS: [&str; 44] = [
     "[object Object]",
 ];
 
-/// What a replacement may be, with the signs that stand for what was found.
+/// Replacement texts, with placeholders for the match.
 pub(super) const REPLACEMENTS: [&str; 14] =
     ["-", "$&", "$$", "$`", "$'", "$1", "$2", "$10", "$01", "$0", "[$&]", "$<n>", "$", "$<"];
 
-/// Names that nothing in JavaScript has as a member.
+/// Names that are not members of any built-in JavaScript object.
 pub(super) const NAMES: [&str; 9] = ["plan", "beta", "seats", "tags", "nope", "b c", "0", "1", "-1"];
 
-/// Numbers, as they are written.
+/// Number literals.
 pub(super) const NUMBERS: [&str; 52] = [
     "0",
     "1",
@@ -115,10 +115,10 @@ pub(super) const NUMBERS: [&str; 52] = [
     "65",
 ];
 
-/// Big integers, as they are written.
+/// Big integer literals.
 pub(super) const BIG: [&str; 8] = ["0n", "1n", "2n", "5n", "10n", "255n", "0x1fn", "9007199254740993n"];
 
-/// Any number, or one with few bits after the point of which the digits are few.
+/// Generates any number, or one with few significant digits after the point.
 pub(super) fn double(random: &mut Random) -> String {
     let number = if random.one_in(2) {
         f64::from_bits(random.next() & i64::MAX as u64)
@@ -129,7 +129,7 @@ pub(super) fn double(random: &mut Random) -> String {
     if number.is_finite() { format!("{number:e}") } else { "1e999".to_owned() }
 }
 
-/// A context: any value under any name, so that expressions meet what they do not expect.
+/// Generates a context with arbitrary values, so that expressions meet unexpected types.
 pub(super) fn world(random: &mut Random) -> Json {
     let mut signed = Map::new();
     for name in ["plan", "beta", "seats", "tags", "team"] {
@@ -158,7 +158,7 @@ pub(super) fn world(random: &mut Random) -> Json {
     json!({ "signed": signed, "unsigned": unsigned, "space": space, "page": page })
 }
 
-/// A value such as a claim of that name has, mostly.
+/// Generates a value that is mostly typical for the claim.
 fn usual(random: &mut Random, name: &str) -> Json {
     if random.one_in(5) {
         return value(random, 2);
