@@ -72,7 +72,7 @@ enum DocumentSchema {
     Next,
 }
 
-/// Returns content with the ETag of its immutable part.
+/// Returns content. With a tag it is immutable, and it is not read if the client has it; without, it is revalidated.
 async fn by_tag<T: Send>(
     tag: Option<EntityTag>,
     known: Known,

@@ -90,6 +90,7 @@ pub struct ChangeRequest {
     pub urls: ChangeRequestUrls,
 }
 
+/// Addresses of a change request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ChangeRequestUrls {

@@ -40,6 +40,7 @@ pub struct Collection {
     pub permissions: CollectionPermissions,
 }
 
+/// Addresses of a collection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CollectionUrls {

@@ -207,7 +207,7 @@ pub struct GitSyncProgress {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GitSyncEvent {
-    /// Time of storing the result.
+    /// Time of completion.
     pub at: Timestamp,
     /// The id of the commit.
     pub commit: String,

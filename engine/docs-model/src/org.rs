@@ -154,6 +154,7 @@ pub struct DomainOrganizations {
     pub organizations: Vec<Organization>,
 }
 
+/// Addresses of an organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OrganizationUrls {

@@ -84,6 +84,7 @@ pub struct SamlService {
     pub entity_id: String,
 }
 
+/// Addresses of a SAML provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SamlProviderUrls {

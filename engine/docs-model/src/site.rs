@@ -187,6 +187,7 @@ pub struct Site {
     pub urls: SiteUrls,
 }
 
+/// Addresses of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteUrls {
@@ -225,6 +226,7 @@ pub struct SiteSpace {
     pub urls: SiteSpaceUrls,
 }
 
+/// Addresses of a space on a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteSpaceUrls {

@@ -135,6 +135,7 @@ pub struct SiteSection {
     pub urls: SiteSectionUrls,
 }
 
+/// Addresses of a section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteSectionUrls {

@@ -118,6 +118,7 @@ pub enum VisitorAuth {
     },
 }
 
+/// Addresses of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SpaceUrls {

@@ -174,6 +174,7 @@ pub struct TranslationPermissions {
     pub edit: bool,
 }
 
+/// Addresses of a translation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TranslationUrls {

@@ -30,6 +30,7 @@ pub struct User {
     pub urls: UserUrls,
 }
 
+/// Addresses of a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UserUrls {
