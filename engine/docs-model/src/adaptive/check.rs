@@ -15,7 +15,7 @@ const UNREADABLE_NAMES: [&str; 3] = ["constructor", "prototype", "__proto__"];
 /// The nesting level of an object of claims.
 #[derive(Clone, Copy)]
 struct Level {
-    /// The number of levels that may still follow, this one included.
+    /// The number of remaining levels, including this one.
     room: usize,
     kind: LevelKind,
 }
@@ -109,7 +109,7 @@ fn check_name(at: &str, name: &str) -> Checked {
     Ok(())
 }
 
-/// Checks a claim. `level` is the level of the object that contains it.
+/// Checks a claim. `level.kind` applies to the claims within it, `level.room` to the object that contains it.
 fn check_claim(path: &str, claim: &Json, level: Level, left: &mut usize) -> Checked {
     let fields = object(path, claim)?;
     match word(path, fields, "type")? {
