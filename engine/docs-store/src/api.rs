@@ -1,4 +1,4 @@
-//! The contract a storage engine implements: [`Store`] and [`Txn`].
+//! The storage engine contract: [`Store`] and [`Txn`].
 
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
@@ -6,56 +6,56 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use docs_model::feed::FeedPos;
 
-/// A key: 1 to [`MAX_KEY`] bytes of UTF-8 without NUL, ordered by its bytes.
+/// A key: 1 to [`MAX_KEY`] bytes of UTF-8 without NUL, ordered bytewise.
 pub type Key = Arc<str>;
 
-/// Longest key in bytes that every store accepts.
+/// Maximum length of a key in bytes. Every store accepts keys up to this length.
 pub const MAX_KEY: usize = 1024;
-/// Largest value in bytes of JSON that every store accepts; larger content goes to [`Objects`](super::Objects).
+/// Maximum size of a value in bytes of JSON. Larger content is stored in [`Objects`](super::Objects).
 pub const MAX_VALUE: usize = 256 * 1024;
-/// Most operations in one [`Batch`] that every store accepts.
+/// Maximum number of operations in a [`Batch`].
 pub const MAX_BATCH_OPS: usize = 2_000;
-/// Most bytes (keys and values as JSON) in one [`Batch`] that every store accepts.
+/// Maximum size of a [`Batch`] in bytes: its keys, and its values as JSON.
 pub const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
-/// Most entries one [`Scan`] returns.
+/// Maximum number of entries that a [`Scan`] returns.
 pub const MAX_SCAN: u32 = 1_000;
-/// How long a transaction may stay open before a store may end it.
+/// Maximum age of a transaction. A store may abort older ones.
 pub const MAX_TXN: Duration = Duration::from_secs(5);
 
-/// What a store call answers.
+/// The result of a store call.
 pub type StoreResult<T> = std::result::Result<T, StoreError>;
 
-/// A typed value as it lives in memory.
+/// A typed record as held in memory.
 ///
-/// Implemented for every [`Entity`](super::Entity); a store that keeps bytes calls [`Record::to_json`], a store
-/// that keeps live values keeps the `Arc`.
+/// Implemented for every [`Entity`](super::Entity). A store that persists bytes calls [`Record::to_json`]; a store that
+/// holds live values keeps the `Arc`.
 pub trait Record: Any + Send + Sync {
     /// The kind of the record: the first segment of its key, for example `spc`.
     fn kind(&self) -> &'static str;
-    /// The record as JSON, the form in which stores that keep bytes hold it.
+    /// Serializes the record to JSON, the format of stores that persist bytes.
     ///
     /// # Errors
-    /// [`StoreError::Misuse`] when the record has no JSON form (a map with keys that are not text).
+    /// [`StoreError::Misuse`] when the record cannot be represented as JSON (a map with non-string keys).
     fn to_json(&self) -> StoreResult<Bytes>;
-    /// How many bytes [`to_json`](Record::to_json) gives, found without keeping them.
+    /// Returns the length of [`to_json`](Record::to_json) in bytes without allocating the JSON.
     ///
     /// # Errors
-    /// [`StoreError::Misuse`] as for `to_json`, and when a text of the record contains NUL.
+    /// [`StoreError::Misuse`] as for `to_json`, and when a string in the record contains NUL.
     fn json_size(&self) -> StoreResult<usize>;
-    /// The record as a value that can be downcast to its type.
+    /// Converts the record to a value that can be downcast to its concrete type.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
-/// What a key holds.
+/// The value of a key.
 #[derive(Clone)]
 pub enum Value {
-    /// A typed record, shared without serialisation.
+    /// A typed record, shared without serialization.
     Live(Arc<dyn Record>),
     /// A record as JSON.
     Json(Bytes),
-    /// A counter or a dense number.
+    /// A counter or a sequence number.
     Int(i64),
-    /// Only the key matters.
+    /// No value: only the presence of the key matters.
     Unit,
 }
 
@@ -73,44 +73,45 @@ impl fmt::Debug for Value {
     }
 }
 
-/// A range read: the keys `from <= key < to`, ascending, or descending when `rev`, at most `limit` of them.
+/// A range read over the keys `from <= key < to`. Returns at most `limit` entries, ascending, or descending if `rev` is
+/// set.
 #[derive(Clone, Debug)]
 pub struct Scan {
-    /// First key of the range (included).
+    /// Start of the range, inclusive.
     pub from: Key,
-    /// End of the range (excluded).
+    /// End of the range, exclusive.
     pub to: Key,
     /// Descending order: the entries nearest to `to` come first.
     pub rev: bool,
-    /// Most entries to return, 0 to [`MAX_SCAN`]; a larger number is [`StoreError::Misuse`].
+    /// Maximum number of entries to return, 0 to [`MAX_SCAN`]. A larger number is [`StoreError::Misuse`].
     pub limit: u32,
 }
 
-/// What a transaction is for.
+/// The access mode of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Reads one consistent snapshot; its commit must be empty and never conflicts.
+    /// Reads one consistent snapshot. Its commit must be empty and never conflicts.
     Read,
-    /// Reads and writes; committed write transactions are serializable, phantoms included.
+    /// Reads and writes. Committed write transactions are serializable, phantoms included.
     Write,
 }
 
-/// One change of a [`Batch`].
+/// A write operation of a [`Batch`].
 #[derive(Clone, Debug)]
 pub enum Op {
-    /// Sets the key, whatever it held.
+    /// Sets the key, overwriting any previous value.
     Put(Key, Value),
-    /// Sets a key that must not exist; a live key fails the whole commit with [`StoreError::Exists`].
+    /// Sets a key that must not exist. If it exists, the whole commit fails with [`StoreError::Exists`].
     Create(Key, Value),
-    /// Removes the key; a missing key is fine.
+    /// Deletes the key. Succeeds if the key does not exist.
     Delete(Key),
-    /// Adds to a counter, which starts at 0: a key of the class `ctr`, which nothing else sets. Never conflicts with
-    /// another `Add`.
+    /// Adds to a counter, which starts at 0. Counters are the keys of the class `ctr`; no other operation sets them.
+    /// Two `Add`s never conflict.
     Add(Key, i64),
 }
 
 impl Op {
-    /// The key the operation touches.
+    /// The key that the operation writes.
     #[must_use]
     pub fn key(&self) -> &Key {
         match self {
@@ -119,73 +120,73 @@ impl Op {
     }
 }
 
-/// Everything a transaction changes: applied whole or not at all. A key appears at most once in `ops`.
+/// The writes of a transaction, applied atomically. A key appears at most once in `ops`.
 #[derive(Clone, Default, Debug)]
 pub struct Batch {
-    /// The changes.
+    /// The write operations.
     pub ops: Vec<Op>,
-    /// What the change feed tells of this commit.
+    /// The change feed items that the commit publishes.
     pub feed: Vec<FeedItem>,
 }
 
 impl Batch {
-    /// Tells whether committing the batch would change nothing.
+    /// Returns `true` if committing the batch would change nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty() && self.feed.is_empty()
     }
 }
 
-/// One entry of the change feed.
+/// An item of the change feed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FeedItem {
     /// The topic, see [`topic`](super::topic).
     pub topic: u16,
-    /// What changed.
+    /// The key of the changed item.
     pub key: Key,
 }
 
-/// Why a store call failed.
+/// The error of a store call.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another transaction got in between; nothing was applied: run the operation again.
+    /// A concurrent transaction conflicts; nothing was applied. The operation can be retried.
     #[error("the transaction met a conflicting one")]
     Conflict,
-    /// A `Create` met a live key; nothing was applied.
+    /// The key of a `Create` exists; nothing was applied.
     #[error("the key `{0}` exists already")]
     Exists(Key),
-    /// The connection broke after the commit was sent: it may or may not be applied.
+    /// The connection broke after the commit was sent; the batch may or may not have been applied.
     #[error("the outcome of the commit is unknown: {0}")]
     Unknown(String),
-    /// The store cannot be used now; nothing was applied: try later.
+    /// The store is unavailable; nothing was applied. The call can be retried later.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
-    /// A key, a value or a batch over the limits of this module; nothing was applied.
+    /// A key, value or batch exceeds the limits of this module; nothing was applied.
     #[error("too large for the store: {0}")]
     TooLarge(&'static str),
-    /// The caller broke the contract; nothing was applied.
+    /// The caller violated the contract; nothing was applied.
     #[error("the store was misused: {0}")]
     Misuse(&'static str),
-    /// What was read is not what was written.
+    /// The data read differs from the data written.
     #[error("stored data is damaged: {0}")]
     Corrupt(String),
 }
 
-/// Names what a store holds at one moment: see [`Store::version`].
+/// An opaque version of the content of a store, see [`Store::version`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StoreVersion(u128);
 
 impl StoreVersion {
-    /// A version by a number that is the store's own affair: nothing follows from which of two is larger.
+    /// Creates a version from a number chosen by the store. Versions are not ordered.
     #[must_use]
     pub const fn new(number: u128) -> Self {
         Self(number)
     }
 }
 
-/// The hot key that stands for all keys: whoever names it has met conflicts again and again, and asks that nobody else
-/// commits until it has. See [`Store::begin`].
+/// The hot key that covers all keys. A transaction passes it after repeated conflicts, so that the store holds back
+/// other commits until it has committed. See [`Store::begin`].
 #[must_use]
 pub fn everything() -> Key {
     Key::from("everything")
@@ -195,37 +196,39 @@ pub fn everything() -> Key {
 ///
 /// # Contract
 ///
-/// Each sentence is a test of the same name in the conformance suite.
+/// Each guarantee is tested by the conformance suite.
 ///
 /// - **Snapshot.** All reads of a [`Txn`] come from one snapshot that includes every commit acknowledged before
 ///   [`begin`](Store::begin). A transaction does not read its own writes: they exist only in its batch.
 /// - **Isolation.** Committed [`Mode::Write`] transactions are serializable; absent keys and empty ranges count as
-///   read. A scan cut by its limit depends only on the part it returned. A [`Mode::Read`] transaction never conflicts.
-/// - **Waiting.** A store may make a second write transaction wait in `begin`; so no task holds two of them.
-/// - **Atomicity.** [`commit`](Txn::commit) applies its whole batch or nothing, and is durable as far as the store
-///   promises durability. `Create` and `Add` do not make the transaction depend on the keys they touch, except for
-///   the rule of `Create`.
-/// - **Limits.** Keys, values and batches up to the constants of this module are accepted, larger ones refused with
-///   [`StoreError::TooLarge`]. Neither keys nor strings in values contain NUL: [`StoreError::Misuse`].
-/// - **Feed.** All items of a commit appear, never behind a position that was already returned, in commit order for
-///   each key, and only if the batch was applied. Delivery is at least once.
-/// - **Version.** Where two calls of [`version`](Store::version) answer the same version, all transactions that begin
-///   between them read the same, and so does one that begins right after: every change that was acknowledged before a
-///   call shows in its answer, whoever made it. While nothing is written it stays, but where a store shares its place
-///   with others, such as a server with several databases, what they write may change it, too.
+///   read. A scan that reached its limit depends only on the part it returned. A [`Mode::Read`] transaction never
+///   conflicts.
+/// - **Waiting.** A store may block a second write transaction in `begin`, so a task must not hold two of them.
+/// - **Atomicity.** [`commit`](Txn::commit) applies its whole batch or nothing, with the durability that the store
+///   promises. `Create` and `Add` do not make the transaction depend on the keys they write, except that `Create`
+///   requires its key to be absent.
+/// - **Limits.** Keys, values and batches up to the constants of this module are accepted; larger ones are rejected
+///   with [`StoreError::TooLarge`]. NUL in a key or in a string of a value is [`StoreError::Misuse`].
+/// - **Feed.** All items of a commit appear if and only if the batch was applied, in commit order for each key, and
+///   never before a position that was already returned. Delivery is at least once.
+/// - **Version.** If two calls of [`version`](Store::version) return the same version, all transactions that begin
+///   between them, or immediately after the second, read the same content. A version reflects every change that was
+///   acknowledged before the call, by any client. The version is stable while nothing is written, except that writes of
+///   others may change it if the store shares its server, for example with other databases.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Starts a transaction on a snapshot of now.
+    /// Begins a transaction on a snapshot of the current content.
     ///
-    /// `hot` names keys that are known to be contended. It is advice: a store may serialise transactions that share a
-    /// hot key, keep everybody else from committing for the sake of [`everything`], or ignore it.
+    /// `hot` names keys known to be contended. It is a hint: a store may serialize transactions that share a hot key,
+    /// hold back all other commits for [`everything`], or ignore it.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the store cannot be reached or has no free connection.
     async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>>;
 
-    /// Names what the store holds now, for who keeps what was read of it: equal versions of one store, equal content.
-    /// It costs no more than reading a key. `None` where that cannot be told now, or not at all.
+    /// Returns the version of the current content, for callers that cache reads: equal versions of one store mean equal
+    /// content. Costs at most as much as reading a key. `None` if the store does not support versions or cannot
+    /// determine one now.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the store cannot be reached or has no free connection.
@@ -233,49 +236,49 @@ pub trait Store: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Returns up to `max` items of a topic after a position (from the start of what is kept, when `None`).
+    /// Returns up to `max` items of a topic after a position, or from the oldest retained item if `after` is `None`.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`]; [`StoreError::Misuse`] for a position this store never gave.
+    /// [`StoreError::Unavailable`]; [`StoreError::Misuse`] for a position that this store never returned.
     async fn changes(&self, topic: u16, after: Option<FeedPos>, max: u32)
     -> StoreResult<Vec<(FeedPos, Key)>>;
 
-    /// Waits until the topic has an item after the position, at most `wait`; answers whether it has.
+    /// Waits at most `wait` until the topic has an item after the position. Returns `true` if it has one.
     ///
     /// # Errors
-    /// As [`changes`](Store::changes).
+    /// See [`changes`](Store::changes).
     async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool>;
 
-    /// Forgets the items of a topic up to a position, that one included.
+    /// Deletes the items of a topic up to and including a position.
     ///
     /// # Errors
-    /// As [`changes`](Store::changes).
+    /// See [`changes`](Store::changes).
     async fn trim(&self, topic: u16, upto: &FeedPos) -> StoreResult<()>;
 }
 
-/// One transaction. Dropping it rolls it back.
+/// A transaction. Dropping it rolls it back.
 ///
-/// Reads take `&self`, so that a caller may have several under way.
+/// Reads take `&self`, so that a caller can run several concurrently.
 #[async_trait]
 pub trait Txn: Send + Sync {
-    /// Reads keys; answers in the order asked, duplicates included.
+    /// Reads keys. Returns the values in request order, duplicates included.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`], or [`StoreError::Conflict`] where the store noticed one early.
+    /// [`StoreError::Unavailable`], or [`StoreError::Conflict`] if the store detects a conflict early.
     async fn get(&self, keys: &[Key]) -> StoreResult<Vec<Option<Value>>>;
 
-    /// Reads ranges; answers in the order asked.
+    /// Reads ranges. Returns the entries of each range in request order.
     ///
     /// # Errors
-    /// As [`get`](Txn::get); [`StoreError::Misuse`] for a limit over [`MAX_SCAN`].
+    /// See [`get`](Txn::get); [`StoreError::Misuse`] for a limit over [`MAX_SCAN`].
     async fn scan(&self, scans: &[Scan]) -> StoreResult<Vec<Vec<(Key, Value)>>>;
 
     /// Applies the batch and ends the transaction.
     ///
     /// # Errors
-    /// Every kind of [`StoreError`]; only after [`StoreError::Unknown`] may the batch have been applied.
+    /// Any [`StoreError`]. The batch may have been applied only after [`StoreError::Unknown`].
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the batch applied whole or not at all.
+    /// If the future is dropped, the batch is applied as a whole or not at all.
     async fn commit(self: Box<Self>, batch: Batch) -> StoreResult<()>;
 }

@@ -1,7 +1,8 @@
-//! The audit log: who changed what, written by the transaction that changed it.
+//! The audit log, written by the transactions that make the changes.
 //!
-//! A transaction that is logged notes to whom the records belong that it reads and writes. At its end it writes one
-//! [`AuditRecord`], so that there is an entry exactly where there is a change, however often the operation was tried.
+//! An audited transaction tracks the owners of the records it reads and writes. When it ends, it writes one
+//! [`AuditRecord`]. An entry therefore exists if and only if the change was committed, regardless of the number of
+//! attempts.
 
 mod record;
 
@@ -19,35 +20,36 @@ use docs_model::{
 pub use self::record::{AuditRecord, MAX_AUDITED};
 use super::{Key, Kind, Receipt, StoreResult, Tx};
 
-/// Whether an operation is told of in the audit log, and who is named.
+/// The audit mode of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Logged {
-    /// Upkeep that no one asked for, such as the claim of a job: no entry.
+    /// Maintenance that no user requested, such as claiming a job: no entry.
     No,
-    /// An entry by this user; by the platform itself where there is none.
+    /// An entry with this user as the actor; the platform itself if `None`.
     By(Option<UserId>),
 }
 
-/// To whom a record belongs, as far as it knows itself.
+/// The owner of a record, as far as the record itself states it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Owner {
-    /// To no organization.
+    /// No organization.
     Nobody,
-    /// To this organization.
+    /// This organization.
     Organization(OrgId),
-    /// To whom the record with this key belongs.
+    /// The owner of the record with this key.
     As(Key),
 }
 
-/// Steps from a record to its organization: a review, its change request, the space, the organization.
+/// Maximum number of steps from a record to its organization: a review, its change request, the space, the
+/// organization.
 const MAX_OWNER_STEPS: usize = 4;
 
-/// What a transaction notes of the records that it sees.
+/// The owners of the records that a transaction touches.
 #[derive(Debug, Default)]
 pub(super) struct Trail {
-    /// To whom records belong that were read or written: so that they need not be read again at the end.
+    /// Owners of the records read or written, cached so that they are not read again at commit.
     known: Mutex<HashMap<Key, Owner>>,
-    /// To whom the changed records belong.
+    /// Owners of the changed records.
     changed: BTreeSet<Owner>,
 }
 
@@ -66,10 +68,10 @@ impl Trail {
     }
 }
 
-/// Writes the entry of a transaction that is about to be committed; nothing where no record of these kinds was changed.
+/// Writes the audit entry of a transaction that is about to commit. Writes nothing if no record of `kinds` was changed.
 ///
 /// # Errors
-/// The store's.
+/// Any error of the store.
 pub(super) async fn log(
     tx: &mut Tx,
     kinds: &[Kind],
@@ -95,7 +97,8 @@ pub(super) async fn log(
     Ok(())
 }
 
-/// The records among the keys, and how many there are. Of many, the first ones of every kind.
+/// Returns the record keys among `keys`, at most [`MAX_AUDITED`], and their total count. Above the limit, the first
+/// keys of every kind are selected.
 fn some_of<'a>(kinds: &[Kind], keys: impl Iterator<Item = &'a Key>) -> (Vec<Key>, u32) {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut records: Vec<(usize, &Key)> = Vec::new();
@@ -109,7 +112,7 @@ fn some_of<'a>(kinds: &[Kind], keys: impl Iterator<Item = &'a Key>) -> (Vec<Key>
     (records.into_iter().take(MAX_AUDITED).map(|(_, key)| Key::clone(key)).collect(), changed)
 }
 
-/// The organizations of the changed records.
+/// Resolves the organizations of the changed records, at most [`MAX_AUDITED`].
 async fn organizations(tx: &Tx, kinds: &[Kind]) -> StoreResult<Vec<OrgId>> {
     let Some(trail) = tx.trail() else { return Ok(Vec::new()) };
     let mut found = BTreeSet::new();
@@ -131,7 +134,7 @@ async fn organizations(tx: &Tx, kinds: &[Kind]) -> StoreResult<Vec<OrgId>> {
     Ok(found.into_iter().take(MAX_AUDITED).collect())
 }
 
-/// To whom a record belongs that the operation had no need to read.
+/// Reads the owner of a record that the operation itself did not read.
 async fn read(tx: &Tx, kinds: &[Kind], key: &Key) -> StoreResult<Owner> {
     match (kind_of(kinds, key), tx.get_value(key).await?) {
         (Some(kind), Some(value)) => (kind.owner)(value),

@@ -1,4 +1,4 @@
-//! Large content outside the store: [`Blobs`].
+//! Storage of large content outside the store: [`Blobs`].
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -6,15 +6,15 @@ use chrono::{DateTime, Utc};
 
 use super::StoreResult;
 
-/// Bytes under names: where a store of [`Objects`](super::Objects) puts those that are too large for its tables, such
-/// as a folder or a bucket.
+/// Named byte blobs in a folder or bucket. A store of [`Objects`](super::Objects) puts content here that is too large
+/// for its tables.
 ///
 /// A name is a relative path of ASCII letters, digits, `-`, `_` and `/`, at most 200 bytes long.
 ///
 /// # Contract
-/// - `put` of a name that is there replaces its bytes, whole or not at all; the caller only ever puts the same bytes
-///   under a name again.
-/// - What `put` acknowledged is there for every later `get` and `list`, also from another process.
+/// - `put` of an existing name replaces its bytes atomically. The caller only ever puts identical bytes under the same
+///   name.
+/// - After `put` is acknowledged, every later `get` and `list` sees the blob, also in other processes.
 #[async_trait]
 pub trait Blobs: Send + Sync + 'static {
     /// Stores bytes under a name.
@@ -23,30 +23,29 @@ pub trait Blobs: Send + Sync + 'static {
     /// [`StoreError::Unavailable`](super::StoreError::Unavailable).
     async fn put(&self, name: &str, bytes: Bytes) -> StoreResult<()>;
 
-    /// Reads the bytes of a name; `None` where nothing is.
+    /// Reads the bytes of a name; `None` if the name does not exist.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`](super::StoreError::Unavailable).
     async fn get(&self, name: &str) -> StoreResult<Option<Bytes>>;
 
-    /// Removes a name; one that is not there is fine.
+    /// Deletes a name. Succeeds if the name does not exist.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`](super::StoreError::Unavailable).
     async fn delete(&self, name: &str) -> StoreResult<()>;
 
-    /// Lists the blobs of a folder: those whose name is the folder's, `/`, and a rest without `/`. In any order.
+    /// Lists the direct children of a folder in any order: blobs named `{folder}/{rest}` without `/` in the rest.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`](super::StoreError::Unavailable).
     async fn list(&self, folder: &str) -> StoreResult<Vec<Blob>>;
 }
 
-/// A blob as a list has it.
+/// A blob in a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// Its name.
     pub name: String,
-    /// When it was put, by the clock of the place.
+    /// The time of the last `put`, by the clock of the blob storage.
     pub stored_at: DateTime<Utc>,
 }

@@ -1,4 +1,4 @@
-//! Failures of a store as errors of an operation.
+//! Conversion of store errors to operation errors.
 
 use docs_model::error::{Error, ErrorKind};
 
@@ -28,14 +28,14 @@ impl From<StoreError> for Error {
 }
 
 mod sealed {
-    /// Only [`Error`](docs_model::error::Error) is an error of an operation.
+    /// Restricts the trait to [`Error`](docs_model::error::Error).
     pub trait Sealed {}
     impl Sealed for docs_model::error::Error {}
 }
 
-/// An [`Error`] of which a store may be the cause. Nothing else implements it.
+/// Access to the store error that caused an [`Error`]. Implemented only for [`Error`].
 pub trait StoreFailure: sealed::Sealed {
-    /// The store's own error, where that is what failed.
+    /// The underlying store error, if a store caused the failure.
     fn store(&self) -> Option<&StoreError>;
 }
 

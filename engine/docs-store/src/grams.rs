@@ -1,23 +1,24 @@
-//! Pieces of text by which records are found that contain what somebody types.
+//! N-gram index for substring search over records.
 //!
-//! A text is found by every piece of three characters in it, and by the first one and two characters of its words.
-//! Whatever contains a text also contains all the pieces of it, so a search reads the rows of its pieces and compares
-//! only what has all of them.
+//! A text is indexed by each of its trigrams, and by the first one and two characters of each word. Every text that
+//! contains a query also contains all n-grams of the query. A search therefore reads the index rows of its n-grams and
+//! compares only the records that have all of them.
 
 use std::collections::BTreeSet;
 
-/// Characters of a piece.
+/// Characters of an n-gram.
 const GRAM_LENGTH: usize = 3;
-/// Most pieces of a search that are looked up: all texts that match have them, and what they leave over is compared.
+/// Maximum number of n-grams of a query that are looked up. Every match has all of them; the final comparison removes
+/// false positives.
 const MAX_QUERY_GRAMS: usize = 24;
 
-/// Text as it is compared: every letter in lower case, whatever stands beside it.
+/// Folds text for comparison: each letter is lowercased independently of its neighbors.
 #[must_use]
 pub fn folded(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// The pieces by which a text is found.
+/// Returns the n-grams that index a text.
 ///
 /// ```
 /// use docs_store::grams;
@@ -37,25 +38,25 @@ pub fn of_text(text: &str) -> BTreeSet<String> {
     pieces
 }
 
-/// A search for text.
+/// A search query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted(String);
 
 impl Wanted {
-    /// A search; `None` where nothing is searched for. Space around it does not count.
+    /// Creates a query; `None` if it is empty. Surrounding whitespace is ignored.
     #[must_use]
     pub fn new(query: &str) -> Option<Self> {
         let folded = folded(query.trim());
         (!folded.is_empty()).then_some(Self(folded))
     }
 
-    /// What is searched for, as it is compared.
+    /// The folded query text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The pieces that every text that matches has.
+    /// The n-grams that every matching text contains.
     #[must_use]
     pub fn grams(&self) -> BTreeSet<String> {
         let text: Vec<char> = self.0.chars().collect();
@@ -63,12 +64,13 @@ impl Wanted {
             return BTreeSet::from([self.0.clone()]);
         }
         let pieces: Vec<&[char]> = text.windows(GRAM_LENGTH).collect();
-        // Spread over the whole, so that the end of a long search narrows it down as its beginning does.
+        // Sample evenly, so that the end of a long query narrows the result as much as its beginning.
         let step = pieces.len().div_ceil(MAX_QUERY_GRAMS);
         pieces.iter().step_by(step).map(|piece| piece.iter().collect()).collect()
     }
 
-    /// Tells whether a text matches: it contains what is searched for. One or two characters have to begin a word.
+    /// Returns `true` if the text contains the query. A query of one or two characters must match at the start of a
+    /// word.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
         let text = folded(text);
@@ -81,7 +83,7 @@ impl Wanted {
     }
 }
 
-/// Where words begin: at a letter or a digit that follows none.
+/// Returns the start indexes of words: alphanumeric characters that do not follow another one.
 fn word_starts(text: &[char]) -> impl Iterator<Item = usize> + '_ {
     (0..text.len()).filter(|at| text[*at].is_alphanumeric() && (*at == 0 || !text[at - 1].is_alphanumeric()))
 }

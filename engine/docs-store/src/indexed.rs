@@ -1,17 +1,17 @@
-//! Which rows a record brings along: its indexes and unique values.
+//! Derived rows of records: indexes, unique values and counters.
 
 use std::sync::Arc;
 
 use super::{Entity, Key, Owner, StoreError, StoreResult, Value, decode};
 
-/// A row that follows from a record.
+/// A row derived from a record.
 #[derive(Clone, Debug)]
 pub enum Row {
-    /// An index row: leads from a sort key to the record, perhaps with a small covering value.
+    /// An index row: maps a sort key to the record, optionally with a small covering value.
     Index(Key, Value),
-    /// A unique value: no other record may have it. Written by `Create`, so that the store refuses a twin.
+    /// A unique value: no two records may share it. Written with `Create`, so that the store rejects duplicates.
     Unique(Key, Value),
-    /// A counter to which the record adds one for as long as it is as it is.
+    /// A counter that the record increments by one while it has this row.
     Count(Key),
 }
 
@@ -24,7 +24,7 @@ impl Row {
         }
     }
 
-    /// What the row holds; `None` for a counter, which many records share.
+    /// The value of the row; `None` for a counter, which many records share.
     #[must_use]
     pub fn value(&self) -> Option<&Value> {
         match self {
@@ -34,39 +34,39 @@ impl Row {
     }
 }
 
-/// A record that knows its key and the rows that follow from it.
+/// A record that defines its key and its derived rows.
 ///
 /// [`Tx::put`](super::Tx::put) writes the difference between the rows of the old and the new record, so index rows
-/// never drift from records; [`verify_kinds`](super::verify_kinds) recomputes them all.
+/// never drift from records. [`verify_kinds`](super::verify_kinds) recomputes all of them.
 pub trait Indexed: Entity {
-    /// The classes (first segments) of the rows that [`rows`](Indexed::rows) gives.
+    /// The classes (first key segments) of the rows that [`rows`](Indexed::rows) returns.
     const INDEXES: &'static [&'static str];
 
-    /// The record's key: `KIND`, then its id.
+    /// The key of the record: `KIND`, then its id.
     fn key(&self) -> Key;
 
-    /// The rows that follow from the record: a function of the record alone.
+    /// Derives the rows: a pure function of the record.
     fn rows(&self) -> Vec<Row>;
 
-    /// To whom the record belongs: whose administrators see in the audit log that it was changed.
+    /// The owner of the record. The owner's administrators see changes to the record in the audit log.
     fn owner(&self) -> Owner;
 }
 
-/// One kind of record, as the registry lists it.
+/// The registry entry of a kind of record.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// First segment of the records' keys.
     pub name: &'static str,
-    /// Classes of the rows that follow from records of the kind.
+    /// Classes of the rows derived from records of this kind.
     pub indexes: &'static [&'static str],
-    /// The key and the rows of a stored record.
+    /// Computes the key and the rows of a stored record.
     pub derive: fn(Value) -> StoreResult<(Key, Vec<Row>)>,
-    /// To whom a stored record belongs.
+    /// Returns the owner of a stored record.
     pub owner: fn(Value) -> StoreResult<Owner>,
 }
 
 impl Kind {
-    /// The registry entry of a type of record.
+    /// Creates the registry entry of a record type.
     #[must_use]
     pub const fn of<T: Indexed>() -> Self {
         Self { name: T::KIND, indexes: T::INDEXES, derive: derive::<T>, owner: owner::<T> }
@@ -82,9 +82,9 @@ fn owner<T: Indexed>(value: Value) -> StoreResult<Owner> {
     Ok(decode::<T>(value)?.owner())
 }
 
-/// Compares two values for the purpose of writing only what changed.
+/// Compares two values, so that only changed rows are written.
 ///
-/// JSON is compared by value: a store may write the same JSON in another way, PostgreSQL sorts the names of an object.
+/// JSON is compared by value, because a store may serialize the same JSON differently: PostgreSQL reorders object keys.
 pub(super) fn same_value(a: &Value, b: &Value) -> StoreResult<bool> {
     Ok(match (a, b) {
         (Value::Unit, Value::Unit) => true,

@@ -1,7 +1,7 @@
-//! Intersection of ordered lists, by leapfrog.
+//! Intersection of ordered lists by leapfrog join.
 //!
-//! The rows of each list lie below a prefix and go on alike: `prefix!position`. Whatever list stands furthest ahead
-//! says where all others have to go on, so the cost is that of the rarest list, not that of the longest.
+//! The rows of each list have the form `prefix!position`. The list with the furthest current position determines where
+//! all other lists continue, so the cost depends on the rarest list, not on the longest.
 
 use std::collections::VecDeque;
 
@@ -9,21 +9,21 @@ use docs_model::ListOrder;
 
 use super::{Key, KeyBuf, Scan, StoreResult, Tx, key};
 
-/// Rows that are read of a list at once.
+/// Rows read from a list per scan.
 const INTERSECTION_CHUNK: u32 = 64;
 
-/// The positions that are in all of several lists, in order.
+/// An iterator over the positions that several lists have in common, in order.
 #[derive(Debug)]
 pub struct Intersection {
     lists: Vec<List>,
     rev: bool,
-    /// Rows that may still be read.
+    /// Number of rows that may still be read.
     budget: usize,
-    /// The furthest position that is decided.
+    /// The furthest position that has been decided.
     passed: Option<String>,
 }
 
-/// One of the lists, with the rows of it that are at hand.
+/// One of the lists, with its buffered rows.
 #[derive(Debug)]
 struct List {
     prefix: String,
@@ -33,20 +33,20 @@ struct List {
     is_read: bool,
 }
 
-/// One step of an intersection.
+/// A step of an intersection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A position that all lists have.
+    /// A position that all lists contain.
     Hit(String),
-    /// As many rows were read as the budget has; going on behind this position finds the rest.
+    /// The row budget is exhausted. Resuming after this position returns the remaining hits.
     OutOfBudget(Option<String>),
-    /// There is no more.
+    /// No more positions.
     End,
 }
 
 impl Intersection {
-    /// A walk in an order over what the lists below these prefixes have in common, strictly after a position, that
-    /// reads no more than about so many rows.
+    /// Intersects the lists under `prefixes`, in `order` and strictly after a position. Reads about `budget` rows at
+    /// most.
     #[must_use]
     pub fn new(prefixes: &[KeyBuf], order: ListOrder, after: Option<&str>, budget: usize) -> Self {
         let rev = order == ListOrder::Desc;
@@ -65,10 +65,10 @@ impl Intersection {
         Self { lists: prefixes.iter().map(list).collect(), rev, budget, passed }
     }
 
-    /// The next position that all lists have.
+    /// Returns the next position that all lists contain.
     ///
     /// # Errors
-    /// The store's.
+    /// Any error of the store.
     pub async fn next(&mut self, tx: &Tx) -> StoreResult<Step> {
         loop {
             match self.fill(tx).await? {
@@ -90,7 +90,7 @@ impl Intersection {
         }
     }
 
-    /// Lets every list that is behind a position go on there.
+    /// Advances every list that is before a position to that position.
     fn leap(&mut self, to: &str) {
         let (rev, mut passed) = (self.rev, self.passed.take());
         let is_before = |a: &str, b: &str| if rev { a > b } else { a < b };
@@ -112,7 +112,7 @@ impl Intersection {
         self.passed = passed;
     }
 
-    /// Reads on in every list of which nothing is at hand.
+    /// Reads the next rows of every list without buffered rows.
     async fn fill(&mut self, tx: &Tx) -> StoreResult<Filled> {
         if self.lists.is_empty() || self.lists.iter().any(|list| list.rows.is_empty() && list.is_read) {
             return Ok(Filled::End);

@@ -1,8 +1,9 @@
-//! Background work as records: enqueued in the transaction that wants it, done at least once, finished exactly once.
+//! Background jobs as records: enqueued by the requesting transaction, run at least once, finished exactly once.
 //!
-//! A job is due at a time. Starting it counts the attempt up and moves the time to the end of a lease, so a job
-//! whose worker died is due again by itself. Only the worker of the latest attempt can finish it: that number is the
-//! fence, and correctness never depends on clocks. Jobs of one lane run one after the other, in order.
+//! A job has a due time. Starting it increments the attempt counter and sets the due time to the end of a lease, so a
+//! job whose worker died becomes due again without intervention. Only the worker of the latest attempt can finish a
+//! job: the attempt number is the fencing token, and correctness never depends on clocks. Jobs of one lane run
+//! sequentially, in order.
 
 mod record;
 
@@ -18,83 +19,82 @@ use serde_json::Value as Json;
 pub use self::record::{JobLine, JobOutcome, JobRecord, JobState, PutOff, SUBJECTS};
 use super::{Entity, Key, Operation, Scan, StoreError, StoreResult, Tx, key, topic};
 
-/// How long a worker has a job before others may take it over, unless an operator says otherwise; workers renew at a
+/// Default lease of a job, after which other workers may take it over. An operator can configure it; workers renew at a
 /// third of it.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
-/// The longest lease that an operator may choose.
+/// Maximum lease that an operator can configure.
 pub const MAX_LEASE: TimeDelta = TimeDelta::days(1);
-/// What a line of a log takes besides its text.
+/// Bytes of a log line besides its text.
 const JOB_LINE_OVERHEAD: usize = 64;
-/// Jobs of a lane looked at to find the one that runs: it may have been overtaken by earlier events.
+/// Maximum number of jobs of a lane that are searched for the running one, which earlier events may have overtaken.
 const JOB_LANE_AHEAD: u32 = 100;
-/// The latest jobs for some work among which one that waits is looked for: at the same time there are two at most, one
-/// that runs and one that waits.
+/// Number of latest jobs for the same work that are searched for a waiting one. At most two exist at the same time: one
+/// running and one waiting.
 const SAME_LOOKED_AT: u32 = 4;
-/// Failures in a row that are counted.
+/// Maximum number of consecutive failures that are counted.
 const FAILED_LOOKED_AT: u32 = 8;
-/// Jobs that a claim which leaves some to others looks at, at once.
+/// Batch size of a claim that skips some kinds of jobs.
 const LOOKED_AT: u32 = 64;
-/// Most starts of a job that keeps failing for reasons that may pass.
+/// Maximum number of starts of a job that keeps failing with transient errors.
 pub const MAX_STARTS: u32 = 8;
 
-/// Most jobs of a kind that are listed of a subject: of those that have ended, the one that ended first goes for a new
-/// one.
+/// Maximum number of listed jobs per subject and kind. Above it, a new job evicts the one that ended first.
 pub const MAX_LISTED: u32 = 100;
-/// Ended jobs that a new one removes at most, where there are more than [`MAX_LISTED`].
+/// Maximum number of ended jobs that a new job evicts when there are more than [`MAX_LISTED`].
 const DROPPED_AT_ONCE: u32 = 10;
 
 /// A job to enqueue.
 #[derive(Clone, Debug)]
 pub struct NewJob {
-    /// The id; a fixed one makes enqueueing idempotent.
+    /// The id. A deterministic id makes enqueueing idempotent.
     pub id: JobId,
-    /// What is to be done.
+    /// The kind of work.
     pub kind: &'static str,
-    /// What it is done with.
+    /// The input of the work.
     pub payload: Json,
-    /// What it is about.
+    /// The id of the item that the job is about.
     pub subject: String,
-    /// For whom it is.
+    /// The users who can see the job.
     pub audience: Audience,
-    /// The lane, and the place in it.
+    /// The lane, and the position in it.
     pub lane: Option<(String, Timestamp)>,
-    /// What it is to the others of its lane while it waits to be tried again.
+    /// The effect on the other jobs of its lane while it waits for a retry.
     pub put_off: PutOff,
-    /// When to start.
+    /// The earliest start time.
     pub due: Timestamp,
 }
 
-/// Who learns of a job.
+/// The users who can see a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Audience {
-    /// Nobody but the operator: it is upkeep.
+    /// Only the operator: the job is maintenance.
     #[default]
     Operator,
-    /// Those who may see the jobs of its subject.
+    /// Users with access to the jobs of the subject.
     Subject {
-        /// Who asked for it.
+        /// The user who requested the job.
         by: Option<UserId>,
         /// See [`JobRecord::same`].
         same: Option<String>,
     },
 }
 
-/// Enqueues a job in the transaction that wants it.
+/// Enqueues a job in the transaction of its caller.
 ///
 /// # Errors
-/// `Conflict` when the subject has [`MAX_LISTED`] listed jobs of the kind of which none has ended; the store's.
+/// `Conflict` when the subject has [`MAX_LISTED`] listed jobs of the kind and all of them are unfinished; any error of
+/// the store.
 pub async fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) -> Result<()> {
     create(tx, now, None, job).await
 }
 
-/// Begins a job that its caller runs: it is running from the start, as if its caller had claimed it.
+/// Creates a job that the caller runs itself: it is in state running from the start, as if the caller had claimed it.
 #[derive(Debug)]
 pub struct BeginJob {
-    /// The job.
     pub job: NewJob,
-    /// The time.
+    /// The current time.
     pub now: Timestamp,
-    /// How long the caller has it.
+    /// The lease of the caller.
     pub lease: TimeDelta,
 }
 
@@ -108,7 +108,7 @@ impl Operation for BeginJob {
     }
 }
 
-/// Makes room for a job, and creates it: one that runs already when its worker has a lease.
+/// Evicts old jobs and creates the record. With a lease, the job starts out running.
 async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJob) -> Result<()> {
     let (listed, by, same) = match job.audience {
         Audience::Operator => (false, None, None),
@@ -126,7 +126,7 @@ async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJ
         None => None,
     };
     let state = match &head {
-        // An earlier event goes before one whose job has not started, and any before one that gives way.
+        // An earlier event precedes a job that has not started; any event precedes a job that yields.
         Some(head) if head.state == JobState::Queued && (lane_at < head.lane_at || gives_way(head)) => {
             tx.put(&**head, JobRecord { state: JobState::Waiting, ..JobRecord::clone(head) })?;
             JobState::Queued
@@ -164,7 +164,7 @@ async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJ
     Ok(())
 }
 
-/// Removes the listed jobs of a subject and a kind that ended first, so that there is room for another.
+/// Deletes the listed jobs of a subject and kind that ended first, to stay within the limit with one more job.
 async fn make_room(tx: &mut Tx, subject: &str, kind: &str) -> Result<()> {
     let listed = tx.number(&JobRecord::count_of(subject, kind)).await?;
     let over = u32::try_from(listed + 1 - i64::from(MAX_LISTED)).unwrap_or_default().min(DROPPED_AT_ONCE);
@@ -181,10 +181,10 @@ async fn make_room(tx: &mut Tx, subject: &str, kind: &str) -> Result<()> {
     Ok(())
 }
 
-/// The latest job of a subject for some work.
+/// Returns the latest job of a subject for the same work.
 ///
 /// # Errors
-/// The store's.
+/// Any error of the store.
 pub async fn for_the_same(
     tx: &Tx,
     subject: &str,
@@ -193,7 +193,7 @@ pub async fn for_the_same(
     Ok(newest(tx, subject, same, 1).await?.pop())
 }
 
-/// The latest jobs of a subject for some work, the newest first.
+/// Returns the latest jobs of a subject for the same work, newest first.
 async fn newest(
     tx: &Tx,
     subject: &str,
@@ -206,10 +206,11 @@ async fn newest(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// A job of a subject for some work that no worker is at yet: whoever wants the work needs no other.
+/// Returns a job of a subject for the same work that has not started. A caller that needs the work can use it instead
+/// of enqueueing another.
 ///
 /// # Errors
-/// The store's.
+/// Any error of the store.
 pub async fn waiting_for_the_same(
     tx: &Tx,
     subject: &str,
@@ -225,10 +226,10 @@ pub async fn waiting_for_the_same(
     Ok(None)
 }
 
-/// Makes the first job of a lane due where it was put off: the lane waits for it.
+/// Makes the first job of a lane due now if it is waiting for a retry, because the lane waits for it.
 ///
 /// # Errors
-/// The store's.
+/// Any error of the store.
 pub async fn hasten_lane(tx: &mut Tx, lane: &str, now: Timestamp) -> StoreResult<()> {
     let first = head_of(tx, lane).await?;
     if let Some(job) = first.filter(|job| job.state == JobState::Queued && job.due > now) {
@@ -238,11 +239,10 @@ pub async fn hasten_lane(tx: &mut Tx, lane: &str, now: Timestamp) -> StoreResult
     Ok(())
 }
 
-/// The latest jobs of a subject for some work, as far back as they failed one after the other, the newest first; at
-/// most eight.
+/// Returns the consecutive failed jobs of a subject for the same work, newest first, at most eight.
 ///
 /// # Errors
-/// The store's.
+/// Any error of the store.
 pub async fn failed_in_a_row(
     tx: &Tx,
     subject: &str,
@@ -252,36 +252,36 @@ pub async fn failed_in_a_row(
     Ok(found.into_iter().take_while(|job| job.state == JobState::Failed).collect())
 }
 
-/// How a run of a job ended.
+/// The result of a run of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobEnd {
-    /// It is done.
+    /// Success.
     Done(JobOutcome),
-    /// It cannot be done; the sentence is for the user.
+    /// A permanent failure; the message is for the user.
     Failed(ErrorKind, String),
-    /// Something that may pass came in the way: again at that time.
+    /// A transient failure: retry at this time, or fail permanently after [`MAX_STARTS`] starts.
     Again(Timestamp, String),
 }
 
-/// Takes the first due job: counts its attempt and gives it a lease.
+/// Claims the first due job: increments its attempt and grants a lease.
 #[derive(Debug)]
 pub struct ClaimJob {
     /// The time of the claim.
     pub now: Timestamp,
-    /// How long the caller has the job.
+    /// The lease of the caller.
     pub lease: TimeDelta,
-    /// The kinds of jobs that are left to others.
+    /// Kinds of jobs to skip.
     pub but: Vec<&'static str>,
 }
 
-/// What a claim found.
+/// The result of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Claimed {
-    /// This job: it is the caller's until its lease ends.
+    /// The caller holds this job until its lease ends.
     Job(JobId),
-    /// The first job was started too often; it has failed now, and the next one may be due.
+    /// The first job exceeded [`MAX_STARTS`] and has been marked as failed. The next one may be due.
     GivenUp,
-    /// Nothing is due, but for what is left to others; the next job is due then, if there is one.
+    /// No job is due, apart from skipped kinds. Contains the due time of the next job, if any.
     Nothing(Option<Timestamp>),
 }
 
@@ -290,8 +290,8 @@ impl Operation for ClaimJob {
     type Out = Claimed;
     const NAME: &'static str = "job_claim";
 
-    /// All workers want the same first row: in turn they take it, at once they make each other fail, and with them
-    /// those who enqueue.
+    /// All workers contend for the same first row. Serialized, each claim succeeds; concurrently, they conflict with
+    /// each other and with transactions that enqueue.
     fn hot(&self) -> Vec<Key> {
         vec![JobRecord::due().key()]
     }
@@ -304,7 +304,7 @@ impl Operation for ClaimJob {
         let mut started = JobRecord::clone(&job);
         started.state = JobState::Running;
         if job.attempt >= MAX_STARTS {
-            // Whoever had it died each time, so it never came to an end of its own.
+            // Each previous worker died, so no run ever reported a result.
             let why = "given up: it was started too often and never finished";
             let end = JobEnd::Failed(ErrorKind::Internal, why.to_owned());
             let job = JobRecord::clone(&*tx.put(&*job, started)?);
@@ -320,7 +320,7 @@ impl Operation for ClaimJob {
 }
 
 impl ClaimJob {
-    /// The first job by the time it is due, of those that are not left to others.
+    /// Returns the first job by due time that is not of a skipped kind.
     async fn first(&self, tx: &Tx) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
         let at_once = if self.but.is_empty() { 1 } else { LOOKED_AT };
         let (mut from, to) = JobRecord::due().below();
@@ -342,19 +342,19 @@ impl ClaimJob {
     }
 }
 
-/// Ends a run of a job, unless a later attempt has taken it over.
+/// Finishes a run of a job unless a later attempt has taken it over.
 ///
-/// `Out` tells whether the run was still the latest. The effect of the job belongs into the same transaction: see
+/// `Out` is `true` if the run was still the latest. The effect of the job belongs in the same transaction: see
 /// [`fence`].
 #[derive(Debug)]
 pub struct FinishJob {
-    /// The job as it was claimed.
+    /// The job as claimed.
     pub job: JobRecord,
-    /// When the run ended.
+    /// The end time of the run.
     pub now: Timestamp,
-    /// How it ended.
+    /// The result of the run.
     pub end: JobEnd,
-    /// What to add to its log.
+    /// Lines to append to the log of the job.
     pub log: Vec<JobLine>,
 }
 
@@ -368,10 +368,10 @@ impl Operation for FinishJob {
     }
 }
 
-/// Ends a run of a job inside a transaction that also stores its effect.
+/// Finishes a run of a job inside a transaction that also stores its effect.
 ///
 /// # Errors
-/// The store's.
+/// Any error of the store.
 pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
     let Some(job) = latest(tx, &run.job).await? else { return Ok(false) };
     let mut ended = JobRecord::clone(&job);
@@ -402,7 +402,7 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
         Some(lane) if is_end || gives_way(&ended) => next_of(tx, lane).await?,
         _ => None,
     };
-    // One that was put off as well has its own time to wait for.
+    // A next job that yields as well keeps its own retry time.
     let next = next.filter(|next| is_end || !gives_way(next));
     if !is_end && next.is_some() {
         ended.state = JobState::Waiting;
@@ -411,15 +411,15 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
     if let Some(next) = next {
         tx.put(&*next, JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) })?;
     }
-    // Whoever waits for the lane, or for the job's new time, looks again.
+    // Wakes workers that wait for the lane or for the new due time.
     tx.feed(topic::JOBS, JobRecord::at(&run.job.id));
     Ok(true)
 }
 
-/// Refuses a transaction of a run that was taken over.
+/// Rejects the transaction of a run that has been taken over.
 ///
 /// # Errors
-/// `Conflict` when a later attempt has the job; the store's.
+/// `Conflict` when a later attempt has the job; any error of the store.
 pub async fn fence(tx: &Tx, job: &JobRecord) -> Result<()> {
     match latest(tx, job).await? {
         Some(_) => Ok(()),
@@ -427,14 +427,14 @@ pub async fn fence(tx: &Tx, job: &JobRecord) -> Result<()> {
     }
 }
 
-/// Keeps a running job for another lease.
+/// Extends the lease of a running job.
 #[derive(Debug)]
 pub struct RenewJob {
-    /// The job as it was claimed.
+    /// The job as claimed.
     pub job: JobRecord,
     /// The time of the renewal.
     pub now: Timestamp,
-    /// How long the caller has it from then on.
+    /// The lease from then on.
     pub lease: TimeDelta,
 }
 
@@ -452,18 +452,18 @@ impl Operation for RenewJob {
     }
 }
 
-/// Tells how far a running job is, and keeps it for another lease.
+/// Records the progress of a running job and extends its lease.
 #[derive(Debug)]
 pub struct TellProgress {
-    /// The job as it was claimed.
+    /// The job as claimed.
     pub job: JobRecord,
-    /// The time.
+    /// The current time.
     pub now: Timestamp,
-    /// How long the caller has it from then on.
+    /// The lease from then on.
     pub lease: TimeDelta,
-    /// What it does.
+    /// The current stage.
     pub stage: JobStage,
-    /// How far that is, where it can be counted.
+    /// Progress within the stage, if it is countable.
     pub progress: Option<JobProgress>,
 }
 
@@ -482,14 +482,14 @@ impl Operation for TellProgress {
     }
 }
 
-/// When to try again after a failure that may pass: 1 s, 4 s, 16 s … at most an hour.
+/// Returns the retry time after a transient failure: exponential back-off of 1 s, 4 s, 16 s …, at most one hour.
 #[must_use]
 pub fn again_at(now: DateTime<Utc>, attempt: u32) -> Timestamp {
     let seconds = 4_i64.saturating_pow(attempt.saturating_sub(1)).min(3_600);
     Timestamp::new(now + TimeDelta::seconds(seconds))
 }
 
-/// When a lease ends that begins now.
+/// Returns the end of a lease that begins now.
 fn end_of(now: Timestamp, lease: TimeDelta) -> Timestamp {
     Timestamp::new(now.time() + lease)
 }
@@ -499,7 +499,7 @@ async fn latest(tx: &Tx, run: &JobRecord) -> StoreResult<Option<std::sync::Arc<J
     Ok(found.filter(|job| job.attempt == run.attempt && job.state == JobState::Running))
 }
 
-/// The first job of a lane that has not ended: the one that is due or running, unless the lane is being handed on.
+/// Returns the first unfinished job of a lane that is queued or running; if all are waiting, the first waiting one.
 async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
     let mut first = None;
     for (row, _) in tx.below(&JobRecord::of_lane(lane), JOB_LANE_AHEAD).await? {
@@ -512,12 +512,12 @@ async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRe
     Ok(first)
 }
 
-/// Tells whether a job lets those of its lane go first that do not, as it has failed before.
+/// Returns `true` if the job has failed before and yields to the other jobs of its lane.
 fn gives_way(job: &JobRecord) -> bool {
     job.attempt > 0 && job.put_off == PutOff::Yields
 }
 
-/// Who has a lane next: the first that waits and gives no way, else the first that waits.
+/// Returns the job that gets a lane next: the first waiting job that does not yield, else the first waiting job.
 async fn next_of(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
     let mut first = None;
     for (row, _) in tx.below(&JobRecord::of_lane(lane), JOB_LANE_AHEAD).await? {
@@ -544,13 +544,13 @@ fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
     }
 }
 
-/// What a text takes where a store keeps it: a character that JSON escapes takes up to six bytes.
+/// Returns the stored size of a text: JSON escapes a character to up to six bytes.
 fn json_size(text: &str) -> usize {
     Json::from(text).to_string().len()
 }
 
-/// Text cut to what a line may have, and fit to be kept: lines quote what hosts and their files say, whatever that is.
-/// Credentials in addresses are no part of it.
+/// Redacts credentials in URLs, removes NUL and truncates the text to [`JobRecord::MAX_LINE`] bytes. Lines quote
+/// arbitrary output of remote hosts and files.
 fn cut(text: &str) -> String {
     let text = redacted(text);
     let text = without_nul(&text);

@@ -1,7 +1,7 @@
-//! How keys are written: segments joined by `!`, in an order-preserving encoding.
+//! Key encoding: segments joined by `!`, in an order-preserving form.
 //!
-//! Inside a segment every character up to `"` (0x22) is written as `"` and that character, so the separator never
-//! appears in a segment and `a!` sorts before `ab!`. A prefix `P` covers the range from `P!` to `P"`.
+//! Within a segment, every character up to `"` (0x22) is escaped with a preceding `"`. The separator therefore never
+//! appears in a segment, and `a!` sorts before `ab!`. A prefix `P` covers the range from `P!` to `P"`.
 
 use std::fmt::Write as _;
 
@@ -9,14 +9,14 @@ use chrono::{DateTime, Utc};
 
 use super::{Key, Scan};
 
-/// Class of the counters that records keep: the only keys that are [added to](super::Op::Add).
+/// Class of the counters that records maintain: the only keys that accept [`Add`](super::Op::Add).
 pub const COUNTERS: &str = "ctr";
 const KEY_SEPARATOR: char = '!';
 const KEY_ESCAPE: char = '"';
-/// Longest text, in bytes before encoding, that goes into a sort segment; an id always follows it.
+/// Maximum length of a sort segment in bytes before encoding. An id always follows it.
 const MAX_SORT_TEXT: usize = 200;
 
-/// Writes keys segment by segment.
+/// A builder for keys.
 ///
 /// ```
 /// use docs_store::KeyBuf;
@@ -33,7 +33,7 @@ impl KeyBuf {
         Self(class.to_owned())
     }
 
-    /// Adds a segment of text.
+    /// Adds a text segment.
     #[must_use]
     pub fn part(mut self, text: &str) -> Self {
         self.0.push(KEY_SEPARATOR);
@@ -46,7 +46,7 @@ impl KeyBuf {
         self
     }
 
-    /// Adds a point in time: 11 characters that sort by time. Times before 1970 sort as 1970.
+    /// Adds a timestamp segment: 11 characters that sort by time. Times before 1970 sort as 1970.
     #[must_use]
     pub fn time(mut self, at: DateTime<Utc>) -> Self {
         let ms = u64::try_from(at.timestamp_millis()).unwrap_or(0);
@@ -58,14 +58,14 @@ impl KeyBuf {
         self
     }
 
-    /// Adds a number: 20 digits that sort by value.
+    /// Adds a number segment: 20 digits that sort by value.
     #[must_use]
     pub fn number(mut self, n: u64) -> Self {
         let _ = write!(self.0, "{KEY_SEPARATOR}{n:020}");
         self
     }
 
-    /// Adds a title for sorting: lower case and cut to a bound; follow it by an id.
+    /// Adds a title for sorting: lowercased and truncated. An id must follow it.
     #[must_use]
     pub fn sort_text(self, title: &str) -> Self {
         let mut folded: String = title.to_lowercase();
@@ -77,33 +77,33 @@ impl KeyBuf {
         self.part(&folded)
     }
 
-    /// The key.
+    /// Finishes the key.
     #[must_use]
     pub fn key(self) -> Key {
         self.0.into()
     }
 
-    /// Everything below this prefix, the prefix itself excluded.
+    /// Returns the range of all keys under this prefix, without the prefix itself.
     #[must_use]
     pub fn below(&self) -> (Key, Key) {
         (format!("{}{KEY_SEPARATOR}", self.0).into(), format!("{}{KEY_ESCAPE}", self.0).into())
     }
 
-    /// A scan of everything below this prefix, in ascending order.
+    /// Returns an ascending scan of all keys under this prefix.
     #[must_use]
     pub fn scan(&self, limit: u32) -> Scan {
         let (from, to) = self.below();
         Scan { from, to, rev: false, limit }
     }
 
-    /// The key as text.
+    /// The key as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The segments of a key, decoded.
+/// Splits a key into decoded segments.
 #[must_use]
 pub fn segments(key: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
@@ -126,13 +126,13 @@ pub fn segments(key: &str) -> Vec<String> {
     parts
 }
 
-/// The last segment of a key, decoded: in an index, the id of what it leads to.
+/// Returns the last segment of a key, decoded: in an index row, the id of the record.
 #[must_use]
 pub fn last_segment(key: &str) -> String {
     segments(key).pop().unwrap_or_default()
 }
 
-/// The smallest key after `key`.
+/// Returns the smallest key after `key`.
 #[must_use]
 pub fn after(key: &str) -> Key {
     // NUL never occurs in a key, so 0x01 is the lowest character that can follow.

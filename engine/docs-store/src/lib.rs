@@ -1,7 +1,7 @@
-//! Where everything is kept: the contract of a store, and the machinery above it that every store shares.
+//! Persistence: the storage engine contract, and the machinery on top that all engines share.
 //!
-//! A storage engine implements [`Store`], [`Txn`] and [`Objects`]; all else (typed records, indexes, retries,
-//! cursors, jobs) is written once, here.
+//! A storage engine implements [`Store`], [`Txn`] and [`Objects`]. Typed records, indexes, retries, cursors and jobs
+//! are implemented once, in this crate.
 
 mod api;
 mod audit;
@@ -55,8 +55,8 @@ pub mod conformance;
 
 /// Topics of the change feed.
 pub mod topic {
-    /// A head of content moved: the key is `space` or `space!change request`.
+    /// The head of a content history moved. The key is `space` or `space!change request`.
     pub const HEAD: u16 = 1;
-    /// A job was enqueued or rescheduled: the key is the job's.
+    /// A job was enqueued or rescheduled. The key is the key of the job.
     pub const JOBS: u16 = 2;
 }

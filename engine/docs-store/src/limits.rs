@@ -1,7 +1,7 @@
-//! The limits of the contract, measured in one way for every store.
+//! Checks of the contract's limits, shared by all stores.
 //!
-//! A store calls [`check_key`], [`check_scan`] and [`check_batch`] before it touches anything, so that what one store
-//! refuses no other store accepts.
+//! A store calls [`check_key`], [`check_scan`] and [`check_batch`] before any other work, so that all stores reject the
+//! same input.
 
 use std::io;
 
@@ -10,13 +10,14 @@ use super::{
     StoreResult, Value, key::COUNTERS,
 };
 
-/// Bytes of the longest `i64` in decimal: what a number counts for in a batch.
+/// Size of an integer value in a batch: the longest `i64` in decimal.
 const INT_BYTES: usize = 20;
 
 /// Checks a key that is read or written.
 ///
 /// # Errors
-/// [`StoreError::Misuse`] when it is empty or contains NUL, [`StoreError::TooLarge`] when it is over [`MAX_KEY`].
+/// [`StoreError::Misuse`] when it is empty or contains NUL, [`StoreError::TooLarge`] when it is longer than
+/// [`MAX_KEY`].
 pub fn check_key(key: &str) -> StoreResult<()> {
     if key.is_empty() {
         return Err(StoreError::Misuse("a key is empty"));
@@ -26,11 +27,12 @@ pub fn check_key(key: &str) -> StoreResult<()> {
 
 /// Checks a range that is read.
 ///
-/// An end of a range need not be a key: it may be empty, and one byte longer than a key, so that a scan can start
-/// after any key. A range whose ends are in the wrong order is empty, and fine.
+/// The bounds of a range need not be valid keys: they may be empty, and one byte longer than [`MAX_KEY`], so that a
+/// scan can start after any key. A range with reversed bounds is valid and empty.
 ///
 /// # Errors
-/// [`StoreError::Misuse`] for a limit over [`MAX_SCAN`] or NUL in an end, [`StoreError::TooLarge`] for a long end.
+/// [`StoreError::Misuse`] for a limit over [`MAX_SCAN`] or NUL in a bound, [`StoreError::TooLarge`] for a bound that is
+/// too long.
 pub fn check_scan(scan: &Scan) -> StoreResult<()> {
     if scan.limit > MAX_SCAN {
         return Err(StoreError::Misuse("a scan has a limit of more than 1,000"));
@@ -39,15 +41,15 @@ pub fn check_scan(scan: &Scan) -> StoreResult<()> {
     check_bound(&scan.to, MAX_KEY + 1)
 }
 
-/// Checks what a transaction is about to commit.
+/// Checks a batch before its commit.
 ///
-/// The size of a batch is the bytes of all its keys, those of the feed included, and of its values as JSON; a number
-/// counts for 20 bytes. The feed may have as many items as a batch has operations.
+/// The size of a batch is the sum of its keys, including feed keys, and its values as JSON; an integer counts as 20
+/// bytes. The feed has the same item limit as the operations.
 ///
 /// # Errors
-/// [`StoreError::Misuse`] for a change in [`Mode::Read`], a key that is there twice, a record under a key of another
-/// kind, a counter (a key of the class `ctr`) that is set, something else that is added to, text with NUL or a value
-/// that is not JSON; [`StoreError::TooLarge`] for everything over the limits.
+/// [`StoreError::Misuse`] for a change in [`Mode::Read`], a duplicate key, a record under a key of another kind, a
+/// counter (a key of the class `ctr`) that is set, an `Add` to another key, a string with NUL or a value that is not
+/// JSON; [`StoreError::TooLarge`] for input over the limits.
 pub fn check_batch(mode: Mode, batch: &Batch) -> StoreResult<()> {
     if mode == Mode::Read && !batch.is_empty() {
         return Err(StoreError::Misuse("a read transaction has nothing to commit"));
@@ -70,10 +72,10 @@ pub fn check_batch(mode: Mode, batch: &Batch) -> StoreResult<()> {
     check_distinct(&batch.ops)
 }
 
-/// How many bytes a value counts for.
+/// Returns the size of a value in bytes, as counted in a batch.
 ///
 /// # Errors
-/// [`StoreError::Misuse`] for text with NUL and for a value that is not JSON.
+/// [`StoreError::Misuse`] for a string with NUL and for a value that is not JSON.
 pub fn value_size(value: &Value) -> StoreResult<usize> {
     match value {
         Value::Live(record) => record.json_size(),
@@ -91,11 +93,11 @@ pub fn value_size(value: &Value) -> StoreResult<usize> {
 
 const NOT_JSON: &str = "a value is not JSON";
 
-/// Counts the bytes of JSON that is written to it and notices an escaped NUL.
+/// A writer that counts the bytes of JSON and detects an escaped NUL.
 #[derive(Default, Debug)]
 pub(super) struct Gauge {
     bytes: usize,
-    /// How many characters of `\u0000` were just seen.
+    /// Number of characters of `\u0000` that the input so far ends with.
     matched: u8,
     nul: bool,
 }

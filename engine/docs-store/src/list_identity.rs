@@ -1,13 +1,13 @@
-//! The identity of lists, by which a cursor of one is told from those of all others.
+//! List identities, which bind a cursor to its list.
 
 use std::fmt::Write as _;
 
-/// The identity of a list: its tag, what it is a list of, and its filters. A cursor goes on only in the list whose
-/// identity it was made with.
+/// The identity of a list: its tag, its parent and its filters. A cursor is valid only for the list whose identity it
+/// was created with.
 ///
-/// Clients keep cursors over an upgrade, so tags are part of what is promised: types, fields and variants are renamed
-/// freely in Rust, a tag is not. A filter that is not set leaves no trace: a new filter keeps the cursors that were
-/// made before it.
+/// Clients keep cursors across upgrades, so tags are part of the public contract: types, fields and variants can be
+/// renamed freely in Rust, a tag cannot. An unset filter does not change the identity, so adding a filter keeps
+/// existing cursors valid.
 ///
 /// ```
 /// use docs_store::ListIdentity;
@@ -21,34 +21,34 @@ use std::fmt::Write as _;
 pub struct ListIdentity(String);
 
 impl ListIdentity {
-    /// Begins with the tag of the list, which no other list has.
+    /// Creates an identity from the tag of the list, which must be unique among lists.
     #[must_use]
     pub fn new(tag: &str) -> Self {
         Self(String::new()).with("list", tag)
     }
 
-    /// Adds what the list is of, or how it is ordered, under a tag.
+    /// Adds a tagged component, such as the parent of the list or its order.
     #[must_use]
     pub fn with(mut self, tag: &str, value: impl AsRef<str>) -> Self {
         let value = value.as_ref();
-        // With their lengths: no two identities have one text. Writing to a text never fails.
+        // Length prefixes make the encoding injective. Writing to a `String` never fails.
         let _ = write!(self.0, "{}:{tag}{}:{value}", tag.len(), value.len());
         self
     }
 
-    /// Adds the values of a filter, in their order; nothing when there are none.
+    /// Adds the values of a filter, in order. Adds nothing if there are none.
     #[must_use]
     pub fn filter<V: AsRef<str>>(self, tag: &str, values: impl IntoIterator<Item = V>) -> Self {
         values.into_iter().fold(self, |identity, value| identity.with(tag, value))
     }
 
-    /// The identity as text.
+    /// The identity as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What a cursor keeps of the identity.
+    /// Computes the fingerprint that cursors contain.
     #[must_use]
     pub fn fingerprint(&self) -> CursorFingerprint {
         let mut out = [0; 8];
@@ -57,12 +57,12 @@ impl ListIdentity {
     }
 }
 
-/// What a cursor keeps of the [identity](ListIdentity) of its list.
+/// A truncated hash of a list [identity](ListIdentity), as contained in cursors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CursorFingerprint([u8; 8]);
 
 impl CursorFingerprint {
-    /// The bytes, as a cursor has them.
+    /// The bytes, as encoded in a cursor.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 8] {
         &self.0

@@ -1,4 +1,4 @@
-//! Immutable content by hash: [`Objects`].
+//! Content-addressed storage of immutable objects: [`Objects`].
 
 use std::time::Duration;
 
@@ -7,37 +7,37 @@ use bytes::Bytes;
 
 use super::{Hash, StoreResult};
 
-/// A store of immutable bytes named by their hash.
+/// A store of immutable bytes addressed by their hash.
 ///
-/// Objects have no transactions: they are put first, then a transaction makes something refer to them. Each belongs
-/// to a *domain* (an organization's storage area); the same bytes in two domains are two objects, so that nobody can
-/// learn what another tenant stores.
+/// Objects are not transactional: they are put first, and a transaction references them afterwards. Each object belongs
+/// to a *domain* (the storage area of an organization). The same bytes in two domains are two objects, so that a tenant
+/// cannot find out if another tenant stores some content.
 ///
 /// # Contract
-/// - `put` of bytes that are there already is fine and marks them as touched.
-/// - `get` answers in the order asked and checks the bytes against their hash; bytes that do not match are
+/// - `put` of existing bytes succeeds and marks them as touched.
+/// - `get` returns objects in request order and verifies them against their hash; a mismatch is
 ///   [`StoreError::Corrupt`](super::StoreError::Corrupt).
-/// - `delete` removes only objects that were not touched for `untouched_for`.
-/// - `domains` lists every domain that has an object, in the order of their names.
-/// - `leftovers` lists bytes that no object has, and never those of a `put` that may still be acknowledged.
+/// - `delete` removes only objects that have been untouched for `untouched_for`.
+/// - `domains` lists every domain that has an object, ordered by name.
+/// - `leftovers` lists bytes without an object, and never those of a `put` that may still be acknowledged.
 #[async_trait]
 pub trait Objects: Send + Sync + 'static {
-    /// Stores objects. The hash of each must be [`Hash::of`] its bytes.
+    /// Stores objects. Each hash must be [`Hash::of`] the bytes.
     ///
     /// # Errors
-    /// [`StoreError::Misuse`](super::StoreError::Misuse) when a hash does not fit its bytes; `Unavailable`.
+    /// [`StoreError::Misuse`](super::StoreError::Misuse) when a hash does not match its bytes; `Unavailable`.
     ///
     /// # Cancel safety
-    /// Dropping the future may leave some of the objects stored; an object is stored whole or not at all.
+    /// If the future is dropped, some of the objects may be stored. Each object is stored as a whole or not at all.
     async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()>;
 
-    /// Reads objects; `None` for those the domain does not have.
+    /// Reads objects; `None` for those that the domain does not have.
     ///
     /// # Errors
     /// `Corrupt`, `Unavailable`.
     async fn get(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Bytes>>>;
 
-    /// Lists up to `max` hashes after `after`, in hash order, that were not touched for `untouched_for`.
+    /// Lists up to `max` hashes after `after`, in hash order, of objects untouched for `untouched_for`.
     ///
     /// # Errors
     /// `Unavailable`.
@@ -49,7 +49,7 @@ pub trait Objects: Send + Sync + 'static {
         max: u32,
     ) -> StoreResult<Vec<Hash>>;
 
-    /// Removes those of the objects that were not touched for `untouched_for`; the others stay.
+    /// Deletes those of the objects that have been untouched for `untouched_for`. The others remain.
     ///
     /// # Errors
     /// `Unavailable`.
@@ -61,11 +61,11 @@ pub trait Objects: Send + Sync + 'static {
     /// `Unavailable`.
     async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>>;
 
-    /// Lists some of what no object has: bytes that a `put` stored which was broken off before it was acknowledged, at
-    /// least `untouched_for` ago. `after` is the [`next`](Leftovers::next) of the page before.
+    /// Lists a page of orphaned bytes: stored by a `put` that was interrupted before it was acknowledged, at least
+    /// `untouched_for` ago. `after` is the [`next`](Leftovers::next) of the previous page.
     ///
-    /// `owner` names the store that the objects belong to: a place that another one has taken for its own is
-    /// [`StoreError::Misuse`](super::StoreError::Misuse), because to this one all its bytes look left over.
+    /// `owner` identifies the store that owns the objects. A location claimed by another owner is
+    /// [`StoreError::Misuse`](super::StoreError::Misuse), because all its bytes would look orphaned to this one.
     ///
     /// # Errors
     /// `Unavailable`; `Misuse`.
@@ -76,22 +76,21 @@ pub trait Objects: Send + Sync + 'static {
         untouched_for: Duration,
     ) -> StoreResult<Leftovers>;
 
-    /// Removes what [`leftovers`](Objects::leftovers) listed.
+    /// Deletes bytes that [`leftovers`](Objects::leftovers) listed.
     ///
     /// # Errors
     /// `Unavailable`.
     async fn delete_leftovers(&self, names: &[String]) -> StoreResult<()>;
 }
 
-/// Longest time of a [`put`](Objects::put) that stores bytes outside its tables: it is refused rather than acknowledged
-/// later, so that bytes which are older and have no object will never have one.
+/// Maximum duration of a [`put`](Objects::put) that stores bytes outside the tables. A longer one fails instead of
+/// being acknowledged late, so older bytes without an object will never get one.
 pub const MAX_PUT: Duration = Duration::from_secs(60 * 60);
 
-/// A page of what no object has.
+/// A page of orphaned bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leftovers {
-    /// The names.
     pub names: Vec<String>,
-    /// Where the next page begins; absent on the last one. A page may be empty and have a next.
+    /// The start of the next page; absent on the last one. An empty page can have a next one.
     pub next: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Who is told of transactions, to count them: [`Observer`].
+//! Observation of transactions for metrics: [`Observer`].
 
 use std::{fmt, sync::Arc};
 
@@ -6,25 +6,25 @@ use docs_model::error::{Error, ErrorKind};
 
 use super::{Mode, StoreError, StoreFailure as _};
 
-/// How an attempt at an operation ended.
+/// The outcome of an attempt at an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AttemptOutcome {
-    /// It is stored, or there was nothing to store.
+    /// Committed, or nothing to commit.
     Done,
-    /// It met another transaction, and is made again while there is time.
+    /// Conflict with another transaction. The operation is retried within its deadline.
     Conflict,
-    /// A key that it creates was there.
+    /// A key that the operation creates exists.
     Exists,
-    /// Nobody answered whether it is stored.
+    /// The commit was sent, but its outcome is unknown.
     Unknown,
-    /// The store could not be used.
+    /// The store was unavailable.
     Unavailable,
-    /// The operation itself, or the store for good, refused.
+    /// Rejected by the operation itself, or permanently by the store.
     Refused,
 }
 
 impl AttemptOutcome {
-    /// How an attempt ended that failed.
+    /// Classifies the error of a failed attempt.
     pub(crate) fn of(error: &Error) -> Self {
         match error.store() {
             Some(StoreError::Conflict) => Self::Conflict,
@@ -36,24 +36,24 @@ impl AttemptOutcome {
     }
 }
 
-/// Is told of transactions and of runs of operations as they happen.
+/// Receives events of transactions and operations.
 ///
-/// Calls are made on the way of requests: they neither wait nor fail.
+/// Calls are made on the request path: an implementation must not block or fail.
 pub trait Observer: fmt::Debug + Send + Sync + 'static {
-    /// A transaction has begun.
+    /// Called when a transaction begins.
     fn begun(&self, mode: Mode);
 
-    /// A transaction has ended, committed or not.
+    /// Called when a transaction ends, committed or not.
     fn ended(&self, mode: Mode);
 
-    /// An attempt at an operation has ended.
+    /// Called after each attempt at an operation.
     fn attempted(&self, operation: &'static str, outcome: AttemptOutcome);
 
-    /// An operation was not done, after all its attempts.
+    /// Called when an operation failed after all its attempts.
     fn failed(&self, operation: &'static str, kind: ErrorKind);
 }
 
-/// A transaction that an observer was told of.
+/// Reports the begin and, on drop, the end of a transaction to an observer.
 pub(crate) struct Observed {
     observer: Arc<dyn Observer>,
     mode: Mode,

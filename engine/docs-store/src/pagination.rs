@@ -1,9 +1,9 @@
-//! Lists in pages: opaque cursors over ordered keys.
+//! Pagination: opaque cursors over ordered keys.
 //!
-//! A cursor holds the part of the last scanned key that follows the list's prefix. The prefix itself is made anew
-//! from the authorised path at each request, so a forged cursor can only move inside a list its user may read.
-//! Resuming is strictly after that key, whether or not it still exists: rows whose sort key never changes are neither
-//! repeated nor skipped while others come and go.
+//! A cursor contains the part of the last scanned key after the list's prefix. The prefix is rebuilt from the
+//! authorized path on each request, so a forged cursor can only move within a list that its user may read. A page
+//! resumes strictly after the cursor's key, regardless of its existence: rows whose sort key never changes are neither
+//! repeated nor skipped while other rows are added or deleted.
 
 use std::{str::FromStr, sync::Arc};
 
@@ -17,39 +17,38 @@ use super::{
     CursorFingerprint, Indexed, Key, KeyBuf, ListIdentity, MAX_SCAN, Scan, StoreResult, Tx, Value, key,
 };
 
-/// Items in a page when the request does not say.
+/// Items in a page if the request has no limit.
 pub const DEFAULT_LIMIT: u32 = 50;
-/// Most items in a page.
+/// Maximum number of items in a page.
 pub const MAX_LIMIT: u32 = 1_000;
-/// Most rows a page looks at when a filter drops some; the page is then short and has a `next`.
+/// Maximum number of rows that a page scans if a filter drops some. The page is then short and has a `next`.
 pub const MAX_SCANNED: usize = 5_000;
-/// The form of cursors: one of another form is refused.
+/// Version of the cursor format. Cursors of other versions are rejected.
 const CURSOR_VERSION: u8 = 1;
-/// Most bytes of the position of a row: with its prefix it has to be a key.
+/// Maximum length of the position of a row in bytes: with its prefix it has to be a valid key.
 const MAX_CURSOR_POSITION: usize = 700;
 
-/// Which page of a list is asked for.
+/// The page of a list that a request selects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageRequest {
-    /// The cursor that the page before gave as `next`.
+    /// The cursor from `next` of the previous page.
     pub page: Option<String>,
-    /// Most items to return, 0 to [`MAX_LIMIT`]; [`DEFAULT_LIMIT`] when absent.
+    /// Maximum number of items to return, 0 to [`MAX_LIMIT`]; [`DEFAULT_LIMIT`] when absent.
     pub limit: Option<u32>,
 }
 
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The items.
     pub items: Vec<T>,
     /// The cursor of the next page; absent on the last one.
     pub next: Option<String>,
-    /// How many items the list has, where that is known without counting.
+    /// The total number of items in the list, if it is known without counting.
     pub count: Option<u64>,
 }
 
 impl<T> Page<T> {
-    /// The same page with other items.
+    /// Maps the items and keeps the rest of the page.
     pub fn map<U>(self, each: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(each).collect(), next: self.next, count: self.count }
     }
@@ -61,27 +60,27 @@ impl<T> From<Page<T>> for List<T> {
     }
 }
 
-/// A list: where its rows are, and what makes its cursors its own.
+/// A list: its rows and the identity of its cursors.
 #[derive(Clone, Debug)]
 pub struct ListSpec {
-    /// What all the rows' keys start with.
+    /// The common prefix of the rows' keys.
     pub prefix: KeyBuf,
-    /// Last row first.
+    /// Descending order.
     pub rev: bool,
-    /// What list it is, with all filters of the request: a cursor that was made under others is refused.
+    /// The list and all filters of the request. A cursor created with another identity is rejected.
     pub identity: ListIdentity,
 }
 
 impl ListSpec {
-    /// A list without filters, in the order of its keys.
+    /// Creates a list without filters, in key order.
     #[must_use]
     pub fn new(tag: &str, prefix: KeyBuf) -> Self {
         Self { prefix, rev: false, identity: ListIdentity::new(tag) }
     }
 
-    /// What cursors of the list keep: its identity, where its rows are, and which way it goes.
+    /// Computes the fingerprint of the list's cursors from its identity, its prefix and its order.
     ///
-    /// The prefix is in it because the position of a cursor is what follows the prefix in a key.
+    /// The prefix is included because the position in a cursor is relative to it.
     #[must_use]
     pub fn fingerprint(&self) -> CursorFingerprint {
         let order = if self.rev { "descending" } else { "ascending" };
@@ -89,7 +88,7 @@ impl ListSpec {
     }
 }
 
-/// Walks a list page by page: feed it what each row became.
+/// Reads one page of a list. The caller maps each row to an item, or drops it.
 #[derive(Debug)]
 pub struct Lister<T> {
     spec: ListSpec,
@@ -103,7 +102,7 @@ pub struct Lister<T> {
     end: End,
 }
 
-/// What is known of the rows behind those already seen.
+/// Knowledge about the rows after those already read.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
     Unknown,
@@ -112,7 +111,7 @@ enum End {
 }
 
 impl<T> Lister<T> {
-    /// Starts at the page asked for.
+    /// Starts at the requested page.
     ///
     /// # Errors
     /// `Invalid` for a limit over [`MAX_LIMIT`], and for a cursor that is damaged or of another list.
@@ -142,24 +141,24 @@ impl<T> Lister<T> {
         })
     }
 
-    /// Leaves out the rows below a key. Only for a list that goes from the last row to the first.
+    /// Excludes rows before a key. Only for descending lists.
     pub fn not_below(&mut self, key: &Key) {
         debug_assert!(self.spec.rev, "a list in order would go on from its cursor");
         self.from = Key::clone(key).max(Key::clone(&self.from));
     }
 
-    /// Leaves out the rows from a key on. Only for a list that goes from the last row to the first.
+    /// Excludes rows from a key on. Only for descending lists.
     pub fn below(&mut self, key: &Key) {
         debug_assert!(self.spec.rev, "a list in order would go on beyond its end");
         self.to = Key::clone(key).min(Key::clone(&self.to));
     }
 
-    /// Reads the next rows; `None` when the page is full or the list is at its end.
+    /// Reads the next rows; `None` if the page is full or the list has ended.
     ///
     /// Every row must then be [offered](Lister::offer), in order.
     ///
     /// # Errors
-    /// The store's.
+    /// Any error of the store.
     pub async fn rows(&mut self, tx: &Tx) -> Result<Option<Vec<(Key, Value)>>> {
         if self.items.len() >= self.limit || self.end == End::None {
             return Ok(None);
@@ -169,7 +168,7 @@ impl<T> Lister<T> {
             return Ok(None);
         }
         let wanted = (self.limit - self.items.len() + 1).min(MAX_SCAN as usize);
-        // After a page of misses a filter is at work: read more at once.
+        // If the first read did not fill the page, a filter is dropping rows: read larger chunks.
         let chunk = if self.scanned == 0 { wanted } else { (4 * wanted).min(MAX_SCAN as usize) };
         let limit = u32::try_from(chunk).unwrap_or(MAX_SCAN);
         let rows = tx
@@ -182,7 +181,7 @@ impl<T> Lister<T> {
         Ok(if rows.is_empty() { None } else { Some(rows) })
     }
 
-    /// Tells what a row became: an item, or nothing. Answers whether the page takes more.
+    /// Adds the item of a row, or `None` if it is filtered out. Returns `true` if the page accepts more rows.
     pub fn offer(&mut self, key: &Key, item: Option<T>) -> bool {
         if self.items.len() >= self.limit {
             self.end = End::More;
@@ -198,7 +197,7 @@ impl<T> Lister<T> {
         true
     }
 
-    /// Tells what rows became, in their order, until the page takes no more.
+    /// Adds the items of rows, in order, until the page is full.
     pub fn offer_all(&mut self, rows: &[(Key, Value)], items: impl IntoIterator<Item = Option<T>>) {
         for ((row, _), item) in rows.iter().zip(items) {
             if !self.offer(row, item) {
@@ -207,10 +206,10 @@ impl<T> Lister<T> {
         }
     }
 
-    /// The page.
+    /// Finishes the page.
     ///
     /// # Errors
-    /// The store's.
+    /// Any error of the store.
     pub async fn finish(mut self, tx: &Tx, count: Option<u64>) -> Result<Page<T>> {
         if self.end == End::Unknown {
             let scan = Scan { from: self.from.clone(), to: self.to.clone(), rev: self.spec.rev, limit: 1 };
@@ -219,7 +218,7 @@ impl<T> Lister<T> {
         Ok(self.page(count))
     }
 
-    /// The page of a list of which all that is asked for is at hand: its rows, in order. The list itself is not read.
+    /// Finishes the page from rows already in memory, in order. Does not read the list.
     pub fn pick(mut self, rows: impl IntoIterator<Item = (Key, T)>) -> Page<T> {
         let (from, to) = (self.from.clone(), self.to.clone());
         for (row, item) in rows {
@@ -243,10 +242,10 @@ impl<T> Lister<T> {
 }
 
 impl<R: Indexed> Lister<Arc<R>> {
-    /// Fills the page with the records that the rows name by their last segment, as far as they fit.
+    /// Fills the page with the records that the rows reference by their last segment and that `fits` accepts.
     ///
     /// # Errors
-    /// The store's.
+    /// Any error of the store.
     pub async fn fill(&mut self, tx: &Tx, fits: impl Fn(&R) -> bool + Send + Sync) -> Result<()> {
         while let Some(rows) = self.rows(tx).await? {
             let keys: Vec<Key> = R::named_by_all(&rows);
@@ -257,7 +256,7 @@ impl<R: Indexed> Lister<Arc<R>> {
     }
 }
 
-/// A range read to its end, a scan at a time.
+/// Reads a range to its end in batches.
 ///
 /// ```
 /// # use docs_store::{Batches, KeyBuf, StoreResult, Tx};
@@ -274,16 +273,16 @@ impl<R: Indexed> Lister<Arc<R>> {
 pub struct Batches(Option<Scan>);
 
 impl Batches {
-    /// Begins with a scan, which has to ascend; its limit is that of each.
+    /// Starts with an ascending scan. Its limit is the batch size.
     #[must_use]
     pub const fn of(scan: Scan) -> Self {
         Self(Some(scan))
     }
 
-    /// The next rows; `None` behind the last.
+    /// Returns the next rows; `None` after the last batch.
     ///
     /// # Errors
-    /// As [`Tx::scan`].
+    /// See [`Tx::scan`].
     pub async fn next(&mut self, tx: &Tx) -> StoreResult<Option<Vec<(Key, Value)>>> {
         let Some(scan) = self.0.take() else { return Ok(None) };
         let rows = tx.scan(&scan).await?;
@@ -294,23 +293,23 @@ impl Batches {
     }
 }
 
-/// The ids that rows end in.
+/// Parses the ids at the end of rows.
 ///
 /// # Errors
-/// `Internal` for a row that ends in something else.
+/// `Internal` for a row that does not end in an id.
 pub fn ids_of<T: FromStr>(rows: &[(Key, Value)]) -> Result<Vec<T>> {
     rows.iter().map(|(row, _)| id_of(row)).collect()
 }
 
-/// The id that a row ends in.
+/// Parses the id at the end of a row.
 ///
 /// # Errors
-/// `Internal` for a row that ends in something else.
+/// `Internal` for a row that does not end in an id.
 pub fn id_of<T: FromStr>(row: &str) -> Result<T> {
     key::last_segment(row).parse().map_err(|_| Error::internal(format!("`{row}` ends in no id")))
 }
 
-/// The number of items to return.
+/// Returns the number of items to return.
 ///
 /// # Errors
 /// `Invalid` over [`MAX_LIMIT`].
@@ -322,7 +321,7 @@ pub fn checked_limit(request: &PageRequest) -> Result<usize> {
     Ok(limit as usize)
 }
 
-/// Writes a cursor.
+/// Encodes a cursor.
 #[must_use]
 pub fn seal_cursor(position: &str, fingerprint: CursorFingerprint) -> String {
     let mut bytes = vec![CURSOR_VERSION];
@@ -333,12 +332,12 @@ pub fn seal_cursor(position: &str, fingerprint: CursorFingerprint) -> String {
     BASE64URL_NOPAD.encode(&bytes)
 }
 
-/// Reads a cursor.
+/// Decodes a cursor and returns its position.
 ///
 /// # Errors
 /// `Invalid` when it is damaged or of another list.
 pub fn open_cursor(token: &str, expected: CursorFingerprint) -> Result<String> {
-    // No position is longer than this: it is in a key, or leads through all the collections that lie in each other.
+    // No position is longer: it is part of a key, or a path through the maximum number of nested collections.
     if token.len() > 2_048 {
         return Err(wrong_cursor());
     }
@@ -355,18 +354,18 @@ pub fn open_cursor(token: &str, expected: CursorFingerprint) -> Result<String> {
     if position.contains('\0') { Err(wrong_cursor()) } else { Ok(position) }
 }
 
-/// Reads a cursor whose position is that of a row: below a prefix it makes a key.
+/// Decodes a cursor whose position is that of a row, so that a prefix and the position form a key.
 ///
 /// # Errors
 /// `Invalid` when it is damaged or of another list.
 pub fn open_row_cursor(token: &str, expected: CursorFingerprint) -> Result<String> {
-    // Longer than any key, it was made by somebody else.
+    // A position that does not fit into a key was not created by this server.
     open_cursor(token, expected).and_then(|position| {
         if position.len() > MAX_CURSOR_POSITION { Err(wrong_cursor()) } else { Ok(position) }
     })
 }
 
-/// The refusal of a cursor that is damaged or of another list.
+/// Returns the error for a cursor that is damaged or of another list.
 #[must_use]
 pub fn wrong_cursor() -> Error {
     Error::invalid("page", "not a cursor of this list; send the `next.page` of the page before")

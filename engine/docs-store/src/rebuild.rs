@@ -1,8 +1,8 @@
-//! The layout of a store: which rows follow from its records, as a version, and making all rows anew.
+//! The layout version of a store, and the rebuild of all derived rows.
 //!
-//! Rows are a function of records ([`Indexed::rows`](super::Indexed::rows)). When that function changes, records that
-//! exist have the rows of before. So the store knows which version of it made its rows, and a program of another
-//! version does not touch them before they were made anew.
+//! Rows are a function of records ([`Indexed::rows`](super::Indexed::rows)). When that function changes, existing
+//! records still have the old rows. The store therefore records the layout version of its rows, and a program with
+//! another version does not use the store before a rebuild.
 
 use async_trait::async_trait;
 use docs_model::error::{Error, Result};
@@ -12,36 +12,36 @@ use super::{
     Key, KeyBuf, Kind, MAX_SCAN, Operation, Row, Scan, StoreError, StoreResult, Tx, Value, key, key::COUNTERS,
 };
 
-/// Rows that one transaction of a rebuild removes, and about how many it makes.
+/// Number of rows that one transaction of a rebuild deletes, and the approximate number that it creates.
 const REBUILD_ROWS: u32 = 500;
-/// Records that one transaction of a rebuild reads.
+/// Number of records that one transaction of a rebuild reads.
 const REBUILD_RECORDS: u32 = 100;
 
-/// Which rows a store has.
+/// The layout of the derived rows in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreLayout {
-    /// The version of the rows.
+    /// The layout version.
     pub version: u32,
-    /// How far making them anew has come, where it was begun and is not done.
+    /// The position of an unfinished rebuild.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<Rebuild>,
 }
 
-/// How far a rebuild has come. It is stored with what each step did, so that one that was broken off goes on, and no
-/// record is counted twice.
+/// The position of a rebuild. It is stored in the transaction of each step, so that an interrupted rebuild resumes and
+/// counts no record twice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rebuild {
-    /// Rows are removed: those of this class are next.
+    /// Deletion of rows.
     Remove {
-        /// The class.
+        /// The class to delete next.
         class: String,
     },
-    /// Rows are made: those of records of a kind are next.
+    /// Creation of rows.
     Make {
-        /// The kind.
+        /// The kind of records to process next.
         kind: String,
-        /// The last record whose rows are made.
+        /// The last record whose rows have been created.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<String>,
     },
@@ -52,10 +52,10 @@ impl StoreLayout {
         KeyBuf::new("sys").part("layout").key()
     }
 
-    /// Reads the layout; `None` in a store that was never asked for it.
+    /// Reads the layout; `None` if the store has not recorded one yet.
     ///
     /// # Errors
-    /// The store's; [`StoreError::Corrupt`] when it is no layout.
+    /// Any error of the store; [`StoreError::Corrupt`] when the value is not a layout.
     pub async fn read(tx: &Tx) -> StoreResult<Option<Self>> {
         match tx.get_value(&Self::key()).await? {
             None => Ok(None),
@@ -73,14 +73,14 @@ impl StoreLayout {
     }
 }
 
-/// Answers the layout of a store; a store without records gets the current one.
+/// Returns the layout of a store. Records the current layout in a store without records.
 #[derive(Debug)]
 pub struct EnsureLayout {
-    /// The kinds of all records.
+    /// All kinds of records.
     pub kinds: &'static [Kind],
-    /// The version of the rows that they bring along.
+    /// The layout version of this program.
     pub current: u32,
-    /// The version of the rows of a store that has records and does not know.
+    /// The layout version to assume for a store that has records but no recorded layout.
     pub first: u32,
 }
 
@@ -102,26 +102,26 @@ impl Operation for EnsureLayout {
     }
 }
 
-/// One step of making all rows anew; `Out` tells whether it was the last.
+/// Runs one step of a rebuild. `Out` is `true` if it was the last.
 ///
-/// First all rows go, class by class, then those that follow from each record are made. Each step is one bounded
-/// transaction. Between the first and the last nobody else may use the store: rows are missing.
+/// The rebuild first deletes all rows, class by class, then derives the rows of each record. Each step is one bounded
+/// transaction. The store must not be used otherwise during a rebuild, because rows are missing.
 #[derive(Debug)]
 pub struct RebuildStep {
-    /// The kinds of all records.
+    /// All kinds of records.
     pub kinds: &'static [Kind],
-    /// The version of the rows that they bring along.
+    /// The layout version of this program.
     pub version: u32,
-    /// Whether to begin where no rebuild is under way.
+    /// Permission to start a new rebuild.
     pub start: Start,
 }
 
-/// Whether a step may be the first.
+/// The permission of a step to start a new rebuild.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
-    /// It begins a rebuild, or goes on with one that was broken off.
+    /// Starts a rebuild, or resumes an interrupted one.
     Begin,
-    /// It goes on with the rebuild that is under way.
+    /// Continues the current rebuild only.
     Continue,
 }
 
@@ -156,7 +156,7 @@ impl Operation for RebuildStep {
     }
 }
 
-/// The classes of all rows, in order.
+/// The classes of all derived rows, sorted.
 fn classes(kinds: &[Kind]) -> Vec<&'static str> {
     let mut classes: Vec<&str> = kinds.iter().flat_map(|kind| kind.indexes).copied().collect();
     classes.sort_unstable();
@@ -164,7 +164,7 @@ fn classes(kinds: &[Kind]) -> Vec<&'static str> {
     classes
 }
 
-/// Goes on with the rows of a class; after the last of them, with the first kind of records.
+/// Continues with the rows of a class; after the last class, with the first kind of records.
 fn remove_or_make(class: Option<&str>, kinds: &[Kind]) -> Rebuild {
     match class {
         Some(class) => Rebuild::Remove { class: class.to_owned() },
@@ -172,7 +172,7 @@ fn remove_or_make(class: Option<&str>, kinds: &[Kind]) -> Rebuild {
     }
 }
 
-/// Removes rows of a class; answers what comes next.
+/// Deletes a batch of rows of a class. Returns the next position.
 async fn remove_some(tx: &mut Tx, class: &str, classes: &[&str], kinds: &[Kind]) -> Result<Option<Rebuild>> {
     let rows = tx.below(&KeyBuf::new(class), REBUILD_ROWS).await?;
     let is_full = rows.len() == REBUILD_ROWS as usize;
@@ -183,7 +183,7 @@ async fn remove_some(tx: &mut Tx, class: &str, classes: &[&str], kinds: &[Kind])
     Ok(Some(remove_or_make(next, kinds)))
 }
 
-/// Makes the rows of some records of a kind; answers what comes next, `None` when that was all.
+/// Creates the rows of a batch of records of a kind. Returns the next position, `None` at the end.
 async fn make_some(
     tx: &mut Tx,
     kinds: &[Kind],
@@ -202,7 +202,7 @@ async fn make_some(
     let count = records.len();
     for (done, (stored_at, value)) in records.into_iter().enumerate() {
         make_rows(tx, kind, value).await?;
-        // A record may bring along hundreds of rows.
+        // One record can have hundreds of rows.
         let is_full = tx.changes() >= REBUILD_ROWS as usize;
         if if done + 1 < count { is_full } else { !is_last } {
             return Ok(Some(Rebuild::Make { kind: name.to_owned(), after: Some(stored_at.to_string()) }));

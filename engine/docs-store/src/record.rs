@@ -1,4 +1,4 @@
-//! Typed records: what stands behind a [`Value`].
+//! Typed records: the contents of a [`Value`].
 
 use std::{any::Any, sync::Arc};
 
@@ -9,20 +9,20 @@ use super::{Key, KeyBuf, Record, StoreError, StoreResult, Value, key::last_segme
 
 const NO_JSON_FORM: &str = "a record has no JSON form: its maps need keys of text";
 
-/// A resource that is stored: serde gives its JSON form, `KIND` the first segment of its key.
+/// A stored resource: serde defines its JSON form, `KIND` the first segment of its key.
 ///
-/// A field is never renamed or re-typed; a new one carries `#[serde(default)]`.
+/// A field is never renamed or retyped; a new one has `#[serde(default)]`.
 pub trait Entity: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The first segment of the record's key and the name of its table.
     const KIND: &'static str;
 
-    /// The key of the record that an index row names by its last segment.
+    /// Returns the key of the record that an index row references by its last segment.
     #[must_use]
     fn named_by(row: &str) -> Key {
         KeyBuf::new(Self::KIND).part(&last_segment(row)).key()
     }
 
-    /// The keys of the records that index rows name, in their order.
+    /// Returns the keys of the records that index rows reference, in order.
     #[must_use]
     fn named_by_all(rows: &[(Key, Value)]) -> Vec<Key> {
         rows.iter().map(|(row, _)| Self::named_by(row)).collect()
@@ -49,7 +49,7 @@ impl<T: Entity> Record for T {
     }
 }
 
-/// Reads a typed record out of a value.
+/// Decodes a typed record from a value.
 ///
 /// # Errors
 /// [`StoreError::Corrupt`] when the value is not a record of this type.

@@ -1,34 +1,34 @@
-//! What keeps index rows, unique values and counters true to the records that they follow from.
+//! Verification of index rows, unique values and counters against their records.
 
 use std::collections::BTreeMap;
 
 use super::{Batches, Key, KeyBuf, Kind, MAX_SCAN, Mode, Row, Store, StoreResult, Tx, Value};
 
-/// What [`verify_kinds`] found.
+/// The result of [`verify_kinds`].
 #[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drift {
-    /// Rows that a record calls for and that are not there, or hold something else.
+    /// Rows that a record requires and that are missing or have another value.
     pub missing: Vec<Key>,
-    /// Rows that no record calls for.
+    /// Rows that no record requires.
     pub stray: Vec<Key>,
-    /// Counters that differ from a recount: key, stored, counted.
+    /// Counters that differ from a recount: key, stored value, counted value.
     pub counters: Vec<(Key, i64, i64)>,
 }
 
 impl Drift {
-    /// Tells whether everything is as it should be.
+    /// Returns `true` if all rows and counters match their records.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Recomputes every index row, unique value and counter from the records of these kinds and compares. Reads the whole
-/// store in one snapshot: a check for administrators and tests.
+/// Recomputes every index row, unique value and counter from the records of these kinds and compares them with the
+/// store. Reads the whole store in one snapshot; intended for administrators and tests.
 ///
 /// # Errors
-/// The store's; [`StoreError::Corrupt`](super::StoreError::Corrupt) when a record does not parse.
+/// Any error of the store; [`StoreError::Corrupt`](super::StoreError::Corrupt) when a record does not parse.
 pub async fn verify_kinds(store: &dyn Store, kinds: &[Kind]) -> StoreResult<Drift> {
     let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
     let mut rows: BTreeMap<Key, Value> = BTreeMap::new();
@@ -68,7 +68,7 @@ pub async fn verify_kinds(store: &dyn Store, kinds: &[Kind]) -> StoreResult<Drif
     Ok(drift)
 }
 
-/// Reads everything of a class.
+/// Reads all entries of a class.
 async fn all(tx: &Tx, class: &str) -> StoreResult<Vec<(Key, Value)>> {
     let mut found = Vec::new();
     let mut batches = Batches::of(KeyBuf::new(class).scan(MAX_SCAN));

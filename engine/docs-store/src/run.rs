@@ -1,4 +1,4 @@
-//! Running an operation: attempts, backing off, and what happened when nobody answered.
+//! Execution of operations: retries, back-off, and recovery from unknown commit outcomes.
 
 use std::{fmt, future::ready, marker::PhantomData, sync::Arc, time::Duration};
 
@@ -17,62 +17,62 @@ use super::{
     Value, audit, everything,
 };
 
-/// Most attempts at one operation.
+/// Maximum number of attempts at an operation.
 pub const MAX_ATTEMPTS: u32 = 10;
-/// After how many conflicts an operation asks that nobody else commits while it runs, see [`everything`].
+/// Number of conflicts after which an operation requests exclusive commits, see [`everything`].
 const ALONE_AFTER: u32 = 3;
-/// After how long it does so, however few attempts that were.
+/// Time after which an operation requests exclusive commits, regardless of the number of attempts.
 const ALONE_FROM: Duration = Duration::from_secs(1);
-/// How long attempts may go on.
+/// Maximum time during which attempts are repeated.
 pub const DEADLINE: Duration = Duration::from_secs(3);
-/// How long a store is asked what became of a commit, from when nobody answered: a restart fits into it.
+/// Maximum time during which the outcome of an unknown commit is queried. A restart of the store fits into it.
 pub const RECOVERY: Duration = Duration::from_secs(8);
-/// Class of the receipts of operations; behind it the time of the operation.
+/// Class of the receipts of operations. The time of the operation follows.
 pub const RECEIPTS: &str = "op";
 
-/// One write of the platform: decided on a snapshot, stored by one commit.
+/// A write of the platform: decided on a snapshot, stored by one commit.
 ///
 /// Ids and the time are fields, set before the first attempt, so that every attempt does the same.
-/// [`apply`](Operation::apply) has nothing but the transaction, so it can be run again.
+/// [`apply`](Operation::apply) has access only to the transaction and can therefore be repeated.
 #[async_trait]
 pub trait Operation: Send + Sync {
-    /// What it answers. Kept as JSON with the receipt, so it is small: ids, not views. A view of what was written is
-    /// read by [`run_and_show`].
+    /// The result. It is stored as JSON with the receipt, so it must be small: ids, not views. To return a view of the
+    /// written data, use [`run_and_show`].
     type Out: Serialize + DeserializeOwned + Send + Sync;
 
-    /// Its name in logs and metrics.
+    /// The name in logs and metrics.
     const NAME: &'static str;
 
-    /// Keys that are known to be contended, see [`Store::begin`].
+    /// Keys known to be contended, see [`Store::begin`].
     fn hot(&self) -> Vec<Key> {
         Vec::new()
     }
 
-    /// The error that says a unique value is taken, given the key that was.
+    /// Returns the error for a unique value that is taken, given its key.
     fn taken(&self, _key: &Key) -> Error {
         Error::conflict("this exists already")
     }
 
-    /// What the audit log says of the change besides its name, as a sentence: what cannot be seen of the records.
+    /// An additional description for the audit log, as a sentence: information that the changed records do not show.
     fn detail(&self) -> Option<&str> {
         None
     }
 
-    /// Reads, decides, and writes to the transaction. Nothing is stored until it returns.
+    /// Reads, decides and writes within the transaction. Nothing is stored before it returns.
     ///
     /// # Errors
-    /// Whatever makes the operation impossible; the transaction is then dropped.
+    /// Any reason that makes the operation impossible; the transaction is then dropped.
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Out>;
 }
 
-/// What identifies one run of an operation: its receipt is stored with its effect.
+/// The identity of one run of an operation. The receipt is stored with the effect of the run.
 #[derive(Clone, Debug)]
 pub struct Receipt {
-    /// When the operation was asked for.
+    /// The time of the request.
     pub at: DateTime<Utc>,
-    /// 128 random bits: the name of the run, and the seed of its back-off.
+    /// 128 random bits: the id of the run, and the seed of its back-off.
     pub id: uuid::Uuid,
-    /// Whether the audit log tells of the run. The id of its entry is made of the run's.
+    /// The audit mode of the run. The id of the audit entry is derived from the id of the run.
     pub logged: Logged,
 }
 
@@ -81,7 +81,7 @@ impl Receipt {
         KeyBuf::new(RECEIPTS).time(self.at).part(&self.id.simple().to_string()).key()
     }
 
-    /// Full jitter: anything up to `min(2^attempt ms, 100 ms)`.
+    /// Full jitter: a delay up to `min(2^attempt ms, 100 ms)`.
     fn pause(&self, attempt: u32) -> Duration {
         let bound = (1_u64 << attempt.min(7)).min(100) * 1_000;
         let (seed, _) = self.id.as_u64_pair();
@@ -89,19 +89,18 @@ impl Receipt {
     }
 }
 
-/// A write that is decided and not yet stored, as its answer is read: the transaction sees what it is about to store.
+/// A write that is decided and not yet stored. The transaction already sees its own writes, so that the response can be
+/// read from it.
 ///
-/// `'e` is how long what the reader borrows besides it lives.
+/// `'e` is the lifetime of other data that the reader borrows.
 pub struct Written<'t, 'e, T> {
-    /// The transaction.
     pub tx: &'t Tx,
-    /// What the operation answered.
+    /// The result of the operation.
     pub out: T,
     outlives: PhantomData<&'t &'e ()>,
 }
 
 impl<'t, T> Written<'t, '_, T> {
-    /// What a transaction sees, with what an operation answered.
     #[must_use]
     pub const fn new(tx: &'t Tx, out: T) -> Self {
         Self { tx, out, outlives: PhantomData }
@@ -114,42 +113,42 @@ impl<T: fmt::Debug> fmt::Debug for Written<'_, '_, T> {
     }
 }
 
-/// Where answers are kept for requests that may be sent again: by the commit of what the request changed, as its
-/// receipt is, so that there is never the one without the other.
+/// Stored responses of repeatable requests. A response is stored by the same commit as the changes of its request and
+/// their receipt, so that neither exists without the other.
 #[async_trait]
 pub trait Answers<V>: Send + Sync {
-    /// The answer that was given before; `None` where the request is new.
+    /// Returns the stored response; `None` if the request is new.
     ///
     /// # Errors
-    /// The store's, and a refusal where the answer cannot be given again.
+    /// Any error of the store, and a rejection if the response cannot be repeated.
     async fn find(&self, tx: &Tx) -> Result<Option<V>>;
 
-    /// Adds an answer to what the transaction stores.
+    /// Adds a response to the writes of the transaction.
     ///
     /// # Errors
-    /// The store's.
+    /// Any error of the store.
     async fn keep(&self, tx: &mut Tx, answer: &V) -> Result<()>;
 }
 
-/// What a write is run with.
+/// The context of a write.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteContext<'a> {
-    /// The kinds of all records that there are: by them the audit log tells records from rows, and to whom a record
-    /// belongs that the operation did not read.
+    /// All kinds of records. The audit log uses them to distinguish records from derived rows, and to find the owner of
+    /// a record that the operation did not read.
     pub kinds: &'a [Kind],
-    /// What tells this write from all others.
+    /// The identity of this run.
     pub receipt: &'a Receipt,
-    /// Who counts attempts and transactions.
+    /// The observer of attempts and transactions.
     pub observer: Option<&'a Arc<dyn Observer>>,
 }
 
-/// Runs an operation until it is stored or refused, and answers what it answers; see [`run_and_show`].
+/// Runs an operation until it is stored or rejected, and returns its result; see [`run_and_show`].
 ///
 /// # Errors
-/// What [`Operation::apply`] refuses, and the store's errors.
+/// Any error of [`Operation::apply`] and of the store.
 ///
 /// # Cancel safety
-/// Dropping the future leaves the operation done whole or not at all.
+/// If the future is dropped, the operation is stored as a whole or not at all.
 pub async fn run<O: Operation>(
     store: &Arc<dyn Store>,
     context: WriteContext<'_>,
@@ -158,27 +157,27 @@ pub async fn run<O: Operation>(
     run_and_show(store, context, operation, None, |written| Box::pin(ready(Ok(written.out)))).await
 }
 
-/// Runs an operation until it is stored or refused, and answers with what `show` reads of it.
+/// Runs an operation until it is stored or rejected, and returns the response that `show` reads.
 ///
-/// A conflict is tried again, at most [`MAX_ATTEMPTS`] times within [`DEADLINE`]; whoever has met some asks the store
-/// that others wait ([`everything`]), and has done so before it gives up. A commit whose outcome is unknown
-/// is never guessed: its receipt tells, as soon as the store can be asked again within [`RECOVERY`], and the same
-/// receipt keeps a second attempt from being applied twice.
+/// A conflict is retried, at most [`MAX_ATTEMPTS`] times within [`DEADLINE`]. After repeated conflicts, the operation
+/// requests that the store holds back other commits ([`everything`]), and it does so at least once before it gives up.
+/// An unknown commit outcome is never guessed: the receipt determines it as soon as the store is reachable again within
+/// [`RECOVERY`], and the same receipt prevents a second attempt from being applied twice.
 ///
-/// `show` reads from the transaction of the write, once in each attempt, before the commit: after that nothing is read
-/// that could fail. What it reads is part of what the transaction depends on, as all reads of a serializable
-/// transaction are, so it reads no more than the answer needs. Where it refuses with `NotFound` or `Forbidden`, the
-/// write is stored nevertheless, and the refusal is the answer: whether somebody may see a change does not decide
-/// whether they may make it. Any other failure of it undoes the attempt.
+/// `show` reads from the transaction of the write, once per attempt and before the commit, so no read can fail after
+/// it. The transaction depends on its reads, as on all reads of a serializable transaction, so `show` should read no
+/// more than the response needs. If it fails with `NotFound` or `Forbidden`, the write is stored nevertheless and that
+/// error is the response: read permission is not a condition for write permission. Any other error of `show` discards
+/// the attempt.
 ///
-/// With `answers`, a write that was answered before is not done again, and what is answered is kept with what is
-/// written; a write that changes nothing, and a refusal, are not.
+/// With `answers`, a write that already has a stored response is not repeated, and a new response is stored with the
+/// write. The responses of writes without changes, and errors, are not stored.
 ///
 /// # Errors
-/// What [`Operation::apply`] and `show` refuse, and the store's errors.
+/// Any error of [`Operation::apply`], of `show` and of the store.
 ///
 /// # Cancel safety
-/// Dropping the future leaves the operation done whole or not at all.
+/// If the future is dropped, the operation is stored as a whole or not at all.
 pub async fn run_and_show<'e, O: Operation, V: Send + Sync>(
     store: &Arc<dyn Store>,
     context: WriteContext<'_>,
@@ -193,7 +192,7 @@ pub async fn run_and_show<'e, O: Operation, V: Send + Sync>(
     answer
 }
 
-/// Runs an operation; only its attempts are told.
+/// Runs an operation. Reports its attempts to the observer, but not its failure.
 async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
     store: &Arc<dyn Store>,
     context: WriteContext<'_>,
@@ -206,7 +205,7 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
     let mut exists_seen = false;
     let mut certainty = Certainty::Certain;
     let mut unknown_since = None;
-    // From the first attempt on: whoever comes without waiting its turn makes those fail that do wait.
+    // From the first attempt on: an attempt that does not queue for its hot keys makes those fail that do.
     let mut hot = operation.hot();
     let mut is_alone = false;
     for attempt in 1.. {
@@ -234,20 +233,20 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
             Err(error) => error,
         };
         match error.store() {
-            // An earlier attempt had been applied after all; the next one finds its receipt.
+            // An earlier attempt had been applied; the next one finds its receipt.
             Some(StoreError::Exists(key)) if *key == receipt.key() => certainty = Certainty::Unknown,
-            // Once more, so that it reads the winner and refuses in its own words.
+            // Retry once, so that the operation reads the winner and returns its own error.
             Some(StoreError::Exists(_)) if !exists_seen => exists_seen = true,
             Some(StoreError::Exists(key)) => return Err(operation.taken(key).caused_by(error)),
             Some(StoreError::Unknown(_)) => certainty = Certainty::Unknown,
-            // The store is asked until it tells what became of the earlier attempt.
+            // Retry until the store can determine the outcome of the earlier attempt.
             Some(StoreError::Unavailable(_)) if certainty == Certainty::Unknown => {}
             Some(StoreError::Conflict) => {}
             _ => return Err(error),
         }
         let over = match certainty {
             Certainty::Certain => is_alone && (attempt >= MAX_ATTEMPTS || started.elapsed() >= DEADLINE),
-            // Asking costs nothing but time, and the answer is owed.
+            // Queries are cheap, and the caller needs the outcome.
             Certainty::Unknown => unknown_since.get_or_insert_with(Instant::now).elapsed() >= RECOVERY,
         };
         if over {
@@ -263,14 +262,14 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
     unreachable!("the loop ends by its bound")
 }
 
-/// Whether an earlier attempt may have been applied.
+/// Certainty about earlier attempts: `Unknown` if one may have been applied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Certainty {
     Certain,
     Unknown,
 }
 
-/// One attempt at an operation.
+/// An attempt at an operation.
 struct Attempt<'r, O, V> {
     kinds: &'r [Kind],
     receipt: &'r Receipt,
@@ -280,7 +279,8 @@ struct Attempt<'r, O, V> {
 }
 
 impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
-    /// What is answered once the operation is stored, be it a refusal to show it; an error where it is not stored.
+    /// Runs the attempt. `Ok` contains the response of a stored operation, which may be a rejection by `show`; `Err`
+    /// means that the operation is not stored.
     async fn make<'e>(
         &self,
         mut tx: Tx,
@@ -289,7 +289,7 @@ impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
         if self.receipt.logged != Logged::No {
             tx.leave_trail();
         }
-        // On one snapshot with what follows: the operation never meets its own effect.
+        // On the same snapshot as the operation, so that it never sees its own effect.
         if self.certainty == Certainty::Unknown
             && let Some(out) = recover(&tx, self.receipt).await?
         {
@@ -315,7 +315,7 @@ impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
     }
 }
 
-/// Tells a refusal to show something, which is an answer, from a failure, which is none.
+/// Separates a rejection by `show`, which is a response, from a failure of the attempt.
 fn answered<V>(shown: Result<V>) -> Result<Result<V>> {
     match shown {
         Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Err(error),

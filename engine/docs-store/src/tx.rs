@@ -1,4 +1,4 @@
-//! A transaction as operations use it: typed, and reading its own writes.
+//! Transactions as used by operations: typed, and reading their own writes.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -11,10 +11,10 @@ use super::{
     observer::{Observed, Observer},
 };
 
-/// A transaction with typed records, index upkeep and an overlay of its own writes.
+/// A transaction with typed records, index maintenance and an overlay of its own writes.
 ///
-/// Reads see the transaction's snapshot with its own writes on top. Nothing is stored before
-/// [`commit`](Tx::commit); dropping it changes nothing.
+/// Reads see the snapshot of the transaction with its own writes on top. Nothing is stored before
+/// [`commit`](Tx::commit); dropping the transaction discards its writes.
 pub struct Tx {
     txn: Box<dyn Txn>,
     writes: BTreeMap<Key, Write>,
@@ -31,7 +31,7 @@ enum Write {
 }
 
 impl Write {
-    /// What a read sees, given what the snapshot holds.
+    /// Returns the value that a read sees, given the value in the snapshot.
     fn over(&self, below: Option<&Value>) -> StoreResult<Option<Value>> {
         match self {
             Self::Put(value) | Self::Create(value) => Ok(Some(value.clone())),
@@ -52,13 +52,13 @@ impl fmt::Debug for Tx {
 }
 
 impl Tx {
-    /// Wraps a store's transaction.
+    /// Wraps a transaction of a store.
     #[must_use]
     pub fn new(txn: Box<dyn Txn>) -> Self {
         Self { txn, writes: BTreeMap::new(), feed: Vec::new(), trail: None, _observed: None }
     }
 
-    /// Wraps a store's transaction that was begun in a mode, and tells an observer of it.
+    /// Wraps a transaction of a store that was begun in `mode`, and reports it to an observer.
     #[must_use]
     pub fn observed(txn: Box<dyn Txn>, mode: Mode, observer: &Arc<dyn Observer>) -> Self {
         Self { _observed: Some(Observed::begin(observer, mode)), ..Self::new(txn) }
@@ -67,17 +67,17 @@ impl Tx {
     /// Reads one key.
     ///
     /// # Errors
-    /// As [`Txn::get`].
+    /// See [`Txn::get`].
     pub async fn get_value(&self, key: &Key) -> StoreResult<Option<Value>> {
         Ok(self.get_values(std::slice::from_ref(key)).await?.pop().flatten())
     }
 
-    /// Reads several keys in one call; answers in the order asked.
+    /// Reads several keys in one call. Returns the values in request order.
     ///
     /// # Errors
-    /// As [`Txn::get`].
+    /// See [`Txn::get`].
     pub async fn get_values(&self, keys: &[Key]) -> StoreResult<Vec<Option<Value>>> {
-        // A key that this transaction put needs no read, and no dependency on what it held.
+        // A key that this transaction wrote needs no read, and no dependency on its previous value.
         let asked: Vec<Key> = keys
             .iter()
             .filter(|k| matches!(self.writes.get(*k), None | Some(Write::Add(_))))
@@ -96,17 +96,17 @@ impl Tx {
     /// Reads a record.
     ///
     /// # Errors
-    /// As [`Txn::get`]; [`StoreError::Corrupt`] when it is not of this type.
+    /// See [`Txn::get`]; [`StoreError::Corrupt`] when it is not of this type.
     pub async fn get<T: Indexed>(&self, key: &Key) -> StoreResult<Option<Arc<T>>> {
         let found = self.get_value(key).await?.map(decode::<T>).transpose()?;
         self.saw(found.iter());
         Ok(found)
     }
 
-    /// Reads several records in one call; answers in the order asked.
+    /// Reads several records in one call. Returns them in request order.
     ///
     /// # Errors
-    /// As [`get`](Tx::get).
+    /// See [`get`](Tx::get).
     pub async fn get_many<T: Indexed>(&self, keys: &[Key]) -> StoreResult<Vec<Option<Arc<T>>>> {
         let found = self.get_values(keys).await?.into_iter().map(|value| value.map(decode::<T>).transpose());
         let found: Vec<Option<Arc<T>>> = found.collect::<StoreResult<_>>()?;
@@ -114,10 +114,11 @@ impl Tx {
         Ok(found)
     }
 
-    /// Reads a counter; 0 where there is none. Depends on it: an operation that only bumps it uses [`add`](Tx::add).
+    /// Reads a counter; 0 if it does not exist. The transaction then depends on it: to increment a counter without a
+    /// dependency, use [`add`](Tx::add).
     ///
     /// # Errors
-    /// As [`Txn::get`]; [`StoreError::Corrupt`] when the key holds no number.
+    /// See [`Txn::get`]; [`StoreError::Corrupt`] when the value is not a number.
     pub async fn number(&self, key: &Key) -> StoreResult<i64> {
         Ok(self.numbers(std::slice::from_ref(key)).await?[0])
     }
@@ -125,7 +126,7 @@ impl Tx {
     /// Reads several counters in one call.
     ///
     /// # Errors
-    /// As [`number`](Tx::number).
+    /// See [`number`](Tx::number).
     pub async fn numbers(&self, keys: &[Key]) -> StoreResult<Vec<i64>> {
         self.get_values(keys)
             .await?
@@ -142,14 +143,14 @@ impl Tx {
     /// Reads a range, at most [`MAX_SCAN`] entries.
     ///
     /// # Errors
-    /// As [`Txn::scan`].
+    /// See [`Txn::scan`].
     pub async fn scan(&self, scan: &Scan) -> StoreResult<Vec<(Key, Value)>> {
         if scan.from >= scan.to {
             return Ok(Vec::new());
         }
         let own: Vec<(&Key, &Write)> = self.writes.range(scan.from.clone()..scan.to.clone()).collect();
         let extra = u32::try_from(own.len()).unwrap_or(u32::MAX);
-        // Own deletions may hide as many entries as there are own writes in the range.
+        // Own deletions can hide as many entries as there are own writes in the range.
         let wanted = Scan { limit: scan.limit.saturating_add(extra).min(MAX_SCAN), ..scan.clone() };
         let found = self.txn.scan(std::slice::from_ref(&wanted)).await?.pop().unwrap_or_default();
         if own.is_empty() {
@@ -159,7 +160,7 @@ impl Tx {
         let last = found.last().map(|(key, _)| key.clone());
         let mut merged: BTreeMap<Key, Value> = found.into_iter().collect();
         for (key, write) in own {
-            // Beyond a cut the snapshot's entries are unknown, so own writes there must wait for the next page.
+            // The snapshot's entries after the limit are unknown, so own writes there belong to the next page.
             let beyond =
                 cut && last.as_ref().is_some_and(|last| if scan.rev { key < last } else { key > last });
             if beyond {
@@ -178,10 +179,10 @@ impl Tx {
         })
     }
 
-    /// Reads several ranges in one call; answers in the order asked.
+    /// Reads several ranges in one call. Returns the entries of each range in request order.
     ///
     /// # Errors
-    /// As [`Txn::scan`].
+    /// See [`Txn::scan`].
     pub async fn scan_many(&self, scans: &[Scan]) -> StoreResult<Vec<Vec<(Key, Value)>>> {
         if self.writes.is_empty() {
             return if scans.is_empty() { Ok(Vec::new()) } else { self.txn.scan(scans).await };
@@ -193,16 +194,16 @@ impl Tx {
         Ok(found)
     }
 
-    /// Reads the first entries below a prefix.
+    /// Reads the first entries under a prefix.
     ///
     /// # Errors
-    /// As [`scan`](Tx::scan).
+    /// See [`scan`](Tx::scan).
     pub async fn below(&self, prefix: &KeyBuf, limit: u32) -> StoreResult<Vec<(Key, Value)>> {
         self.scan(&prefix.scan(limit)).await
     }
 
-    /// Stores a new record with its rows. A live key or a unique value that is taken fails the commit with
-    /// [`StoreError::Exists`] naming it.
+    /// Stores a new record with its rows. If the key exists or a unique value is taken, the commit fails with
+    /// [`StoreError::Exists`], which contains that key.
     pub fn create<T: Indexed>(&mut self, record: T) -> Arc<T> {
         let record = Arc::new(record);
         self.wrote(&*record);
@@ -213,10 +214,10 @@ impl Tx {
         record
     }
 
-    /// Stores a record that replaces `old`: writes the record and the difference of their rows.
+    /// Replaces the record `old`: writes the new record and the difference of their rows.
     ///
     /// # Errors
-    /// [`StoreError::Misuse`] when a row has no JSON form.
+    /// [`StoreError::Misuse`] when a row cannot be represented as JSON.
     pub fn put<T: Indexed>(&mut self, old: &T, new: T) -> StoreResult<Arc<T>> {
         debug_assert_eq!(old.key(), new.key(), "a record keeps its key");
         let mut gone: BTreeMap<Key, Row> =
@@ -242,7 +243,7 @@ impl Tx {
         Ok(new)
     }
 
-    /// Removes a record and its rows.
+    /// Deletes a record and its rows.
     pub fn delete<T: Indexed>(&mut self, old: &T) {
         self.wrote(old);
         for row in old.rows() {
@@ -251,10 +252,10 @@ impl Tx {
         self.delete_value(old.key());
     }
 
-    /// Removes those of these records that are there.
+    /// Deletes the records with these keys; missing ones are skipped.
     ///
     /// # Errors
-    /// As [`get`](Tx::get).
+    /// See [`get`](Tx::get).
     pub async fn delete_all<T: Indexed>(&mut self, keys: &[Key]) -> StoreResult<()> {
         for record in self.get_many::<T>(keys).await?.into_iter().flatten() {
             self.delete(&*record);
@@ -262,7 +263,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Notes from here on whose records are read and changed, for the audit log.
+    /// Starts tracking the owners of read and changed records for the audit log.
     pub(super) fn leave_trail(&mut self) {
         self.trail = Some(Trail::default());
     }
@@ -303,14 +304,14 @@ impl Tx {
         }
     }
 
-    /// Sets a key that belongs to no record.
+    /// Sets a key that does not belong to a record.
     pub fn put_value(&mut self, key: Key, value: Value) {
         self.writes.insert(key, Write::Put(value));
     }
 
     /// Sets a key that must not exist yet.
     pub fn create_value(&mut self, key: Key, value: Value) {
-        // A key this transaction deleted was its own, so taking it again is no claim on somebody else's.
+        // If this transaction deleted the key, it existed, so setting it again must not fail with `Exists`.
         let write = match self.writes.get(&key) {
             Some(Write::Delete) => Write::Put(value),
             _ => Write::Create(value),
@@ -318,12 +319,12 @@ impl Tx {
         self.writes.insert(key, write);
     }
 
-    /// Removes a key.
+    /// Deletes a key.
     pub fn delete_value(&mut self, key: Key) {
         self.writes.insert(key, Write::Delete);
     }
 
-    /// Adds to a counter without depending on it.
+    /// Adds to a counter without depending on its value.
     pub fn add(&mut self, key: Key, n: i64) {
         let write = match self.writes.get(&key) {
             Some(Write::Add(m)) => Write::Add(m + n),
@@ -333,7 +334,7 @@ impl Tx {
         self.writes.insert(key, write);
     }
 
-    /// Tells the change feed of something, once the transaction is committed.
+    /// Adds an item to the change feed, published when the transaction commits. Duplicates are ignored.
     pub fn feed(&mut self, topic: u16, key: Key) {
         let item = FeedItem { topic, key };
         if !self.feed.contains(&item) {
@@ -341,25 +342,25 @@ impl Tx {
         }
     }
 
-    /// How many keys the transaction changes so far.
+    /// Returns the number of keys that the transaction changes so far.
     #[must_use]
     pub fn changes(&self) -> usize {
         self.writes.len()
     }
 
-    /// Tells whether the transaction would change nothing.
+    /// Returns `true` if the transaction would change nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.writes.is_empty() && self.feed.is_empty()
     }
 
-    /// Stores everything, or nothing.
+    /// Commits all writes atomically.
     ///
     /// # Errors
-    /// As [`Txn::commit`].
+    /// See [`Txn::commit`].
     ///
     /// # Cancel safety
-    /// Dropping the future leaves all stored or nothing.
+    /// If the future is dropped, the batch is applied as a whole or not at all.
     pub async fn commit(self) -> StoreResult<()> {
         let ops = self
             .writes

@@ -1,34 +1,33 @@
-//! Entries of the audit log.
+//! The entries of the audit log.
 
 use docs_model::{AuditEntry, AuditId, OrgId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 
 use crate::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value};
 
-/// Most records, and most organizations, that an entry names.
+/// Maximum number of records, and of organizations, in an entry.
 pub const MAX_AUDITED: usize = 16;
 
-/// One change: written by the transaction that made it, never changed afterwards.
+/// An entry of the audit log. Written by the transaction that makes the change and immutable afterwards.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditRecord {
-    /// The id.
     pub id: AuditId,
-    /// When the change was asked for.
+    /// The time of the request.
     pub at: Timestamp,
-    /// Who asked for it; absent for the platform itself.
+    /// The user who requested the change; absent for the platform itself.
     #[serde(default)]
     pub user: Option<UserId>,
     /// The name of the operation.
     pub operation: String,
-    /// What else is said of the change.
+    /// An additional description of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The organizations of what was changed: usually one, two where something moved between them.
+    /// The organizations of the changed records: usually one, two if an item moved between organizations.
     #[serde(default)]
     pub organizations: Vec<OrgId>,
-    /// The keys of the changed records, at most [`MAX_AUDITED`]: of more, the first ones of every kind.
+    /// The keys of the changed records, at most [`MAX_AUDITED`]. Above the limit, the first keys of every kind.
     pub records: Vec<Key>,
-    /// How many records were changed.
+    /// The total number of changed records.
     pub changed: u32,
 }
 
@@ -37,7 +36,7 @@ impl Entity for AuditRecord {
 }
 
 impl AuditRecord {
-    /// The entry as it is shown.
+    /// Converts the record to its API representation.
     #[must_use]
     pub fn view(&self) -> AuditEntry {
         AuditEntry {
@@ -52,25 +51,25 @@ impl AuditRecord {
         }
     }
 
-    /// All entries, by time.
+    /// The prefix of all entries, ordered by time.
     #[must_use]
     pub fn all() -> KeyBuf {
         KeyBuf::new(Self::KIND)
     }
 
-    /// The entries of an organization, by time.
+    /// The index prefix of an organization's entries, ordered by time.
     #[must_use]
     pub fn of_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("aud.o").part(organization.as_str())
     }
 
-    /// The entries by a user, by time.
+    /// The index prefix of a user's entries, ordered by time.
     #[must_use]
     pub fn of_user(user: &UserId) -> KeyBuf {
         KeyBuf::new("aud.u").part(user.as_str())
     }
 
-    /// The entries about a record, by time.
+    /// The index prefix of the entries about a record, ordered by time.
     #[must_use]
     pub fn about(record: &Key) -> KeyBuf {
         KeyBuf::new("aud.r").part(record)

@@ -1,4 +1,4 @@
-//! What is written once above every store: indexes, cursors and the refusal of NUL, run over each of them.
+//! The machinery that all stores share, tested on each of them: indexes, cursors and the rejection of NUL.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -22,8 +22,8 @@ use super::{
     },
 };
 
-/// After any sequence of created, replaced and deleted records, also by several at once, the rows that are stored are
-/// those that the records call for; and what is not as it should be is found.
+/// After any sequence of created, replaced and deleted records, also by concurrent tasks, the stored rows equal those
+/// derived from the records; and deviations are detected.
 pub async fn index_rows_match_recompute(factory: &dyn Factory) {
     let store = factory.store().await;
     let done: u32 = join(spawn_each(&store, 3, edit_notes)).await.into_iter().sum();
@@ -31,7 +31,7 @@ pub async fn index_rows_match_recompute(factory: &dyn Factory) {
     assert_eq!(drift(&*store).await, Drift::default());
     let notes = scan(&*store, all("note")).await;
     assert!(!notes.is_empty());
-    // One of each: a row that is gone, one that nobody calls for, one with another value, a wrong counter.
+    // One of each: a missing row, a stray row, a row with another value, a wrong counter.
     let lone = Note { tags: vec![Some("lone".to_owned())], n: 1_000, ..Note::new("lone") };
     edit(&*store, |tx| drop(tx.create(lone.clone()))).await.expect("nobody has its title or tag");
     let (gone, wrong) = (lone.rows()[0].key().clone(), key("cf!tag!lone"));
@@ -52,8 +52,8 @@ pub async fn index_rows_match_recompute(factory: &dyn Factory) {
     assert_eq!(found, expected);
 }
 
-/// A walk through a list page by page shows every row that stays exactly once, and none twice, while rows come and
-/// go, the one the cursor stands on included.
+/// Paging through a list returns every row that is not touched exactly once, and no row twice, while rows are added and
+/// deleted, including the row of the cursor.
 pub async fn cursor_no_dup_no_skip_under_churn(factory: &dyn Factory) {
     let store = factory.store().await;
     for seed in 0..6 {
@@ -75,7 +75,7 @@ pub async fn cursor_no_dup_no_skip_under_churn(factory: &dyn Factory) {
             let churned: BTreeSet<u64> = [rng.below(60), rng.below(60)].into_iter().chain(anchor).collect();
             let op = |n: &u64| if rng.below(2) == 0 { unit(row(*n)) } else { delete(row(*n)) };
             write(&*store, churned.iter().map(op).collect()).await;
-            // The anchor was shown before it was touched.
+            // The anchor was returned before it was touched.
             touched.extend(churned.into_iter().filter(|n| !seen.contains(n)));
         }
         let mut expected: Vec<u64> = rows.into_iter().filter(|n| keep(*n) && !touched.contains(n)).collect();
@@ -92,8 +92,7 @@ pub async fn cursor_no_dup_no_skip_under_churn(factory: &dyn Factory) {
     }
 }
 
-/// A cursor is refused by a list of other rows, in the other order or under other filters, and so is what is no
-/// cursor.
+/// A cursor is rejected by a list with other rows, another order or other filters. So is text that is not a cursor.
 pub async fn cursor_wrong_list_rejected(factory: &dyn Factory) {
     let store = factory.store().await;
     let here = spec("a");
@@ -128,7 +127,7 @@ pub async fn cursor_wrong_list_rejected(factory: &dyn Factory) {
     }
 }
 
-/// A page of a list whose filter drops nearly everything reads a bounded number of rows, is short, and leads on.
+/// A page whose filter drops nearly everything reads a bounded number of rows, is short, and has a `next`.
 pub async fn residual_scan_bounded(factory: &dyn Factory) {
     let store = factory.store().await;
     let spec = spec("residual");
@@ -155,8 +154,8 @@ pub async fn residual_scan_bounded(factory: &dyn Factory) {
     }
 }
 
-/// NUL is refused wherever text comes in: by the types of the model, in keys that are read or written, in ranges, in
-/// values of every form, in the feed and in cursors. Nothing of it is stored.
+/// NUL is rejected in all input: by the types of the model, in keys that are read or written, in ranges, in values of
+/// every form, in the feed and in cursors. Nothing of the input is stored.
 pub async fn nul_refused_everywhere(factory: &dyn Factory) {
     nul_in_the_model();
     let store = factory.store().await;
@@ -206,7 +205,7 @@ fn nul_in_the_model() {
     assert_eq!(BoundedText::<0, 9>::cut("a\0b").as_deref(), Some("ab"));
 }
 
-/// Sixty edits of notes that share their titles and tags with those of others; answers how many were possible.
+/// Runs 60 edits of notes that share titles and tags with those of other tasks. Returns how many were possible.
 async fn edit_notes(store: Arc<dyn Store>, task: u32) -> u32 {
     let mut rng = Rng::new(u64::from(task) + 100);
     let mut done = 0;
@@ -223,7 +222,7 @@ async fn edit_notes(store: Arc<dyn Store>, task: u32) -> u32 {
         let result = attempt(|| edit_note(&*store, what, &note, &heir)).await;
         match result {
             Ok(possible) => done += u32::from(possible),
-            // Another note has the tag, or the title was taken in between.
+            // Another note has the tag, or a concurrent task took the title.
             Err(StoreError::Exists(_)) => {}
             Err(error) => panic!("an edit failed: {error}"),
         }
@@ -231,7 +230,7 @@ async fn edit_notes(store: Arc<dyn Store>, task: u32) -> u32 {
     done
 }
 
-/// Creates, replaces or deletes a note, or hands its tags on to another; answers whether that was possible.
+/// Creates, replaces or deletes a note, or transfers its tags to another. Returns `true` if that was possible.
 async fn edit_note(store: &dyn Store, what: u64, note: &Note, heir: &str) -> StoreResult<bool> {
     let mut tx = Tx::new(store.begin(Mode::Write, &[]).await?);
     let old = tx.get::<Note>(&note.key()).await?;
@@ -253,7 +252,7 @@ async fn drift(store: &dyn Store) -> Drift {
     attempt(|| verify_kinds(store, &kinds)).await.expect("the records are read")
 }
 
-/// One edit of records; again after passing failures.
+/// Edits records in one transaction, with retries.
 async fn edit(store: &dyn Store, change: impl Fn(&mut Tx) + Send + Sync) -> StoreResult<()> {
     attempt(|| async {
         let mut tx = Tx::new(store.begin(Mode::Write, &[]).await?);
@@ -263,7 +262,7 @@ async fn edit(store: &dyn Store, change: impl Fn(&mut Tx) + Send + Sync) -> Stor
     .await
 }
 
-/// A call that is made again after passing failures.
+/// Runs a call, with retries.
 async fn attempt<T, F>(call: impl Fn() -> F + Send + Sync) -> StoreResult<T>
 where
     T: Send,
@@ -285,7 +284,7 @@ fn spec(list: &str) -> ListSpec {
     ListSpec::new("rows", KeyBuf::new("cf").part(list))
 }
 
-/// A page of the numbers that a filter lets through, and how many rows were read for it; again after passing failures.
+/// Reads a page of the numbers that pass a filter, and the number of rows read for it, with retries.
 async fn page(
     store: &dyn Store,
     spec: &ListSpec,

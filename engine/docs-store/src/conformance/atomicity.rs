@@ -1,4 +1,4 @@
-//! A batch is applied whole or not at all, whatever happens to its transaction.
+//! Atomicity of batches.
 
 use std::sync::{
     Arc,
@@ -15,7 +15,7 @@ use super::{
     script::{Script, interleave, state},
 };
 
-/// A transaction that meets a conflict applies nothing of its batch.
+/// A transaction that conflicts applies nothing of its batch.
 pub async fn all_or_nothing_on_conflict(factory: &dyn Factory) {
     let store = factory.store().await;
     let script = |n: i64| {
@@ -41,7 +41,7 @@ pub async fn all_or_nothing_on_conflict(factory: &dyn Factory) {
     }
 }
 
-/// A `Create` of a key that exists fails its whole batch.
+/// A `Create` of an existing key fails its whole batch.
 pub async fn all_or_nothing_on_exists(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![unit("cf!taken"), put("num!a", 1), unit("cf!stays")]).await;
@@ -54,7 +54,7 @@ pub async fn all_or_nothing_on_exists(factory: &dyn Factory) {
     assert!(changes(&*store, None, 10).await.is_empty());
 }
 
-/// A commit with a failing operation never answers success, wherever in the batch that operation stands.
+/// A commit with a failing operation never returns success, regardless of the position of that operation in the batch.
 pub async fn pipelined_failure_is_not_success(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![create("cf!taken")]).await;
@@ -66,7 +66,7 @@ pub async fn pipelined_failure_is_not_success(factory: &dyn Factory) {
     }
 }
 
-/// A transaction that is dropped has changed nothing and keeps nobody waiting.
+/// A dropped transaction changes nothing and blocks no other transaction.
 pub async fn drop_rolls_back(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 1)]).await;
@@ -80,7 +80,7 @@ pub async fn drop_rolls_back(factory: &dyn Factory) {
     assert_eq!(get_int(&*store, "num!a").await, 99);
 }
 
-/// A scan that is dropped half way, and its transaction with it, releases everything: all goes on as before.
+/// A scan that is dropped before it completes, together with its transaction, releases all its resources.
 pub async fn drop_mid_scan_releases_everything(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, (0..500).map(|n| unit(format!("cf!{n:03}"))).collect()).await;
@@ -96,7 +96,7 @@ pub async fn drop_mid_scan_releases_everything(factory: &dyn Factory) {
     assert_eq!(get_int(&*store, "num!round").await, 99);
 }
 
-/// A commit whose future is dropped has been applied whole or not at all.
+/// A commit whose future is dropped is applied as a whole or not at all.
 pub async fn cancelled_future_rolls_back(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 1..=100_u32 {
@@ -113,7 +113,7 @@ pub async fn cancelled_future_rolls_back(factory: &dyn Factory) {
     pairs(&*store).await;
 }
 
-/// What was acknowledged is there after the store was opened again, and nothing else.
+/// After reopening, the store contains all acknowledged changes and nothing else.
 pub async fn survives_reopen(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 0..20 {
@@ -131,7 +131,7 @@ pub async fn survives_reopen(factory: &dyn Factory) {
     assert_eq!(get_int(&*store, "ctr!a").await, 191);
 }
 
-/// A crash in the middle of commits keeps all that was acknowledged, and of the others everything or nothing.
+/// A crash during commits preserves all acknowledged ones, and applies each of the others as a whole or not at all.
 pub async fn kill_during_commit_is_all_or_nothing(factory: &dyn Factory) {
     const WRITERS: u32 = 4;
     let mut store = factory.store().await;
@@ -169,7 +169,7 @@ pub async fn kill_during_commit_is_all_or_nothing(factory: &dyn Factory) {
     }
 }
 
-/// Changes of four classes that share a number.
+/// Writes to four classes under the same number.
 fn pair(n: u32) -> Batch {
     let changes = vec![
         create(format!("cf!{n:09}")),
@@ -180,7 +180,7 @@ fn pair(n: u32) -> Batch {
     ops(changes)
 }
 
-/// The numbers of all pairs that are there; each is there whole.
+/// Returns the numbers of all pairs in the store, and asserts that each pair is complete.
 async fn pairs(store: &dyn Store) -> std::collections::BTreeSet<u32> {
     let mut found = std::collections::BTreeSet::new();
     let mut from = 0;
@@ -217,7 +217,7 @@ fn one_of_each_class(at: usize, n: usize) -> Op {
     }
 }
 
-/// Nothing of a failed transaction is in the feed.
+/// A failed transaction publishes no feed items.
 pub async fn aborted_txn_leaves_no_feed(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![create("cf!taken")]).await;

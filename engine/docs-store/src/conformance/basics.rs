@@ -1,4 +1,4 @@
-//! Reading and writing one thing at a time.
+//! Basic reads and writes.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use super::{
     },
 };
 
-/// A key that nobody wrote reads as nothing.
+/// A key that was never written reads as `None`.
 pub async fn get_missing_is_none(factory: &dyn Factory) {
     let store = factory.store().await;
     assert_eq!(get(&*store, &["cf!a", "note!a", "num!a", "ctr!a"]).await, [None, None, None, None]);
     assert_eq!(get(&*store, &[]).await, []);
 }
 
-/// A read of several keys answers in the order asked, a key asked twice included.
+/// A read of several keys returns values in request order, with a value for each duplicate.
 pub async fn get_keeps_request_order_and_duplicates(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 1), put("num!b", 2), add("ctr!c", 3)]).await;
@@ -30,7 +30,7 @@ pub async fn get_keeps_request_order_and_duplicates(factory: &dyn Factory) {
     assert_eq!(found, [int(3), int(2), None, int(1), int(2), int(3)]);
 }
 
-/// Every kind of value reads as it was put.
+/// Values of every kind read as written.
 pub async fn put_get_roundtrip_every_kind(factory: &dyn Factory) {
     let store = factory.store().await;
     let note = Note::new("a note");
@@ -51,7 +51,7 @@ pub async fn put_get_roundtrip_every_kind(factory: &dyn Factory) {
     assert_eq!(found, expected.map(Some));
 }
 
-/// A record that was put live and one that was put as JSON read as the same record.
+/// A record that was put live and one that was put as JSON read as equal records.
 pub async fn value_live_equals_json(factory: &dyn Factory) {
     let store = factory.store().await;
     let note = Note::new("same");
@@ -63,7 +63,7 @@ pub async fn value_live_equals_json(factory: &dyn Factory) {
     }
 }
 
-/// A deleted key reads as nothing, by itself and in a range.
+/// A deleted key reads as `None` and is absent from ranges.
 pub async fn delete_then_get(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 1), unit("cf!a"), unit("cf!b"), add("ctr!a", 5)]).await;
@@ -75,7 +75,7 @@ pub async fn delete_then_get(factory: &dyn Factory) {
     assert_eq!(names(&scan(&*store, all("cf")).await), ["cf!b"]);
 }
 
-/// Deleting a key that is not there is fine.
+/// Deleting a missing key succeeds.
 pub async fn delete_missing_ok(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![delete("cf!never"), delete("note!never"), delete("num!never"), delete("ctr!never")])
@@ -83,7 +83,7 @@ pub async fn delete_missing_ok(factory: &dyn Factory) {
     assert_eq!(get(&*store, &["cf!never"]).await, [None]);
 }
 
-/// Keys are ordered by their bytes, whatever the language.
+/// Keys are ordered bytewise, in every script.
 pub async fn key_order_is_byte_order(factory: &dyn Factory) {
     let store = factory.store().await;
     let parts = [
@@ -108,7 +108,7 @@ pub async fn scan_half_open(factory: &dyn Factory) {
     assert_eq!(names(&scan(&*store, range("", "cf!b")).await), ["cf!a"]);
 }
 
-/// A reverse scan gives the same range from its end.
+/// A reverse scan returns the same range from its end.
 pub async fn scan_reverse(factory: &dyn Factory) {
     let store = with_letters(factory).await;
     let rev = |limit| Scan { rev: true, limit, ..range("cf!b", "cf!e") };
@@ -116,7 +116,7 @@ pub async fn scan_reverse(factory: &dyn Factory) {
     assert_eq!(names(&scan(&*store, rev(2)).await), ["cf!d", "cf!c"]);
 }
 
-/// A scan gives at most as many entries as its limit, none for 0, and 1,000 is the highest limit.
+/// A scan returns at most `limit` entries; 0 returns no entries and 1,000 is the maximum.
 pub async fn scan_limit_zero_one_thousand(factory: &dyn Factory) {
     let store = factory.store().await;
     let all_keys: Vec<String> = (0..1_005).map(|n| format!("cf!{n:05}")).collect();
@@ -137,7 +137,7 @@ pub async fn scan_limit_zero_one_thousand(factory: &dyn Factory) {
     assert!(matches!(refused, Err(StoreError::Misuse(_))), "{refused:?}");
 }
 
-/// A range without keys, or with its ends in the wrong order, is empty.
+/// A range without keys, or with reversed bounds, is empty.
 pub async fn scan_empty_range(factory: &dyn Factory) {
     let store = with_letters(factory).await;
     for (from, to) in [("cf!b", "cf!b"), ("cf!d", "cf!b"), ("cf!f", "cf!g"), ("cf!b!", "cf!b!x")] {
@@ -147,7 +147,7 @@ pub async fn scan_empty_range(factory: &dyn Factory) {
     }
 }
 
-/// Several scans of one call answer in the order asked, from one snapshot.
+/// Several scans of one call return results in request order, from one snapshot.
 pub async fn many_scans_one_snapshot(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 0), put("num!b", 0), unit("cf!a"), unit("cf!b")]).await;
@@ -205,7 +205,7 @@ pub async fn batch_limit(factory: &dyn Factory) {
     assert_too_large(&commit(&*store, ops(many(MAX_BATCH_OPS + 1))).await);
     let overhead = json_size(&Note::new(""));
     for form in [live as fn(&Note) -> Value, json::<Note>] {
-        // 16 values fill the batch but for their keys; the last one makes up the size.
+        // 16 values fill the batch except for their keys; the last one makes up the difference.
         let bytes = |last: usize| {
             let note = |n| {
                 let size = if n < 15 { MAX_VALUE } else { last };
@@ -220,7 +220,7 @@ pub async fn batch_limit(factory: &dyn Factory) {
     }
 }
 
-/// A batch that touches a key twice is misuse, whatever the operations, and changes nothing.
+/// A batch that writes a key twice is misuse, for all combinations of operations, and changes nothing.
 pub async fn duplicate_key_in_batch_is_misuse(factory: &dyn Factory) {
     let store = factory.store().await;
     let twice = [
@@ -234,7 +234,7 @@ pub async fn duplicate_key_in_batch_is_misuse(factory: &dyn Factory) {
     assert_eq!(get(&*store, &["cf!a", "cf!b", "ctr!a"]).await, [None, None, None]);
 }
 
-/// A read transaction commits nothing: a change or a feed item is misuse, an empty batch is fine.
+/// The commit of a read transaction must be empty: a change or a feed item is misuse.
 pub async fn write_in_read_mode_is_misuse(factory: &dyn Factory) {
     let store = factory.store().await;
     let batches =
@@ -247,7 +247,7 @@ pub async fn write_in_read_mode_is_misuse(factory: &dyn Factory) {
     assert!(super::kit::changes(&*store, None, 10).await.is_empty());
 }
 
-/// Neither a key nor a text in a value contains NUL.
+/// NUL in a key or in a string of a value is misuse.
 pub async fn nul_is_misuse(factory: &dyn Factory) {
     let store = factory.store().await;
     let nul = Note::new("a\0b");
@@ -261,7 +261,7 @@ pub async fn nul_is_misuse(factory: &dyn Factory) {
     }
     assert_misuse(&commit(&*store, Batch { ops: vec![], feed: vec![item("a\0")] }).await);
     assert_eq!(get(&*store, &["cf!beside", "note!a"]).await, [None, None]);
-    // What merely looks like an escaped NUL is text.
+    // Text that resembles an escaped NUL is accepted.
     write(&*store, vec![Op::Put(key("note!a"), live(&Note::new("\\u0000")))]).await;
 }
 

@@ -12,7 +12,7 @@ use super::{
     script::{Script, assert_serial, interleave},
 };
 
-/// Of several transactions that create the same key, one succeeds.
+/// If several transactions create the same key, exactly one succeeds.
 pub async fn create_race_one_winner(factory: &dyn Factory) {
     let store = factory.store().await;
     for round in 0..20 {
@@ -31,7 +31,7 @@ pub async fn create_race_one_winner(factory: &dyn Factory) {
     }
 }
 
-/// A key that was deleted can be created again, as often as it is deleted.
+/// A deleted key can be created again, any number of times.
 pub async fn create_after_delete(factory: &dyn Factory) {
     let store = factory.store().await;
     for _ in 0..20 {
@@ -45,7 +45,7 @@ pub async fn create_after_delete(factory: &dyn Factory) {
     assert_eq!(get_int(&*store, "ctr!a").await, 3);
 }
 
-/// A refused `Create` names the key that exists.
+/// A rejected `Create` reports the existing key.
 pub async fn create_names_the_key(factory: &dyn Factory) {
     let store = factory.store().await;
     for taken in ["cf!b", "num!b", "note!ü \"quoted\" (x)=(y)"] {
@@ -59,7 +59,7 @@ pub async fn create_names_the_key(factory: &dyn Factory) {
         let batch = ops(vec![create("cf!0"), op(taken, &value), create("cf!z"), unit("cf!y")]);
         assert_eq!(commit(&*store, batch).await, Err(StoreError::Exists(key(taken))));
     }
-    // Of several, the first in the order of the batch, whatever tables they are in.
+    // With several, the first in batch order is reported, even if they are in different tables.
     let json_of = |at: &str| Op::Create(key(at), json(&Note::new("late")));
     let int_of = |at: &str| Op::Create(key(at), Value::Int(2));
     let taken = [create("cf!b"), int_of("num!b"), json_of("note!ü \"quoted\" (x)=(y)")];
@@ -71,7 +71,7 @@ pub async fn create_names_the_key(factory: &dyn Factory) {
     }
 }
 
-/// A counter that nobody has added to starts at 0, whichever way it is first added to.
+/// A missing counter starts at 0, for positive, negative and zero additions.
 pub async fn add_from_nothing(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![add("ctr!up", 3), add("ctr!down", -3), add("ctr!zero", 0)]).await;
@@ -79,7 +79,8 @@ pub async fn add_from_nothing(factory: &dyn Factory) {
     assert_eq!(found, [Some(Plain::Int(3)), Some(Plain::Int(-3)), Some(Plain::Int(0)), None]);
 }
 
-/// A counter is added to or deleted, never set, and nothing else is added to: all else is misuse and changes nothing.
+/// Counters only accept additions and deletion, and other keys accept no additions: violations are misuse and change
+/// nothing.
 pub async fn only_counters_are_added_to(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![add("ctr!a", 3), put("num!a", 3), unit("cf!a")]).await;
@@ -115,7 +116,7 @@ pub async fn add_then_read_in_new_txn(factory: &dyn Factory) {
     }
 }
 
-/// A transaction that reads a counter depends on it: adding to it then conflicts like any other write.
+/// A transaction that reads a counter depends on it: a concurrent addition conflicts like any other write.
 pub async fn read_counter_then_write_conflicts_with_add(factory: &dyn Factory) {
     let store = factory.store().await;
     let copy = Script::get(&["ctr!a"], |seen| vec![put("num!copy", seen.int(0))]);
@@ -124,7 +125,7 @@ pub async fn read_counter_then_write_conflicts_with_add(factory: &dyn Factory) {
     assert_serial(&store, vec![], &[count, copy]).await;
 }
 
-/// A counter is exact after many tasks have added to it, along with other changes, some of which failed.
+/// A counter is exact after many tasks have added to it along with other changes, some of which failed.
 pub async fn counter_exact_after_storm(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![create("cf!taken")]).await;
@@ -150,7 +151,7 @@ pub async fn counter_exact_after_storm(factory: &dyn Factory) {
     }
 }
 
-/// A counter reads the same however many additions it is the sum of, also while more of them come.
+/// A counter reads the same regardless of the number of additions that it sums up, also during further additions.
 pub async fn fold_preserves_sum(factory: &dyn Factory) {
     let store = factory.store().await;
     let store: Arc<_> = store;

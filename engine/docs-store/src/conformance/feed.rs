@@ -1,4 +1,4 @@
-//! The change feed: everything, in order, at least once.
+//! The change feed: complete, in order, at least once.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,10 +16,10 @@ use super::{
     script::{Script, run},
 };
 
-/// Longer than any test takes: a wait of this length ends by an event or counts as hanging.
+/// Longer than any test: a wait of this length ends by an event, or the test hangs.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// The items of a commit are in the feed when the commit is acknowledged, in their order, each under its topic.
+/// The items of a commit are in the feed once the commit is acknowledged, in order, each under its topic.
 pub async fn feed_atomic_with_batch(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 0..10 {
@@ -40,7 +40,7 @@ pub async fn feed_atomic_with_batch(factory: &dyn Factory) {
     assert_eq!(topic_len(&*store, 3).await, 0);
 }
 
-/// Whoever follows the feed misses nothing, however many write to it at once.
+/// A reader of the feed misses no item while many tasks write to it.
 pub async fn feed_no_gap_under_concurrency(factory: &dyn Factory) {
     const WRITERS: u32 = 8;
     const COMMITS: u32 = 40;
@@ -65,7 +65,7 @@ pub async fn feed_no_gap_under_concurrency(factory: &dyn Factory) {
     assert_eq!(keys.len(), seen.len());
 }
 
-/// Items of one key come in commit order, and none before its commit can be read.
+/// Items of one key appear in commit order, and each only after its commit is readable.
 pub async fn feed_per_key_order(factory: &dyn Factory) {
     const KEYS: u32 = 3;
     const COMMITS: u32 = 60;
@@ -96,7 +96,7 @@ pub async fn feed_per_key_order(factory: &dyn Factory) {
     assert!(told.values().all(|count| *count == i64::from(COMMITS)), "{told:?}");
 }
 
-/// The feed goes on from any position that was given, with pages of any size.
+/// The feed resumes from any position that it returned, with pages of any size.
 pub async fn feed_resume_from_any_pos(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 0..30 {
@@ -125,7 +125,7 @@ pub async fn feed_resume_from_any_pos(factory: &dyn Factory) {
     }
 }
 
-/// Whoever waits for a topic wakes when it gets an item, and only then; an item that is there already is no wait.
+/// A waiter for a topic wakes if and only if the topic gets an item; if there already is one, it does not wait.
 pub async fn feed_changed_wakes(factory: &dyn Factory) {
     let store = factory.store().await;
     assert!(!changed(&*store, TOPIC, None, Duration::ZERO).await);
@@ -151,7 +151,7 @@ pub async fn feed_changed_wakes(factory: &dyn Factory) {
     assert!(!changed(&*store, TOPIC, at, Duration::ZERO).await);
 }
 
-/// Trimming a topic forgets its items up to a position, and no others.
+/// Trimming a topic deletes its items up to a position, and no others.
 pub async fn feed_trim_keeps_newer(factory: &dyn Factory) {
     let store = factory.store().await;
     let feed_some = async |from: u32| {
@@ -166,7 +166,7 @@ pub async fn feed_trim_keeps_newer(factory: &dyn Factory) {
         trim(&*store, &whole[n].0).await;
         let kept = whole.len() - 1 - n.max(3);
         assert_eq!(distinct(changes(&*store, None, 100).await), whole[whole.len() - kept..]);
-        // A position that was trimmed is still one to go on from.
+        // A trimmed position is still valid to resume from.
         assert_eq!(distinct(changes(&*store, Some(&whole[0].0), 100).await).len(), kept);
         assert_eq!(distinct(changes(&*store, Some(&whole[8].0), 100).await), whole[9..]);
     }
@@ -181,7 +181,7 @@ pub async fn feed_trim_keeps_newer(factory: &dyn Factory) {
     assert_eq!(distinct(changes(&*store, None, 100).await), newer);
 }
 
-/// News that were trimmed wake nobody, also not whoever has waited before.
+/// Trimmed items wake no waiter, including one that has waited before.
 pub async fn feed_trimmed_items_are_no_news(factory: &dyn Factory) {
     let store = factory.store().await;
     let feed = async |n: u32| {
@@ -203,7 +203,7 @@ pub async fn feed_trimmed_items_are_no_news(factory: &dyn Factory) {
     assert!(waiting.await.expect("the wait ends"), "woken by the next");
 }
 
-/// A position that the store never gave is misuse.
+/// A position that the store never returned is misuse.
 pub async fn feed_foreign_position_is_misuse(factory: &dyn Factory) {
     let store = factory.store().await;
     commit(&*store, Batch { ops: vec![], feed: vec![item("cf!a")] }).await.expect("the batch is fine");
@@ -234,7 +234,7 @@ pub async fn feed_foreign_position_is_misuse(factory: &dyn Factory) {
     assert_eq!(distinct(changes(&*store, None, 10).await).len(), 1);
 }
 
-/// Puts the next number under a key and feeds some items.
+/// Increments the number of a key and publishes feed items.
 fn bump(at: String, feed: Vec<FeedItem>) -> Script {
     Script {
         keys: keys(&[&at]),
@@ -243,7 +243,7 @@ fn bump(at: String, feed: Vec<FeedItem>) -> Script {
     }
 }
 
-/// Follows the feed until it has seen so many items.
+/// Reads the feed until it has returned `count` items.
 async fn follow(store: Arc<dyn Store>, count: usize) -> Vec<(FeedPos, Key)> {
     let (mut seen, mut at) = (Vec::new(), None);
     while seen.len() < count {

@@ -1,14 +1,13 @@
-//! Whether what concurrent transactions saw has an order: the list-append check.
+//! A serializability check over recorded histories: list-append.
 //!
-//! Each transaction reads some lists and appends elements that nobody else appends. The order of the elements in a
-//! list is then the order in which its versions were written, so from what each transaction read it follows which
-//! transaction must come before which:
+//! Each transaction reads some lists and appends unique elements. The order of the elements in a list is therefore the
+//! order in which its versions were written, and the reads imply an order of transactions:
 //!
-//! - whoever appended an element comes before whoever appended the next one (write-write);
-//! - whoever appended the last element that a transaction saw comes before it (write-read);
-//! - a transaction comes before whoever appended the first element that it did not see (read-write).
+//! - the writer of an element precedes the writer of the next element (write-write);
+//! - the writer of the last element that a transaction read precedes that transaction (write-read);
+//! - a transaction precedes the writer of the first element that it did not read (read-write).
 //!
-//! If these lead in a circle, no order of the transactions explains what they saw: they were not serializable.
+//! A cycle in this order means that no serial order explains the reads: the transactions were not serializable.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -18,55 +17,53 @@ use super::{
     script::{Script, run},
 };
 
-/// A transaction that committed: what it saw of which lists, and what it appended to which.
+/// A committed transaction: its reads and its appends.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Entry {
-    /// Lists by number, with the elements they had, the transaction's own not included.
+    /// The lists read, by number, with their elements. The transaction's own appends are not included.
     pub reads: BTreeMap<u64, Vec<u64>>,
-    /// One element a list, each appended by this transaction alone.
+    /// One element per list, each appended by this transaction only.
     pub appends: BTreeMap<u64, u64>,
 }
 
-/// What happened: the transactions that committed, in any order, and the lists they left.
+/// A history: the committed transactions, in any order, and the resulting lists.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct History {
-    /// The transactions that committed.
     pub committed: Vec<Entry>,
-    /// The lists at the end.
+    /// The final lists.
     pub lists: BTreeMap<u64, Vec<u64>>,
 }
 
-/// Why a history has no order.
+/// The reason that a history is not serializable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Anomaly {
-    /// An element that was appended is not in its list.
+    /// An appended element is missing from its list.
     Lost {
-        /// The list.
+        /// The number of the list.
         list: u64,
-        /// The element.
+        /// The missing element.
         element: u64,
     },
-    /// An element is in a list that no committed transaction appended, or is there twice.
+    /// An element of a list was appended by no committed transaction, or occurs twice.
     Stray {
-        /// The list.
+        /// The number of the list.
         list: u64,
-        /// The element.
+        /// The unexpected element.
         element: u64,
     },
-    /// A transaction saw what the list never was.
+    /// A transaction read a state that the list never had.
     NeverWas {
-        /// The list.
+        /// The number of the list.
         list: u64,
-        /// The number of the transaction in the history.
+        /// The index of the transaction in the history.
         reader: usize,
     },
-    /// Transactions, by their numbers in the history, each of which must come before the next, and the last before
-    /// the first.
+    /// Transactions, by index in the history, each of which must precede the next, and the last the first.
     Cycle(Vec<usize>),
 }
 
 impl History {
-    /// Searches for an order in which the transactions could have run one after another.
+    /// Searches for a serial order of the transactions.
     ///
     /// # Errors
     /// The first [`Anomaly`] that rules out every order.
@@ -75,7 +72,7 @@ impl History {
         let mut next = vec![Vec::new(); self.committed.len()];
         for (list, elements) in &self.lists {
             for pair in elements.windows(2) {
-                // Two elements of one transaction in one list do not occur: `appends` holds one a list.
+                // `appends` has one element per list, so a transaction never has two elements in one list.
                 next[writers[&(*list, pair[0])]].push(writers[&(*list, pair[1])]);
             }
         }
@@ -96,7 +93,7 @@ impl History {
         cycle(&next).map_or(Ok(()), |cycle| Err(Anomaly::Cycle(cycle)))
     }
 
-    /// Who appended which element; each element of the lists was appended once, and none is missing.
+    /// Maps each element to its writer. Each element of the lists must have been appended once, and none is missing.
     fn writers(&self) -> Result<BTreeMap<(u64, u64), usize>, Anomaly> {
         let mut writers = BTreeMap::new();
         for (writer, entry) in self.committed.iter().enumerate() {
@@ -121,9 +118,9 @@ impl History {
     }
 }
 
-/// A circle in a graph, an edge from a transaction to itself not counted, or `None`.
+/// Returns a cycle in a graph, or `None`. Self-loops are ignored.
 fn cycle(next: &[Vec<usize>]) -> Option<Vec<usize>> {
-    /// How often a node was met: never, on the path that is being followed, or on one that led nowhere.
+    /// The state of a node: not visited, on the current path, or known to be on no cycle.
     #[derive(Clone, Copy, PartialEq)]
     enum Met {
         Never,
@@ -163,13 +160,13 @@ fn cycle(next: &[Vec<usize>]) -> Option<Vec<usize>> {
 /// A workload that records a [`History`].
 #[derive(Clone, Copy, Debug)]
 pub struct Workload {
-    /// What repeats the choice of lists.
+    /// The seed of the choice of lists.
     pub seed: u64,
-    /// How many transactions commit in all.
+    /// Total number of transactions to commit.
     pub transactions: u32,
-    /// How many tasks run them.
+    /// Number of concurrent tasks.
     pub tasks: u32,
-    /// How many lists are in use at a time; after a while others take their place, so that no list grows long.
+    /// Number of lists in use at a time. They are replaced periodically, so that lists stay short.
     pub lists: u64,
 }
 
@@ -179,21 +176,21 @@ impl Default for Workload {
     }
 }
 
-/// After how many of its transactions a task goes on to the next set of lists.
+/// Number of transactions of a task before it uses the next set of lists.
 const SET: u32 = 20;
 
 impl Workload {
     /// Runs the workload on an empty store.
     ///
     /// # Panics
-    /// When the store answers with an error other than a passing one.
+    /// When the store returns a permanent error.
     pub async fn record(self, store: &Arc<dyn Store>) -> History {
         let tasks = super::kit::spawn_each(store, self.tasks, |store, task| async move {
             let mut rng = Rng::new(self.seed.wrapping_mul(1_000_003) + u64::from(task));
             let mut entries = Vec::new();
             for n in (task..self.transactions).step_by(self.tasks.max(1) as usize) {
                 entries.push(self.transaction(&*store, &mut rng, n).await);
-                // Others get a turn also where a task never waits.
+                // Yield, so that other tasks run even if this one never blocks.
                 tokio::task::yield_now().await;
             }
             entries

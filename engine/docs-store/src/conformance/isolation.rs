@@ -1,4 +1,4 @@
-//! Committed write transactions are serializable, and every transaction reads one snapshot.
+//! Isolation: committed write transactions are serializable, and every transaction reads one snapshot.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ use super::{
     script::{Done, Model, Script, Seen, apply, assert_serial, run, view},
 };
 
-/// A transaction reads the same, whatever is committed while it is open.
+/// Reads of a transaction are unaffected by commits of others while it is open.
 pub async fn snapshot_stable_during_txn(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 1), unit("cf!b"), unit("cf!d")]).await;
@@ -48,12 +48,12 @@ async fn reads_the_same(store: &dyn Store) -> StoreResult<()> {
     txn_commit_read(store).await
 }
 
-/// The empty commit of a read transaction succeeds.
+/// Commits a read transaction with an empty batch.
 async fn txn_commit_read(store: &dyn Store) -> StoreResult<()> {
     store.begin(Mode::Read, &[]).await?.commit(Batch::default()).await
 }
 
-/// A transaction sees every commit that was acknowledged before it began, by whomever.
+/// A transaction sees every commit acknowledged before it began, by any task.
 pub async fn begin_sees_acknowledged_commits(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 1..=200 {
@@ -70,7 +70,7 @@ pub async fn begin_sees_acknowledged_commits(factory: &dyn Factory) {
     }
 }
 
-/// Nothing of a transaction is seen before it has committed, and nothing ever of one that fails.
+/// Writes of a transaction are invisible before it commits, and never visible if it fails.
 pub async fn no_dirty_read(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 0), put("num!b", 0), unit("cf!taken")]).await;
@@ -96,7 +96,7 @@ pub async fn no_dirty_read(factory: &dyn Factory) {
     join(readers).await;
 }
 
-/// Of two transactions that read a number and put the next one, both count or one fails.
+/// Of two transactions that increment the same number, both count or one fails.
 pub async fn no_lost_update(factory: &dyn Factory) {
     let store = factory.store().await;
     let bump = || Script::get(&["num!a"], |seen| vec![put("num!a", seen.int(0) + 1)]);
@@ -104,7 +104,7 @@ pub async fn no_lost_update(factory: &dyn Factory) {
     assert_serial(&store, vec![], &[bump(), bump(), bump()]).await;
 }
 
-/// Two transactions that each read what the other changes do not both commit.
+/// Two transactions that each read a key that the other writes do not both commit.
 pub async fn no_write_skew(factory: &dyn Factory) {
     let store = factory.store().await;
     let leave = |mine: &'static str| {
@@ -116,7 +116,7 @@ pub async fn no_write_skew(factory: &dyn Factory) {
     assert!(get_int(&*store, "num!x").await + get_int(&*store, "num!y").await >= 1);
 }
 
-/// A transaction does not see one key from before a commit and another from after it.
+/// A transaction does not read one key from before a commit and another from after it.
 pub async fn no_read_skew(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 0..50 {
@@ -141,7 +141,7 @@ async fn skewed_reads(store: &dyn Store, n: i64) -> StoreResult<(i64, i64)> {
     Ok((Plain::int(x[0].as_ref()), Plain::int(y[0].as_ref())))
 }
 
-/// A key that appears in a range which another transaction has read conflicts with it.
+/// A key that appears in a range read by another transaction conflicts with it.
 pub async fn phantom_insert_in_scanned_range(factory: &dyn Factory) {
     let store = factory.store().await;
     let count = |mine: &'static str| {
@@ -157,7 +157,7 @@ pub async fn phantom_insert_in_scanned_range(factory: &dyn Factory) {
     assert_serial(&store, prepare, &[count("cf!m"), count("cf!n"), count("cf!c")]).await;
 }
 
-/// A range that was read and is empty counts as read: a key that appears in it conflicts.
+/// An empty range counts as read: a key that appears in it conflicts.
 pub async fn phantom_in_empty_range(factory: &dyn Factory) {
     let store = factory.store().await;
     let claim = |mine: &'static str| {
@@ -168,7 +168,7 @@ pub async fn phantom_in_empty_range(factory: &dyn Factory) {
     assert_serial(&store, vec![put("num!beside", 1)], &[claim("cf!a"), reverse]).await;
 }
 
-/// A key that vanishes from a range which another transaction has read conflicts with it.
+/// A key that is deleted from a range read by another transaction conflicts with it.
 pub async fn phantom_delete(factory: &dyn Factory) {
     let store = factory.store().await;
     let leave = |mine: &'static str| {
@@ -183,10 +183,10 @@ pub async fn phantom_delete(factory: &dyn Factory) {
     .await;
 }
 
-/// A scan cut by its limit depends on the part it returned, and on all of that.
+/// A scan that reached its limit depends on the part that it returned, and on all of that part.
 ///
-/// A store may refuse more than it must, so what is required of all is that no order is violated and that somebody
-/// gets through.
+/// A store may reject more than necessary, so the test requires only that no order is violated and that some
+/// transaction commits.
 pub async fn limit_cut_scan_depends_on_prefix_only(factory: &dyn Factory) {
     let store = factory.store().await;
     let prepare = || vec![unit("cf!b"), unit("cf!d"), unit("cf!f")];
@@ -212,7 +212,7 @@ pub async fn limit_cut_scan_depends_on_prefix_only(factory: &dyn Factory) {
     }
 }
 
-/// A key that was read and is missing counts as read: writing it conflicts.
+/// A missing key counts as read: writing it conflicts.
 pub async fn absent_key_read_conflicts(factory: &dyn Factory) {
     let store = factory.store().await;
     let claim =
@@ -230,7 +230,7 @@ pub async fn absent_key_read_conflicts(factory: &dyn Factory) {
     assert_serial(&store, vec![], &[create_mine("cf!a"), create_mine("cf!b")]).await;
 }
 
-/// A read transaction never conflicts, whatever is written meanwhile.
+/// A read transaction never conflicts with concurrent writes.
 pub async fn read_mode_never_conflicts(factory: &dyn Factory) {
     let store = factory.store().await;
     let done = Arc::new(AtomicBool::new(false));
@@ -259,7 +259,7 @@ pub async fn read_mode_never_conflicts(factory: &dyn Factory) {
     join(writers).await;
 }
 
-/// Three transactions that each read what the next one changes do not all commit.
+/// Three transactions that each read a key that the next one writes do not all commit.
 pub async fn three_txn_cycle(factory: &dyn Factory) {
     let store = factory.store().await;
     let step = |from: &'static str, to: &'static str| {
@@ -270,7 +270,7 @@ pub async fn three_txn_cycle(factory: &dyn Factory) {
     assert_serial(&store, vec![], &cycle).await;
 }
 
-/// Concurrent transactions that read and append to lists leave a history with an order.
+/// Concurrent transactions that read and append to lists produce a serializable history.
 pub async fn list_append_serializable(factory: &dyn Factory) {
     let store = factory.store().await;
     let workload = Workload { transactions: 2_000, ..Workload::default() };
@@ -279,7 +279,7 @@ pub async fn list_append_serializable(factory: &dyn Factory) {
     assert_eq!(history.check(), Ok(()));
 }
 
-/// Money moved between accounts is neither made nor lost, and no snapshot shows any on the way.
+/// Transfers between accounts preserve the total, and every snapshot shows the full total.
 pub async fn bank_total_constant(factory: &dyn Factory) {
     const ACCOUNTS: u64 = 8;
     const TOTAL: i64 = 800;
@@ -312,7 +312,7 @@ pub async fn bank_total_constant(factory: &dyn Factory) {
     assert_eq!(sum(&super::kit::scan(&*store, all("num")).await), TOTAL);
 }
 
-/// Moves money, if there is enough.
+/// Transfers an amount if the balance is sufficient.
 fn transfer(from: &str, to: &str, by: i64) -> Script {
     let (source, target) = (from.to_owned(), to.to_owned());
     Script::get(&[from, to], move |seen| {
@@ -323,8 +323,8 @@ fn transfer(from: &str, to: &str, by: i64) -> Script {
     })
 }
 
-/// Transactions that also draw a number from one sequence read and leave what they would have, run one by one in the
-/// order of their numbers.
+/// Transactions that also draw a sequence number have the same reads and effects as a serial run in the order of these
+/// numbers.
 pub async fn commit_order_replay(factory: &dyn Factory) {
     let store = factory.store().await;
     let runners = spawn_each(&store, 6, |store, runner| async move {
@@ -351,7 +351,7 @@ pub async fn commit_order_replay(factory: &dyn Factory) {
     assert_eq!(super::script::state(&*store).await, model);
 }
 
-/// A transaction that draws a number, reads some keys and a range, and writes what depends on them.
+/// A transaction that draws a number, reads some keys and a range, and writes values that depend on them.
 fn any_transaction(rng: &mut Rng, name: &str) -> Script {
     let mut any = |class: &str| key(format!("{class}!{}", rng.below(12)));
     let (read, written, gone, counter) = (any("num"), any("note"), any("cf"), any("ctr"));

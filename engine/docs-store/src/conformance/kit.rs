@@ -1,4 +1,4 @@
-//! What the tests of the suite share: values that compare, and calls that are repeated after a passing failure.
+//! Shared test utilities: comparable values, and calls with retries after transient failures.
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
@@ -9,19 +9,17 @@ use super::super::{
     StoreResult, Txn, Value,
 };
 
-/// Most attempts of a call that fails for a passing reason.
+/// Maximum number of attempts of a call that fails transiently.
 pub(super) const ATTEMPTS: u32 = 1_000;
-/// The topic the suite writes to.
+/// The topic that the suite writes to.
 pub(super) const TOPIC: u16 = 1;
 
-/// The record of the suite.
+/// The record type of the suite.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Note {
-    /// Any text.
     pub title: String,
-    /// Any number.
     pub n: i64,
-    /// Something nested.
+    /// A nested value.
     pub tags: Vec<Option<String>>,
 }
 
@@ -37,7 +35,7 @@ impl Indexed for Note {
         KeyBuf::new(Self::KIND).part(&self.title).key()
     }
 
-    /// An index by number that covers the tags, each tag as a unique value, and a counter for each remainder.
+    /// An index by number that covers the tags, each tag as a unique value, and a counter per remainder.
     fn rows(&self) -> Vec<Row> {
         let number = KeyBuf::new("cf").part("n").number(self.n.unsigned_abs());
         let mut rows = vec![
@@ -56,27 +54,26 @@ impl Indexed for Note {
 }
 
 impl Note {
-    /// A note with this title.
+    /// Creates a note with this title.
     #[must_use]
     pub fn new(title: &str) -> Self {
         Self { title: title.to_owned(), n: -7, tags: vec![None, Some("ä\"\\\n😀".to_owned())] }
     }
 }
 
-/// A value as its reader understands it: a live record and its JSON are the same.
+/// A value independent of its representation: a live record equals its JSON.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Plain {
     /// A record or other JSON.
     Json(serde_json::Value),
-    /// A number.
     Int(i64),
-    /// Nothing but the key.
+    /// No value.
     Unit,
 }
 
 impl From<&Value> for Plain {
     /// # Panics
-    /// When the value is no JSON: a store gave something that nobody put.
+    /// When the value is not JSON: the store returned data that was never written.
     fn from(value: &Value) -> Self {
         let parse = |json: &[u8]| serde_json::from_slice(json).expect("a store gives JSON");
         match value {
@@ -91,14 +88,14 @@ impl From<&Value> for Plain {
 }
 
 impl Plain {
-    /// The number, or 0 where there is none.
+    /// Returns the number, or 0 if there is none.
     #[must_use]
     pub fn int(value: Option<&Self>) -> i64 {
         if let Some(Self::Int(n)) = value { *n } else { 0 }
     }
 }
 
-/// Numbers that look random and repeat with their seed.
+/// A pseudorandom number generator, reproducible from its seed.
 #[derive(Clone, Debug)]
 pub(super) struct Rng(u64);
 
@@ -107,7 +104,7 @@ impl Rng {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below `end`, which is not 0.
+    /// Returns a number below `end`, which must not be 0.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -152,12 +149,12 @@ pub(super) fn item(at: impl AsRef<str>) -> FeedItem {
     FeedItem { topic: TOPIC, key: key(at) }
 }
 
-/// A batch without feed.
+/// Creates a batch without feed items.
 pub(super) fn ops(ops: Vec<Op>) -> Batch {
     Batch { ops, feed: Vec::new() }
 }
 
-/// Everything below a prefix, ascending.
+/// Returns an ascending scan of all keys under a prefix.
 pub(super) fn all(prefix: &str) -> Scan {
     KeyBuf::new(prefix).scan(1_000)
 }
@@ -167,22 +164,22 @@ pub(super) fn names(page: &[(Key, Plain)]) -> Vec<&str> {
     page.iter().map(|(key, _)| &**key).collect()
 }
 
-/// Tells a failure after which a transaction is run again: nothing was applied, and the next attempt may succeed.
+/// Returns `true` for a transient failure: nothing was applied, and a retry may succeed.
 pub(super) fn passing(error: &StoreError) -> bool {
     matches!(error, StoreError::Conflict | StoreError::Unavailable(_))
 }
 
-/// Counts attempts.
+/// A counter of attempts.
 ///
 /// # Panics
-/// When there were too many: no store fails for ever.
+/// After [`ATTEMPTS`] attempts: no store fails forever.
 #[derive(Default, Debug)]
 pub(super) struct Attempts(pub(super) u32);
 
 impl Attempts {
-    /// Answers the result of an attempt if it stands, or nothing if there shall be another attempt.
+    /// Returns the result of an attempt if it is final, or `None` if it should be retried.
     ///
-    /// Always gives way first: others get a turn, and a test that repeats itself for ever is noticed as hanging.
+    /// Always yields first, so that other tasks run and an endless loop of a test is detected as hanging.
     pub(super) async fn settle<T>(&mut self, result: StoreResult<T>) -> Option<StoreResult<T>> {
         self.0 += 1;
         tokio::task::yield_now().await;
@@ -196,7 +193,7 @@ impl Attempts {
     }
 }
 
-/// Commits a batch in a transaction that reads nothing; again after passing failures.
+/// Commits a batch in a transaction without reads, with retries.
 pub(super) async fn commit(store: &dyn Store, batch: Batch) -> StoreResult<()> {
     let mut attempts = Attempts::default();
     loop {
@@ -215,7 +212,7 @@ pub(super) async fn write(store: &dyn Store, changes: Vec<Op>) {
     commit(store, ops(changes)).await.expect("the changes are fine");
 }
 
-/// Reads keys and ranges in one read transaction.
+/// Reads keys and ranges in one read transaction, with retries.
 pub(super) async fn look(store: &dyn Store, keys: &[Key], scans: &[Scan]) -> (Vec<Option<Plain>>, Vec<Page>) {
     let mut attempts = Attempts::default();
     loop {
@@ -226,10 +223,10 @@ pub(super) async fn look(store: &dyn Store, keys: &[Key], scans: &[Scan]) -> (Ve
     }
 }
 
-/// What a scan gave.
+/// The entries of a scan.
 pub(super) type Page = Vec<(Key, Plain)>;
 
-/// Reads keys and ranges in a transaction at hand.
+/// Reads keys and ranges in an existing transaction.
 pub(super) async fn read(
     txn: &dyn Txn,
     keys: &[Key],
@@ -268,7 +265,7 @@ pub(super) async fn scan(store: &dyn Store, scan: Scan) -> Page {
     look(store, &[], &[scan]).await.1.remove(0)
 }
 
-/// The feed after a position; again after passing failures.
+/// Reads the feed after a position, with retries.
 pub(super) async fn changes(store: &dyn Store, after: Option<&FeedPos>, max: u32) -> Vec<(FeedPos, Key)> {
     let mut attempts = Attempts::default();
     loop {
@@ -279,7 +276,7 @@ pub(super) async fn changes(store: &dyn Store, after: Option<&FeedPos>, max: u32
     }
 }
 
-/// Each position once: an item may be delivered more than once.
+/// Removes duplicate positions: delivery is at least once.
 pub(super) fn distinct(items: Vec<(FeedPos, Key)>) -> Vec<(FeedPos, Key)> {
     let mut seen = BTreeSet::new();
     items.into_iter().filter(|(pos, _)| seen.insert(pos.0.clone())).collect()
@@ -307,7 +304,7 @@ where
     (0..count).map(|n| tokio::spawn(task(store.clone(), n))).collect()
 }
 
-/// Polls a future `times` times, unless it ends before; answers what it gave.
+/// Polls a future up to `times` times. Returns its output if it completes.
 pub(super) async fn poll_times<F: Future + Unpin + Send>(future: &mut F, times: u32) -> Option<F::Output>
 where
     F::Output: Send + fmt::Debug,

@@ -1,4 +1,4 @@
-//! Immutable content by hash.
+//! Object stores.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use super::{
 const HOUR: Duration = Duration::from_secs(3_600);
 const EVER: Duration = Duration::ZERO;
 
-/// Putting bytes that are there already is fine and changes nothing that is read.
+/// Putting existing bytes succeeds and does not change reads.
 pub async fn obj_put_idempotent(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let one = object("one");
@@ -25,7 +25,7 @@ pub async fn obj_put_idempotent(factory: &dyn Factory) {
     assert_eq!(list(&*objects, "d", EVER).await, sorted(&["one", "two"]));
 }
 
-/// A read answers in the order asked, an object asked twice included, and nothing for what is not there.
+/// A read returns objects in request order, duplicates included, and `None` for missing ones.
 pub async fn obj_get_order(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let (one, two, empty) = (object("one"), object("two"), object(""));
@@ -35,7 +35,7 @@ pub async fn obj_get_order(factory: &dyn Factory) {
     assert_eq!(get(&*objects, "d", &[]).await, []);
 }
 
-/// The same bytes in two domains are two objects: nothing done in one is noticed in the other.
+/// The same bytes in two domains are two objects: operations on one do not affect the other.
 pub async fn obj_domains_isolated(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let one = object("one");
@@ -48,7 +48,7 @@ pub async fn obj_domains_isolated(factory: &dyn Factory) {
     assert_eq!(get(&*objects, "b", &[one.0]).await, [Some(one.1)]);
 }
 
-/// Putting bytes again counts as touching them.
+/// Putting existing bytes touches them.
 pub async fn obj_touch_on_reput(factory: &dyn Factory) {
     let objects = factory.objects().await;
     put(&*objects, "d", &[object("old"), object("again")]).await;
@@ -61,7 +61,7 @@ pub async fn obj_touch_on_reput(factory: &dyn Factory) {
     assert_eq!(list(&*objects, "d", 24 * HOUR).await, sorted(&["old", "again"]));
 }
 
-/// Only what was not touched for the given time is deleted; deleting what is not there is fine.
+/// Only objects untouched for the given time are deleted; deleting a missing object succeeds.
 pub async fn obj_delete_respects_touch(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let hashes = ["old", "again", "new", "none"].map(|text| Hash::of(text.as_bytes()));
@@ -78,7 +78,7 @@ pub async fn obj_delete_respects_touch(factory: &dyn Factory) {
     assert_eq!(get(&*objects, "d", &hashes[..1]).await, [Some(object("old").1)]);
 }
 
-/// The domains that have objects are listed in order, in pages of any size; one whose last object went is none of them.
+/// Domains with objects are listed in order, in pages of any size. A domain without objects is not listed.
 pub async fn obj_domains_are_listed(factory: &dyn Factory) {
     let objects = factory.objects().await;
     assert_eq!(objects.domains(None, 9).await, Ok(Vec::new()));
@@ -106,7 +106,7 @@ pub async fn obj_domains_are_listed(factory: &dyn Factory) {
     assert!(!found.contains(&"ab".to_owned()), "{found:?}");
 }
 
-/// What was put and acknowledged is never left over, however long ago; all pages of what is left over come to an end.
+/// Acknowledged bytes are never listed as leftovers, regardless of their age; and paging through leftovers ends.
 pub async fn obj_acknowledged_is_no_leftover(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let large = Bytes::from(vec![7; 200 << 10]);
@@ -126,7 +126,7 @@ pub async fn obj_acknowledged_is_no_leftover(factory: &dyn Factory) {
     objects.delete_leftovers(&[]).await.expect("removing nothing is fine");
 }
 
-/// A listing goes on after any hash, in the order of hashes, in pages of any size.
+/// A listing resumes after any hash, in hash order, in pages of any size.
 pub async fn obj_list_pages_in_hash_order(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let texts: Vec<String> = (0..50).map(|n| format!("object {n}")).collect();
@@ -150,7 +150,7 @@ pub async fn obj_list_pages_in_hash_order(factory: &dyn Factory) {
     assert_eq!(objects.list("d", Some(Hash::from_bytes([0xff; 32])), EVER, 9).await, Ok(Vec::new()));
 }
 
-/// Large objects are kept like small ones, also when several are put at once.
+/// Large objects are stored like small ones, also by concurrent puts.
 pub async fn obj_stream_large(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let large = |seed: usize, size: usize| {
@@ -171,7 +171,7 @@ pub async fn obj_stream_large(factory: &dyn Factory) {
     super::kit::join(tasks).await;
 }
 
-/// Bytes that do not fit their hash any more are reported as damaged, and never given out.
+/// Bytes that no longer match their hash are reported as corrupt and never returned.
 pub async fn obj_corrupt_bytes_detected(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let (one, two) = (object("one"), object("two"));
@@ -182,7 +182,7 @@ pub async fn obj_corrupt_bytes_detected(factory: &dyn Factory) {
     assert_eq!(get(&*objects, "d", &[two.0]).await, [Some(two.1)]);
 }
 
-/// Bytes under a hash that is not theirs are refused, with all that was put along with them.
+/// Bytes under a wrong hash are rejected, together with all objects of the same put.
 pub async fn obj_wrong_hash_is_misuse(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let (one, wrong) = (object("one"), (Hash::of(b"two"), Bytes::from_static(b"three")));

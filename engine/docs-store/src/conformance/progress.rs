@@ -1,4 +1,4 @@
-//! Somebody always gets on.
+//! Progress: under contention, some transaction always commits.
 
 use std::sync::{
     Arc,
@@ -12,11 +12,11 @@ use super::{
     script::{Script, run},
 };
 
-/// Attempts an operation has.
+/// Maximum number of attempts of an operation.
 const ATTEMPT_CAP: u32 = 10;
 
-/// Writers that touch different keys hardly disturb each other: at most two attempts a transaction, one on a machine
-/// that has time. A store whose transactions depend on pages meets neighbours the more often the longer they take.
+/// Writers of different keys rarely conflict: at most two attempts per transaction on average, one on an idle machine.
+/// In a store with page-level dependencies, longer transactions conflict with neighbors more often.
 pub async fn disjoint_writers_mostly_one_attempt(factory: &dyn Factory) {
     let store = factory.store().await;
     for page in 0..10 {
@@ -37,7 +37,7 @@ pub async fn disjoint_writers_mostly_one_attempt(factory: &dyn Factory) {
     assert!(attempts <= 8 * 50 * 2, "{attempts} attempts for 400 transactions");
 }
 
-/// Of writers that contend for one key, each finishes within the attempts an operation has.
+/// Writers that contend for one key each finish within the maximum number of attempts of an operation.
 pub async fn hot_key_all_finish_within_attempt_cap(factory: &dyn Factory) {
     let store = factory.store().await;
     for round in 1..=20 {
@@ -51,9 +51,10 @@ pub async fn hot_key_all_finish_within_attempt_cap(factory: &dyn Factory) {
     }
 }
 
-/// A reader gets on while a writer never pauses.
+/// A reader makes progress while a writer never pauses.
 ///
-/// How fast is a matter of benches; here a reader finishes its scans, and the writer its commits in between.
+/// Latency is measured by benchmarks. This test requires only that the reader finishes its scans and the writer commits
+/// in between.
 pub async fn reader_latency_under_writer_bounded(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, (0..200).map(|n| unit(format!("cf!{n:03}"))).collect()).await;
@@ -85,7 +86,7 @@ pub async fn reader_latency_under_writer_bounded(factory: &dyn Factory) {
     writer.await.expect("the writer does not fail");
 }
 
-/// A transaction open for too long ends with a conflict or as unavailable, and has changed nothing.
+/// A transaction that exceeds its maximum age fails with a conflict or as unavailable, and changes nothing.
 pub async fn expired_txn_is_conflict_or_unavailable(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 1)]).await;

@@ -1,4 +1,4 @@
-//! Transactions as data: what they read and what they make of it, so that the suite can run them in any order.
+//! Transactions as data: their reads, and a function from reads to writes. The suite can run them in any order.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -13,39 +13,39 @@ use super::{
     kit::{Attempts, Page, Plain, all, look, read},
 };
 
-/// How long the suite lets a call wait for another transaction before it lets that one go on.
+/// Maximum time that the suite lets a call block on another transaction before it lets the other one continue.
 ///
-/// A store that makes nobody wait never costs this time.
+/// A store that never blocks never incurs this time.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// What keys hold, in the simplest way.
+/// The plain content of a store.
 pub type Model = BTreeMap<Key, Plain>;
 
-/// What a transaction read.
+/// The reads of a transaction.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Seen {
-    /// The keys, in the order asked.
+    /// The keys, in request order.
     pub keys: Vec<Option<Plain>>,
-    /// The ranges, in the order asked.
+    /// The ranges, in request order.
     pub scans: Vec<Page>,
 }
 
 impl Seen {
-    /// The `n`-th key as a number, 0 if it was missing.
+    /// Returns the `n`-th key as a number, 0 if it is missing.
     #[must_use]
     pub fn int(&self, n: usize) -> i64 {
         Plain::int(self.keys[n].as_ref())
     }
 }
 
-/// A transaction: it reads keys and ranges, and commits what a pure function makes of them.
+/// A transaction: reads keys and ranges, and commits the result of a pure function of them.
 #[derive(Clone)]
 pub struct Script {
-    /// The keys it reads.
+    /// The keys to read.
     pub keys: Vec<Key>,
-    /// The ranges it reads.
+    /// The ranges to read.
     pub scans: Vec<Scan>,
-    /// What it then commits.
+    /// Computes the batch to commit.
     pub then: Arc<dyn Fn(&Seen) -> Batch + Send + Sync>,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Debug for Script {
 }
 
 impl Script {
-    /// A transaction that reads keys.
+    /// Creates a transaction that reads keys.
     pub fn get(keys: &[&str], then: impl Fn(&Seen) -> Vec<Op> + Send + Sync + 'static) -> Self {
         let keys = keys.iter().map(|key| Key::from(*key)).collect();
         Self {
@@ -66,13 +66,13 @@ impl Script {
         }
     }
 
-    /// A transaction that reads a range.
+    /// Creates a transaction that reads a range.
     pub fn scan(scan: Scan, then: impl Fn(&Seen) -> Vec<Op> + Send + Sync + 'static) -> Self {
         Self { scans: vec![scan], ..Self::get(&[], then) }
     }
 }
 
-/// A transaction that was run: what it read and what it committed.
+/// A completed transaction: its reads and its batch.
 #[derive(Clone, Debug)]
 pub(super) struct Done {
     pub(super) seen: Seen,
@@ -80,7 +80,7 @@ pub(super) struct Done {
     pub(super) attempts: u32,
 }
 
-/// Runs a transaction until it succeeds; names its hot keys from the `hot_from`-th attempt on.
+/// Runs a transaction until it succeeds. Passes its hot keys from attempt `hot_from` on.
 pub(super) async fn run(store: &dyn Store, script: &Script, hot: &[Key], hot_from: u32) -> Done {
     let mut attempts = Attempts::default();
     loop {
@@ -98,18 +98,18 @@ async fn run_once(store: &dyn Store, script: &Script, hot: &[Key]) -> StoreResul
     let (keys, scans) = read(&*txn, &script.keys, &script.scans).await?;
     let seen = Seen { keys, scans };
     let batch = (script.then)(&seen);
-    // Others get a turn between the reads and the commit, also where a store never waits.
+    // Yield between the reads and the commit, also if the store never blocks.
     tokio::task::yield_now().await;
     txn.commit(batch.clone()).await?;
     Ok((seen, batch))
 }
 
-/// How a transaction of an interleaving ended: what it read and committed, or why it failed.
+/// The outcome of a transaction in an interleaving: its reads and its batch, or its error.
 pub(super) type Outcome = StoreResult<(Seen, Batch)>;
 
 /// Lets all transactions begin and read, one after another, and then commit, one after another.
 ///
-/// Each has a task of its own. Where the store makes one wait for an earlier one, the earlier one goes on first.
+/// Each runs in its own task. If the store makes one wait for an earlier one, the earlier one continues first.
 pub(super) async fn interleave(store: &Arc<dyn Store>, scripts: &[Script]) -> Vec<Outcome> {
     let mut sides: Vec<(oneshot::Sender<()>, JoinHandle<Outcome>)> = Vec::new();
     for script in scripts {
@@ -122,7 +122,7 @@ pub(super) async fn interleave(store: &Arc<dyn Store>, scripts: &[Script]) -> Ve
     let mut outcomes = Vec::new();
     let mut late = Vec::new();
     for (go, mut task) in sides {
-        // A side that has failed does not listen any more.
+        // A side that has failed no longer listens.
         let _ = go.send(());
         match timeout(GRACE, &mut task).await {
             Ok(outcome) => outcomes.push(Some(outcome.expect("a side does not fail"))),
@@ -148,25 +148,27 @@ async fn side(
     let (keys, scans) = read(&*txn, &script.keys, &script.scans).await?;
     let seen = Seen { keys, scans };
     let batch = (script.then)(&seen);
-    // Both ends live until the interleaving is over, or it has gone on without this side.
+    // Both ends live until the interleaving is over, or it has continued without this side.
     let _ = has_read.send(());
     let _ = may_commit.await;
     txn.commit(batch.clone()).await?;
     Ok((seen, batch))
 }
 
-/// Waits until the side has read, has failed, or has waited for too long.
+/// Waits until the side has read, has failed, or has timed out.
 async fn wait(read: oneshot::Receiver<()>) {
     let _ = timeout(GRACE, read).await;
 }
 
-/// Interleaves transactions and requires that those which committed could have run one after another: each read
-/// what it would have read then, and left what it would have left.
+/// Interleaves transactions and asserts that the committed ones are serializable: in some order, each reads and writes
+/// the same as in a serial run.
 ///
-/// Runs rounds until one commits, each on what `prepare` puts, and answers how the last one ended.
+/// Runs rounds, each starting from the content of `prepare`, until a transaction commits. Returns the outcomes of the
+/// last round.
 ///
 /// # Panics
-/// When no order explains what happened, a transaction fails for another reason than a conflict, or none ever commits.
+/// When no order explains the outcomes, when a transaction fails for another reason than a conflict, or when none ever
+/// commits.
 pub(super) async fn assert_serial(
     store: &Arc<dyn Store>,
     prepare: Vec<Op>,
@@ -194,7 +196,7 @@ pub(super) async fn assert_serial(
     panic!("no transaction ever commits");
 }
 
-/// Failures that an interleaving may cause.
+/// Returns `true` for failures that an interleaving may cause.
 fn fair(error: &StoreError) -> bool {
     super::kit::passing(error) || matches!(error, StoreError::Exists(_))
 }
@@ -216,7 +218,7 @@ fn explains(
     model == *after
 }
 
-/// What a transaction reads in a model.
+/// Returns the reads of a transaction in a model.
 pub(super) fn view(model: &Model, script: &Script) -> Seen {
     let page = |scan: &Scan| -> Page {
         let inside = model.iter().filter(|(key, _)| scan.from <= **key && **key < scan.to);
@@ -234,7 +236,7 @@ pub(super) fn view(model: &Model, script: &Script) -> Seen {
     }
 }
 
-/// What a batch does to a model; a failing batch may leave it half done.
+/// Applies a batch to a model. If it fails, the model may be partly changed.
 pub(super) fn apply(model: &mut Model, batch: &Batch) -> StoreResult<()> {
     for op in &batch.ops {
         match op {
@@ -254,7 +256,7 @@ pub(super) fn apply(model: &mut Model, batch: &Batch) -> StoreResult<()> {
     Ok(())
 }
 
-/// All that the suite has written, in one snapshot.
+/// Reads all entries that the suite has written, in one snapshot.
 pub(super) async fn state(store: &dyn Store) -> Model {
     let classes = ["cf", "ctr", "note", "num"].map(all);
     look(store, &[], &classes).await.1.into_iter().flatten().collect()

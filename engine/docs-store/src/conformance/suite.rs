@@ -1,10 +1,10 @@
-//! The list of the suite: every guarantee by name.
+//! The list of all guarantees of the suite.
 
-/// Makes a test of each guarantee of the [conformance suite](crate::conformance), for a store.
+/// Generates a test of each guarantee of the [conformance suite](crate::conformance) for a store.
 ///
-/// The argument is an expression that makes a [`Factory`](crate::conformance::Factory), evaluated once a test.
-/// Where there is nothing to test against, such as no server, it may leave the test with `return`.
-/// The tests lie in the module where the macro is called, under the names of the guarantees.
+/// The argument is an expression that creates a [`Factory`](crate::conformance::Factory), evaluated once per test. If
+/// there is nothing to test against, such as a server that is not configured, it may leave the test with `return`. The
+/// tests are defined in the calling module, under the names of the guarantees.
 #[macro_export]
 macro_rules! suite {
     ($factory:expr) => {
@@ -20,10 +20,10 @@ macro_rules! suite {
     };
 }
 
-/// The part of [`suite!`](crate::suite) that also holds for a store whose calls fail now and then for no reason.
+/// The part of [`suite!`](crate::suite) that also holds for a store whose calls fail randomly.
 ///
-/// Such a store answers [`Conflict`](crate::StoreError::Conflict) or
-/// [`Unavailable`](crate::StoreError::Unavailable), having applied nothing, and repeats feed items.
+/// Such a store returns [`Conflict`](crate::StoreError::Conflict) or [`Unavailable`](crate::StoreError::Unavailable)
+/// without applying anything, and repeats feed items.
 #[macro_export]
 macro_rules! suite_despite_faults {
     ($factory:expr) => {
@@ -118,8 +118,8 @@ macro_rules! suite_despite_faults {
     };
 }
 
-/// Makes tests of named guarantees: the part that [`suite!`](crate::suite) and
-/// [`suite_despite_faults!`](crate::suite_despite_faults) share.
+/// Generates tests of named guarantees: the shared part of [`suite!`](crate::suite) and
+/// [`suite_despite_faults!`](crate::suite_despite_faults).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! suite_tests {

@@ -1,4 +1,4 @@
-//! A version names what a store holds.
+//! Store versions.
 
 use std::{
     collections::HashMap,
@@ -14,7 +14,7 @@ use super::{
     kit::{Attempts, add, create, delete, get, join, keys, look, put, spawn_each, write},
 };
 
-/// Reads that begin between two calls that answer the same version read the same, however many write meanwhile.
+/// Reads that begin between two calls that return the same version are equal, under concurrent writes.
 pub async fn a_version_names_what_is_read(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 0)]).await;
@@ -53,7 +53,7 @@ pub async fn a_version_names_what_is_read(factory: &dyn Factory) {
     }
 }
 
-/// Every commit that was acknowledged shows in the version, whatever it changes; one that changes nothing need not.
+/// Every acknowledged commit that changes content changes the version.
 pub async fn each_change_is_another_version(factory: &dyn Factory) {
     let store = factory.store().await;
     let mut seen = vec![version(&*store).await];
@@ -66,7 +66,7 @@ pub async fn each_change_is_another_version(factory: &dyn Factory) {
         };
         write(&*store, changes).await;
         seen.push(version(&*store).await);
-        // Reading is no change that a version has to tell of, nor does it hide one.
+        // Reading does not change the version, and does not hide a change.
         get(&*store, &["num!a"]).await;
     }
     let mut known: Vec<StoreVersion> = seen.into_iter().flatten().collect();
@@ -76,8 +76,8 @@ pub async fn each_change_is_another_version(factory: &dyn Factory) {
     assert_eq!(known.len(), all, "two states had one version between them");
 }
 
-/// The version stays while nothing is written, whatever is read. Others who write to where the store lies, such as to
-/// another database of its server, may change it, so it is asked until none of them came between two calls.
+/// The version is stable while nothing is written, regardless of reads. Writes by others to the same server, such as to
+/// another of its databases, may change it, so the test repeats until two calls have no such write in between.
 pub async fn a_version_stays_while_nothing_is_written(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 0)]).await;
@@ -93,7 +93,7 @@ pub async fn a_version_stays_while_nothing_is_written(factory: &dyn Factory) {
     }
 }
 
-/// The version, again after passing failures.
+/// Reads the version, with retries.
 async fn version(store: &dyn Store) -> Option<StoreVersion> {
     let mut attempts = Attempts::default();
     loop {

@@ -1,4 +1,4 @@
-//! Background jobs.
+//! The stored form of background jobs.
 
 pub use docs_model::JobLine;
 use docs_model::{
@@ -10,27 +10,27 @@ use serde_json::Value as Json;
 
 use crate::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value, key::COUNTERS};
 
-/// Class of the records that jobs are about, those of spaces: a job belongs to whom its subject belongs.
+/// Class of the records that jobs are about: spaces. A job has the owner of its subject.
 pub const SUBJECTS: &str = "spc";
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
-    /// Waits for those before it in its lane.
+    /// Waits for earlier jobs of its lane.
     Waiting,
-    /// Waits for its time.
+    /// Waits for its due time.
     Queued,
-    /// A worker is at it.
+    /// A worker runs it.
     Running,
-    /// Done.
+    /// Finished successfully.
     Done,
-    /// Given up; the log says why.
+    /// Failed permanently; the log contains the reason.
     Failed,
 }
 
 impl JobState {
-    /// The state as it is shown.
+    /// Converts the state to its API representation.
     #[must_use]
     pub const fn shown(self) -> model::JobState {
         match self {
@@ -42,87 +42,86 @@ impl JobState {
     }
 }
 
-/// What a job that failed, and waits to be tried again, is to the others of its lane.
+/// The effect of a failed job that waits for a retry on the other jobs of its lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PutOff {
-    /// They wait for it.
+    /// The other jobs wait for it.
     #[default]
     Holds,
-    /// Those that were not tried yet go first.
+    /// Jobs that have not been tried yet run first.
     Yields,
 }
 
 /// A background job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
-    /// The id.
     pub id: JobId,
-    /// What is to be done.
+    /// The kind of work.
     pub kind: String,
-    /// What it is done with; secrets in it are sealed or redacted by whoever enqueues it.
+    /// The input of the work. Secrets in it are sealed or redacted by the code that enqueues the job.
     pub payload: Json,
-    /// What it is about: the id of a space, for example.
+    /// The item that the job is about, for example the id of a space.
     pub subject: String,
-    /// Whether it is listed among the jobs of its subject: work that somebody asked for, not upkeep.
+    /// `true` if the job appears in the job list of its subject: work requested by a user, as opposed to maintenance.
     #[serde(default)]
     pub listed: bool,
-    /// Who asked for it.
+    /// The user who requested the job.
     #[serde(default)]
     pub by: Option<UserId>,
-    /// What tells it from other work of its subject: who wants the same asks for the latest job of that name.
+    /// A deduplication key within the subject: requests for the same work look up the latest job with this key.
     #[serde(default)]
     pub same: Option<String>,
-    /// Jobs of one lane run one after the other, in order.
+    /// The lane. Jobs of one lane run sequentially, in order.
     #[serde(default)]
     pub lane: Option<String>,
-    /// The place in its lane: the time of the event behind the job.
+    /// The position in the lane: the time of the event that caused the job.
     pub lane_at: Timestamp,
-    /// What it is to the others of its lane while it waits to be tried again.
+    /// The effect on the other jobs of its lane while it waits for a retry.
     #[serde(default)]
     pub put_off: PutOff,
-    /// Where it stands.
+    /// The current state.
     pub state: JobState,
-    /// When it is due: to start, or, while it runs, to be taken over.
+    /// The start time of a queued job; for a running job, the time from which others may take it over.
     pub due: Timestamp,
-    /// How often it was started; also the fence: only the latest start may finish it.
+    /// The number of starts. Also the fencing token: only the latest start can finish the job.
     #[serde(default)]
     pub attempt: u32,
-    /// When it was enqueued.
+    /// The time of enqueueing.
     pub created_at: Timestamp,
-    /// When it was started for the first time.
+    /// The time of the first start.
     #[serde(default)]
     pub started_at: Option<Timestamp>,
-    /// What it does, or did last.
+    /// The current stage, or the last one.
     #[serde(default)]
     pub stage: Option<JobStage>,
-    /// How far that is.
+    /// Progress within the stage.
     #[serde(default)]
     pub progress: Option<JobProgress>,
-    /// When it ended.
+    /// The time at which the job finished.
     #[serde(default)]
     pub ended_at: Option<Timestamp>,
-    /// What came of it.
+    /// The outcome.
     #[serde(default)]
     pub outcome: JobOutcome,
-    /// Why it failed, in a sentence for the user.
+    /// The error message for the user, if the job failed.
     #[serde(default)]
     pub error: Option<String>,
-    /// The kind of its failure.
+    /// The kind of the error.
     #[serde(default)]
     pub failure: Option<ErrorKind>,
-    /// What happened, at most [`JobRecord::MAX_LOG`] bytes of JSON.
+    /// The log, at most [`JobRecord::MAX_LOG`] bytes of JSON.
     #[serde(default)]
     pub log: Vec<JobLine>,
 }
 
-/// What came of a job.
+/// The outcome of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobOutcome {
-    /// What is shown of it.
+    /// The part that the API returns.
     #[serde(default)]
     pub result: Option<JobResult>,
-    /// The object that it made, which goes as all objects do that no revision names.
+    /// The object that the job produced. It is garbage-collected like every object that no revision references.
     #[serde(default)]
     pub object: Option<Hash>,
 }
@@ -132,60 +131,61 @@ impl Entity for JobRecord {
 }
 
 impl JobRecord {
-    /// Most bytes of a log, so that a job fits into a record; a last line says that there was more.
+    /// Maximum size of a log in bytes, so that a job fits into a record. A truncated log ends with a line that states
+    /// so.
     pub const MAX_LOG: usize = 96 * 1024;
-    /// Most bytes of one line of a log, and of an error.
+    /// Maximum length of a log line, and of an error message, in bytes.
     pub const MAX_LINE: usize = 1_000;
 
-    /// The key of a job.
+    /// Returns the key of a job.
     #[must_use]
     pub fn at(id: &JobId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// Jobs by the time they are due.
+    /// The index prefix of queued and running jobs, ordered by due time.
     #[must_use]
     pub fn due() -> KeyBuf {
         KeyBuf::new("job.d")
     }
 
-    /// Jobs of a lane that have not ended, in order.
+    /// The index prefix of the unfinished jobs of a lane, in order.
     #[must_use]
     pub fn of_lane(lane: &str) -> KeyBuf {
         KeyBuf::new("job.l").part(lane)
     }
 
-    /// Jobs of a subject that are listed, by the time they were enqueued.
+    /// The index prefix of the listed jobs of a subject, ordered by creation time.
     #[must_use]
     pub fn of_subject(subject: &str) -> KeyBuf {
         KeyBuf::new("job.s").part(subject)
     }
 
-    /// Jobs of a subject for the same work, by the time they were enqueued.
+    /// The index prefix of the jobs of a subject for the same work, ordered by creation time.
     #[must_use]
     pub fn for_the_same(subject: &str, same: &str) -> KeyBuf {
         KeyBuf::new("job.q").part(subject).part(same)
     }
 
-    /// Listed jobs of a subject and a kind that have ended, by the time of their end.
+    /// The index prefix of the finished listed jobs of a subject and kind, ordered by end time.
     #[must_use]
     pub fn ended_of(subject: &str, kind: &str) -> KeyBuf {
         KeyBuf::new("job.f").part(subject).part(kind)
     }
 
-    /// How many listed jobs of a kind a subject has.
+    /// The counter of the listed jobs of a subject and kind.
     #[must_use]
     pub fn count_of(subject: &str, kind: &str) -> Key {
         KeyBuf::new(COUNTERS).part(subject).part("jobs").part(kind).key()
     }
 
-    /// Jobs that have ended, by the time of their end.
+    /// The index prefix of finished jobs, ordered by end time.
     #[must_use]
     pub fn ended() -> KeyBuf {
         KeyBuf::new("job.e")
     }
 
-    /// Tells whether the job has ended.
+    /// Returns `true` if the job has finished, successfully or not.
     #[must_use]
     pub const fn has_ended(&self) -> bool {
         matches!(self.state, JobState::Done | JobState::Failed)
@@ -202,7 +202,7 @@ impl Indexed for JobRecord {
         let id = self.id.as_str();
         let unit = |row: KeyBuf| Row::Index(row.part(id).key(), Value::Unit);
         let mut rows = Vec::new();
-        // Whoever waits in a lane is not due: however many there are, they keep nobody else waiting.
+        // Jobs that wait in a lane have no due row: claims do not have to skip them, however many there are.
         if matches!(self.state, JobState::Queued | JobState::Running) {
             rows.push(unit(Self::due().time(self.due.time())));
         }
