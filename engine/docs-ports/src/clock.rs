@@ -1,36 +1,36 @@
-//! Time: [`Clock`].
+//! The current time: [`Clock`].
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, SubsecRound, Utc};
 
-/// Tells the time, and wakes those who wait for it.
+/// A source of time with timers.
 ///
-/// An operation asks once and uses that one answer throughout, so that running it again gives the same result.
+/// An operation reads the clock once and uses that value throughout, so that a retry gives the same result.
 ///
 /// # Contract
-/// - `now` is in whole milliseconds, the precision in which times are stored and shown.
-/// - `wait_until` of a time that has come returns at once; after it returned, `now` is not before that time.
+/// - `now` is in whole milliseconds, the precision of stored and returned times.
+/// - `wait_until` a past time returns immediately. After it returns, `now` is not before that time.
 #[async_trait]
 pub trait Clock: Send + Sync + 'static {
-    /// The time, in whole milliseconds.
+    /// Returns the current time in whole milliseconds.
     fn now(&self) -> DateTime<Utc>;
 
     /// Waits until the clock shows `at` or later.
     ///
     /// # Cancel safety
-    /// Dropping the future ends the wait and changes nothing.
+    /// Dropping the future ends the wait without side effects.
     async fn wait_until(&self, at: DateTime<Utc>);
 }
 
-/// The clock of the machine.
+/// The system clock.
 ///
-/// Waiting needs a tokio runtime with time enabled.
+/// Waiting requires a tokio runtime with time enabled.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct SystemClock;
 
-/// The longest single sleep. The clock of a machine may be set while somebody waits, so a long wait looks again.
+/// Maximum duration of a single sleep. The system clock may be adjusted during a wait, so a long wait rereads it.
 const CLOCK_POLL: Duration = Duration::from_secs(30);
 
 #[async_trait]
@@ -41,7 +41,7 @@ impl Clock for SystemClock {
     }
 
     async fn wait_until(&self, at: DateTime<Utc>) {
-        // A span below zero does not convert: the time has come.
+        // The conversion of a negative duration fails: the time has passed.
         while let Ok(left) = (at - self.now()).to_std() {
             if left.is_zero() {
                 return;

@@ -1,119 +1,116 @@
-//! Documents of other formats as pages: [`Converter`].
+//! Conversion of documents to pages: [`Converter`].
 
 use async_trait::async_trait;
 use bytes::Bytes;
 
-/// Most bytes of the texts of all pages that one archive or website may have.
+/// Maximum total size of the page texts of one archive or website in bytes.
 pub const MAX_TEXTS_BYTES: u64 = 50_000_000;
 
-/// What a document is written in.
+/// The format of a document.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DocumentFormat {
-    /// HTML.
     Html,
-    /// Markdown.
     Markdown,
-    /// A Word document.
+    /// A Word document (`.docx`).
     Docx,
 }
 
 /// A document to convert.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What it is written in.
     pub format: DocumentFormat,
-    /// Its bytes.
+    /// The content.
     pub bytes: Bytes,
-    /// What it is called where nothing in it says so.
+    /// The title to use if the document has none.
     pub name: String,
-    /// Where it was. Relative links become addresses, seen from there; without it they stay as they are written.
+    /// The URL of the document, against which relative links are resolved. Without it they stay relative.
     pub url: Option<String>,
-    /// The name of the character set that its bytes are in, as its host told. What it says of itself need not be told.
+    /// The charset from the HTTP response. The document's own declaration need not be passed here.
     pub charset: Option<String>,
 }
 
-/// A document as a page.
+/// The page that a document was converted to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ConvertedPage {
-    /// Its title, never empty.
+    /// The title, never empty.
     pub title: String,
-    /// Its text. A Markdown document keeps its front matter and its heading; of others the title is not in the text.
+    /// The text. A Markdown document keeps its front matter and its heading; for other formats the text does not
+    /// contain the title.
     pub markdown: String,
-    /// The addresses on the web that it links to, each once, in the order of the text: normalised, and without the
-    /// place on the page. In the text they stand in the same form, with the place.
+    /// The web URLs that the page links to, in text order without duplicates: normalized and without fragment. The text
+    /// contains the same form with the fragment.
     pub links: Vec<String>,
-    /// The pictures that it shows, each once, in the order of the text.
+    /// The images of the page, in text order without duplicates.
     pub images: Vec<FoundFile>,
-    /// The files that came within the document.
+    /// The files embedded in the document.
     pub files: Vec<EmbeddedFile>,
 }
 
-/// A file on the web that a page shows.
+/// A web image of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoundFile {
-    /// Its address, as it stands in the text.
+    /// The URL, in the same form as in the text.
     pub url: String,
-    /// A name for it, made from the address.
+    /// A file name derived from the URL.
     pub name: String,
 }
 
-/// A file within a document.
+/// A file embedded in a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EmbeddedFile {
-    /// The destination by which the text refers to it.
+    /// The link destination that references the file in the text.
     pub destination: String,
-    /// Its name.
+    /// The file name.
     pub name: String,
-    /// Its bytes.
+    /// The content.
     pub bytes: Bytes,
 }
 
 /// A file of an archive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnpackedFile {
-    /// Its path: relative, `/` between its parts, none of them `.` or `..`.
+    /// The relative path with `/` separators and without `.` and `..` components.
     pub path: String,
-    /// Its bytes.
+    /// The content.
     pub bytes: Bytes,
 }
 
-/// Turns documents of other formats into pages.
+/// A converter from other formats to pages.
 ///
-/// The answer depends on the document alone: nothing is fetched, nothing is kept. A converter bounds its own work, so
-/// that no document, whoever made it, takes long or much memory; converting may block, so an adapter sees to it that
-/// it does not block the runtime.
+/// The result depends only on the document: a converter fetches nothing and stores nothing. It limits its own time and
+/// memory, since a document may be malicious. Conversion may be CPU-bound, so an adapter must not block the runtime.
 #[async_trait]
 pub trait Converter: Send + Sync + 'static {
-    /// Turns a document into a page.
+    /// Converts a document to a page.
     ///
     /// # Errors
-    /// [`ConvertError`], with a sentence for the user.
+    /// [`ConvertError`], with a message for the user.
     ///
     /// # Cancel safety
-    /// Nothing is left behind.
+    /// No side effects.
     async fn convert(&self, document: Document) -> Result<ConvertedPage, ConvertError>;
 
-    /// Unpacks a zip archive. Folders, links, and archives within it are left out.
+    /// Unpacks a zip archive. Skips directories, links and nested archives.
     ///
     /// # Errors
-    /// [`ConvertError`], also for an archive that is encrypted or whose paths lead out of it.
+    /// [`ConvertError`], also for an encrypted archive or a path outside the archive.
     ///
     /// # Cancel safety
-    /// Nothing is left behind.
+    /// No side effects.
     async fn unpack(&self, archive: Bytes) -> Result<Vec<UnpackedFile>, ConvertError>;
 }
 
-/// Why a document cannot be converted. The texts of the first two are for the user.
+/// The reason that a document cannot be converted. The messages of the first two variants are for the user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConvertError {
-    /// It is not what it should be, or damaged.
+    /// The document is damaged or of another format.
     #[error("{0}")]
     Unreadable(String),
-    /// It is larger than a limit, or takes more time or memory than it may.
+    /// The document exceeds a size limit, or its conversion exceeds the time or memory limit.
     #[error("{0}")]
     TooLarge(String),
-    /// The converter failed, whatever the document is.
+    /// The converter failed for a reason unrelated to the document.
     #[error("the document could not be converted: {0}")]
     Failed(String),
 }

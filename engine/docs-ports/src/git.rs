@@ -1,4 +1,4 @@
-//! Git repositories outside: [`GitRemote`].
+//! Remote Git repositories: [`GitRemote`].
 
 mod push;
 
@@ -10,84 +10,83 @@ pub use self::push::{
     MAX_PUSH_PATH, PushFile, PushFiles, PushRequest, Signature, SourceError, blob_id, check_push_path,
 };
 
-/// What is wanted of a repository.
+/// A request to fetch a ref.
 #[derive(Clone, Debug)]
 pub struct FetchRequest {
-    /// The repository: an https, http or git URL, or a file URL where the adapter allows it. May hold credentials.
+    /// The https, http or git URL of the repository, or a file URL if the adapter permits it. May contain credentials.
     pub url: String,
-    /// The ref in full, like `refs/heads/main`, or `HEAD` for the commit of the default branch.
+    /// The full ref name such as `refs/heads/main`, or `HEAD` for the default branch.
     pub reference: String,
-    /// A name under which the clone may be kept for the next time.
+    /// The cache key of a clone that later fetches reuse.
     pub cache_id: Option<String>,
 }
 
 /// A commit of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Its object id: 40 hexadecimal digits.
+    /// The object id: 40 hexadecimal digits.
     pub oid: String,
-    /// Its message.
+    /// The commit message.
     pub message: String,
-    /// When it was committed.
+    /// The committer date.
     pub committed_at: DateTime<Utc>,
 }
 
-/// What an entry of a commit's tree is.
+/// The kind of a tree entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RepoEntryKind {
-    /// A file.
+    /// A regular file.
     File,
-    /// A symbolic link with its target as it is written, unresolved.
+    /// A symbolic link with its target, unresolved.
     Symlink(String),
-    /// Another repository.
+    /// A submodule.
     Submodule,
 }
 
 /// An entry of a commit's tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepoEntry {
-    /// Its path from the root of the repository, `/` between its parts.
+    /// The path from the repository root, with `/` separators.
     pub path: String,
-    /// The object id of its bytes.
+    /// The object id of the content.
     pub oid: String,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// What it is.
+    /// The kind of entry.
     pub kind: RepoEntryKind,
 }
 
-/// The files of one commit.
+/// The files of a commit.
 #[async_trait]
 pub trait Checkout: Send + Sync {
-    /// The commit.
     fn commit(&self) -> &Commit;
 
-    /// All its entries, folders excluded, ordered by path.
+    /// All entries except directories, ordered by path.
     fn entries(&self) -> &[RepoEntry];
 
     /// Reads a file by its path.
     ///
     /// # Errors
-    /// [`GitError::NoSuchFile`] when there is none; [`GitError::Broken`] when the repository is damaged.
+    /// [`GitError::NoSuchFile`] when it does not exist; [`GitError::Broken`] when the repository is damaged.
     async fn read(&self, path: &str) -> Result<Bytes, GitError>;
 }
 
-/// What is done with a ref of a repository.
+/// The access to a ref.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GitAccess {
-    /// It is read, by [`GitRemote::fetch`].
+    /// Read, by [`GitRemote::fetch`].
     Fetch,
-    /// It is moved, by [`GitRemote::push`].
+    /// Update, by [`GitRemote::push`].
     Push,
 }
 
-/// Reads and writes Git repositories that are somewhere else.
+/// A client for remote Git repositories.
 ///
-/// An adapter guards what it connects to: which schemes and addresses are allowed is its configuration.
+/// An adapter enforces the permitted URL schemes and addresses, which are part of its configuration.
 #[async_trait]
 pub trait GitRemote: Send + Sync + 'static {
-    /// Refuses what [`fetch`](GitRemote::fetch) or [`push`](GitRemote::push) would refuse without connecting to
-    /// anything: a URL that is none, a scheme or an address that is not allowed, a ref that is no full name.
+    /// Validates the arguments of [`fetch`](GitRemote::fetch) or [`push`](GitRemote::push) without connecting: the URL,
+    /// its scheme and address, and the full ref name.
     ///
     /// # Errors
     /// [`GitError::Url`], [`GitError::Refused`], [`GitError::Ref`].
@@ -95,21 +94,21 @@ pub trait GitRemote: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Fetches the tree of a ref. A repository without commits has no ref, `HEAD` neither.
+    /// Fetches the tree of a ref. A repository without commits has no refs, including `HEAD`.
     ///
     /// # Errors
-    /// Every kind of [`GitError`] but those of a push. No message holds the URL's credentials.
+    /// Any [`GitError`] except those of a push. Messages never contain the credentials of the URL.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves nothing behind but a cache.
+    /// Dropping the future leaves no side effects except a cache.
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError>;
 
-    /// Tells which commit a ref points at; `None` where there is no such ref. Whoever needs no files asks this. By
-    /// itself it costs a fetch, which is of what is new where the request names a cache: an adapter that can ask for
-    /// less does so.
+    /// Returns the commit that a ref points to, without its files; `None` if the ref does not exist. The default
+    /// implementation fetches, incrementally if the request has a cache key. An adapter should override it if it can
+    /// query refs at lower cost.
     ///
     /// # Errors
-    /// As [`fetch`](GitRemote::fetch).
+    /// See [`fetch`](GitRemote::fetch).
     async fn resolve(&self, request: &FetchRequest) -> Result<Option<String>, GitError> {
         match self.fetch(request).await {
             Ok(checkout) => Ok(Some(checkout.commit().oid.clone())),
@@ -118,64 +117,64 @@ pub trait GitRemote: Send + Sync + 'static {
         }
     }
 
-    /// Makes a commit with these files and moves a ref to it, all or nothing. Answers the commit, as a fetch would
-    /// show it.
+    /// Creates a commit with these files and moves a ref to it, atomically. Returns the commit as a fetch would return
+    /// it.
     ///
-    /// A push that fails with [`GitError::Unreachable`] may have happened all the same, where its answer got lost:
-    /// whoever fetches again finds its commit.
+    /// A push that fails with [`GitError::Unreachable`] may have succeeded if only the response was lost. A later fetch
+    /// finds its commit.
     ///
     /// # Errors
-    /// [`GitError::Moved`] when the ref does not point at what is expected; [`GitError::Rejected`] when the host
-    /// refuses; [`GitError::Path`] for a file that cannot be where it should; [`GitError::Source`] when the files
-    /// fail; and what a fetch fails with. No message holds the URL's credentials.
+    /// [`GitError::Moved`] when the ref does not point to the expected commit; [`GitError::Rejected`] when the host
+    /// rejects the push; [`GitError::Path`] for an invalid file path; [`GitError::Source`] when reading the files
+    /// fails; and the errors of a fetch. Messages never contain the credentials of the URL.
     ///
     /// # Cancel safety
-    /// A future that is dropped has pushed everything or nothing.
+    /// If the future is dropped, the push happened as a whole or not at all.
     async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError>;
 }
 
-/// Why a repository could not be read or written. The texts are for the user.
+/// The reason that a repository could not be read or written. The messages are for the user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GitError {
-    /// The URL is not one, or of a scheme that is not allowed.
+    /// The URL is malformed or has a scheme that is not permitted.
     #[error("url: {0}")]
     Url(String),
-    /// The URL leads where this server must not connect.
+    /// The URL points to an address that this server must not connect to.
     #[error("url: {0}")]
     Refused(String),
-    /// The host could not be reached, or broke off: may pass.
+    /// The host is unreachable or closed the connection: transient.
     #[error("the repository could not be reached: {0}")]
     Unreachable(String),
-    /// The host wants other credentials.
+    /// The host rejects the credentials.
     #[error("the repository refused the credentials")]
     Credentials,
-    /// There is no repository at the URL.
+    /// The URL is not that of a repository.
     #[error("there is no repository at this URL")]
     NoRepository,
-    /// The ref is not the full name of one.
+    /// The ref is not a full ref name.
     #[error("ref: {0}")]
     Ref(String),
-    /// The repository has no such ref.
+    /// The repository does not have this ref.
     #[error("ref: the repository has no `{0}`")]
     NoRef(String),
-    /// There is no such file in the commit.
+    /// The commit does not have this file.
     #[error("the commit has no file `{0}`")]
     NoSuchFile(String),
-    /// The repository, or a file, is larger than a limit.
+    /// The repository or a file exceeds a size limit.
     #[error("{0}")]
     TooLarge(String),
     /// The repository is damaged.
     #[error("the repository cannot be read: {0}")]
     Broken(String),
-    /// The ref points elsewhere by now: may pass for who fetches again and makes the commit anew.
+    /// The ref has moved. Transient if the caller fetches again and creates a new commit.
     #[error("ref: somebody else has changed it meanwhile")]
     Moved,
-    /// The host refuses the update of the ref: a protected branch, a hook. The text is the host's, at most
-    /// [`MAX_REJECTION`](GitError::MAX_REJECTION) characters, none of them a control character.
+    /// The host rejects the ref update, for example because of a protected branch or a hook. The message is the host's,
+    /// at most [`MAX_REJECTION`](GitError::MAX_REJECTION) characters without control characters.
     #[error("the repository refused the push: {0}")]
     Rejected(String),
-    /// A file that is pushed cannot be at its path.
+    /// A pushed file has an invalid path.
     #[error("path: {0}")]
     Path(String),
     /// The files of a push could not be read.
@@ -184,19 +183,20 @@ pub enum GitError {
 }
 
 impl GitError {
-    /// Most characters of what a host says to a push that it refuses.
+    /// Maximum length of the host's message for a rejected push, in characters.
     pub const MAX_REJECTION: usize = 2000;
 
-    /// Tells whether trying again later may help; after a push, from the fetch on.
+    /// Returns `true` for a transient error. After a push, the retry must start with a fetch.
     ///
-    /// Of [`Source`](GitError::Source) only whoever made the reason knows.
+    /// For [`Source`](GitError::Source) it returns `false`: only the code that provides the files can classify that
+    /// error.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Moved)
     }
 
-    /// A refusal by the words of a host: its lines are joined, what is not for reading is left out, and what is too
-    /// long is cut.
+    /// Creates a rejection from the host's message: lines are joined, control characters are removed, and the length is
+    /// limited.
     #[must_use]
     pub fn rejected(text: &str) -> Self {
         let plain = without_escapes(text);
@@ -208,14 +208,13 @@ impl GitError {
     }
 }
 
-/// A text without the sequences that make a terminal write in colours, and with a space for each other control
-/// character.
+/// Removes the escape sequences of terminal colors, and replaces other control characters with spaces.
 fn without_escapes(text: &str) -> String {
     let mut plain = String::new();
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         if c == '\u{1b}' && chars.next_if_eq(&'[').is_some() {
-            // Its parameters, up to its name.
+            // The parameters, up to the final byte.
             while chars.next_if(|c| matches!(c, '\u{20}'..='\u{3f}')).is_some() {}
             chars.next_if(|c| matches!(c, '\u{40}'..='\u{7e}'));
         } else {

@@ -1,4 +1,4 @@
-//! Identifiers: [`Ids`].
+//! Id generation: [`Ids`].
 
 use std::str::FromStr;
 
@@ -6,13 +6,13 @@ use docs_model::NotAnId;
 pub use docs_model::id_text;
 use uuid::Uuid;
 
-/// Makes identifiers that nobody can guess and that never repeat.
+/// A source of unguessable, unique ids.
 pub trait Ids: Send + Sync + 'static {
-    /// A fresh UUID of version 4.
+    /// Returns a random UUID (version 4).
     fn next(&self) -> Uuid;
 }
 
-/// Identifiers from the machine's source of randomness.
+/// The system's random number generator as a source of ids.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct RandomIds;
 
@@ -23,9 +23,9 @@ impl Ids for RandomIds {
     }
 }
 
-/// Makes an id of a given type, for example a `SpaceId`.
+/// Generates an id of a given type, for example a `SpaceId`.
 ///
-/// A text of nothing but digits is drawn again, so that no id can be taken for a number.
+/// An id that consists only of digits is discarded and drawn again, so that an id never looks like a number.
 ///
 /// ```
 /// use docs_model::SpaceId;
@@ -52,7 +52,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives a UUID whose text is all digits, then one whose text is not.
+    /// Returns a UUID whose text is all digits, then one whose text is not.
     #[derive(Default)]
     struct DigitsFirst(AtomicUsize);
 

@@ -1,4 +1,5 @@
-//! What the outside does for the platform. Nothing above this crate asks the machine for the time or for chance.
+//! Ports: the interfaces of the platform to its environment. Higher layers access time and randomness only through
+//! them.
 
 mod clock;
 mod convert;

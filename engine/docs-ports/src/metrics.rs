@@ -1,20 +1,20 @@
-//! What operators watch: [`Metrics`].
+//! Metrics for operators: [`Metrics`].
 
 use std::{fmt, time::Duration};
 
-/// What kind of number a metric is.
+/// The type of a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MetricKind {
-    /// A number that only grows while the process runs.
+    /// A value that only increases during the life of the process.
     Counter,
-    /// A number that goes up and down.
+    /// A value that increases and decreases.
     Gauge,
-    /// How many took how long.
+    /// A distribution of durations.
     Histogram,
 }
 
 impl MetricKind {
-    /// The name that Prometheus has for the kind.
+    /// Returns the Prometheus name of the type.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -25,43 +25,43 @@ impl MetricKind {
     }
 }
 
-/// A metric: its name, and what its numbers mean.
+/// A metric: its name and its meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Metric {
-    /// The name, as Prometheus writes it.
+    /// The Prometheus name.
     pub name: &'static str,
-    /// What kind of number it is.
+    /// The type.
     pub kind: MetricKind,
-    /// What it counts, in a sentence.
+    /// The help text, one sentence.
     pub help: &'static str,
-    /// The names of its labels, in the order in which their values are given.
+    /// The label names, in the order of the label values.
     pub labels: &'static [&'static str],
 }
 
 impl Metric {
-    /// A counter.
+    /// Creates a counter.
     #[must_use]
     pub const fn counter(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Self {
         Self { name, kind: MetricKind::Counter, help, labels }
     }
 
-    /// A gauge.
+    /// Creates a gauge.
     #[must_use]
     pub const fn gauge(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Self {
         Self { name, kind: MetricKind::Gauge, help, labels }
     }
 
-    /// A histogram of times.
+    /// Creates a histogram of durations.
     #[must_use]
     pub const fn histogram(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Self {
         Self { name, kind: MetricKind::Histogram, help, labels }
     }
 }
 
-/// Takes what is counted, for whoever shows it: the facade between the platform and the host's monitoring.
+/// The metrics sink: the facade between the platform and the monitoring of the embedding application.
 ///
-/// Values of labels are words of the program and never of a request, so that there is a bounded number of them; the
-/// type says so. Calls are made on the way of requests: they neither wait nor fail.
+/// Label values are constants of the program and never come from a request, so their number is bounded; the `&'static
+/// str` type enforces it. Calls are made on the request path: an implementation must not block or fail.
 ///
 /// # Example
 /// ```
@@ -84,17 +84,17 @@ pub trait Metrics: fmt::Debug + Send + Sync + 'static {
     /// Adds to a counter.
     fn add(&self, metric: &'static Metric, labels: &[&'static str], n: u64);
 
-    /// Sets a counter that is kept elsewhere to its total since the process began.
+    /// Sets a counter that is maintained elsewhere to its total since the process started.
     fn set_total(&self, metric: &'static Metric, labels: &[&'static str], total: u64);
 
     /// Sets a gauge.
     fn set(&self, metric: &'static Metric, labels: &[&'static str], value: f64);
 
-    /// Adds a time to a histogram.
+    /// Adds a duration to a histogram.
     fn observe(&self, metric: &'static Metric, labels: &[&'static str], took: Duration);
 }
 
-/// Counts nothing.
+/// A metrics sink that discards everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoMetrics;
 

@@ -1,4 +1,4 @@
-//! Pages as a PDF file: [`Pdf`].
+//! PDF rendering of pages: [`Pdf`].
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -6,39 +6,39 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use docs_model::{ContentRef, Document, PageId, ReusableId, SpaceId};
 
-/// Pages to be set as one file, with everything they need: an adapter asks for nothing else.
+/// The pages to render as one PDF file. Self-contained: an adapter needs no other data.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     /// The title.
     pub title: String,
-    /// A line below the title, such as the change request that it shows.
+    /// A line below the title, such as the change request whose content the book shows.
     pub subtitle: Option<String>,
     /// The language as a two or three letter code; English when absent.
     pub language: Option<String>,
-    /// The space whose pages they are: a reference that names it means the book.
+    /// The space of the pages. A reference to this space links to the book itself.
     pub space: Option<SpaceId>,
     /// The pages in reading order.
     pub pages: Vec<BookPage>,
-    /// The pictures. What is not here, or cannot be loaded, is shown by its alternative text.
+    /// The images. An image that is missing here, or cannot be loaded, is replaced by its alternative text.
     pub images: BTreeMap<ContentRef, BookImage>,
-    /// Where references lead, and what they are called. A page or an anchor that is in the book is jumped to; a
-    /// reference that is not here, and is no address, leads nowhere.
+    /// The targets and titles of references. A page or an anchor within the book becomes an internal link. A reference
+    /// that is missing here and is not a URL is rendered without a link.
     pub links: BTreeMap<ContentRef, BookLink>,
-    /// Reusable contents that the pages refer to.
+    /// The reusable contents that the pages reference.
     pub reusables: BTreeMap<ReusableId, Arc<Document>>,
 }
 
 impl Book {
-    /// The same book with the bytes of all its pictures in memory; those that are gone are left out.
+    /// Loads all images into memory. Omits images that no longer exist.
     ///
-    /// An adapter that sets a book in this process calls it first. One that hands the book on loads the pictures one
-    /// after the other instead, so that no more than one is in memory here.
+    /// An adapter that renders in this process calls it first. An adapter that sends the book to another process loads
+    /// the images one at a time instead, so that at most one of them is in memory here.
     ///
     /// # Errors
-    /// Those of [`ImageSource::load`].
+    /// The errors of [`ImageSource::load`].
     ///
     /// # Cancel safety
-    /// Nothing is left behind.
+    /// No side effects.
     pub async fn with_images_loaded(self: Arc<Self>) -> Result<Arc<Self>, PdfError> {
         if self.images.values().all(|image| image.bytes().is_some()) {
             return Ok(self);
@@ -55,17 +55,17 @@ impl Book {
     }
 }
 
-/// A picture of a [`Book`]: its bytes, or where they are.
+/// An image of a [`Book`].
 #[derive(Clone)]
 pub enum BookImage {
-    /// The bytes of the file.
+    /// The content of the file.
     Loaded(Bytes),
-    /// A file that is read when it is needed.
+    /// A file that is read on demand.
     Stored(Arc<dyn ImageSource>),
 }
 
 impl BookImage {
-    /// The bytes, where they are in memory.
+    /// Returns the content if it is in memory.
     #[must_use]
     pub const fn bytes(&self) -> Option<&Bytes> {
         match self {
@@ -74,13 +74,13 @@ impl BookImage {
         }
     }
 
-    /// The bytes, read from their source if need be; `None` when they are gone.
+    /// Returns the content, reading it from its source if necessary; `None` if it no longer exists.
     ///
     /// # Errors
-    /// Those of [`ImageSource::load`].
+    /// The errors of [`ImageSource::load`].
     ///
     /// # Cancel safety
-    /// Nothing is left behind.
+    /// No side effects.
     pub async fn load(&self) -> Result<Option<Bytes>, PdfError> {
         match self {
             Self::Loaded(bytes) => Ok(Some(bytes.clone())),
@@ -122,101 +122,97 @@ impl From<&'static str> for BookImage {
     }
 }
 
-/// Reads the bytes of one picture of a book.
+/// A source that reads an image of a book on demand.
 #[async_trait]
 pub trait ImageSource: Send + Sync + 'static {
-    /// Reads the picture; `None` when it is gone.
+    /// Reads the image; `None` if it no longer exists.
     ///
     /// # Errors
     /// [`PdfError::Unavailable`] when it cannot be read now, [`PdfError::Failed`] when it is damaged.
     ///
     /// # Cancel safety
-    /// Nothing is left behind.
+    /// No side effects.
     async fn load(&self) -> Result<Option<Bytes>, PdfError>;
 }
 
 /// A page of a [`Book`].
 #[derive(Clone, Debug)]
 pub struct BookPage {
-    /// The page.
     pub id: PageId,
-    /// The title.
     pub title: String,
-    /// What it is about.
     pub description: Option<String>,
-    /// How many pages of the book are above it.
+    /// The nesting depth: the number of ancestors within the book.
     pub depth: usize,
-    /// The content; a group has none.
+    /// The content; `None` for a group.
     pub document: Option<Arc<Document>>,
 }
 
-/// Where a reference leads.
+/// The target of a reference.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BookLink {
-    /// What it is called.
+    /// The title.
     pub title: Option<String>,
-    /// Its address on the web.
+    /// The web URL.
     pub url: Option<String>,
 }
 
-/// Sets books as PDF files.
+/// A PDF renderer.
 ///
-/// An adapter is a pure function of the book: the same book gives the same bytes, on every machine that has the same
-/// fonts. Setting type takes seconds of computing, so an adapter does it where no other work waits, and ends it after a
-/// time that its configuration says.
+/// The output is a pure function of the book: the same book gives the same bytes on every machine with the same fonts.
+/// Typesetting is CPU-bound for seconds, so an adapter runs it off the runtime and aborts it after a configured time.
 #[async_trait]
 pub trait Pdf: Send + Sync + 'static {
-    /// Sets a book.
+    /// Renders a book.
     ///
     /// # Errors
-    /// Every kind of [`PdfError`]. What a book holds is never wrong: a picture that cannot be read, a formula that is
-    /// none and a link that leads nowhere are shown as text.
+    /// Any [`PdfError`]. Content never causes an error by itself: an unreadable image, an invalid formula and a broken
+    /// link are rendered as text.
     ///
     /// # Cancel safety
-    /// Dropping the future has no effect but that work may go on for a while.
+    /// Dropping the future has no side effects, except that rendering may continue for some time.
     async fn render(&self, book: Arc<Book>) -> Result<Bytes, PdfError>;
 
-    /// Sets a book and hands the file on as it comes, which an adapter does that need not have it whole. Others hand on
-    /// what [`render`](Self::render) made.
+    /// Renders a book to a sink. An adapter that can stream overrides it; the default implementation writes the output
+    /// of [`render`](Self::render).
     ///
     /// # Errors
-    /// As [`render`](Self::render), and what the sink answers. What it has taken by then is no file.
+    /// The errors of [`render`](Self::render) and of the sink. After an error, the written parts are incomplete.
     ///
     /// # Cancel safety
-    /// As [`render`](Self::render).
+    /// See [`render`](Self::render).
     async fn render_into(&self, book: Arc<Book>, out: &mut dyn PdfSink) -> Result<(), PdfError> {
         out.write(self.render(book).await?).await
     }
 }
 
-/// Takes a PDF file in parts, of any length, in their order.
+/// A consumer of the consecutive parts of a PDF file, of any length.
 #[async_trait]
 pub trait PdfSink: Send {
-    /// Takes the next part.
+    /// Writes the next part.
     ///
     /// # Errors
-    /// [`PdfError::Unavailable`] when it cannot be kept now, [`PdfError::Failed`] when it cannot be kept.
+    /// [`PdfError::Unavailable`] for a transient failure, [`PdfError::Failed`] for a permanent one.
     ///
     /// # Cancel safety
-    /// The part may have been taken or not.
+    /// The part may have been written or not.
     async fn write(&mut self, part: Bytes) -> Result<(), PdfError>;
 }
 
-/// Why there is no PDF. The texts of the first three are for the user.
+/// The reason that a PDF could not be rendered. The messages of the first three variants are for the user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PdfError {
-    /// The book is larger than a limit.
+    /// The book exceeds a size limit.
     #[error("{0}")]
     TooLarge(String),
-    /// It took longer than it may.
+    /// Rendering exceeded its time limit.
     #[error("{0}")]
     TooSlow(String),
-    /// What the book holds ended the work before it was done, by a fault of a library that reads it. The fault is not
-    /// the user's, but neither does trying again help.
+    /// The content crashed or aborted rendering through a bug in a parsing library. The user is not at fault, but a
+    /// retry does not help.
     #[error("{0}")]
     Unprocessable(String),
-    /// Something that the adapter needs cannot be used now.
+    /// A resource of the adapter is temporarily unavailable.
     #[error("the PDF cannot be made now: {0}")]
     Unavailable(String),
     /// The adapter failed.

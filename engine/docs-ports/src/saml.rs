@@ -1,31 +1,31 @@
-//! What SAML identity providers say of who signed in, and what they are asked: [`Saml`].
+//! SAML sign-in: [`Saml`].
 
 use docs_model::{SamlService, Timestamp};
 
-/// What a response has to fit.
+/// The expected values of a SAML response.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SamlTrust {
-    /// The entity id of the provider: the issuer of the response and of its assertion.
+    /// The entity id of the identity provider: the issuer of the response and of its assertion.
     pub issuer: String,
-    /// The certificate that the provider signs with, as PEM or plain base64 of DER.
+    /// The signing certificate of the provider, as PEM or plain base64 of DER.
     pub certificate: String,
     /// The entity id of this service: the audience of the assertion.
     pub audience: String,
-    /// Where the response was sent: its destination, and the recipient of the assertion.
+    /// The URL that received the response: its destination, and the recipient of the assertion.
     pub recipient: String,
 }
 
-/// Who signed in.
+/// A verified SAML identity.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SamlIdentity {
-    /// The id of the assertion, by which a response that comes again is known.
+    /// The id of the assertion, used to detect replays.
     pub assertion: String,
-    /// Until when the response may be taken: one that comes again later is refused as expired. At most a day ahead, and
-    /// what clocks differ: until then it is known as one that was taken.
+    /// The time until which the response is accepted: a later replay is rejected as expired. At most one day ahead,
+    /// plus the permitted clock skew. The replay protection must remember the assertion until then.
     pub until: Timestamp,
-    /// Until when the provider lets the session last; it says nothing of it when absent.
+    /// The session end that the provider requests; absent if it does not state one.
     pub session_until: Option<Timestamp>,
-    /// The request that the provider answers; it was not asked when absent.
+    /// The id of the request that the response answers; absent if the provider initiated the sign-in.
     pub in_response_to: Option<String>,
     /// The name id of the subject, which is an e-mail address.
     pub email: String,
@@ -35,56 +35,56 @@ pub struct SamlIdentity {
     pub last_name: Option<String>,
 }
 
-/// What a provider is asked: to sign somebody in.
+/// An authentication request to a provider.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SamlRequest {
-    /// The id, by which the answer names it: an XML name that nobody can guess.
+    /// The request id, which the response references: an unguessable XML name.
     pub id: String,
-    /// When it is made.
+    /// The issue time.
     pub at: Timestamp,
-    /// Where the provider takes requests: an http or https address.
+    /// The http or https URL of the provider that receives requests.
     pub destination: String,
     /// The entity id of this service.
     pub issuer: String,
-    /// Where the answer is to be sent.
+    /// The URL that the response is to be sent to.
     pub recipient: String,
 }
 
-/// Reads and writes the messages of SAML 2.0: requests by the binding HTTP-Redirect, responses by HTTP-POST.
+/// A SAML 2.0 service provider: sends requests with the HTTP-Redirect binding and receives responses with HTTP-POST.
 ///
-/// An adapter keeps nothing: the same response is verified again however often it comes. It takes milliseconds of
-/// computing and waits for nothing.
+/// An adapter is stateless: it verifies the same response again every time. Verification takes milliseconds of CPU time
+/// and never blocks.
 pub trait Saml: Send + Sync + 'static {
-    /// Verifies a response at a time, and reads the one assertion that is signed.
+    /// Verifies a response at a time, and reads its one signed assertion.
     ///
-    /// `response` is the field `SAMLResponse` of the form: base64 of XML. Both may be of anybody's making.
+    /// `response` is the form field `SAMLResponse`: base64 of XML. Both may be malicious.
     ///
-    /// That the response answers a request of the browser that brings it, and comes for the first time, is for the
-    /// caller to check, by what is answered here: the adapter only sees to it that the response and its assertion name
-    /// the same request.
+    /// The caller must check that the response answers a request of the same browser and is not a replay, using the
+    /// returned fields. The adapter only checks that the response and its assertion reference the same request.
     ///
     /// # Errors
-    /// [`SamlRefused`] for what the provider did not sign for this service, or what is not valid at the time.
+    /// [`SamlRefused`] for a response that the provider did not sign for this service, or that is not valid at this
+    /// time.
     fn verify(&self, trust: &SamlTrust, response: &str, now: Timestamp) -> Result<SamlIdentity, SamlRefused>;
 
-    /// Sees to it that responses can be verified with a certificate: that it can be read, and that its key is of a kind
-    /// and a strength that is taken.
+    /// Checks that a certificate is suitable for verification: it can be parsed, and its key has a supported type and
+    /// strength.
     ///
     /// # Errors
-    /// [`SamlRefused`] for what no response could be verified with.
+    /// [`SamlRefused`] for a certificate that cannot verify any response.
     fn check_certificate(&self, certificate: &str) -> Result<(), SamlRefused>;
 
-    /// The address that a browser is sent to, with the request in it.
+    /// Returns the URL to redirect the browser to, which contains the request.
     ///
     /// # Errors
-    /// [`SamlRefused`] where the destination is no http or https address.
+    /// [`SamlRefused`] when the destination is not an http or https URL.
     fn request(&self, request: &SamlRequest) -> Result<String, SamlRefused>;
 
-    /// The metadata of this service as XML, for a provider to read.
+    /// Returns the service provider metadata as XML.
     fn metadata(&self, service: &SamlService) -> String;
 }
 
-/// Why a response is refused, as a sentence for the operator.
+/// The reason that a response is rejected, as a sentence for the operator.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SamlRefused(pub String);

@@ -1,12 +1,12 @@
-//! The search index: [`SearchIndex`], what it holds, and how text matches.
+//! Full-text search: the [`SearchIndex`] port, its documents, and the matching and scoring rules.
 //!
-//! An index is fed by the platform and can always be made anew from the store, so it may lose what it has. What it
-//! answers is checked against the store before anybody sees it: whether the page is there, who may see it, and whether
-//! it still has the text that an excerpt is of.
+//! An index is filled by the platform and can be rebuilt from the store, so it may lose its data. The platform verifies
+//! each hit against the store before returning it: that the page exists, that the caller may read it, and that it still
+//! has the text of the excerpt.
 //!
-//! What matches and in which order is decided here, by [`tokens`], [`Query`] and [`scores`], so that all
-//! indexes find the same. A score depends on the query and the page alone, never on what else is indexed or on how:
-//! a cursor of one server is good for another one, whose index has a history of its own.
+//! Matching and ordering are defined here, by [`tokens`], [`Query`] and [`scores`], so that all indexes return the same
+//! hits. A score depends only on the query and the page, never on other indexed pages or on the history of the index. A
+//! cursor is therefore valid on another server with its own index.
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -33,41 +33,40 @@ pub use query::{Match, Need, Part, Phrase, Query, Word};
 pub use score::{Field, Found, Postings, scores, select_pages};
 pub use words::{MAX_WORD, Token, TokenKind, tokens};
 
-/// Between the last word of a section and the first of the next: no phrase reaches across.
+/// Position gap between the last word of a section and the first of the next, so that no phrase spans both.
 const GAP: u32 = 100;
 
-/// A page as it is searched.
+/// A page as indexed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageDocument {
     /// The organization of its space.
     pub organization: OrgId,
-    /// The space.
     pub space: SpaceId,
-    /// The page; another space may have one of the same id.
+    /// The page id, which is unique only within the space.
     pub page: PageId,
-    /// The title.
     pub title: String,
-    /// What it is about, in a sentence.
+    /// The description of the page, one sentence.
     pub description: Option<String>,
-    /// Which text the sections are of: equal for equal texts. Only while the page has this text is an excerpt shown.
+    /// A hash of the text in `sections`: equal for equal texts. An excerpt is returned only while the page has this
+    /// text.
     pub text: Hash,
-    /// The text, cut at its headings.
+    /// The text, split at its headings.
     pub sections: Vec<Section>,
 }
 
-/// A heading and the text below it, up to the next one.
+/// A heading and the text up to the next one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
-    /// What leads to it on its page, without the `#`; `None` at the start of the page.
+    /// The anchor of the heading on its page, without `#`; `None` at the start of the page.
     pub anchor: Option<String>,
     /// The heading; `None` at the start of the page.
     pub heading: Option<String>,
-    /// The text without marks.
+    /// The text without markup.
     pub text: String,
 }
 
 impl PageDocument {
-    /// The words of a field, in order, made one at a time. Between the texts of a field is a gap.
+    /// Returns the words of a field lazily, in order. The texts of a field are separated by a position gap.
     pub fn tokens(&self, field: Field) -> impl Iterator<Item = Token> {
         let (text, sections) = match field {
             Field::Title => (Some(self.title.as_str()), &[][..]),
@@ -81,21 +80,21 @@ impl PageDocument {
         joined(text.into_iter().chain(texts))
     }
 
-    /// About how many bytes it takes.
+    /// Returns the approximate size in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         let sections = self.sections.iter().map(|s| s.text.len() + s.heading.as_ref().map_or(0, String::len));
         self.title.len() + self.description.as_ref().map_or(0, String::len) + sections.sum::<usize>()
     }
 
-    /// Orders pages of equal score: a number that only the page decides.
+    /// Returns the tie-breaker for pages of equal score, which depends only on the page.
     #[must_use]
     pub fn tie(&self) -> u64 {
         tie(&[self.space.as_str(), self.page.as_str()])
     }
 }
 
-/// The words of several texts, with a gap between.
+/// Tokenizes several texts, with a position gap between them.
 fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> impl Iterator<Item = Token> {
     let mut start = 0;
     let mut last = None;
@@ -109,53 +108,51 @@ fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> impl Iterator<Item = Toke
     })
 }
 
-/// A number that stands for a name: equal names have equal ones, and others practically never.
+/// Hashes a name to a number; collisions are negligible.
 #[must_use]
 pub fn tie(parts: &[&str]) -> u64 {
     u64::from_be_bytes(docs_model::hash::fingerprint(parts, ListOrder::Asc))
 }
 
-/// What an index knows of a space besides its pages.
+/// The metadata of an indexed space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexedSpace {
-    /// The space.
     pub space: SpaceId,
-    /// Its organization.
     pub organization: OrgId,
-    /// The root of the content that the index holds.
+    /// The root of the indexed content.
     pub root: Hash,
 }
 
 /// A change of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexChange {
-    /// Adds a page, or replaces it.
+    /// Adds or replaces a page.
     PutPage(Box<PageDocument>),
-    /// Removes a page, where there is one.
+    /// Removes a page, if it exists.
     DropPage(SpaceId, PageId),
-    /// Notes which content of a space the index holds.
+    /// Records the content of a space that the index holds.
     PutSpace(IndexedSpace),
-    /// Removes a space: its pages and the note.
+    /// Removes a space: its pages and its metadata.
     DropSpace(SpaceId),
 }
 
-/// Where to search.
+/// The spaces that a search covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// In all spaces of an organization.
+    /// All spaces of an organization.
     Organization(OrgId),
-    /// In all spaces of an organization but these.
+    /// All spaces of an organization except these.
     OrganizationBut(OrgId, BTreeSet<SpaceId>),
-    /// In these spaces.
+    /// These spaces.
     Spaces(BTreeSet<SpaceId>),
 }
 
-/// A place in the order of what was found: higher scores first, and where they are equal, lower ties.
+/// The sort position of a hit: higher scores first, then lower tie-breakers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
-    /// How well it matches.
+    /// The score.
     pub score: u32,
-    /// What orders equal scores.
+    /// The tie-breaker.
     pub tie: u64,
 }
 
@@ -171,36 +168,32 @@ impl PartialOrd for Rank {
     }
 }
 
-/// A question to an index.
+/// A request to an index.
 #[derive(Clone, Debug)]
 pub struct SearchQuery {
-    /// What to look for.
     pub query: Query,
-    /// Where.
     pub scope: Scope,
-    /// Only what comes after this.
+    /// Excludes hits up to and including this position.
     pub after: Option<Rank>,
-    /// Most hits to answer.
+    /// Maximum number of hits.
     pub limit: usize,
 }
 
-/// A page that was found.
+/// A page that matches a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageHit {
-    /// Its place among the hits.
+    /// The position among the hits.
     pub rank: Rank,
-    /// The space.
     pub space: SpaceId,
-    /// The page.
     pub page: PageId,
-    /// Which text the page had when it was indexed.
+    /// The hash of the text that was indexed.
     pub text: Hash,
-    /// What that text says where the query is met: at most [`MAX_EXCERPTS`].
+    /// Excerpts of that text around matches, at most [`MAX_EXCERPTS`].
     pub excerpts: Vec<Excerpt>,
 }
 
 impl PageHit {
-    /// A page that was found: of its text, only what is shown is kept.
+    /// Creates a hit. Of the page's text, it keeps only the excerpts.
     #[must_use]
     pub fn new(rank: Rank, query: &Query, page: &PageDocument) -> Self {
         let excerpts = excerpts(query, page, MAX_EXCERPTS);
@@ -208,14 +201,14 @@ impl PageHit {
     }
 }
 
-/// Why an index did not do something.
+/// The error of an index.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// It may work later.
+    /// A transient failure.
     #[error("the search index cannot be used: {0}")]
     Unavailable(String),
-    /// What it kept cannot be read: it has to be cleared.
+    /// The stored index is unreadable and must be cleared.
     #[error("the search index is damaged: {0}")]
     Damaged(String),
 }
@@ -236,56 +229,55 @@ impl From<SearchError> for Error {
 ///
 /// # Contract
 ///
-/// Each sentence is a test of the conformance suite.
+/// Each guarantee is tested by the conformance suite.
 ///
-/// - A batch is applied whole or not at all, its position with it, and in the order of its changes. When
-///   [`apply`](SearchIndex::apply) returns, it is found.
-/// - An `apply` whose future was dropped is either applied before the next [`position`](SearchIndex::position)
-///   answers, or never.
-/// - A page is found when every [`Need`] of the query is met somewhere in it, in the order of [`Rank`], with the scores
-///   of [`scores`]. A query without needs finds nothing.
-/// - A hit has the excerpts of its page's text, and tells which text that is. The texts of hits are read one after the
-///   other, and only those of the pages that are answered.
+/// - A batch is applied atomically, together with its position, and in the order of its changes. Once
+///   [`apply`](SearchIndex::apply) returns, searches see it.
+/// - If the future of an `apply` is dropped, the batch is either applied before the next
+///   [`position`](SearchIndex::position) returns, or never.
+/// - A page matches if every [`Need`] of the query is met in one of its fields. Hits are in the order of [`Rank`], with
+///   the scores of [`scores`]. A query without needs matches nothing.
+/// - A hit has the excerpts and the hash of its page's text. The texts are read one at a time, and only for the
+///   returned pages.
 #[async_trait]
 pub trait SearchIndex: Send + Sync + 'static {
-    /// Applies changes, and moves the position where one is given.
+    /// Applies changes, and updates the position if one is given.
     ///
     /// # Errors
     /// [`SearchError`]; nothing was applied.
     async fn apply(&self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError>;
 
-    /// How far the index has followed the feed; `None` when it never has.
+    /// Returns the feed position of the index; `None` if it was never set.
     ///
     /// # Errors
     /// [`SearchError`].
     async fn position(&self) -> Result<Option<FeedPos>, SearchError>;
 
-    /// What is noted of spaces, in the order asked.
+    /// Returns the metadata of spaces in request order.
     ///
     /// # Errors
     /// [`SearchError`].
     async fn indexed(&self, spaces: &[SpaceId]) -> Result<Vec<Option<IndexedSpace>>, SearchError>;
 
-    /// Up to `limit` spaces of which something is noted, after one, in the order of their ids.
+    /// Lists up to `limit` spaces with metadata, in id order, after `after`.
     ///
     /// # Errors
     /// [`SearchError`].
     async fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Result<Vec<SpaceId>, SearchError>;
 
-    /// The best pages.
+    /// Returns the best hits.
     ///
     /// # Errors
     /// [`SearchError`].
     async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError>;
 
-    /// Everything that is indexed of a space, in the order of the pages' ids: for tests and for those who look after
-    /// a server.
+    /// Returns all indexed documents of a space in page id order. Intended for tests and operators.
     ///
     /// # Errors
     /// [`SearchError`].
     async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError>;
 
-    /// Forgets everything, the position too.
+    /// Deletes everything, including the position.
     ///
     /// # Errors
     /// [`SearchError`].

@@ -1,4 +1,4 @@
-//! Secrets at rest: [`Secrets`].
+//! Encryption of secrets at rest: [`Secrets`].
 
 use chacha20poly1305::{
     ChaCha20Poly1305, Key, KeyInit, Nonce,
@@ -8,27 +8,27 @@ use docs_model::BASE32;
 
 use super::Ids;
 
-/// Seals what must not lie in the store in the open, such as credentials of a Git URL that a job needs later.
+/// Encrypts secrets that must not be stored in plain text, such as the credentials of a Git URL that a job needs later.
 pub trait Secrets: Send + Sync + 'static {
-    /// Seals a secret for one purpose. A `nonce` is used for one secret only.
+    /// Encrypts a secret for one purpose. A `nonce` must not be reused.
     ///
     /// # Errors
-    /// [`NotSealed`] when the secret cannot be sealed.
+    /// [`NotSealed`] when the secret cannot be encrypted.
     fn seal(&self, purpose: &str, secret: &str, nonce: uuid::Uuid) -> Result<String, NotSealed>;
 
-    /// Opens what was sealed for the same purpose.
+    /// Decrypts a secret that was encrypted for the same purpose.
     ///
     /// # Errors
-    /// [`NotSealed`] when it was not sealed with this key for this purpose.
+    /// [`NotSealed`] when it was not encrypted with this key for this purpose.
     fn open(&self, purpose: &str, sealed: &str) -> Result<String, NotSealed>;
 }
 
-/// A secret cannot be sealed, or what is to be opened was not sealed with this key.
+/// A failed encryption, or a ciphertext that was not encrypted with this key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not sealed with this server's key")]
 pub struct NotSealed;
 
-/// Seals with one key: ChaCha20-Poly1305 (RFC 8439), the purpose as associated data.
+/// Encryption with one key: ChaCha20-Poly1305 (RFC 8439), with the purpose as associated data.
 pub struct SealingKey(ChaCha20Poly1305);
 
 impl std::fmt::Debug for SealingKey {
@@ -38,31 +38,31 @@ impl std::fmt::Debug for SealingKey {
 }
 
 impl SealingKey {
-    /// A key of 32 bytes. All servers on one store need the same.
+    /// Creates a key from 32 bytes. All servers on one store need the same key.
     #[must_use]
     pub fn new(key: &[u8; 32]) -> Self {
         Self(ChaCha20Poly1305::new(&Key::from(*key)))
     }
 
-    /// A key for the life of this process: right for a store that lives no longer.
+    /// Creates a random key for the life of this process. Suitable only for a store that does not outlive the process.
     #[must_use]
     pub fn of_process(ids: &dyn Ids) -> Self {
         Self::new(&Self::draw(ids))
     }
 
-    /// A key from a text that only the operator knows, such as one from the environment.
+    /// Derives a key from a secret text of the operator, for example from an environment variable.
     ///
-    /// The text is hashed, not stretched: it should be random, with 128 bits or more.
+    /// The text is hashed, not stretched: it must be random with at least 128 bits of entropy.
     #[must_use]
     pub fn of_secret(secret: &str) -> Self {
         Self::new(&blake3::derive_key("docs-platform sealing key of an operator's secret", secret.as_bytes()))
     }
 
-    /// The bytes of a new key.
+    /// Generates the bytes of a new key.
     #[must_use]
     pub fn draw(ids: &dyn Ids) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("docs-platform sealing key");
-        // 122 bits of an id are random, so three hold more than the key takes.
+        // An id has 122 random bits, so three provide more than the key needs.
         for _ in 0..3 {
             hasher.update(ids.next().as_bytes());
         }

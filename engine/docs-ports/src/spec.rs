@@ -1,97 +1,96 @@
-//! OpenAPI specifications as outlines: [`SpecReader`].
+//! Parsing of OpenAPI specifications: [`SpecReader`].
 
 use async_trait::async_trait;
 use bytes::Bytes;
 pub use docs_model::SpecFormat;
 use serde::{Deserialize, Serialize};
 
-/// Most bytes of a specification, of all its files together.
+/// Maximum total size of all files of a specification in bytes.
 pub const MAX_SPEC_BYTES: usize = 20_000_000;
-/// Most problems that are told of a specification.
+/// Maximum number of problems that are reported for a specification.
 pub const MAX_SPEC_PROBLEMS: usize = 50;
 
 /// A file of a specification.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SpecFile {
-    /// Where it is: an absolute URL, by which others refer to it. Empty for a text without an address.
+    /// The absolute URL that other files use to reference it. Empty for a text without a URL.
     pub location: String,
-    /// Where it was in the end, where that is elsewhere; relative references in it start there. Otherwise they start at
-    /// its location.
+    /// The URL after redirects, if it differs from the location. Relative references are resolved against it, or else
+    /// against the location.
     pub base: Option<String>,
-    /// Its bytes: JSON or YAML.
+    /// The content: JSON or YAML.
     pub bytes: Bytes,
 }
 
-/// A specification as far as it is at hand.
+/// The files of a specification that have been loaded so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SpecFiles {
-    /// The document that it begins with.
+    /// The root document.
     pub entry: SpecFile,
-    /// Files that it refers to, at their locations.
+    /// The referenced files, by location.
     pub others: Vec<SpecFile>,
 }
 
-/// What was read of a specification.
+/// The result of parsing a specification.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReadSpec {
-    /// Its outline. Operations of path items in files that are missing are not in it.
+    /// The outline. Operations of path items in missing files are omitted.
     pub outline: SpecOutline,
-    /// What is wrong with it: with any of these it cannot be published.
+    /// The problems. A specification with problems cannot be published.
     pub problems: Vec<SpecProblem>,
-    /// The files that it refers to and that are not at hand, as absolute URLs, each once.
+    /// The absolute URLs of referenced files that are missing, without duplicates.
     pub missing: Vec<String>,
-    /// Its files, the entry first, then in the order of [`SpecFiles::others`].
+    /// The files: the entry first, then in the order of [`SpecFiles::others`].
     pub files: Vec<ReadSpecFile>,
 }
 
-/// What was read of one file.
+/// The result of parsing one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReadSpecFile {
-    /// What it is written in.
     pub format: SpecFormat,
-    /// The same as JSON; `None` where it is JSON already.
+    /// The content converted to JSON; `None` if it is JSON already.
     pub json: Option<Bytes>,
-    /// The files that it refers to, as absolute URLs, each once.
+    /// The absolute URLs of referenced files, without duplicates.
     pub references: Vec<String>,
 }
 
-/// Something that is wrong with a specification.
+/// A problem of a specification.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SpecProblem {
-    /// What is wrong, for the user.
+    /// The message for the user.
     pub message: String,
-    /// Where: a JSON pointer. Empty for the document as a whole.
+    /// The location as a JSON pointer. Empty for the document as a whole.
     pub pointer: String,
-    /// The line, from 1, where it is known.
+    /// The 1-based line, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
 
-/// What pages are made of: the outline of a specification.
+/// The outline of a specification: the source of its generated pages.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SpecOutline {
-    /// The version of OpenAPI that it is written in, for example `3.1.0`.
+    /// The OpenAPI version, for example `3.1.0`.
     pub openapi: String,
-    /// Its title.
     pub title: String,
-    /// Its own version.
+    /// The version of the specified API.
     pub version: String,
-    /// What it says of itself, in Markdown.
+    /// The description in Markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where the service is.
+    /// The server URLs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<String>,
-    /// The tags, in the order of the array `tags`; then those that only operations name, as they come.
+    /// The tags in the order of the `tags` array, followed by those that only operations reference, in order of
+    /// occurrence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<SpecTag>,
-    /// The operations, in the order of the document.
+    /// The operations, in document order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<SpecOperation>,
-    /// The webhooks, in the order of the document; their `path` is their name.
+    /// The webhooks, in document order. Their `path` is the name of the webhook.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub webhooks: Vec<SpecOperation>,
-    /// The names of the schemas, in the order of the document.
+    /// The schema names, in document order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schemas: Vec<String>,
 }
@@ -99,7 +98,6 @@ pub struct SpecOutline {
 /// A tag of a specification.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SpecTag {
-    /// Its name.
     pub name: String,
     /// The title of its page, from `x-page-title` or `x-displayName`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,7 +111,7 @@ pub struct SpecTag {
     /// The text of its page, in Markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The tag above it, from `x-parent` or `parent`.
+    /// The parent tag, from `x-parent` or `parent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
 }
@@ -121,49 +119,47 @@ pub struct SpecTag {
 /// An operation of a specification, or a webhook.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SpecOperation {
-    /// The method, in lower case.
+    /// The HTTP method in lowercase.
     pub method: String,
     /// The path, or the name of the webhook.
     pub path: String,
-    /// Its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation_id: Option<String>,
-    /// What it does, in a line.
+    /// The one-line summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// The names of its tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Whether it is deprecated.
     #[serde(default)]
     pub deprecated: bool,
 }
 
-/// Reads OpenAPI specifications: Swagger 2.0, OpenAPI 3.0 and 3.1, in JSON and YAML.
+/// A parser for OpenAPI specifications: Swagger 2.0, OpenAPI 3.0 and 3.1, in JSON and YAML.
 ///
-/// The answer depends on the files alone: nothing is fetched, nothing is kept. A reader bounds its own work, so that no
-/// specification, whoever made it, takes long or much memory; reading may block, so an adapter sees to it that it does
-/// not block the runtime.
+/// The result depends only on the files: a reader fetches nothing and stores nothing. It limits its own time and
+/// memory, since a specification may be malicious. Parsing may be CPU-bound, so an adapter must not block the runtime.
 #[async_trait]
 pub trait SpecReader: Send + Sync + 'static {
-    /// Reads a specification as far as its files are at hand.
+    /// Parses the loaded files of a specification.
     ///
     /// # Errors
-    /// [`SpecError`]; problems of a document that could be read at all are in the answer.
+    /// [`SpecError`]. Problems of a document that can be parsed are part of the result.
     ///
     /// # Cancel safety
-    /// Nothing is left behind.
+    /// No side effects.
     async fn read(&self, files: SpecFiles) -> Result<ReadSpec, SpecError>;
 }
 
-/// Why a specification cannot be read.
+/// The reason that a specification cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// It is larger than a limit, or takes more time or memory than it may. The text is for the user.
+    /// The specification exceeds a size limit, or its parsing exceeds the time or memory limit. The message is for the
+    /// user.
     #[error("{0}")]
     TooLarge(String),
-    /// The reader failed, whatever the specification is.
+    /// The reader failed for a reason unrelated to the specification.
     #[error("the specification could not be read: {0}")]
     Failed(String),
 }

@@ -1,4 +1,4 @@
-//! Translating text: [`Translator`].
+//! Machine translation: [`Translator`].
 
 mod terms;
 
@@ -7,94 +7,92 @@ use docs_model::TranslationLanguage;
 
 pub use self::terms::{FoundTerm, Terms};
 
-/// Opens a placeholder within a segment.
+/// The opening delimiter of a placeholder in a segment.
 pub const PLACEHOLDER_OPEN: char = '⟦';
-/// Closes a placeholder within a segment.
+/// The closing delimiter of a placeholder in a segment.
 pub const PLACEHOLDER_CLOSE: char = '⟧';
 
-/// Segments to be translated, with everything that a translator needs to know.
+/// Segments to translate, with the context that a translator needs.
 ///
-/// A segment is a sentence or a paragraph without its form. What must not be touched is a placeholder: `⟦1⟧` stands for
-/// something that is shown there, and `⟦2⟧words⟦/2⟧` for words with a form of their own, such as those of a link.
-/// Numbers begin with 1 in every segment. No other character of a segment is `⟦` or `⟧`.
+/// A segment is a sentence or a paragraph without formatting. Placeholders mark parts that must be preserved: `⟦1⟧` for
+/// inline content, and `⟦2⟧words⟦/2⟧` around formatted words such as a link. Numbers start at 1 in every segment. A
+/// segment contains `⟦` and `⟧` only in placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranslationBatch {
     /// The language of the segments.
     pub source: TranslationLanguage,
-    /// The language that is wanted.
+    /// The target language.
     pub target: TranslationLanguage,
-    /// What the translator is told besides, as Markdown; empty for nothing.
+    /// Additional instructions for the translator, as Markdown; may be empty.
     pub instructions: String,
-    /// How terms that occur in the segments are translated.
+    /// The glossary rules of terms that occur in the segments.
     pub glossary: Vec<TermRule>,
-    /// The segments.
     pub segments: Vec<String>,
 }
 
-/// How a term is translated.
+/// A glossary rule for a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermRule {
-    /// The term, as the source has it.
+    /// The term in the source language.
     pub term: String,
-    /// How it is translated; the term itself where it stays.
+    /// The translation; equal to the term if it must not be translated.
     pub translation: String,
-    /// Whether it is only meant in this case.
+    /// Restricts the rule to this exact case.
     pub case_sensitive: bool,
-    /// What it means; empty where nothing is said.
+    /// The meaning of the term; may be empty.
     pub note: String,
 }
 
-/// Translates text.
+/// A machine translator.
 ///
-/// An adapter is a client of a service, or a dictionary: what it answers is checked by whoever asks. It guards how long
-/// and how large an answer may be, and never tells the key that it signs its requests with.
+/// An adapter is a client of a service, or a dictionary. The caller verifies its output. The adapter limits the time
+/// and size of a response, and never discloses its API key.
 #[async_trait]
 pub trait Translator: Send + Sync + 'static {
-    /// Names the translator and what its answers depend on, such as the model. Segments that another one has translated
-    /// are translated again.
+    /// Returns an identifier of the translator and of everything that its output depends on, such as the model.
+    /// Segments translated under another name are translated again.
     fn name(&self) -> String;
 
-    /// Translates segments: as many texts as there are segments, in their order, each with the placeholders of its
-    /// segment.
+    /// Translates segments. Returns one text per segment, in order, each with the placeholders of its segment.
     ///
     /// # Errors
-    /// Every kind of [`TranslateError`].
+    /// Any [`TranslateError`].
     ///
     /// # Cancel safety
-    /// Nothing is left behind; the service may have been asked.
+    /// No side effects, but the request may have been sent to the service.
     async fn translate(&self, batch: &TranslationBatch) -> Result<Vec<String>, TranslateError>;
 }
 
-/// Why segments were not translated. The texts are for the user.
+/// The reason that segments were not translated. The messages are for the user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TranslateError {
-    /// The service cannot be used now: it may pass. `after` is how many seconds the service wants to be left alone.
+    /// The service is temporarily unavailable.
     #[error("the translator cannot be used now: {reason}")]
     Unavailable {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// For how many seconds the service asked to be left alone.
+        /// The time in seconds to wait before a retry, if the service states one.
         after: Option<u64>,
     },
-    /// The service refuses the request: the key, the model, or a pair of languages.
+    /// The service rejects the request: the key, the model, or the language pair.
     #[error("the translator refuses: {0}")]
     Refused(String),
-    /// The answer is none that can be read. Fewer segments at once may help.
+    /// The response cannot be parsed. Fewer segments per request may help.
     #[error("the translator's answer cannot be read: {0}")]
     Malformed(String),
 }
 
 impl TranslateError {
-    /// An error that may pass.
+    /// Creates a transient error.
     #[must_use]
     pub fn unavailable(reason: impl Into<String>) -> Self {
         Self::Unavailable { reason: reason.into(), after: None }
     }
 }
 
-/// A translator for tests of layout and of the way of a text, as localisation testers use it: letters get accents, and
-/// every segment stands in brackets. It knows no language; the same segment always gives the same text.
+/// A pseudolocalization translator for tests of layout and data flow: adds accents to letters and puts every segment in
+/// brackets. Deterministic and independent of the languages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PseudoTranslator;
 
@@ -110,7 +108,7 @@ impl Translator for PseudoTranslator {
     }
 }
 
-/// A segment with accents, in brackets. Terms of the glossary are what it says of them.
+/// Adds accents to a segment and puts it in brackets. Glossary terms get their translation.
 fn pseudo(segment: &str, (terms, glossary): (&Terms, &[TermRule])) -> String {
     let mut out = String::from("[");
     let mut rest = segment;
@@ -131,7 +129,7 @@ fn pseudo(segment: &str, (terms, glossary): (&Terms, &[TermRule])) -> String {
     out
 }
 
-/// A letter with an accent; other characters as they are.
+/// Returns a letter with an accent; other characters unchanged.
 const fn accented(c: char) -> char {
     match c {
         'a' => 'á',

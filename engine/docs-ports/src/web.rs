@@ -1,54 +1,53 @@
-//! The web outside: [`Web`].
+//! Outgoing HTTP requests: [`Web`].
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 
-/// Fetches from the web.
+/// An HTTP client for external URLs.
 ///
-/// An adapter guards what it connects to: which schemes and addresses are allowed, and how many bytes and redirects,
-/// is its configuration.
+/// An adapter enforces its configured limits: permitted schemes and addresses, maximum size, and maximum number of
+/// redirects.
 #[async_trait]
 pub trait Web: Send + Sync + 'static {
-    /// Fetches what is at an http or https URL.
+    /// Fetches an http or https URL.
     ///
     /// # Errors
-    /// [`WebError`], with a sentence for the user.
+    /// [`WebError`], with a message for the user.
     async fn get(&self, url: &str) -> Result<Fetched, WebError>;
 }
 
-/// What was at a URL.
+/// A successful response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// The bytes.
+    /// The body.
     pub bytes: Bytes,
-    /// The media type that came with them, without parameters.
+    /// The media type of the response, without parameters.
     pub content_type: Option<String>,
-    /// The name of the character set that came with them: the parameter `charset` of the media type.
+    /// The `charset` parameter of the media type.
     pub charset: Option<String>,
-    /// Where they were in the end, after all redirects: what relative links in them start from. Without credentials
-    /// and without a place on the page.
+    /// The URL after all redirects, against which relative links are resolved. Without credentials and fragment.
     pub url: String,
 }
 
-/// Why something could not be fetched. The texts are for the user.
+/// The reason that a URL could not be fetched. The messages are for the user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WebError {
-    /// The URL is not one, or leads where this server must not connect.
+    /// The URL is malformed, or points to an address that this server must not connect to.
     #[error("{0}")]
     Refused(String),
-    /// The host could not be reached, or broke off.
+    /// The host is unreachable or closed the connection.
     #[error("cannot be fetched: {0}")]
     Unreachable(String),
-    /// The host took longer than it may.
+    /// The request exceeded its time limit.
     #[error("cannot be fetched: it takes longer than {0:?}")]
     TimedOut(Duration),
-    /// The host answered with a failure.
+    /// The host returned an error status.
     #[error("cannot be fetched: the host answered {0}")]
     Status(u16),
-    /// There is more than the limit.
+    /// The response exceeds the size limit in bytes.
     #[error("must be at most {0} bytes")]
     TooLarge(u64),
 }

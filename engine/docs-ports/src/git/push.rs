@@ -1,4 +1,4 @@
-//! What is written to Git repositories outside.
+//! Pushes to remote Git repositories.
 
 use std::{error::Error, fmt, sync::Arc};
 
@@ -9,73 +9,70 @@ use sha1::{Digest as _, Sha1};
 
 use super::GitError;
 
-/// What is pushed: a commit on top of another one.
+/// A push of one commit on top of another.
 ///
-/// The commit has the files of its parent, without those that are `removed` and with those that come with the push. A
-/// file that was there keeps its mode where it is one; a symbolic link or a submodule that a file is pushed to becomes
-/// a file.
+/// The commit has the files of its parent, without those in `removed` and with those of the push. An existing regular
+/// file keeps its mode; a symbolic link or a submodule is replaced by a regular file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushRequest {
-    /// The repository, as in [`FetchRequest::url`](super::FetchRequest::url). May hold credentials.
+    /// The repository, as in [`FetchRequest::url`](super::FetchRequest::url). May contain credentials.
     pub url: String,
-    /// The ref in full, like `refs/heads/main`.
+    /// The full ref name such as `refs/heads/main`.
     pub reference: String,
-    /// A name under which a clone may be kept for the next time: that of fetches of the same repository.
+    /// The cache key of a clone, shared with fetches of the same repository.
     pub cache_id: Option<String>,
-    /// The object id that the ref must point at for the push to happen; `None`: the ref must not exist yet.
+    /// The object id that the ref must point to for the push to happen; `None` if the ref must not exist yet.
     pub expected: Option<String>,
-    /// The object id of the commit that the new one is made on; `None`: it has no parent, as in an empty repository.
+    /// The object id of the parent commit; `None` for a root commit, as in an empty repository.
     ///
-    /// Where the ref exists, this is what it points at: a push is always a fast-forward. Where it does not, this is
-    /// what another ref points at.
+    /// If the ref exists, this is the commit that it points to: a push is always a fast-forward. If it does not, this
+    /// is the commit of another ref.
     pub parent: Option<String>,
-    /// The paths of files, symbolic links and submodules that are taken out. What is not there is passed over, and so
-    /// is a folder: it goes with the last file in it.
+    /// The paths of files, symbolic links and submodules to remove. Missing paths are ignored, and so are directories:
+    /// a directory disappears with its last file.
     pub removed: Vec<String>,
-    /// The message of the commit.
     pub message: String,
-    /// Who wrote what is pushed.
+    /// The author.
     pub author: Signature,
-    /// Who commits it.
+    /// The committer.
     pub committer: Signature,
-    /// When it is committed, to the second.
+    /// The committer date, in whole seconds.
     pub committed_at: DateTime<Utc>,
 }
 
-/// Who wrote a commit, or committed it.
+/// The author or committer of a commit.
 ///
-/// Git keeps no control characters and no `<` and `>` in either of the two: an adapter leaves them out.
+/// Git stores no control characters and no `<` and `>` in these fields; an adapter removes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// The name.
     pub name: String,
-    /// The address for mail.
+    /// The e-mail address.
     pub email: String,
 }
 
-/// A file that is pushed.
+/// A file to push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushFile {
-    /// Its path from the root of the repository, `/` between its parts.
+    /// The path from the repository root, with `/` separators.
     pub path: String,
-    /// What it holds.
+    /// The content.
     pub bytes: Bytes,
 }
 
-/// Files that are pushed, one after the other, so that not all of them are in memory at once.
+/// A stream of files to push, so that not all of them are in memory at once.
 #[async_trait]
 pub trait PushFiles: Send {
-    /// The next file; `None` after the last.
+    /// Returns the next file; `None` after the last.
     ///
     /// # Errors
-    /// [`GitError::Source`], with the reason of whoever pushes: it comes back from
-    /// [`push`](super::GitRemote::push) as it is, and nothing is pushed.
+    /// [`GitError::Source`] with the error of the caller. [`push`](super::GitRemote::push) returns it unchanged and
+    /// pushes nothing.
     async fn next(&mut self) -> Result<Option<PushFile>, GitError>;
 }
 
-/// Why the files of a push could not be read: the reason of whoever pushes, to be taken out again.
+/// The error of the caller that provides the files of a push. It can be downcast to its original type.
 ///
-/// Two are equal when they are clones of one.
+/// Two are equal if one is a clone of the other.
 ///
 /// ```
 /// use docs_ports::{GitError, SourceError};
@@ -87,20 +84,20 @@ pub trait PushFiles: Send {
 #[derive(Clone)]
 pub struct SourceError(Arc<dyn Error + Send + Sync>);
 
-/// Longest path of a file that is pushed, in bytes.
+/// Maximum length of the path of a pushed file in bytes.
 pub const MAX_PUSH_PATH: usize = 4096;
 
-/// Most parts of such a path.
+/// Maximum number of components of such a path.
 const MAX_PUSH_DEPTH: usize = 256;
 
 impl SourceError {
-    /// Keeps a reason.
+    /// Wraps an error.
     #[must_use]
     pub fn new(reason: impl Error + Send + Sync + 'static) -> Self {
         Self(Arc::new(reason))
     }
 
-    /// The reason, when it is of this type.
+    /// Returns the error if it is of type `E`.
     #[must_use]
     pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
         self.0.downcast_ref()
@@ -139,8 +136,8 @@ impl Error for SourceError {
     }
 }
 
-/// Refuses what cannot be the path of a file in a commit: one that is empty, too long or leads elsewhere, and every
-/// path through a folder of Git's own.
+/// Validates the path of a file in a commit. Rejects a path that is empty, too long or outside the repository, and
+/// every path through a `.git` directory.
 ///
 /// # Errors
 /// [`GitError::Path`].
@@ -164,8 +161,7 @@ pub fn check_push_path(path: &str) -> Result<(), GitError> {
     Ok(())
 }
 
-/// The object id that Git gives to the bytes of a file: 40 hexadecimal digits, as in
-/// [`RepoEntry::oid`](super::RepoEntry::oid).
+/// Computes the Git object id of file content: 40 hexadecimal digits, as in [`RepoEntry::oid`](super::RepoEntry::oid).
 ///
 /// ```
 /// assert_eq!(docs_ports::blob_id(b"hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");

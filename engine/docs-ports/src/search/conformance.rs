@@ -1,12 +1,12 @@
-//! What every [`SearchIndex`] has to do, as tests that every index runs, all of them.
+//! The conformance suite: tests of the contract of [`SearchIndex`] that every index must pass.
 //!
-//! A crate with an index writes one line, which makes a test of each requirement:
+//! A crate with an index generates the tests with one line:
 //!
 //! ```text
 //! docs_ports::search_suite!(MyIndex::new());
 //! ```
 //!
-//! It needs tokio with `macros` among its dev-dependencies. The argument makes a fresh, empty index.
+//! It needs tokio with `macros` among its dev-dependencies. The argument creates an empty index.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use super::{
     SearchQuery, Section,
 };
 
-/// Makes a test of each requirement of the [conformance suite](crate::search::conformance).
+/// Generates a test of each requirement of the [conformance suite](crate::search::conformance).
 #[macro_export]
 macro_rules! search_suite {
     ($index:expr) => {
@@ -57,7 +57,7 @@ fn space(name: &str) -> SpaceId {
     name.parse().expect("an id")
 }
 
-/// A page: the title, then its sections as heading and text.
+/// Creates a page from a title and its sections as pairs of heading and text.
 fn page(at: (&str, &str), title: &str, sections: &[(&str, &str)]) -> PageDocument {
     let section = |(heading, text): &(&str, &str)| Section {
         anchor: (!heading.is_empty()).then(|| heading.to_lowercase()),
@@ -89,12 +89,12 @@ async fn hits(index: &impl SearchIndex, text: &str) -> Vec<PageHit> {
     index.find_pages(&asks(text)).await.expect("found")
 }
 
-/// The pages that a query finds, in order.
+/// Returns the pages that match a query, in order.
 async fn found(index: &impl SearchIndex, text: &str) -> Vec<String> {
     hits(index, text).await.iter().map(|hit| hit.page.to_string()).collect()
 }
 
-/// The pages that a query finds, in any order.
+/// Returns the pages that match a query, in any order.
 async fn found_all(index: &impl SearchIndex, text: &str) -> BTreeSet<String> {
     found(index, text).await.into_iter().collect()
 }
@@ -103,7 +103,7 @@ fn names<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// The position moves with the changes it belongs to, and stays where a batch has none.
+/// The position moves with its batch, and is unchanged by a batch without one.
 pub async fn a_batch_and_its_position_are_one(index: &impl SearchIndex) {
     assert_eq!(index.position().await, Ok(None));
     let at = FeedPos("7".into());
@@ -113,7 +113,7 @@ pub async fn a_batch_and_its_position_are_one(index: &impl SearchIndex) {
     assert_eq!(found(index, "alpha").await, ["a"]);
     put(index, vec![page(("s", "b"), "Alpha", &[])]).await;
     assert_eq!(index.position().await, Ok(Some(at)));
-    // Within a batch, the order counts.
+    // Changes within a batch are applied in order.
     let (one, other) = (page(("s", "a"), "Beta", &[]), page(("s", "a"), "Gamma", &[]));
     let drop = IndexChange::DropPage(one.space.clone(), one.page.clone());
     let changes = vec![IndexChange::PutPage(Box::new(one)), drop, IndexChange::PutPage(Box::new(other))];
@@ -122,7 +122,7 @@ pub async fn a_batch_and_its_position_are_one(index: &impl SearchIndex) {
     assert_eq!(index.position().await, Ok(Some(FeedPos("8".into()))));
 }
 
-/// Of a page that was put twice only the latter is found, and nothing of one that was dropped.
+/// Searches return only the last version of a page, and no removed page.
 pub async fn a_page_is_replaced_and_removed(index: &impl SearchIndex) {
     put(index, vec![page(("s", "a"), "Old", &[("", "former words")]), page(("t", "a"), "Old", &[])]).await;
     put(index, vec![page(("s", "a"), "New", &[("", "latter words")])]).await;
@@ -137,7 +137,7 @@ pub async fn a_page_is_replaced_and_removed(index: &impl SearchIndex) {
     assert_eq!(found(index, "old").await, ["a"]);
 }
 
-/// Quoted words are found one after the other only, within one title or section.
+/// A quoted phrase matches only consecutive words within one title or section.
 pub async fn a_phrase_stands_in_one_place(index: &impl SearchIndex) {
     let pages = vec![
         page(("s", "a"), "Requests", &[("", "A change request is reviewed.")]),
@@ -151,7 +151,7 @@ pub async fn a_phrase_stands_in_one_place(index: &impl SearchIndex) {
     assert_eq!(found(index, "\"chang request\"").await.len(), 0, "no typos in a phrase");
 }
 
-/// Nothing of a dropped space is found or noted.
+/// A removed space has no hits and no metadata.
 pub async fn a_space_is_removed_whole(index: &impl SearchIndex) {
     put(index, (0..30).map(|n| page(("s", &format!("p{n}")), "Page", &[])).collect()).await;
     put(index, vec![page(("t", "p0"), "Page", &[])]).await;
@@ -162,13 +162,13 @@ pub async fn a_space_is_removed_whole(index: &impl SearchIndex) {
     assert_eq!(hits(index, "page").await.len(), 1);
     assert_eq!(index.indexed(&[space("s"), space("t")]).await, Ok(vec![None, Some(note("t"))]));
     assert_eq!(index.documents(&space("s")).await, Ok(Vec::new()));
-    // What is put after it in the same batch stays.
+    // A page that the same batch adds afterwards remains.
     let back = IndexChange::PutPage(Box::new(page(("t", "p1"), "Page", &[])));
     index.apply(vec![IndexChange::DropSpace(space("t")), back], None).await.expect("applied");
     assert_eq!(found(index, "page").await, ["p1"]);
 }
 
-/// A word in the title counts most, then in headings, in the description, in the text.
+/// A word in the title scores highest, then in headings, in the description, in the text.
 pub async fn a_title_weighs_more_than_a_heading_and_a_heading_more_than_text(index: &impl SearchIndex) {
     let described = PageDocument {
         description: Some("How webhooks work".to_owned()),
@@ -189,7 +189,7 @@ pub async fn a_title_weighs_more_than_a_heading_and_a_heading_more_than_text(ind
     assert_eq!(order[4..6], ["often".to_owned(), "text".to_owned()], "what says it more often comes first");
 }
 
-/// The lengths at which typos begin to be forgiven.
+/// One typo is permitted from four letters on, two from eight.
 pub async fn a_typo_is_forgiven_in_words_of_four_letters_and_two_in_words_of_eight(index: &impl SearchIndex) {
     let text = "cats live under configuration of deployments in version v1.20";
     put(index, vec![page(("s", "a"), "Title", &[("", text)])]).await;
@@ -217,7 +217,7 @@ pub async fn case_and_diacritics_do_not_matter(index: &impl SearchIndex) {
     }
 }
 
-/// Afterwards the index is as it was in the beginning.
+/// A cleared index equals an empty one.
 pub async fn clearing_forgets_everything(index: &impl SearchIndex) {
     let note = IndexedSpace { space: space("s"), organization: org("org"), root: Hash::of(b"root") };
     let changes =
@@ -231,7 +231,7 @@ pub async fn clearing_forgets_everything(index: &impl SearchIndex) {
     assert_eq!(found(index, "alpha").await, ["b"]);
 }
 
-/// The words may be in different fields; a page without one of them is not found.
+/// The words may be in different fields; a page that lacks one of them does not match.
 pub async fn every_word_has_to_be_somewhere_on_the_page(index: &impl SearchIndex) {
     let pages = vec![
         page(("s", "a"), "Install", &[("Linux", "with a package")]),
@@ -243,7 +243,7 @@ pub async fn every_word_has_to_be_somewhere_on_the_page(index: &impl SearchIndex
     assert_eq!(found(index, "install linux windows").await.len(), 0);
 }
 
-/// A few excerpts of the text that was put last, and which text that was.
+/// A hit has some excerpts of the latest text of the page, and the hash of that text.
 pub async fn hits_show_where_the_query_is_met_and_of_which_text(index: &impl SearchIndex) {
     let sections: Vec<(String, &str)> = (0..20).map(|n| (format!("Part {n}"), "says needle here")).collect();
     let sections: Vec<(&str, &str)> =
@@ -259,7 +259,7 @@ pub async fn hits_show_where_the_query_is_met_and_of_which_text(index: &impl Sea
     }
 }
 
-/// An organization, with or without some of its spaces, or named spaces.
+/// Scopes: an organization, an organization except some spaces, or a set of spaces.
 pub async fn only_what_is_in_scope_is_found(index: &impl SearchIndex) {
     let other = PageDocument { organization: org("other"), ..page(("x", "x"), "Page", &[]) };
     let pages = vec![page(("s", "a"), "Page", &[]), page(("t", "b"), "Page", &[]), other];
@@ -287,7 +287,7 @@ pub async fn only_what_is_in_scope_is_found(index: &impl SearchIndex) {
     }
 }
 
-/// Walking in parts of any size gives what one answer gives.
+/// Paging with any page size returns the same order as a single request.
 pub async fn pages_come_in_the_same_order_whole_and_in_parts(index: &impl SearchIndex) {
     for n in 0..40 {
         let title = ["Page", "A page of words", "Pages", "Text"][n % 4];
@@ -311,7 +311,7 @@ pub async fn pages_come_in_the_same_order_whole_and_in_parts(index: &impl Search
     assert_eq!(index.find_pages(&SearchQuery { limit: 0, ..asks("page") }).await, Ok(Vec::new()));
 }
 
-/// A page has the same rank in another index, with another history.
+/// A page has the same rank in another index with a different history.
 pub async fn scores_do_not_depend_on_what_else_was_indexed(index: &impl SearchIndex) {
     let ours =
         page(("s", "a"), "Git sync", &[("Set up", "Git sync keeps a space and a repository in sync.")]);
@@ -335,7 +335,7 @@ pub async fn scores_do_not_depend_on_what_else_was_indexed(index: &impl SearchIn
     assert_eq!(words, 2, "the suite and the index agree on words");
 }
 
-/// Text in such scripts is found by any run of its characters.
+/// Text in scripts without spaces is matched by any substring.
 pub async fn scripts_without_spaces_are_found(index: &impl SearchIndex) {
     let pages = vec![
         page(("s", "ja"), "全文検索エンジン", &[("設定", "東京都の検索について説明します。")]),
@@ -366,7 +366,7 @@ pub async fn scripts_without_spaces_are_found(index: &impl SearchIndex) {
     }
 }
 
-/// Whatever is asked, there is an answer.
+/// Every query returns a result.
 pub async fn strange_queries_find_nothing_and_break_nothing(index: &impl SearchIndex) {
     put(index, vec![page(("s", "a"), "Title", &[("", "and or not in to")])]).await;
     let long = "x".repeat(512);
@@ -375,14 +375,14 @@ pub async fn strange_queries_find_nothing_and_break_nothing(index: &impl SearchI
     for query in ["", " ", "\"", "\"\"", "***", "?", "\\", "^$", "\u{0}", "(", &stars, &long, &many] {
         assert_eq!(found(index, query).await.len(), 0, "{query}");
     }
-    // Punctuation means nothing, and what are operators elsewhere are words.
+    // Punctuation is ignored, and operators of other query languages are plain words.
     for query in ["AND OR NOT", "title:and", "and*", "+and -or", "[in TO not]", "\"and or\" not"] {
         assert_eq!(found(index, query).await, ["a"], "{query}");
     }
     assert_eq!(found(index, "and~2").await.len(), 0, "the page says no 2");
 }
 
-/// As people type.
+/// The last word matches as a prefix, as in search-as-you-type.
 pub async fn the_last_word_may_be_a_beginning(index: &impl SearchIndex) {
     put(index, vec![page(("s", "a"), "Configuration", &[("", "of the server")])]).await;
     for (query, is_found) in [
@@ -397,7 +397,7 @@ pub async fn the_last_word_may_be_a_beginning(index: &impl SearchIndex) {
     }
 }
 
-/// In the order of their ids, part by part.
+/// Spaces with metadata are listed in id order, in pages.
 pub async fn what_is_noted_of_spaces_is_listed(index: &impl SearchIndex) {
     let note = |name: &str, root: &[u8]| {
         IndexChange::PutSpace(IndexedSpace {

@@ -1,30 +1,29 @@
-//! The sections of a page that a query is about, and what they say around it.
+//! Excerpts: the sections of a page that match a query, with the text around the match.
 
 use super::{PageDocument, Query, Section, score::Counted, tokens};
 
-/// Most characters of an excerpt, what shows that it was cut excluded.
+/// Maximum length of an excerpt in characters, without ellipses.
 pub const MAX_EXCERPT: usize = 200;
-/// Most excerpts of a page.
+/// Maximum number of excerpts of a page.
 pub const MAX_EXCERPTS: usize = 5;
-/// Characters of an excerpt before what was found.
+/// Number of characters of an excerpt before the match.
 const LEAD: usize = 60;
-/// What stands for text that was left out.
+/// The ellipsis for omitted text.
 const CUT: char = '…';
 
-/// A section that meets part of a query.
+/// A section that matches part of a query.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Excerpt {
-    /// The section's place on its page.
+    /// The index of the section on its page.
     pub index: usize,
-    /// What leads to it, without the `#`.
+    /// The anchor of the heading, without `#`.
     pub anchor: Option<String>,
-    /// Its heading.
     pub heading: Option<String>,
-    /// Its text around what was found, or its beginning.
+    /// The text around the match, or the start of the text.
     pub body: String,
 }
 
-/// The sections of a page that meet most of a query, at most `limit`, the best first.
+/// Returns the best matching sections of a page, at most `limit`, best first.
 #[must_use]
 pub fn excerpts(query: &Query, page: &PageDocument, limit: usize) -> Vec<Excerpt> {
     let mut met: Vec<(usize, u32, Option<usize>)> = Vec::new();
@@ -47,7 +46,7 @@ pub fn excerpts(query: &Query, page: &PageDocument, limit: usize) -> Vec<Excerpt
     met.into_iter().map(excerpt).collect()
 }
 
-/// How much of a query a section meets, and where its text does first.
+/// Scores a section by the needs that it meets, and returns the byte offset of the first match in its text.
 fn weigh(query: &Query, section: &Section) -> (u32, Option<usize>) {
     let heading = Counted::of(tokens(section.heading.as_deref().unwrap_or_default()));
     let mut starts = Vec::new();
@@ -66,11 +65,11 @@ fn weigh(query: &Query, section: &Section) -> (u32, Option<usize>) {
     (score, first)
 }
 
-/// The text around a place, on one line.
+/// Returns the text around an offset as a single line.
 fn around(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default();
     let lead = before.char_indices().rev().take(LEAD).last().map_or(0, |(start, _)| start);
-    // A cut word is left out, unless the text has no spaces here.
+    // Skip a truncated word, unless the text has no spaces here.
     let start = match text[lead..at].find(char::is_whitespace) {
         _ if lead == 0 => 0,
         Some(space) => lead + space,

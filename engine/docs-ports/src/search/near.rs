@@ -1,17 +1,17 @@
-//! The words that are near one: found without looking at all words of an index.
+//! Fuzzy lookup of similar words in a sorted index, without visiting all words.
 
 use std::ops::Bound;
 
 use super::{Match, Word};
 
-/// Calls for every word of an index that is the one looked for with typos, in the order of the words.
+/// Calls `each` for every word of an index that matches `word` with typos, in index order.
 ///
-/// The index keeps its words in the order of their bytes, without any of them twice. `next` answers the first word from
-/// a bound on, with whatever the index knows of it. A beginning that cannot become a near word is left with all words
-/// that have it, and the next beginning that can is looked up: so there are few looks even among many words.
+/// The index must be sorted bytewise and free of duplicates. `next` returns the first word from a bound on, with an
+/// arbitrary value. If a prefix cannot lead to a match, all words with this prefix are skipped, and the next viable
+/// prefix is looked up. Few lookups therefore suffice even for a large index.
 ///
 /// # Errors
-/// When a look fails; nothing is looked up after it.
+/// The error of a failed lookup; no further lookup follows.
 ///
 /// # Example
 ///
@@ -45,7 +45,7 @@ pub fn near_words<T: AsRef<str>, V, E>(
         let term = term.as_ref();
         found = match path.follow(term) {
             None => {
-                // The way leads to the few words that are near; which of them meet is decided as everywhere.
+                // Only similar words get here; the common rule decides which of them match.
                 if let Some(how @ (Match::OneTypo | Match::TwoTypos)) = word.matches(term) {
                     each(value, how);
                 }
@@ -60,26 +60,26 @@ pub fn near_words<T: AsRef<str>, V, E>(
     Ok(())
 }
 
-/// Most typos of a word.
+/// Maximum number of typos of a word.
 const MOST: usize = 2;
-/// Letters of the word that lie within so many typos of a place.
+/// Width of the band of the edit distance matrix.
 const BAND: usize = 2 * MOST + 1;
 
-/// How many typos lie between the letters so far and the beginnings of the word. Entry `k` behind `n` letters is that
-/// of the first `n + k - MOST` letters of the word; all others are too many.
+/// A row of the edit distance matrix, limited to its band. After `n` letters of the term, entry `k` is the distance to
+/// the first `n + k - MOST` letters of the word. Entries outside the band exceed the maximum.
 type Row = [u8; BAND];
 
-/// No beginning, or too many typos.
+/// An entry outside the word, or too many typos.
 const FAR: u8 = MOST as u8 + 1;
 
-/// The letters that lead to a term, and how near the word is behind each.
+/// The current prefix of a term, with the matrix row after each letter.
 struct Path {
     word: Vec<char>,
-    /// The letters of the word in their order, each once.
+    /// The distinct letters of the word, sorted.
     letters: Vec<char>,
     most: u8,
     taken: Vec<char>,
-    /// One more than there are letters.
+    /// One row more than letters in `taken`.
     rows: Vec<Row>,
 }
 
@@ -96,7 +96,7 @@ impl Path {
         Self { word: letters, letters: own, most: word.typos(), taken: Vec::new(), rows: vec![start] }
     }
 
-    /// Goes along the letters of a term; answers the one behind which no near word lies.
+    /// Extends the prefix along a term. Returns the first letter after which no match is possible, if any.
     fn follow(&mut self, term: &str) -> Option<char> {
         let shared = self.taken.iter().zip(term.chars()).take_while(|(taken, own)| **taken == *own).count();
         self.taken.truncate(shared);
@@ -112,7 +112,7 @@ impl Path {
         None
     }
 
-    /// The first beginning behind the letters taken and a dead one that near words may have.
+    /// Returns the first viable prefix after `taken` plus a dead letter.
     fn behind(&mut self, mut dead: char) -> Option<String> {
         loop {
             if let Some(letter) = self.letter_behind(dead) {
@@ -125,9 +125,9 @@ impl Path {
         }
     }
 
-    /// The first letter behind another that a near word may go on with.
+    /// Returns the first letter after another one that a match can continue with.
     fn letter_behind(&self, letter: char) -> Option<char> {
-        // Letters that the word has not got are all alike, and no nearer than those that it has.
+        // Letters that are not in the word are equivalent, and never better than those in the word.
         if !self.is_dead(&self.step(None)) {
             return (letter..=char::MAX).nth(1);
         }
@@ -139,13 +139,13 @@ impl Path {
         row.iter().all(|typos| *typos > self.most)
     }
 
-    /// The row behind one more letter; without one, behind a letter that the word has not got.
+    /// Computes the row after one more letter; `None` stands for a letter that is not in the word.
     fn step(&self, letter: Option<char>) -> Row {
         let count = self.taken.len();
         let last = self.rows[count];
         let mut row = [FAR; BAND];
         for k in 0..BAND {
-            // The letters of the word that this entry is about.
+            // The length of the word's prefix for this entry.
             let Some(own) = (count + 1 + k).checked_sub(MOST).filter(|own| *own <= self.word.len()) else {
                 continue;
             };
@@ -161,7 +161,7 @@ impl Path {
         row
     }
 
-    /// The typos when a letter and the one before it stand in the word the other way round.
+    /// Returns the distance if this letter and the previous one are transposed in the word.
     fn swapped(&self, letter: Option<char>, (own, k): (usize, usize)) -> u8 {
         let count = self.taken.len();
         if count == 0 || own < 2 {
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::search::{Need, Query};
 
-    /// The words of a query that are no phrases.
+    /// Returns the words of a query, without its phrases.
     fn words(text: &str) -> Vec<Word> {
         let query = Query::parse(text);
         let word = |need: &Need| match need {
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Words of nine letters, spread over all that there are.
+    /// Generates words of nine letters, spread over the whole range.
     fn spread(count: u64) -> BTreeSet<String> {
         let letter = |n: u64| char::from(b'a' + (n % 26) as u8);
         let word = |n: u64| {

@@ -1,34 +1,34 @@
-//! What a query asks for, and which words meet it.
+//! Search queries and word matching.
 
 use super::{Token, TokenKind, tokens};
 
-/// Most needs of a query; what follows is not looked at.
+/// Maximum number of needs of a query; further ones are ignored.
 const MAX_NEEDS: usize = 64;
-/// Letters from which a word may have one typo.
+/// Minimum word length for one typo.
 const ONE_TYPO: usize = 4;
-/// Letters from which a word may have two.
+/// Minimum word length for two typos.
 const TWO_TYPOS: usize = 8;
 
-/// A query: what a page needs to be found.
+/// A query: the needs that a page must meet to match.
 ///
-/// Any text is a query, and none is wrong. Words stand for themselves, there are no operators. What stands between two
-/// quotation marks is a phrase. The last word may be the beginning of one. Words of letters may have typos: one from
-/// four letters on, two from eight.
+/// Every text is a valid query. There are no operators: words are literal. Text between two quotation marks is a
+/// phrase. The last word also matches as a prefix. Alphabetic words may have typos: one from four letters on, two from
+/// eight.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Query {
     needs: Vec<Need>,
 }
 
-/// Something that has to be on a page.
+/// A requirement that a page must meet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Need {
-    /// A word.
+    /// A single word.
     Word(Word),
-    /// Words one after the other.
+    /// Consecutive words.
     Phrase(Phrase),
 }
 
-/// A word that is looked for.
+/// A query word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Word {
     text: String,
@@ -36,7 +36,7 @@ pub struct Word {
     typos: u8,
 }
 
-/// Words that are looked for one after the other.
+/// A sequence of consecutive words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Phrase {
     parts: Vec<Part>,
@@ -45,34 +45,34 @@ pub struct Phrase {
 /// A word of a phrase.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// The word: it, or its beginning, has to be there without typos.
+    /// The word, matched exactly or as a prefix, without typos.
     pub word: Word,
-    /// Its place, counted from that of the first word.
+    /// The position relative to the first word.
     pub offset: u32,
 }
 
-/// How a word meets the one that is looked for; the better one is the lesser.
+/// The kind of a match between a word and a query word, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Match {
-    /// It is the word.
+    /// Equal words.
     Exact,
-    /// It begins with it.
+    /// The query word is a prefix of the word.
     Beginning,
-    /// It is the word with one typo.
+    /// Equal with one typo.
     OneTypo,
-    /// It is the word with two typos.
+    /// Equal with two typos.
     TwoTypos,
 }
 
 impl Query {
-    /// Reads a query.
+    /// Parses a query.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut needs = Vec::new();
         let pieces: Vec<&str> = text.split(['"', '“', '”', '„', '«', '»']).collect();
         let last = pieces.len() - 1;
         for (at, piece) in pieces.iter().enumerate() {
-            // A quotation mark that is never closed means nothing.
+            // An unclosed quotation mark is ignored.
             if at % 2 == 1 && at < last {
                 needs.extend(quoted(piece));
             } else {
@@ -88,13 +88,13 @@ impl Query {
         query
     }
 
-    /// What a page needs; nothing where the query has no words.
+    /// The needs; empty if the query has no words.
     #[must_use]
     pub fn needs(&self) -> &[Need] {
         &self.needs
     }
 
-    /// Tells whether the query has no words.
+    /// Returns `true` if the query has no words.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.needs.is_empty()
@@ -102,25 +102,25 @@ impl Query {
 }
 
 impl Word {
-    /// The word, folded.
+    /// The folded word.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether a word that begins with it will do.
+    /// Returns `true` if the word also matches as a prefix.
     #[must_use]
     pub const fn is_beginning(&self) -> bool {
         self.is_beginning
     }
 
-    /// How many typos it may have.
+    /// The maximum number of typos.
     #[must_use]
     pub const fn typos(&self) -> u8 {
         self.typos
     }
 
-    /// How a folded word of a text meets this one.
+    /// Compares the query word with a folded word of a text.
     #[must_use]
     pub fn matches(&self, term: &str) -> Option<Match> {
         if term == self.text {
@@ -145,7 +145,7 @@ impl Phrase {
     }
 }
 
-/// Whether the last word may go on.
+/// Matching of the last word: `Open` permits a prefix match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ending {
     Open,
@@ -163,7 +163,7 @@ fn plain(text: &str, ending: Ending) -> Vec<Need> {
                 let typos = typos(&token.text);
                 needs.push(Need::Word(Word { text: token.text, is_beginning, typos }));
             }
-            // A run of characters without spaces is looked for as it stands.
+            // A run of characters in a script without spaces is searched as a phrase.
             TokenKind::Pair => run.push(token),
             TokenKind::Tail => {
                 run.push(token);
@@ -184,7 +184,7 @@ fn phrase(tokens: Vec<Token>) -> Option<Need> {
     let mut before: Option<TokenKind> = None;
     for token in tokens {
         let kind = before.replace(token.kind);
-        // The tail of a run is in the pair before it; alone, it may begin any pair.
+        // The tail of a run is contained in the preceding pair; alone, it can be the start of any pair.
         if token.kind == TokenKind::Tail && kind == Some(TokenKind::Pair) {
             continue;
         }
@@ -198,7 +198,7 @@ fn phrase(tokens: Vec<Token>) -> Option<Need> {
     Some(Need::Phrase(Phrase { parts }))
 }
 
-/// How many typos a word may have. Digits tell versions and names apart, so there are none in such words.
+/// Returns the maximum number of typos of a word. Zero for words with digits, which distinguish versions and names.
 fn typos(word: &str) -> u8 {
     match word.chars().count() {
         _ if !word.chars().all(char::is_alphabetic) => 0,
@@ -208,8 +208,8 @@ fn typos(word: &str) -> u8 {
     }
 }
 
-/// How many letters have to be put in, left out, replaced or swapped with their neighbour; `None` when more than
-/// `most`.
+/// Returns the edit distance with insertions, deletions, substitutions and transpositions of neighbors; `None` if it
+/// exceeds `most`.
 fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
     if most == 0 {
         return None;

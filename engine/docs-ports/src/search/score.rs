@@ -1,27 +1,23 @@
-//! Which pages meet a query, and how well: one computation for all indexes.
+//! Matching and scoring, shared by all indexes.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Match, Need, Part, Phrase, Query, Rank, Word};
 
-/// What is searched of a page.
+/// A searchable field of a page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Field {
-    /// The title.
     Title,
-    /// The headings.
     Headings,
-    /// The description.
     Description,
-    /// The text.
     Body,
 }
 
 impl Field {
-    /// All fields, the weightiest first.
+    /// All fields, in order of descending weight.
     pub const ALL: [Self; 4] = [Self::Title, Self::Headings, Self::Description, Self::Body];
 
-    /// What a word of the field is worth when it is the one looked for.
+    /// Returns the score of an exact match in the field.
     const fn worth(self) -> u32 {
         match self {
             Self::Title => 1_000,
@@ -33,8 +29,8 @@ impl Field {
 }
 
 impl Match {
-    /// What a match is worth in a field. The beginning of a word of the title is worth more than a heading, and a typo
-    /// anywhere less than the word itself in the text.
+    /// Returns the score of a match in a field. A prefix match in the title scores higher than an exact match in a
+    /// heading, and a match with a typo in any field scores lower than an exact match in the text.
     const fn worth(self, field: Field) -> u32 {
         let hundredths = match self {
             Self::Exact => 100,
@@ -46,22 +42,22 @@ impl Match {
     }
 }
 
-/// The most that a page gains for saying a word often.
+/// Maximum bonus for repeated occurrences of a word.
 const MOST_FOR_TIMES: u32 = 64;
-/// What a page gains when its title is nothing but what is looked for.
+/// Bonus for a title that consists only of the query words.
 const WHOLE_TITLE: u32 = 200;
 
-/// What an index knows of words: where they are.
+/// The word positions of an index.
 ///
-/// Pages have numbers here, which mean something to the index only.
+/// Pages are identified by numbers that are internal to the index.
 pub trait Postings {
-    /// Why the index cannot be read.
+    /// The error of a failed read.
     type Error;
 
-    /// Tells of every word of a field that meets the one looked for: page, how often, how.
+    /// Calls `found` with page, number of occurrences and kind of match for every word of a field that matches.
     ///
     /// # Errors
-    /// When the index cannot be read.
+    /// The error of a failed read.
     fn words(
         &self,
         field: Field,
@@ -69,10 +65,10 @@ pub trait Postings {
         found: &mut dyn FnMut(u32, u32, Match),
     ) -> Result<(), Self::Error>;
 
-    /// Tells of every word of a field that meets a part of a phrase: page, places.
+    /// Calls `found` with page and positions for every word of a field that matches a part of a phrase.
     ///
     /// # Errors
-    /// When the index cannot be read.
+    /// The error of a failed read.
     fn places(
         &self,
         field: Field,
@@ -80,14 +76,15 @@ pub trait Postings {
         found: &mut dyn FnMut(u32, &[u32]),
     ) -> Result<(), Self::Error>;
 
-    /// How many words the title of a page has; more than 40 may be told roughly.
+    /// Returns the number of words in the title of a page. Numbers over 40 may be approximate.
     fn title_words(&self, page: u32) -> u32;
 }
 
-/// The pages that meet every need of a query, with their scores. Only pages that `is_wanted` are looked at.
+/// Computes the scores of the pages that meet every need of a query. Considers only pages for which `is_wanted` returns
+/// `true`.
 ///
 /// # Errors
-/// When the index cannot be read.
+/// The error of a failed read.
 pub fn scores<P: Postings>(
     query: &Query,
     postings: &P,
@@ -128,7 +125,7 @@ pub fn scores<P: Postings>(
     Ok(finished.collect())
 }
 
-/// How a page meets one need.
+/// The matches of a page for one need.
 #[derive(Default)]
 struct Met {
     best: u32,
@@ -146,7 +143,7 @@ impl Met {
     }
 }
 
-/// How a page meets the needs so far.
+/// The accumulated matches of a page.
 #[derive(Default)]
 struct Total {
     score: u32,
@@ -155,7 +152,7 @@ struct Total {
 
 impl Total {
     fn add(&mut self, met: &Met, words: u32) {
-        // Each time that the number doubles counts the same.
+        // Logarithmic: each doubling of the occurrences adds the same.
         let for_times = (8 * (1 + met.times).ilog2()).min(MOST_FOR_TIMES);
         self.score += met.best + for_times;
         if met.is_in_title {
@@ -164,7 +161,7 @@ impl Total {
     }
 }
 
-/// How often a phrase stands in a field of each page.
+/// Returns the number of occurrences of a phrase in a field, by page.
 fn phrases<P: Postings>(
     postings: &P,
     field: Field,
@@ -201,16 +198,16 @@ fn phrases<P: Postings>(
     Ok(starts.unwrap_or_default().into_iter().map(counted).collect())
 }
 
-/// A page that meets a query, as indexes hand it to be selected.
+/// A matching page, as an index passes it to the selection.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<T> {
-    /// Its place among all that was found.
+    /// The position among all hits.
     pub rank: Rank,
-    /// Where the index has it.
+    /// The index-internal location of the page.
     pub at: T,
 }
 
-/// The best pages after a place, in order.
+/// Returns the best pages after a position, in order.
 #[must_use]
 pub fn select_pages<T>(mut found: Vec<Found<T>>, after: Option<Rank>, limit: usize) -> Vec<Found<T>> {
     found.retain(|page| after.is_none_or(|after| page.rank > after));
@@ -218,7 +215,7 @@ pub fn select_pages<T>(mut found: Vec<Found<T>>, after: Option<Rank>, limit: usi
     found
 }
 
-/// Keeps the first few in order, without ordering the others.
+/// Keeps the first `limit` items in order, without sorting the others.
 fn best<T>(items: &mut Vec<T>, limit: usize, rank: impl Fn(&T) -> Rank) {
     if limit < items.len() {
         items.select_nth_unstable_by_key(limit, &rank);
@@ -227,7 +224,7 @@ fn best<T>(items: &mut Vec<T>, limit: usize, rank: impl Fn(&T) -> Rank) {
     items.sort_unstable_by_key(rank);
 }
 
-/// A small index of a few texts, for excerpts and tests: how often each word is there.
+/// A small in-memory index of a few texts, for excerpts and tests.
 #[derive(Debug, Default)]
 pub(super) struct Counted(BTreeMap<String, Vec<u32>>);
 
@@ -240,7 +237,7 @@ impl Counted {
         counted
     }
 
-    /// Where the need is met, in order: the places of its first words.
+    /// Returns the positions at which the need is met, in order; for a phrase, those of its first word.
     pub(super) fn places(&self, need: &Need) -> Vec<u32> {
         let of = |word: &Word| -> Vec<u32> {
             let met = self.0.iter().filter(|(term, _)| word.matches(term).is_some());

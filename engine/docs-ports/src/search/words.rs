@@ -1,42 +1,42 @@
-//! The words of a text: folded, so that the spellings of a word are one.
+//! Tokenization: splits text into words and folds their spellings.
 
 use std::iter;
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-/// Longest word in characters; what follows is cut off.
+/// Maximum length of a word in characters; longer ones are truncated.
 pub const MAX_WORD: usize = 64;
 
 /// A word of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// The word in lower case, without diacritics.
+    /// The word in lowercase, without diacritics.
     pub text: String,
-    /// Its place among the words.
+    /// The index among the words.
     pub position: u32,
-    /// Where it begins in the text, in bytes.
+    /// The start offset in the text, in bytes.
     pub from: usize,
-    /// Where it ends in the text, in bytes.
+    /// The end offset in the text, in bytes.
     pub to: usize,
-    /// What kind of word it is.
+    /// The kind of token.
     pub kind: TokenKind,
 }
 
-/// How words are told apart.
+/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TokenKind {
     /// A word between spaces or punctuation.
     Word,
-    /// Two neighbouring characters of a script that puts no spaces between words.
+    /// Two adjacent characters of a script without spaces between words.
     Pair,
     /// The last character of a run of such characters.
     Tail,
 }
 
-/// The words of a text, in order, made one at a time: a long text takes no more than a short one.
+/// Tokenizes a text lazily, in order, with constant memory.
 ///
-/// A word is a run of letters and digits. Scripts that put no spaces between words give every pair of neighbouring
-/// characters, and the last character of a run alone, so that each character begins some word.
+/// A word is a run of letters and digits. Scripts without spaces between words yield every pair of adjacent characters,
+/// and the last character of a run alone, so that each character starts a token.
 ///
 /// ```
 /// use docs_ports::search::tokens;
@@ -56,7 +56,7 @@ pub fn tokens(text: &str) -> impl Iterator<Item = Token> {
     (0..).zip(words).map(|(position, token)| Token { position, ..token })
 }
 
-/// Letters and digits of one kind of script that stand together.
+/// A run of letters and digits of the same script class.
 struct Run {
     from: usize,
     to: usize,
@@ -86,12 +86,12 @@ fn script(c: char) -> Option<Script> {
     }
 }
 
-/// The runs of a text, in order.
+/// Splits a text into runs, in order.
 fn runs(text: &str) -> impl Iterator<Item = Run> {
     let mut characters = text.char_indices().peekable();
     iter::from_fn(move || {
         let (from, script) = characters.by_ref().find_map(|(at, c)| Some((at, script(c)?)))?;
-        // Marks belong to what they stand on.
+        // Combining marks belong to their base character.
         let belongs = |c| self::script(c).map_or_else(|| is_combining_mark(c), |other| other == script);
         while characters.next_if(|(_, c)| belongs(*c)).is_some() {}
         let to = characters.peek().map_or(text.len(), |(at, _)| *at);
@@ -99,13 +99,13 @@ fn runs(text: &str) -> impl Iterator<Item = Run> {
     })
 }
 
-/// The word that a run is.
+/// Converts a run to a word token.
 fn word(text: &str, run: &Run) -> Token {
     let folded = fold(&text[run.from..run.to]);
     Token { text: folded, position: 0, from: run.from, to: run.to, kind: TokenKind::Word }
 }
 
-/// The pairs of characters of a run, and its last one.
+/// Returns the pairs of adjacent characters of a run, and its last one.
 fn pairs(text: &str, run: Run) -> impl Iterator<Item = Token> {
     let folded = characters(text, run).map(|(from, to)| (from, to, fold(&text[from..to])));
     let mut folded = folded.filter(|(_, _, folded)| !folded.is_empty()).peekable();
@@ -119,12 +119,12 @@ fn pairs(text: &str, run: Run) -> impl Iterator<Item = Token> {
     })
 }
 
-/// The characters of a run with the marks that stand on them, by their places.
+/// Returns the byte ranges of the characters of a run, each with its combining marks.
 fn characters(text: &str, run: Run) -> impl Iterator<Item = (usize, usize)> {
     let mut left = text[run.from..run.to].char_indices().peekable();
     iter::from_fn(move || {
         let (at, _) = left.next()?;
-        // The narrow voicing marks of Japanese are letters by their class.
+        // The halfwidth Japanese voicing marks have the category of letters.
         let stands_on = |c| is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}');
         while left.next_if(|(_, c)| stands_on(*c)).is_some() {}
         let end = left.peek().map_or(run.to, |(next, _)| run.from + next);
@@ -132,7 +132,7 @@ fn characters(text: &str, run: Run) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// One form for all spellings of a word: lower case, no diacritics, compatible characters made equal.
+/// Folds the spellings of a word: lowercase, no diacritics, compatibility equivalents unified.
 fn fold(word: &str) -> String {
     if word.is_ascii() {
         return word.chars().take(MAX_WORD).map(|c| c.to_ascii_lowercase()).collect();
@@ -158,7 +158,8 @@ fn fold(word: &str) -> String {
     out.nfc().take(MAX_WORD).collect()
 }
 
-/// Marks that writers leave out: accents, Hebrew points, Arabic vowels. In other scripts marks are vowels or voicing.
+/// Returns `true` for marks that writers commonly omit: accents, Hebrew points, Arabic vowels. In other scripts, marks
+/// are vowels or voicing.
 fn is_diacritic(c: char) -> bool {
     matches!(c,
         '\u{0300}'..='\u{036f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'

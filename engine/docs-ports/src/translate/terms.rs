@@ -1,4 +1,4 @@
-//! Terms of a glossary, found in texts.
+//! Glossary term matching.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -7,10 +7,10 @@ use std::{
 
 use super::TermRule;
 
-/// Finds the terms of a glossary in texts: all of them in one pass, however many there are.
+/// A matcher for the terms of a glossary, which finds all of them in one pass.
 ///
-/// A term is found as whole words: not behind a letter or a digit, and, where it ends in one, not before one. It is
-/// found in any case, unless its rule says otherwise.
+/// A term matches only as whole words: not after a letter or digit, and, if it ends in one, not before one. Matching
+/// ignores case, unless the rule requires it.
 ///
 /// ```
 /// use docs_ports::{TermRule, Terms};
@@ -27,29 +27,29 @@ use super::TermRule;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    /// The characters that go on from a node, in the case that [`folded`] gives them; the first node is 0.
+    /// The trie edges, keyed by node and character as returned by [`folded`]. The root is node 0.
     next: HashMap<(usize, Folded), usize>,
-    /// The terms that end at a node, by its number.
+    /// The terms that end at each node.
     ends: Vec<Vec<End>>,
 }
 
-/// A term that occurs in a text.
+/// An occurrence of a term in a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoundTerm {
-    /// Where it stands, in bytes.
+    /// The byte range in the text.
     pub range: Range<usize>,
-    /// The place of its rule among those that were given.
+    /// The index of its rule.
     pub rule: usize,
 }
 
 #[derive(Clone, Debug)]
 struct End {
     rule: usize,
-    /// The term as it has to be written; absent where its case means nothing.
+    /// The exact spelling to compare; `None` if the rule ignores case.
     exact: Option<String>,
 }
 
-/// A character in lower case: as many as Unicode has for one at most.
+/// A lowercase character. Unicode maps one character to at most three.
 type Folded = [char; 3];
 
 fn folded(c: char) -> Folded {
@@ -59,7 +59,7 @@ fn folded(c: char) -> Folded {
 }
 
 impl Terms {
-    /// The terms of these rules.
+    /// Builds a matcher for the terms of these rules.
     #[must_use]
     pub fn new(rules: &[TermRule]) -> Self {
         let mut terms = Self { next: HashMap::new(), ends: vec![Vec::new()] };
@@ -79,7 +79,7 @@ impl Terms {
         terms
     }
 
-    /// The places of the rules whose terms occur in a text, wherever they overlap.
+    /// Returns the indexes of the rules whose terms occur in a text, including overlapping occurrences.
     #[must_use]
     pub fn occurring_in(&self, text: &str) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
@@ -89,7 +89,7 @@ impl Terms {
         found
     }
 
-    /// The terms in a text, from its beginning: where several begin at a place, the longest.
+    /// Returns the occurrences in a text from left to right without overlaps, preferring the longest.
     #[must_use]
     pub fn find_all(&self, text: &str) -> Vec<FoundTerm> {
         let mut found: Vec<FoundTerm> = Vec::new();
@@ -104,7 +104,7 @@ impl Terms {
         found
     }
 
-    /// Where a term may begin in a text.
+    /// Returns the possible start offsets of terms.
     fn starts(&self, text: &str) -> impl Iterator<Item = usize> {
         let mut before: Option<char> = None;
         let is_empty = self.next.is_empty();
@@ -114,7 +114,7 @@ impl Terms {
         })
     }
 
-    /// Tells the terms that begin at a place, shorter ones first.
+    /// Calls `tell` for the terms that start at an offset, shorter ones first.
     fn each_at(&self, text: &str, at: usize, tell: &mut dyn FnMut(FoundTerm)) {
         let mut node = 0;
         let mut rest = text[at..].char_indices().peekable();
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_thousand_terms_are_found_in_one_pass() {
-        // Looking for every term at every place would take minutes.
+        // Searching each term at each offset would take minutes.
         let rules: Vec<TermRule> =
             (0..1_000).map(|n| rule(&format!("a term of number {n}"), false)).collect();
         let terms = Terms::new(&rules);
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(terms.occurring_in(&text), BTreeSet::from([999]));
     }
 
-    /// Where a term stands in a text, looked for at every place.
+    /// Finds the occurrences of a term by trying every offset.
     fn naive(rule: &TermRule, text: &str) -> Vec<Range<usize>> {
         let chars: Vec<(usize, char)> = text.char_indices().collect();
         let term: Vec<char> = rule.term.chars().collect();
