@@ -1,4 +1,4 @@
-//! The platform with no HTTP at all: a space, a change request, an edit, a merge.
+//! The platform as a library without HTTP: creates a space and a change request, edits it and merges it.
 //!
 //! `cargo run --example library_only`
 
@@ -26,7 +26,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         CreateChangeRequest { subject: Some("A first page".parse()?), ..CreateChangeRequest::default() };
     let request = space.change_requests().create(request).await?;
 
-    // Changes have the form they have on the wire.
+    // Changes have the same JSON form as in the HTTP API.
     let change: ContentEdit = serde_json::from_str(
         r##"{ "operation": "insert_page", "document": { "markdown": "# Welcome\n\nHello, reader." } }"##,
     )?;

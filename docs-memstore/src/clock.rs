@@ -1,4 +1,4 @@
-//! A clock that stands still until it is told otherwise.
+//! A clock that only advances on request.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,9 +7,9 @@ use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use docs_ports::Clock;
 use tokio::sync::watch;
 
-/// A [`Clock`] moved by hand. Clones show the same time.
+/// A [`Clock`] that is set manually. Clones share the time.
 ///
-/// Whoever waits for a time is woken when the clock is moved to it, so a test lets a week pass without waiting.
+/// Setting the clock wakes tasks that wait for that time, so a test can advance it by a week without waiting.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,18 +25,18 @@ use tokio::sync::watch;
 pub struct ManualClock(Arc<watch::Sender<DateTime<Utc>>>);
 
 impl ManualClock {
-    /// A clock that shows `start`, cut to milliseconds.
+    /// Creates a clock that shows `start`, truncated to milliseconds.
     #[must_use]
     pub fn new(start: DateTime<Utc>) -> Self {
         Self(Arc::new(watch::Sender::new(start.trunc_subsecs(3))))
     }
 
-    /// Moves the clock to a time, forwards or backwards.
+    /// Sets the clock to a time, forwards or backwards.
     pub fn set(&self, now: DateTime<Utc>) {
         self.0.send_replace(now.trunc_subsecs(3));
     }
 
-    /// Moves the clock forwards. A span that leads past the last time there is moves it to that.
+    /// Advances the clock. Saturates at the latest representable time.
     pub fn advance(&self, by: Duration) {
         self.0.send_modify(|now| {
             let later = TimeDelta::from_std(by).ok().and_then(|by| now.checked_add_signed(by));
@@ -60,7 +60,7 @@ impl Clock for ManualClock {
 
     async fn wait_until(&self, at: DateTime<Utc>) {
         let mut time = self.0.subscribe();
-        // The sender lives as long as `self`, so the wait ends by the time alone.
+        // The sender lives as long as `self`, so only the time ends the wait.
         let _ = time.wait_for(|now| *now >= at).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Failures on demand: [`FaultStore`].
+//! Fault injection for stores: [`FaultStore`].
 
 mod plan;
 
@@ -19,13 +19,14 @@ use tokio::sync::{Semaphore, watch};
 
 pub use plan::{Fault, Plan, Rates, Step};
 
-/// A [`Store`] that fails as a [`Plan`] says, and else does what the store inside it does. Clones are the same store.
+/// A [`Store`] that injects the faults of a [`Plan`] and otherwise delegates to the wrapped store. Clones share their
+/// state.
 ///
-/// Which call meets which fault depends on the plan and the number of the call alone, so a test that makes its calls
-/// in a fixed order fails in the same way each time.
+/// The fault of a call depends only on the plan and the number of the call, so a test with a fixed order of calls is
+/// deterministic.
 ///
-/// A transaction that met a failure is over: whatever is called on it later answers `Conflict`, and nothing of it is
-/// ever applied.
+/// After a failed call, the transaction has ended: every later call on it returns `Conflict`, and its writes are never
+/// applied.
 ///
 /// # Example
 /// ```
@@ -53,51 +54,51 @@ pub struct FaultStore<S: Store + ?Sized> {
 }
 
 impl<S: Store + ?Sized> FaultStore<S> {
-    /// A store that fails by a plan.
+    /// Wraps a store with a plan.
     #[must_use]
     pub fn new(inner: Arc<S>, plan: Plan) -> Self {
         Self { inner, faults: Arc::new(Faults::new(plan)) }
     }
 
-    /// The store inside, which does not fail.
+    /// The wrapped store, without faults.
     #[must_use]
     pub fn inner(&self) -> &Arc<S> {
         &self.inner
     }
 
-    /// Goes on by another plan. Calls are counted on, and those that are held stay held.
+    /// Replaces the plan. Call counters continue, and held calls remain held.
     pub fn follow(&self, plan: Plan) {
         *self.faults.plan.write() = plan;
     }
 
-    /// How many calls of a kind were made.
+    /// Returns the number of calls of a kind.
     #[must_use]
     pub fn calls(&self, step: Step) -> u64 {
         self.faults.calls[step as usize].load(Ordering::SeqCst)
     }
 
-    /// How many commits were applied, those whose answer was lost among them.
+    /// Returns the number of applied commits, including those with a lost response.
     #[must_use]
     pub fn applied(&self) -> u64 {
         self.faults.applied.load(Ordering::SeqCst)
     }
 
-    /// How many faults of which kind happened at which step.
+    /// Returns the number of injected faults by step and kind.
     #[must_use]
     pub fn injected(&self) -> BTreeMap<(Step, Fault), u64> {
         self.faults.injected.lock().clone()
     }
 
-    /// Waits until that many calls are held at the gate at the same time.
+    /// Waits until that many calls are held at the same time.
     ///
     /// # Cancel safety
-    /// Dropping the future ends the wait and changes nothing.
+    /// Dropping the future ends the wait without side effects.
     pub async fn held(&self, calls: usize) {
-        // The sender lives as long as `self`, so the wait ends by the number alone.
+        // The sender lives as long as `self`, so only the number ends the wait.
         let _ = self.faults.held.subscribe().wait_for(|held| *held >= calls).await;
     }
 
-    /// Lets that many held calls go on, or calls that will be held.
+    /// Releases that many calls that are held now or later.
     pub fn release(&self, calls: usize) {
         self.faults.gate.add_permits(calls);
     }
@@ -163,7 +164,7 @@ impl<S: Store + ?Sized> Store for FaultStore<S> {
     }
 }
 
-/// Each item twice, as far as the page goes; what falls off comes again after the last position that stayed.
+/// Repeats each item, up to the page size. Truncated items are returned again after the last position.
 fn repeated(items: Vec<(FeedPos, Key)>, max: u32) -> Vec<(FeedPos, Key)> {
     items.into_iter().flat_map(|item| [item.clone(), item]).take(max as usize).collect()
 }
@@ -171,7 +172,7 @@ fn repeated(items: Vec<(FeedPos, Key)>, max: u32) -> Vec<(FeedPos, Key)> {
 struct FaultTxn {
     inner: Box<dyn Txn>,
     faults: Arc<Faults>,
-    /// Set when a call failed on purpose.
+    /// Set when a fault has failed a call.
     over: AtomicBool,
 }
 
@@ -214,7 +215,7 @@ impl Txn for FaultTxn {
     }
 }
 
-/// What the clones of a store and its transactions share.
+/// The state shared by the clones of a store and its transactions.
 struct Faults {
     plan: RwLock<Plan>,
     calls: [AtomicU64; Step::COUNT],
@@ -224,14 +225,14 @@ struct Faults {
     held: watch::Sender<usize>,
 }
 
-/// A call that was let through; its fault, if any, happens when it is over.
+/// A call that has started. Its fault, if any, takes effect at its end.
 struct Call {
     fault: Option<Fault>,
     faults: Arc<Faults>,
 }
 
 impl Call {
-    /// What happens between the work and its answer.
+    /// Applies a fault between the work and the response.
     async fn leave(self) {
         if self.fault == Some(Fault::HoldAfter) {
             self.faults.hold().await;
@@ -251,7 +252,7 @@ impl Faults {
         }
     }
 
-    /// Counts a call and does what the plan has for it before its work.
+    /// Counts a call and applies the faults before its work.
     async fn enter(self: &Arc<Self>, step: Step) -> StoreResult<Call> {
         let n = self.calls[step as usize].fetch_add(1, Ordering::SeqCst) + 1;
         let fault = {
@@ -281,7 +282,7 @@ impl Faults {
         Ok(Call { fault, faults: self.clone() })
     }
 
-    /// Waits at the gate.
+    /// Waits until released.
     async fn hold(&self) {
         self.held.send_modify(|held| *held += 1);
         let _counted = Counted(&self.held);
@@ -292,7 +293,7 @@ impl Faults {
     }
 }
 
-/// One of those who are held, until it goes on or is dropped.
+/// Counts a held call until it continues or is dropped.
 struct Counted<'a>(&'a watch::Sender<usize>);
 
 impl Drop for Counted<'_> {

@@ -1,4 +1,4 @@
-//! Search indexes that fail and wait on demand: [`FaultSearch`].
+//! Fault injection for search indexes: [`FaultSearch`].
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,7 +11,7 @@ use docs_ports::{
 use docs_store::FeedPos;
 use tokio::sync::watch;
 
-/// A [`SearchIndex`] that refuses changes or lets them wait when told to, and else does what the index inside it does.
+/// A [`SearchIndex`] that rejects or holds changes on request, and otherwise delegates to the wrapped index.
 ///
 /// # Example
 /// ```
@@ -30,17 +30,17 @@ use tokio::sync::watch;
 #[derive(Debug)]
 pub struct FaultSearch<S> {
     inner: S,
-    /// Batches to refuse.
+    /// Number of batches to reject.
     refusing: AtomicUsize,
     is_open: watch::Sender<bool>,
-    /// Batches that were applied.
+    /// Number of applied batches.
     applied: watch::Sender<u64>,
-    /// Pages that they put.
+    /// Number of pages in applied batches.
     put: AtomicUsize,
 }
 
 impl<S: SearchIndex> FaultSearch<S> {
-    /// An index that does what this one does until it is told otherwise.
+    /// Wraps an index, initially without faults.
     #[must_use]
     pub fn new(inner: S) -> Self {
         Self {
@@ -52,37 +52,37 @@ impl<S: SearchIndex> FaultSearch<S> {
         }
     }
 
-    /// Refuses that many batches of changes.
+    /// Rejects the next batches of changes.
     pub fn refuse(&self, batches: usize) {
         self.refusing.store(batches, Ordering::SeqCst);
     }
 
-    /// Lets batches of changes wait from here on.
+    /// Holds batches of changes from now on.
     pub fn hold(&self) {
         self.is_open.send_replace(false);
     }
 
-    /// Lets those that wait go on, and later ones pass.
+    /// Releases held batches and stops holding.
     pub fn release(&self) {
         self.is_open.send_replace(true);
     }
 
-    /// How many batches were applied.
+    /// Returns the number of applied batches.
     #[must_use]
     pub fn applied(&self) -> u64 {
         *self.applied.borrow()
     }
 
-    /// Waits until that many batches were applied, since the beginning.
+    /// Waits until that many batches have been applied in total.
     ///
     /// # Cancel safety
-    /// Dropping the future ends the wait and changes nothing.
+    /// Dropping the future ends the wait without side effects.
     pub async fn until_applied(&self, batches: u64) {
-        // The sender lives as long as `self`, so the wait ends by the number alone.
+        // The sender lives as long as `self`, so only the number ends the wait.
         let _ = self.applied.subscribe().wait_for(|applied| *applied >= batches).await;
     }
 
-    /// How many pages were put since this was asked before.
+    /// Returns the number of pages put since the last call.
     pub fn take_put(&self) -> usize {
         self.put.swap(0, Ordering::SeqCst)
     }
@@ -95,7 +95,7 @@ impl<S: SearchIndex> SearchIndex for FaultSearch<S> {
         if self.refusing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok() {
             return Err(SearchError::Unavailable("told to".to_owned()));
         }
-        // The sender lives as long as `self`, so the wait ends when it opens.
+        // The sender lives as long as `self`, so only `release` ends the wait.
         let _ = self.is_open.subscribe().wait_for(|open| *open).await;
         let put = changes.iter().filter(|change| matches!(change, IndexChange::PutPage(_))).count();
         self.inner.apply(changes, position).await?;

@@ -1,4 +1,4 @@
-//! The change feed: for each topic a queue of keys with consecutive numbers.
+//! The change feed: a queue of consecutively numbered keys per topic.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -8,16 +8,16 @@ use std::{
 use docs_store::{FeedItem, FeedPos, Key, StoreError, StoreResult};
 use tokio::sync::watch;
 
-/// The topics that were ever used.
+/// All topics that have been used.
 #[derive(Default, Debug)]
 pub(crate) struct Feed(BTreeMap<u16, Topic>);
 
-/// Invariant: `items` holds the numbers `trimmed + 1 ..= last`, without a gap.
+/// A topic. Invariant: `items` holds the numbers `trimmed + 1 ..= last` without gaps.
 #[derive(Debug)]
 struct Topic {
     trimmed: u64,
     items: VecDeque<Key>,
-    /// The last number; whoever waits for more waits for this to grow.
+    /// The last number. Waiters subscribe to its growth.
     last: watch::Sender<u64>,
 }
 
@@ -36,7 +36,7 @@ impl Default for Topic {
 impl Feed {
     /// Appends the items of one commit.
     ///
-    /// The caller holds the lock of the store alone, so those who are woken see all items of the commit or none.
+    /// The caller holds the write lock of the store, so woken waiters see all items of the commit or none.
     pub(crate) fn push(&mut self, items: Vec<FeedItem>) {
         for FeedItem { topic, key } in items {
             let topic = self.0.entry(topic).or_default();
@@ -59,7 +59,7 @@ impl Feed {
         Ok((kept.trimmed + skip + 1..).zip(items).map(|(n, key)| (position(topic, n), key.clone())).collect())
     }
 
-    /// The number that must be passed for an item to exist after the position, and where to watch for it.
+    /// Returns the number that must be exceeded for an item to exist after the position, and a receiver to watch it.
     pub(crate) fn watch(
         &mut self,
         topic: u16,
@@ -80,7 +80,7 @@ impl Feed {
         Ok(())
     }
 
-    /// A copy that nobody waits on.
+    /// Returns a copy without subscribers.
     pub(crate) fn fork(&self) -> Self {
         let copy = |kept: &Topic| Topic {
             trimmed: kept.trimmed,
@@ -94,7 +94,7 @@ impl Feed {
         self.0.values().map(|kept| kept.items.len()).sum()
     }
 
-    /// The number of a position; only positions that were given are taken.
+    /// Parses a position. Accepts only positions that this feed has returned.
     fn number(&self, topic: u16, pos: Option<&FeedPos>) -> StoreResult<u64> {
         let Some(FeedPos(text)) = pos else { return Ok(0) };
         let last = self.0.get(&topic).map_or(0, Topic::last);

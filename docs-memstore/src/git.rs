@@ -1,4 +1,4 @@
-//! A Git repository in memory: [`MemGit`].
+//! An in-memory Git repository: [`MemGit`].
 
 mod push;
 
@@ -23,11 +23,11 @@ use tokio::sync::watch;
 
 pub use self::push::{MemBranch, MemCommit, MemPushFault, MemRefs};
 
-/// A repository in memory that has what a test puts into it, under every URL and, unless a test says otherwise, every
-/// ref. Clones are the same.
+/// An in-memory repository with test content, served under every URL and, by default, every ref. Clones share their
+/// state.
 ///
-/// It can be pushed to by the rules of Git. The object ids of its files are those of Git; those of its commits are as
-/// long and change when what they name does, but Git would give others.
+/// Pushes follow the rules of Git. Object ids of files equal those of Git. Object ids of commits have the same length
+/// and depend on the commit's content, but differ from those of Git.
 ///
 /// # Example
 /// ```
@@ -76,37 +76,37 @@ pub use self::push::{MemBranch, MemCommit, MemPushFault, MemRefs};
 #[derive(Clone, Debug, Default)]
 pub struct MemGit(Arc<Shared>);
 
-/// What a [`MemGit`] has: the files of its default branch, and what else there is.
+/// The content of a [`MemGit`]: the files of its default branch, and its other refs and faults.
 #[derive(Clone, Debug)]
 pub struct MemRepository {
-    /// The files by their paths.
+    /// The files by path.
     pub files: BTreeMap<String, Bytes>,
-    /// The targets of the symbolic links by their paths, which are none of a file.
+    /// The targets of the symbolic links by path. A path is either a file or a link.
     pub links: BTreeMap<String, String>,
-    /// The message of the commit.
+    /// The commit message.
     pub message: String,
-    /// The refs that lead to these files.
+    /// The refs that point to these files.
     pub refs: MemRefs,
-    /// What other refs lead to.
+    /// The targets of other refs.
     pub branches: BTreeMap<String, MemBranch>,
-    /// What every fetch and every push fails with, where there is something.
+    /// An error for every fetch and every push.
     pub failure: Option<GitError>,
-    /// What fetches and pushes of a URL, or of a ref, fail with.
+    /// Errors for fetches and pushes by URL or ref.
     pub failures: BTreeMap<String, GitError>,
-    /// What the next pushes meet, one each.
+    /// The faults of the next pushes, one each.
     pub push_faults: VecDeque<MemPushFault>,
-    /// The commit that was pushed last to these files. It is theirs as long as nobody edits them.
+    /// The last commit pushed to these files. Valid until a test edits them.
     pushed: Option<Pushed>,
 }
 
-/// A commit with the id that its files and its message alone would have.
+/// A pushed commit with the id derived from its files and message alone.
 #[derive(Clone, Debug)]
 struct Pushed {
     content: String,
     commit: Commit,
 }
 
-/// What a fetch or a push named.
+/// The arguments of a fetch or push.
 #[derive(Debug)]
 struct Asked {
     url: String,
@@ -121,7 +121,7 @@ struct Shared {
     fetches: AtomicUsize,
     reads: AtomicUsize,
     is_holding: AtomicBool,
-    /// The fetches and pushes that wait.
+    /// Number of fetches and pushes that are held.
     held: watch::Sender<usize>,
 }
 
@@ -143,13 +143,13 @@ impl Default for MemRepository {
 }
 
 impl MemGit {
-    /// A repository without files.
+    /// Creates a repository without files.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A repository without commits: it has no ref, and its first push makes one.
+    /// Creates a repository without commits. It has no refs; the first push creates one.
     #[must_use]
     pub fn empty() -> Self {
         let git = Self::new();
@@ -157,53 +157,53 @@ impl MemGit {
         git
     }
 
-    /// Adds a file, or replaces it.
+    /// Adds or replaces a file.
     pub fn put(&self, path: &str, bytes: impl Into<Bytes>) {
         let bytes = bytes.into();
         self.edit(|repository| repository.files.insert(path.to_owned(), bytes));
     }
 
-    /// Removes a file, where there is one.
+    /// Removes a file, if it exists.
     pub fn remove(&self, path: &str) {
         self.edit(|repository| repository.files.remove(path));
     }
 
-    /// Changes what later fetches find.
+    /// Edits the repository; later fetches see the changes.
     pub fn edit<T>(&self, change: impl FnOnce(&mut MemRepository) -> T) -> T {
         change(&mut self.0.repository.lock())
     }
 
-    /// The URLs that were asked for, in order.
+    /// Returns the requested URLs, in order.
     #[must_use]
     pub fn urls(&self) -> Vec<String> {
         self.0.asked.lock().iter().map(|asked| asked.url.clone()).collect()
     }
 
-    /// The names of the clones that may be kept, as they were asked for, one for each of [`urls`](Self::urls).
+    /// Returns the requested cache keys, one for each of [`urls`](Self::urls).
     #[must_use]
     pub fn cache_ids(&self) -> Vec<Option<String>> {
         self.0.asked.lock().iter().map(|asked| asked.cache_id.clone()).collect()
     }
 
-    /// The commits that were pushed, in order.
+    /// Returns the pushed commits, in order.
     #[must_use]
     pub fn commits(&self) -> Vec<MemCommit> {
         self.0.commits.lock().clone()
     }
 
-    /// How often its files were fetched, which nobody has to who asks where a ref points.
+    /// Returns the number of fetches. Resolving a ref does not count.
     #[must_use]
     pub fn fetches(&self) -> usize {
         self.0.fetches.load(Ordering::SeqCst)
     }
 
-    /// How many files were read.
+    /// Returns the number of files read.
     #[must_use]
     pub fn reads(&self) -> usize {
         self.0.reads.load(Ordering::SeqCst)
     }
 
-    /// Leaves all fetches and pushes from here on without an answer.
+    /// Holds all fetches and pushes from now on: they never return.
     pub fn hold(&self) {
         self.0.is_holding.store(true, Ordering::SeqCst);
     }
@@ -211,15 +211,15 @@ impl MemGit {
     /// Waits until that many fetches and pushes are held at the same time.
     ///
     /// # Cancel safety
-    /// Dropping the future ends the wait and changes nothing.
+    /// Dropping the future ends the wait without side effects.
     pub async fn held(&self, fetches: usize) {
-        // The sender lives as long as `self`, so the wait ends by the number alone.
+        // The sender lives as long as `self`, so only the number ends the wait.
         let _ = self.0.held.subscribe().wait_for(|held| *held >= fetches).await;
     }
 }
 
 impl MemRepository {
-    /// What a ref leads to.
+    /// Returns the target of a ref.
     fn branch(&self, reference: &str) -> Option<MemBranch> {
         let is_default = reference == "HEAD" && !self.refs.is_empty() || self.refs.contains(reference);
         match self.branches.get(reference) {
@@ -228,7 +228,7 @@ impl MemRepository {
         }
     }
 
-    /// The files of the default branch with the commit that they are now.
+    /// Returns the files of the default branch and their current commit.
     fn default_branch(&self) -> MemBranch {
         let (files, links) = (self.files.clone(), self.links.clone());
         let content = content_id(&self.message, &entries(&files, &links));
@@ -243,14 +243,14 @@ impl MemRepository {
         MemBranch { commit, files, links }
     }
 
-    /// Why a request for a URL and a ref fails.
+    /// Returns the configured error for a URL and a ref.
     fn failure_of(&self, url: &str, reference: &str) -> Option<GitError> {
         let named = || self.failures.get(url).or_else(|| self.failures.get(reference));
         self.failure.as_ref().or_else(named).cloned()
     }
 }
 
-/// All entries, ordered by path.
+/// Returns all entries, ordered by path.
 fn entries(files: &BTreeMap<String, Bytes>, links: &BTreeMap<String, String>) -> Vec<RepoEntry> {
     let entry = |path: &String, bytes: &[u8], kind| RepoEntry {
         path: path.clone(),
@@ -269,7 +269,7 @@ fn entries(files: &BTreeMap<String, Bytes>, links: &BTreeMap<String, String>) ->
     entries
 }
 
-/// The id of a commit that is told by its message and its entries.
+/// Computes a commit id from the message and the entries.
 fn content_id(message: &str, entries: &[RepoEntry]) -> String {
     object_id(entries.iter().fold(Hash::of(message.as_bytes()), |before, entry| {
         Hash::of(format!("{before}{entry:?}").as_bytes())
@@ -281,7 +281,7 @@ fn object_id(hash: Hash) -> String {
 }
 
 impl Shared {
-    /// Notes a request, and leaves it without an answer where a test wants that.
+    /// Records a request, and holds it if requested.
     async fn ask(&self, url: &str, cache_id: Option<&String>) {
         self.asked.lock().push(Asked { url: url.to_owned(), cache_id: cache_id.cloned() });
         if self.is_holding.load(Ordering::SeqCst) {
@@ -322,7 +322,7 @@ impl GitRemote for MemGit {
     }
 }
 
-/// A request that waits until it is dropped.
+/// Counts a held request until it is dropped.
 struct Held<'g>(&'g watch::Sender<usize>);
 
 impl Drop for Held<'_> {

@@ -1,4 +1,4 @@
-//! Ids that a test can foresee.
+//! Deterministic ids.
 
 use std::sync::{
     Arc,
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::rng::splitmix;
 
-/// [`Ids`] that are the same in every run with the same seed. Clones draw from the same sequence.
+/// [`Ids`] that are reproducible from a seed. Clones draw from the same sequence.
 ///
 /// ```
 /// use docs_ports::Ids;
@@ -24,7 +24,7 @@ pub struct SeededIds {
 }
 
 impl SeededIds {
-    /// The sequence of this seed, from its start.
+    /// Starts the sequence of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { seed, drawn: Arc::default() }

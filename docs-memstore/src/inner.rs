@@ -1,4 +1,4 @@
-//! The data of the store: plain methods, one caller at a time for changes.
+//! The data of the store, without synchronization: changes require exclusive access.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -10,15 +10,15 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::feed::Feed;
 
-/// Keys in several versions, and the feed.
+/// Multi-version keys, and the feed.
 ///
-/// Invariants: the versions of a chain ascend; no chain is empty; every snapshot from `floor` on reads as it did when
-/// it was the newest.
+/// Invariants: the versions of a chain are in ascending order; no chain is empty; every snapshot from `floor` on reads
+/// the same as when it was the newest.
 #[derive(Default, Debug)]
 pub(crate) struct Inner {
     /// The number of the last commit.
     seq: u64,
-    /// The oldest snapshot that can still be read.
+    /// The oldest readable snapshot.
     floor: u64,
     map: BTreeMap<Key, Chain>,
     /// Keys with a version that the commit of this number made obsolete, oldest first.
@@ -28,14 +28,14 @@ pub(crate) struct Inner {
 
 type Chain = SmallVec<[Version; 1]>;
 
-/// What a key held from a commit on; `None` when that commit deleted it.
+/// The value of a key from a commit on; `None` if that commit deleted the key.
 #[derive(Clone, Debug)]
 struct Version {
     seq: u64,
     value: Option<Value>,
 }
 
-/// What a write transaction depends on.
+/// The reads that a write transaction depends on.
 #[derive(Default, Debug)]
 pub(crate) struct ReadSet {
     keys: Vec<Key>,
@@ -47,7 +47,7 @@ impl ReadSet {
         self.keys.extend_from_slice(keys);
     }
 
-    /// Adds the part of a scan that its answer depends on: up to the last entry when the limit cut it.
+    /// Adds the part of a scan that its result depends on: up to the last entry if the limit was reached.
     pub(crate) fn range(&mut self, scan: &Scan, found: &[(Key, Value)]) {
         let cut = found.len() >= scan.limit as usize;
         let (mut from, mut to) = (Bound::Included(scan.from.clone()), Bound::Excluded(scan.to.clone()));
@@ -82,9 +82,9 @@ impl Inner {
         })
     }
 
-    /// Applies a batch whole, or fails and changes nothing; answers the number of the commit.
+    /// Applies a batch, or fails without changes. Returns the number of the commit.
     ///
-    /// The batch is within the limits; checking that needs no lock.
+    /// The caller has checked the limits of the batch, which needs no lock.
     pub(crate) fn commit(&mut self, snapshot: u64, reads: &ReadSet, batch: Batch) -> StoreResult<u64> {
         self.check_readable(snapshot)?;
         if self.seq != snapshot {
@@ -99,7 +99,7 @@ impl Inner {
         Ok(self.seq)
     }
 
-    /// Drops up to `budget` obsolete versions that no snapshot from `floor` on can see.
+    /// Removes up to `budget` obsolete versions that are invisible to all snapshots from `floor` on.
     pub(crate) fn collect(&mut self, floor: u64, budget: usize) {
         self.floor = self.floor.max(floor);
         for _ in 0..budget {
@@ -114,7 +114,7 @@ impl Inner {
         }
     }
 
-    /// A copy of the newest snapshot.
+    /// Copies the newest snapshot.
     pub(crate) fn fork(&self) -> Self {
         let newest = |(key, chain): (&Key, &Chain)| {
             let version = chain.last().filter(|version| version.value.is_some())?;
@@ -133,17 +133,17 @@ impl Inner {
         self.seq
     }
 
-    /// How many keys there are, deleted ones that are still kept included, and how many versions of them.
+    /// Returns the number of keys, including deleted ones with retained versions, and the number of versions.
     pub(crate) fn size(&self) -> (usize, usize) {
         (self.map.len(), self.map.values().map(SmallVec::len).sum())
     }
 
     fn check_readable(&self, snapshot: u64) -> StoreResult<()> {
-        // Only a transaction whose time is over is ever overtaken by the floor.
+        // The floor exceeds only the snapshots of expired transactions.
         if snapshot < self.floor { Err(StoreError::Conflict) } else { Ok(()) }
     }
 
-    /// Reads again what was read: a newer version anywhere is a conflict, also one of a key that was not there.
+    /// Validates the reads: a newer version of any of them is a conflict, including keys that did not exist.
     fn validate(&self, snapshot: u64, reads: &ReadSet) -> StoreResult<()> {
         let newer = |chain: &Chain| chain.last().is_some_and(|version| version.seq > snapshot);
         let point = reads.keys.iter().any(|key| self.map.get(key).is_some_and(newer));
@@ -154,7 +154,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Turns operations into new values; fails where one must not be applied.
+    /// Converts operations to new values. Fails if one of them is not applicable.
     fn resolve(&self, ops: Vec<Op>) -> StoreResult<Vec<(Key, Option<Value>)>> {
         ops.into_iter().map(|op| self.resolve_one(op)).collect()
     }
@@ -181,7 +181,7 @@ impl Inner {
     fn append(&mut self, key: Key, value: Option<Value>) {
         let version = Version { seq: self.seq, value };
         let Some(chain) = self.map.get_mut(&key) else {
-            // Deleting what never was leaves no trace.
+            // Deleting a key that never existed needs no version.
             if version.value.is_some() {
                 self.map.insert(key, smallvec![version]);
             }
@@ -204,7 +204,7 @@ impl Inner {
     }
 }
 
-/// What a snapshot sees of a key.
+/// Returns the value of a key in a snapshot.
 fn seen(chain: &Chain, at: u64) -> Option<&Value> {
     let visible = chain.partition_point(|version| version.seq <= at);
     chain[..visible].last().and_then(|version| version.value.as_ref())

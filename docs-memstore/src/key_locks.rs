@@ -9,7 +9,7 @@ use docs_store::Key;
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-/// The locks that somebody waits for or holds. Invariant: a lock without a [`KeyLock`] is not kept.
+/// The locks that are held or waited for. Invariant: a lock without a [`KeyLock`] is removed.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct KeyLocks(Arc<Mutex<BTreeMap<Key, Shared>>>);
 
@@ -19,7 +19,7 @@ struct Shared {
     users: usize,
 }
 
-/// A place at a lock: first waiting for it, then holding it until dropped.
+/// A place in the queue of a lock: waits for it, then holds it until dropped.
 #[derive(Debug)]
 pub(crate) struct KeyLock {
     of: KeyLocks,
@@ -28,7 +28,7 @@ pub(crate) struct KeyLock {
 }
 
 impl KeyLocks {
-    /// Locks all these keys, in their order, so that no two transactions wait for each other.
+    /// Locks all these keys in sorted order, which prevents deadlocks.
     pub(crate) async fn lock_all(&self, hot: &[Key]) -> Vec<KeyLock> {
         let mut keys: Vec<&Key> = hot.iter().collect();
         keys.sort_unstable();

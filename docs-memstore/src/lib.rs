@@ -1,9 +1,9 @@
-//! The store in memory, and what tests need around it.
+//! The in-memory store, and test implementations of the other ports.
 //!
-//! [`MemStore`] keeps records as live values behind one lock and is the strictest of the stores: whatever it accepts,
-//! every store accepts. [`MemObjects`] keeps immutable content. [`FaultStore`] makes any store fail on demand.
-//! [`MemSearch`] is a search index, and [`FaultSearch`] makes any one fail or wait. [`MemGit`] is a Git
-//! repository, [`MemWeb`] a web. [`ManualClock`] and [`SeededIds`] replace time and chance.
+//! [`MemStore`] holds records as live values behind one lock. It is the strictest store: all stores accept its valid
+//! input. [`MemObjects`] stores immutable content. [`FaultStore`] injects faults into any store. [`MemSearch`] is a
+//! search index, and [`FaultSearch`] makes any index fail or wait. [`MemGit`] is a Git repository, [`MemWeb`] a set of
+//! web documents. [`ManualClock`] and [`SeededIds`] replace time and randomness.
 
 mod clock;
 mod fault;

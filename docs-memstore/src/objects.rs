@@ -1,4 +1,4 @@
-//! Immutable content in memory.
+//! In-memory object storage.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,9 +15,9 @@ use docs_ports::{Clock, SystemClock};
 use docs_store::{Hash, Leftovers, Objects, StoreError, StoreResult};
 use parking_lot::RwLock;
 
-/// [`Objects`] in memory. Clones are the same store.
+/// [`Objects`] in memory. Clones share their content.
 ///
-/// Bytes are checked against their hash on the way in and on the way out.
+/// Bytes are verified against their hash when written and when read.
 #[derive(Clone)]
 pub struct MemObjects(Arc<Shared>);
 
@@ -33,28 +33,28 @@ struct Object {
 }
 
 impl MemObjects {
-    /// An empty store with the clock of the machine.
+    /// Creates an empty store with the system clock.
     #[must_use]
     pub fn new() -> Self {
         Self::with(Arc::new(SystemClock))
     }
 
-    /// An empty store with a clock of the caller, which says when an object was touched.
+    /// Creates an empty store with a given clock, which timestamps the touching of objects.
     #[must_use]
     pub fn with(clock: Arc<dyn Clock>) -> Self {
         Self(Arc::new(Shared { domains: RwLock::default(), clock }))
     }
 
-    /// An independent store that starts with what this one holds now.
+    /// Creates an independent copy of the current content.
     #[must_use]
     pub fn fork(&self) -> Self {
         let domains = RwLock::new(self.0.domains.read().clone());
         Self(Arc::new(Shared { domains, clock: self.0.clock.clone() }))
     }
 
-    /// Damages an object, as a failing disk would; answers whether it was there.
+    /// Damages an object, as a failing disk would. Returns `None` if it does not exist.
     ///
-    /// For tests: from now on reading the object fails with [`StoreError::Corrupt`].
+    /// For tests: afterwards, reading the object fails with [`StoreError::Corrupt`].
     pub fn damage(&self, domain: &str, hash: Hash) -> Option<()> {
         let mut domains = self.0.domains.write();
         let object = domains.get_mut(domain)?.get_mut(&hash)?;
@@ -67,13 +67,13 @@ impl MemObjects {
         Some(())
     }
 
-    /// How many objects there are, in all domains.
+    /// Returns the number of objects in all domains.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.domains.read().values().map(BTreeMap::len).sum()
     }
 
-    /// Tells whether there is no object.
+    /// Returns `true` if there are no objects.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -163,7 +163,7 @@ impl Objects for MemObjects {
         Ok(names.into_iter().take(max as usize).cloned().collect())
     }
 
-    /// Nothing: an object is stored whole or not at all.
+    /// Always empty: an object is stored as a whole or not at all.
     async fn leftovers(&self, _: &str, _: Option<&str>, _: Duration) -> StoreResult<Leftovers> {
         Ok(Leftovers::default())
     }
@@ -175,7 +175,7 @@ impl Objects for MemObjects {
 
 impl Object {
     fn is_old(&self, now: DateTime<Utc>, untouched_for: Duration) -> bool {
-        // A span that chrono cannot express is longer than any object has been there.
+        // A duration that chrono cannot represent exceeds the age of every object.
         TimeDelta::from_std(untouched_for).is_ok_and(|span| now - self.touched >= span)
     }
 }

@@ -1,22 +1,22 @@
-//! Which snapshots are being read: what they see must not be collected.
+//! The registry of open transactions, whose snapshots must not be collected.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_store::MAX_TXN;
 
-/// [`MAX_TXN`] as a span of the clock.
+/// [`MAX_TXN`] as a [`TimeDelta`].
 pub(crate) const MAX_TXN_DELTA: TimeDelta = TimeDelta::seconds(MAX_TXN.as_secs().cast_signed());
 
 /// The open transactions.
 #[derive(Default, Debug)]
 pub(crate) struct Registry {
     begun: u64,
-    /// The end of each transaction's time, by its ticket.
+    /// The expiry of each transaction by ticket.
     open: BTreeMap<Ticket, DateTime<Utc>>,
 }
 
-/// An open transaction: the snapshot it reads, and a number that tells it from others of the same snapshot.
+/// An open transaction: its snapshot, and a number that distinguishes transactions of the same snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Ticket {
     pub(crate) snapshot: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Ticket {
 }
 
 impl Registry {
-    /// Registers a transaction; answers its ticket and when its time is over.
+    /// Registers a transaction. Returns its ticket and its expiry.
     pub(crate) fn enter(&mut self, snapshot: u64, now: DateTime<Utc>) -> (Ticket, DateTime<Utc>) {
         self.begun += 1;
         let ticket = Ticket { snapshot, number: self.begun };
@@ -37,9 +37,9 @@ impl Registry {
         self.open.remove(&ticket);
     }
 
-    /// The oldest snapshot that may still be read, or `newest` if there is none.
+    /// Returns the oldest snapshot that may still be read, or `newest` if there are no open transactions.
     ///
-    /// Transactions whose time is over are struck off, so that a forgotten one does not keep old versions for ever.
+    /// Expired transactions are removed, so that a leaked one does not retain old versions forever.
     pub(crate) fn floor(&mut self, newest: u64, now: DateTime<Utc>) -> u64 {
         while let Some(oldest) = self.open.first_entry() {
             if now <= *oldest.get() {

@@ -1,6 +1,6 @@
-//! Chance that repeats.
+//! Reproducible randomness.
 
-/// The `n`-th number of the sequence of a seed (the SplitMix64 generator).
+/// Returns the `n`-th number of the SplitMix64 sequence of a seed.
 pub(crate) fn splitmix(seed: u64, n: u64) -> u64 {
     let mut z = seed.wrapping_add(n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! A search index in memory: [`MemSearch`].
+//! An in-memory search index: [`MemSearch`].
 
 mod terms;
 
@@ -23,15 +23,15 @@ use parking_lot::RwLock;
 
 use self::terms::Terms;
 
-/// A search index in memory: as exact as any, gone when its process ends, and made anew from the store at the start.
+/// An in-memory search index with exact results. It is lost with its process and rebuilt from the store at startup.
 ///
-/// Words lie in their order: one is looked up, a beginning is a range, and for typos only those are looked at whose
-/// beginnings may still become the word. All texts are held beside their words, so it is for tests and for platforms
+/// Words are sorted: an exact lookup is a point read, a prefix is a range, and a fuzzy search visits only words with
+/// viable prefixes. All texts are held in memory in addition to the words, so it is suited to tests and to platforms
 /// whose content fits in memory.
 #[derive(Debug, Default)]
 pub struct MemSearch(RwLock<Inner>);
 
-/// The pages that have a word, each with its places there.
+/// The pages that contain a word, with its positions on each.
 type Pages = BTreeMap<u32, Vec<u32>>;
 
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ struct Stored {
 }
 
 impl MemSearch {
-    /// An empty index.
+    /// Creates an empty index.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

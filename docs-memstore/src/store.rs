@@ -1,4 +1,4 @@
-//! [`MemStore`]: the contract over [`Inner`].
+//! [`MemStore`]: the store contract on top of [`Inner`].
 
 use std::{
     fmt,
@@ -24,32 +24,32 @@ use crate::{
     registry::{MAX_TXN_DELTA, Registry, Ticket},
 };
 
-/// Keys read under one hold of the lock, so that a long read does not keep a writer waiting.
+/// Maximum number of keys read under one lock acquisition, so that a long read does not block writers.
 const PAGE: usize = 1_000;
-/// Obsolete versions a commit collects beyond twice the operations it adds.
+/// Number of obsolete versions that a commit collects in addition to twice its number of operations.
 const COLLECT: usize = 64;
 
-/// In which form records are kept.
+/// The representation of stored records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// As the values that were put, shared without serialisation.
+    /// The original values, shared without serialization.
     Live,
-    /// As JSON: what is read went through the same encoding as in a store on disk.
+    /// JSON: reads go through the same encoding as in a store on disk.
     Json,
 }
 
-/// A [`Store`] in memory. Clones are the same store.
+/// A [`Store`] in memory. Clones share their content.
 ///
-/// Every key keeps the versions that open transactions may see. A commit takes the one lock, checks that nothing its
-/// transaction read has a newer version, and appends. No call waits for anything but the lock, save two:
-/// [`begin`](Store::begin) for hot keys and [`changed`](Store::changed).
+/// Every key retains the versions that open transactions may read. A commit acquires the write lock, checks that no
+/// read of its transaction has a newer version, and appends. Calls block only on this lock, except
+/// [`begin`](Store::begin) with hot keys and [`changed`](Store::changed).
 ///
-/// It is strict: limits, NUL, duplicate keys, values that are not JSON and records under a key of another kind are
-/// refused in every build. To that end the JSON form of each live value is counted, not kept, once a commit and
-/// outside the lock. That is about half a microsecond for a record of 600 bytes, two thirds of what serialising it
-/// costs, and a few percent of a usual commit.
+/// The store is strict in every build: it rejects violated limits, NUL, duplicate keys, values that are not JSON, and
+/// records under a key of another kind. To enforce this, each commit computes the JSON size of its live values, outside
+/// the lock and without storing the JSON. That takes about half a microsecond for a record of 600 bytes, two thirds of
+/// the cost of serializing it, and a few percent of a typical commit.
 ///
-/// A transaction open for more than [`MAX_TXN`](docs_store::MAX_TXN) fails with [`StoreError::Conflict`].
+/// A transaction open for longer than [`MAX_TXN`](docs_store::MAX_TXN) fails with [`StoreError::Conflict`].
 ///
 /// # Example
 /// ```
@@ -68,50 +68,50 @@ pub enum Form {
 #[derive(Clone)]
 pub struct MemStore(Arc<Shared>);
 
-/// What a store holds, for tests of what it lets go.
+/// Statistics of a store, for tests of garbage collection.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Stats {
-    /// Keys, deleted ones included while a version of them is kept.
+    /// Number of keys, including deleted ones with retained versions.
     pub keys: usize,
-    /// Versions of all keys.
+    /// Number of versions of all keys.
     pub versions: usize,
-    /// Transactions that were begun and neither committed nor dropped.
+    /// Number of transactions that are neither committed nor dropped.
     pub open: usize,
-    /// Hot keys that somebody holds or waits for.
+    /// Number of hot keys that are held or waited for.
     pub key_locks: usize,
-    /// Items of the feed.
+    /// Number of feed items.
     pub feed: usize,
 }
 
 impl MemStore {
-    /// An empty store that keeps live values.
+    /// Creates an empty store of live values.
     #[must_use]
     pub fn new() -> Self {
         Self::with(Form::Live, Arc::new(SystemClock))
     }
 
-    /// An empty store that keeps JSON.
+    /// Creates an empty store of JSON.
     #[must_use]
     pub fn json() -> Self {
         Self::with(Form::Json, Arc::new(SystemClock))
     }
 
-    /// An empty store with a clock of the caller, which decides when a transaction has been open for too long.
+    /// Creates an empty store with a given clock, which determines the expiry of transactions.
     #[must_use]
     pub fn with(form: Form, clock: Arc<dyn Clock>) -> Self {
         Self(Arc::new(Shared::new(Inner::default(), form, clock)))
     }
 
-    /// An independent store that starts with what this one holds now.
+    /// Creates an independent copy of the current content.
     ///
-    /// The time this takes grows with the number of keys; values are shared.
+    /// Takes time proportional to the number of keys; values are shared.
     #[must_use]
     pub fn fork(&self) -> Self {
         let inner = self.0.inner.read().fork();
         Self(Arc::new(Shared::new(inner, self.0.form, self.0.clock.clone())))
     }
 
-    /// What the store holds now.
+    /// Returns the current statistics.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let (keys, versions) = self.0.inner.read().size();
@@ -142,7 +142,7 @@ impl Store for MemStore {
     async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
         let locks = match mode {
             Mode::Read => Vec::new(),
-            // The snapshot is taken behind the locks, so that it includes what was committed by those before.
+            // The snapshot is taken after locking, so that it includes the commits of previous lock holders.
             Mode::Write => self.0.lock_keys(hot).await,
         };
         let (ticket, end) = self.0.enter();
@@ -167,7 +167,7 @@ impl Store for MemStore {
         if *last.borrow_and_update() > seen {
             return Ok(true);
         }
-        // The topic lives as long as the store, which `self` holds; so an answer means that the number has grown.
+        // The topic lives as long as the store, which `self` holds, so `Ok` means that the number has grown.
         Ok(tokio::time::timeout(wait, last.wait_for(|last| *last > seen)).await.is_ok())
     }
 
@@ -176,10 +176,10 @@ impl Store for MemStore {
     }
 }
 
-/// Lock order: `inner`, then `registry`.
+/// The state shared by clones. Lock order: `inner`, then `registry`.
 struct Shared {
     inner: RwLock<Inner>,
-    /// The newest snapshot: follows `inner.seq` when a commit is complete, so that `begin` needs no lock on `inner`.
+    /// The newest snapshot. Updated from `inner.seq` when a commit is complete, so that `begin` does not lock `inner`.
     newest: AtomicU64,
     registry: Mutex<Registry>,
     key_locks: KeyLocks,
@@ -200,8 +200,8 @@ impl Shared {
         }
     }
 
-    /// Locks hot keys. The locks are advice, so whoever waited for as long as a transaction may take goes on
-    /// without: the one in front was forgotten.
+    /// Locks hot keys. The locks are a hint: after waiting for the maximum age of a transaction, the caller continues
+    /// without them, because the holder must have been leaked.
     async fn lock_keys(&self, hot: &[Key]) -> Vec<KeyLock> {
         if hot.is_empty() {
             return Vec::new();
@@ -217,7 +217,7 @@ impl Shared {
     fn enter(&self) -> (Ticket, DateTime<Utc>) {
         let now = self.clock.now();
         let mut registry = self.registry.lock();
-        // Read under the lock: a floor computed before or after this is never above the snapshot.
+        // Read under the lock, so that a floor computed before or after is never above the snapshot.
         registry.enter(self.newest.load(Ordering::Acquire), now)
     }
 
@@ -227,7 +227,7 @@ impl Shared {
         let mut inner = self.inner.write();
         let before = inner.seq();
         let seq = inner.commit(snapshot, reads, batch)?;
-        // The floor is at most the newest snapshot that `begin` gives at this moment, which is the one before.
+        // The floor is at most the newest snapshot that `begin` returns at this moment, which is the previous one.
         let floor = self.registry.lock().floor(before, now);
         inner.collect(floor, budget);
         self.newest.store(seq, Ordering::Release);
@@ -235,7 +235,7 @@ impl Shared {
     }
 }
 
-/// Invariant: registered from its begin to its drop, so that its snapshot stays readable for its time.
+/// A transaction. Invariant: registered from begin to drop, so that its snapshot stays readable until it expires.
 struct MemTxn {
     shared: Arc<Shared>,
     mode: Mode,
@@ -297,12 +297,12 @@ impl Txn for MemTxn {
 impl Drop for MemTxn {
     fn drop(&mut self) {
         self.shared.registry.lock().leave(self.ticket);
-        // The locks are free when the transaction has ended, not before.
+        // Released only after the transaction has ended.
         self.locks.clear();
     }
 }
 
-/// Turns a live value into JSON.
+/// Converts a live value to JSON.
 fn encode(op: &mut Op) -> StoreResult<()> {
     if let Op::Put(_, value) | Op::Create(_, value) = op
         && let Value::Live(record) = value

@@ -1,4 +1,4 @@
-//! A web in memory: [`MemWeb`].
+//! An in-memory web client: [`MemWeb`].
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,10 +7,10 @@ use bytes::Bytes;
 use docs_ports::{Fetched, Web, WebError};
 use parking_lot::Mutex;
 
-/// Redirects that are followed for one URL.
+/// Maximum number of redirects that are followed.
 const MAX_REDIRECTS: usize = 10;
 
-/// A web in memory that has what a test puts into it, and answers 404 for everything else. Clones are the same.
+/// An in-memory [`Web`] with test documents. Returns status 404 for all other URLs. Clones share their content.
 ///
 /// # Example
 /// ```
@@ -44,13 +44,13 @@ enum Answer {
 }
 
 impl MemWeb {
-    /// A web without documents.
+    /// Creates a web without documents.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts a document at a URL, with its media type, which may have the parameter `charset`.
+    /// Adds a document at a URL with a media type, which may have a `charset` parameter.
     pub fn put(&self, url: &str, content_type: &str, bytes: impl Into<Bytes>) {
         let (kind, charset) = match content_type.split_once("; charset=") {
             Some((kind, charset)) => (kind, Some(charset.to_owned())),
@@ -61,17 +61,17 @@ impl MemWeb {
         self.answer(url, Answer::Document(document));
     }
 
-    /// Leads from a URL to another one.
+    /// Redirects a URL to another one.
     pub fn redirect(&self, url: &str, to: &str) {
         self.answer(url, Answer::MovedTo(to.to_owned()));
     }
 
-    /// Fails at a URL.
+    /// Makes a URL fail.
     pub fn fail(&self, url: &str, failure: WebError) {
         self.answer(url, Answer::Failure(failure));
     }
 
-    /// The URLs that were asked for, in order.
+    /// Returns the requested URLs, in order.
     #[must_use]
     pub fn urls(&self) -> Vec<String> {
         self.0.lock().urls.clone()

@@ -1,5 +1,5 @@
-//! A property test as a host writes it, to copy from: whatever its users do, in whatever order, and however often the
-//! store fails meanwhile, what the host believes about its documentation is what the platform answers.
+//! A property test template for embedding applications: for any sequence of user actions and store failures, the
+//! application's model of its documentation equals the platform's responses.
 //!
 //! `cargo test -p docs-memstore --test a_property_of_a_host`
 
@@ -14,7 +14,7 @@ use docs_core::{
 use docs_memstore::{FaultStore, ManualClock, MemObjects, MemStore, Plan, Rates, SeededIds};
 use proptest::prelude::*;
 
-/// What users of the host do. A number names one of the spaces there are.
+/// A user action. Numbers select one of the existing spaces.
 #[derive(Clone, Debug)]
 enum Act {
     Create(String),
@@ -33,7 +33,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What the host believes: the title of each space, and whether it is there.
+/// The application's model: the title of each space, and `true` if it is not deleted.
 #[derive(Default)]
 struct Model {
     spaces: BTreeMap<SpaceId, (String, bool)>,
@@ -58,7 +58,7 @@ impl Host {
         self.platform.as_user(&self.user)
     }
 
-    /// Does it, again and again while the store is away for a moment, and believes what was answered.
+    /// Performs the action, retries while the store is unavailable, and updates the model from the response.
     async fn act(&mut self, act: Act) {
         match act {
             Act::Create(title) => {
@@ -100,7 +100,7 @@ impl Host {
         }
     }
 
-    /// The platform answers what the host believes.
+    /// Asserts that the platform matches the model.
     async fn check(&self) {
         let (mut found, mut page) = (BTreeMap::new(), PageRequest::default());
         loop {
@@ -116,7 +116,7 @@ impl Host {
     }
 }
 
-/// Asks again while the store is away.
+/// Retries while the store is unavailable.
 async fn retried<T>(mut ask: impl AsyncFnMut() -> docs_core::Result<T>) -> docs_core::Result<T> {
     loop {
         match ask().await {
@@ -150,8 +150,8 @@ proptest! {
         runtime.expect("a runtime").block_on(async {
             let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), Plan::none()));
             let mut host = host(Arc::clone(&store)).await;
-            // One call in fifty meets a conflict, one in fifty a store that is away, and of one commit in fifty the
-            // answer is lost.
+            // Two percent of the calls conflict, two percent find the store unavailable, and two percent of the commits
+            // lose their response.
             let rates = Rates { conflict: 20, unavailable: 20, unknown_applied: 20, ..Rates::default() };
             store.follow(Plan::seeded(seed, rates));
             for act in acts {

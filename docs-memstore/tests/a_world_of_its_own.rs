@@ -1,6 +1,5 @@
-//! Tests as a host writes them, to copy from: a platform of its own for each test, a clock that moves when the test
-//! says so, work that is done when the test says so, and a store that fails on demand. The handbook shows it on "As a
-//! test backend".
+//! Test templates for embedding applications: each test has its own platform, a manual clock, explicit execution of
+//! background work, and a store with injected faults. The handbook shows them on "As a test backend".
 //!
 //! `cargo test -p docs-memstore --test a_world_of_its_own`
 
@@ -16,7 +15,7 @@ use docs_memstore::{Fault, FaultStore, ManualClock, MemObjects, MemStore, Plan, 
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A fresh platform with one person and her organization.
+/// A new platform with one user and her organization.
 struct Docs {
     platform: Platform,
     clock: ManualClock,
@@ -46,13 +45,13 @@ impl Docs {
         self.platform.as_user(&self.ada)
     }
 
-    /// How many spaces the organization has.
+    /// Returns the number of spaces in the organization.
     async fn spaces(&self) -> usize {
         let page = PageRequest::default();
         self.me().org(&self.org).spaces().list(&page).await.expect("a list").items.len()
     }
 
-    /// Moves the clock, and does what is due by then.
+    /// Advances the clock and runs all work that has become due.
     async fn let_pass(&self, time: Duration) {
         self.clock.advance(time);
         self.platform.settle().await.expect("all that is due is done");
@@ -77,7 +76,7 @@ async fn a_deleted_space_can_be_restored_for_a_week_and_not_longer() {
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_is_not_done_twice() {
     let docs = fresh_docs().await;
-    // The next commit is applied, and nobody hears of it.
+    // The next commit is applied, but its response is lost.
     let next = docs.store.calls(Step::Commit) + 1;
     docs.store.follow(Plan::none().at(Step::Commit, next, Fault::UnknownApplied));
     docs.me().org(&docs.org).spaces().create(CreateSpace::default()).await.expect("found again");

@@ -1,4 +1,4 @@
-//! When which fault happens.
+//! Plans: the schedule of faults.
 
 use std::collections::BTreeMap;
 
@@ -29,29 +29,30 @@ impl Step {
     pub(super) const COUNT: usize = 8;
 }
 
-/// What goes wrong.
+/// An injected fault.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Fault {
-    /// The call answers `Conflict` and nothing is applied: at `Get`, `Scan` and `Commit`.
+    /// The call returns `Conflict` and applies nothing. Valid for `Get`, `Scan` and `Commit`.
     Conflict,
-    /// The call answers `Unavailable` and nothing is applied: at every step.
+    /// The call returns `Unavailable` and applies nothing. Valid for all steps.
     Unavailable,
-    /// The commit answers `Unknown` and is applied, if it succeeds.
+    /// The commit returns `Unknown` and, unless it fails otherwise, is applied.
     UnknownApplied,
-    /// The commit answers `Unknown` and is not applied.
+    /// The commit returns `Unknown` and is not applied.
     UnknownLost,
-    /// The call gives way to other tasks first: at every step.
+    /// The call yields to other tasks first. Valid for all steps.
     Yield,
-    /// The call waits for [`release`](super::FaultStore::release) before it does anything: at every step.
+    /// The call waits for [`release`](super::FaultStore::release) before its work. Valid for all steps.
     HoldBefore,
-    /// The call waits for [`release`](super::FaultStore::release) between its work and its answer: at every step.
+    /// The call waits for [`release`](super::FaultStore::release) between its work and its response. Valid for all
+    /// steps.
     HoldAfter,
-    /// Items of the feed come twice: at `Changes`.
+    /// Feed items are returned twice. Valid for `Changes`.
     Repeat,
 }
 
 impl Fault {
-    /// Whether the contract allows the fault at the step.
+    /// Returns `true` if the contract permits the fault at the step.
     #[must_use]
     pub fn fits(self, step: Step) -> bool {
         match self {
@@ -63,9 +64,9 @@ impl Fault {
     }
 }
 
-/// How often faults happen: in how many of 1,000 calls that they fit.
+/// Fault rates, per 1,000 calls that permit the fault.
 ///
-/// The numbers of one call are taken in the order of the fields and should not exceed 1,000 together.
+/// The rates for a call are applied in the order of the fields, and their sum should not exceed 1,000.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Rates {
     /// [`Fault::Conflict`].
@@ -95,7 +96,7 @@ impl Rates {
     }
 }
 
-/// Which calls meet which faults.
+/// A schedule of faults.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Plan {
     at: BTreeMap<(Step, u64), Fault>,
@@ -104,22 +105,22 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Nothing goes wrong.
+    /// A plan without faults.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Faults happen by chance, the same with each seed.
+    /// A plan with random faults, reproducible from the seed.
     #[must_use]
     pub fn seeded(seed: u64, rates: Rates) -> Self {
         Self { seeded: Some((seed, rates)), ..Self::default() }
     }
 
-    /// A fault happens at the `n`-th call of a kind, the first call being 1, whatever chance says.
+    /// Injects a fault at the `n`-th call of a kind, counted from 1. Takes precedence over random faults.
     ///
     /// # Panics
-    /// When the contract does not allow the fault at that step, see [`Fault::fits`], and when `n` is 0.
+    /// When the contract does not permit the fault at that step, see [`Fault::fits`], and when `n` is 0.
     #[must_use]
     pub fn at(mut self, step: Step, n: u64, fault: Fault) -> Self {
         assert!(fault.fits(step), "no store answers {step:?} with {fault:?}");
@@ -128,9 +129,9 @@ impl Plan {
         self
     }
 
-    /// The store goes away for good once it has applied that many commits, counted by
-    /// [`FaultStore::applied`](super::FaultStore::applied): every later call answers `Unavailable`, whatever else the
-    /// plan says. The answer to the commit itself is not lost, unless the plan says so.
+    /// Makes the store permanently unavailable after that many applied commits, as counted by
+    /// [`FaultStore::applied`](super::FaultStore::applied). Every later call returns `Unavailable`, regardless of the
+    /// rest of the plan. The response to the last commit is lost only if the plan has a fault for it.
     #[must_use]
     pub fn away_after(mut self, applied: u64) -> Self {
         self.away_after = Some(applied);

@@ -1,4 +1,4 @@
-//! Pushes to a repository in memory.
+//! Pushes to an in-memory repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,58 +9,55 @@ use docs_ports::{Commit, GitError, PushFile, PushFiles, PushRequest, Signature, 
 
 use super::{MemRepository, Pushed, Shared, content_id, entries, object_id};
 
-/// The refs that lead to the files of a [`MemRepository`](super::MemRepository).
+/// The refs that point to the files of a [`MemRepository`](super::MemRepository).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MemRefs {
-    /// All that have no branch of their own, and `HEAD`.
+    /// All refs without their own branch, and `HEAD`.
     Every,
-    /// These, and `HEAD` when there is one: a repository without any has no commit.
+    /// These refs, and `HEAD` if there are any. A repository without refs has no commits.
     Only(BTreeSet<String>),
 }
 
-/// What a ref leads to.
+/// The target of a ref.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MemBranch {
-    /// The commit.
     pub commit: Commit,
-    /// Its files by their paths.
+    /// The files by path.
     pub files: BTreeMap<String, Bytes>,
-    /// The targets of its symbolic links by their paths.
+    /// The targets of the symbolic links by path.
     pub links: BTreeMap<String, String>,
 }
 
-/// A commit that was pushed.
+/// A pushed commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MemCommit {
-    /// The URL that it was pushed to.
+    /// The URL of the push.
     pub url: String,
-    /// The ref that it was pushed to.
+    /// The ref of the push.
     pub reference: String,
-    /// The id of the commit it was made on.
+    /// The id of the parent commit.
     pub parent: Option<String>,
-    /// Who wrote it.
     pub author: Signature,
-    /// Who committed it.
     pub committer: Signature,
-    /// The paths of the files that came with the push, in the order they came.
+    /// The paths of the pushed files, in order.
     pub written: Vec<String>,
-    /// The paths that the push took out, as far as they were there.
+    /// The removed paths that existed.
     pub removed: Vec<String>,
-    /// The commit and all files it has.
+    /// The commit with all its files.
     pub branch: MemBranch,
 }
 
-/// What a push to a [`MemGit`](super::MemGit) meets.
+/// A fault of a push to a [`MemGit`](super::MemGit).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MemPushFault {
-    /// The host cannot be reached; nothing is pushed.
+    /// The host is unreachable; nothing is pushed.
     Unreachable,
-    /// The ref moves and the answer gets lost: the push fails as if the host could not be reached.
+    /// The push succeeds but its response is lost: it fails as if the host were unreachable.
     AnswerLost,
-    /// The host refuses, with this text.
+    /// The host rejects the push with this message.
     Rejected(String),
-    /// While the push is on its way somebody else adds this file, by its path, to what the ref leads to.
+    /// A concurrent push adds this file, given by path and content, to the target of the ref.
     Overtaken(String, Bytes),
 }
 
@@ -77,7 +74,7 @@ impl MemRefs {
     }
 }
 
-/// Pushes: all files are read first, then one lock is held.
+/// Pushes. Reads all files before it locks the repository.
 pub(super) async fn push(
     shared: &Shared,
     request: &PushRequest,
@@ -91,7 +88,7 @@ pub(super) async fn push(
         if let Some(failure) = repository.failure_of(&request.url, &request.reference) {
             return Err(failure);
         }
-        // Git looks before it sends, and again when everything has arrived.
+        // Git checks before sending, and again after receiving everything.
         check_expected(&repository, request)?;
         repository.push_faults.pop_front()
     };
@@ -128,7 +125,7 @@ fn check_expected(repository: &MemRepository, request: &PushRequest) -> Result<(
     if is_expected && is_forward { Ok(()) } else { Err(GitError::Moved) }
 }
 
-/// The commit that a request makes.
+/// Builds the commit of a request.
 fn make(
     shared: &Shared,
     repository: &MemRepository,
@@ -191,14 +188,14 @@ fn commit_of(request: &PushRequest, oid: String) -> Commit {
     Commit { oid, message: request.message.clone(), committed_at }
 }
 
-/// The files of a commit that a ref leads to, or that was pushed.
+/// Returns the files of a commit that a ref points to or that was pushed.
 fn find(shared: &Shared, repository: &MemRepository, oid: &str) -> Option<MemBranch> {
     let tips = repository.branch("HEAD").into_iter().chain(repository.branches.values().cloned());
     let pushed = shared.commits.lock().iter().map(|made| made.branch.clone()).collect::<Vec<_>>();
     tips.chain(pushed).find(|branch| branch.commit.oid == oid)
 }
 
-/// Somebody else's commit.
+/// Adds a commit of a concurrent push.
 fn overtake(repository: &mut MemRepository, request: &PushRequest, path: &str, bytes: Bytes) {
     let Some(mut branch) = repository.branch(&request.reference) else {
         let commit = Commit { message: "Another commit".to_owned(), ..commit_of(request, String::new()) };
@@ -218,7 +215,7 @@ fn overtake_with(repository: &mut MemRepository, reference: &str, mut branch: Me
     move_ref(repository, reference, branch);
 }
 
-/// Makes a ref lead to a branch, and be there if it was not.
+/// Points a ref to a branch, creating the ref if necessary.
 fn move_ref(repository: &mut MemRepository, reference: &str, branch: MemBranch) {
     if repository.refs.is_empty() {
         repository.refs = MemRefs::Only(BTreeSet::from([reference.to_owned()]));

@@ -1,4 +1,4 @@
-//! The words of a field in their order, and finding those that a query means without looking at all of them.
+//! The sorted words of a field, with exact, prefix and fuzzy lookup.
 
 use std::{
     collections::{BTreeMap, btree_map},
@@ -9,7 +9,7 @@ use std::{
 
 use docs_ports::search::{Match, Word, near_words};
 
-/// Words in their order, each with what is known of it.
+/// Sorted words with associated data.
 #[derive(Debug)]
 pub(super) struct Terms<V>(BTreeMap<Arc<str>, V>);
 
@@ -20,29 +20,29 @@ impl<V> Default for Terms<V> {
 }
 
 impl<V> Terms<V> {
-    /// The place of a word.
+    /// Returns the map entry of a word.
     pub(super) fn entry(&mut self, term: Arc<str>) -> btree_map::Entry<'_, Arc<str>, V> {
         self.0.entry(term)
     }
 
-    /// What is known of a word.
+    /// Returns the data of a word.
     pub(super) fn get_mut(&mut self, term: &str) -> Option<&mut V> {
         self.0.get_mut(term)
     }
 
-    /// Forgets a word.
+    /// Removes a word.
     pub(super) fn remove(&mut self, term: &str) {
         self.0.remove(term);
     }
 
-    /// Calls for every word that meets the one looked for, in no particular order.
+    /// Calls `each` for every matching word, in unspecified order.
     pub(super) fn meeting<'t>(&'t self, word: &Word, mut each: impl FnMut(&'t V, Match)) {
         self.whole(word, &mut each);
         let next = |from: Bound<&str>| Ok::<_, Infallible>(self.next(from));
         near_words(word, next, each).unwrap_or_else(|never| match never {});
     }
 
-    /// Calls for every word that is the one looked for, or that begins with it where a beginning will do.
+    /// Calls `each` for every word that matches exactly or, if permitted, as a prefix.
     pub(super) fn whole<'t>(&'t self, word: &Word, mut each: impl FnMut(&'t V, Match)) {
         if !word.is_beginning() {
             if let Some(value) = self.0.get(word.text()) {
@@ -73,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// The words of a query that are no phrases.
+    /// Returns the words of a query, without its phrases.
     fn words(text: &str) -> Vec<Word> {
         let query = Query::parse(text);
         let word = |need: &Need| match need {

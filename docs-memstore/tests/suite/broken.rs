@@ -1,4 +1,4 @@
-//! The suite has teeth: stores that isolate too little are caught by it.
+//! Mutation tests of the suite: it must reject stores with weak isolation.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,18 +9,18 @@ use docs_store::{
     conformance::{Anomaly, Factory, Plain, Workload, isolation},
 };
 
-/// How a broken store isolates its write transactions.
+/// The isolation level of a broken store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Isolation {
-    /// All reads of a transaction come from one snapshot, and what it overwrites must not have changed.
+    /// All reads of a transaction use one snapshot, and its overwritten keys must be unchanged.
     Snapshot,
-    /// All reads come from one snapshot, and nothing is checked.
+    /// All reads use one snapshot, without validation.
     StaleSnapshot,
-    /// Every read comes from a snapshot of its own, and nothing is checked.
+    /// Every read uses the latest snapshot, without validation.
     ReadCommitted,
 }
 
-/// A store that drops what its transactions have read.
+/// A store that ignores the read sets of its transactions.
 struct Broken {
     inner: MemStore,
     isolation: Isolation,
@@ -132,7 +132,7 @@ async fn lost_appends_are_caught() {
     }
 }
 
-/// Runs one guarantee in a task of its own and tells whether the store passed.
+/// Runs one guarantee in a task. Evaluates to `true` if the store passed.
 macro_rules! passes {
     ($guarantee:ident, $isolation:expr) => {{
         let isolation = $isolation;

@@ -1,4 +1,4 @@
-//! The store that fails on purpose: what it does on demand, and the suite over it.
+//! Fault injection: faults on demand, and the suite on a faulty store.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use docs_store::{
 
 use crate::forms::Memory;
 
-/// Makes stores whose calls fail by chance, having applied nothing.
+/// Creates stores whose calls fail randomly without applying anything.
 struct Unsteady(Memory);
 
 const OFTEN: Rates =

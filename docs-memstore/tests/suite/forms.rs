@@ -1,4 +1,4 @@
-//! The conformance suite over the store with live values and with JSON.
+//! The conformance suite on stores of live values and of JSON.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use docs_memstore::{Form, ManualClock, MemObjects, MemStore};
 use docs_store::{Hash, Objects, Store, conformance::Factory};
 
-/// Makes stores in memory whose clock is moved by the test.
+/// Creates in-memory stores with a manual clock.
 pub(crate) struct Memory {
     form: Form,
     clock: ManualClock,
@@ -30,7 +30,7 @@ impl Factory for Memory {
         Arc::new(self.objects.clone())
     }
 
-    /// Memory promises nothing beyond its process, so what a crash leaves is the store itself.
+    /// An in-memory store promises no durability beyond its process, so it is returned unchanged.
     async fn reopen(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
         store
     }

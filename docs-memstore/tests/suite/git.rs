@@ -1,4 +1,4 @@
-//! Pushes to the repository in memory.
+//! Pushes to the in-memory repository.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -40,7 +40,7 @@ async fn tip(git: &MemGit, reference: &str) -> Option<Commit> {
     fetch(git, reference).await.ok().map(|checkout| checkout.commit().clone())
 }
 
-/// A push on top of a commit.
+/// Creates a push on top of a commit.
 fn on(reference: &str, expected: Option<&Commit>, parent: Option<&Commit>) -> PushRequest {
     let signature = |name: &str| Signature { name: name.to_owned(), email: format!("{name}@example.com") };
     PushRequest {

@@ -1,4 +1,4 @@
-//! The tests of the store in memory: the conformance suite over each of its forms, and what is special to it.
+//! Tests of the in-memory store: the conformance suite on each of its forms, and its specific behavior.
 
 mod broken;
 mod faults;

@@ -1,4 +1,4 @@
-//! What is special to the store in memory.
+//! Specific behavior of the in-memory store.
 
 use std::{sync::Arc, time::Duration};
 
@@ -47,7 +47,7 @@ async fn a_cut_scan_depends_on_nothing_behind_the_cut() {
             let fork = store.fork();
             commit(&store, vec![put(change, 1)]).await.expect("nothing was read");
             let result = txn.commit(Batch { ops: vec![put("zz", 1)], feed: vec![] }).await;
-            // The key as it was before, so that each case starts with the same three.
+            // Restore the key, so that each case starts with the same three.
             let was =
                 begin(&fork, Mode::Read).await.get(&[Key::from(change)]).await.expect("reading is fine");
             let undo = if was[0].is_some() { put(change, 0) } else { Op::Delete(change.into()) };
@@ -138,7 +138,7 @@ async fn a_forgotten_transaction_does_not_keep_old_versions() {
     commit(&store, vec![put("a", 100)]).await.expect("no conflict");
     commit(&store, vec![put("a", 101)]).await.expect("no conflict");
     assert!(store.stats().versions < 10, "{:?}", store.stats());
-    // Also for a clock that was set back it stays forgotten: what it saw is gone.
+    // It remains expired after the clock is set back, because its snapshot has been collected.
     clock.set(docs_ports::Clock::now(&clock) - chrono::TimeDelta::days(1));
     assert_eq!(forgotten.get(&[Key::from("a")]).await.map(drop), Err(StoreError::Conflict));
 }
@@ -157,7 +157,7 @@ async fn hot_transactions_go_one_after_another() {
             txn.commit(Batch { ops: vec![put("a", n + 1)], feed: vec![] }).await
         }
     });
-    // A reader and those who name other keys do not wait.
+    // A reader and transactions with other hot keys do not wait.
     store.begin(Mode::Read, &hot).await.expect("memory is there");
     store.begin(Mode::Write, &[Key::from("b")]).await.expect("memory is there");
     tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! The store in memory does, step by step, what a store does that is too simple to be wrong.
+//! A model-based test: the in-memory store behaves like a trivially correct reference implementation.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use docs_store::{
 };
 use proptest::prelude::*;
 
-/// What an oracle holds. Its snapshots are copies, and it never forgets when a key was last changed.
+/// The state of the oracle. Snapshots are copies, and the last change of each key is never discarded.
 #[derive(Clone, Default)]
 struct State {
     commits: u64,
@@ -25,7 +25,7 @@ struct State {
 #[derive(Clone, Default)]
 struct Oracle(Arc<Mutex<State>>);
 
-/// Tells whether an answer depends on a key.
+/// A predicate for the keys that a result depends on.
 type Inside = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// A transaction of the oracle, with all keys that its reads depend on.
@@ -129,7 +129,7 @@ impl State {
     }
 }
 
-/// One step of a program; slots hold open transactions.
+/// A step of a program. Slots hold open transactions.
 #[derive(Clone, Debug)]
 enum Step {
     Begin(usize, Mode),
@@ -137,9 +137,9 @@ enum Step {
     Get(usize, Vec<Key>),
     Scan(usize, Scan),
     Commit(usize, Batch),
-    /// What the topic holds after its so-manieth item.
+    /// Reads the topic after its n-th item.
     Changes(u16, usize, u32),
-    /// The following transactions run on a fork.
+    /// Continues on a fork.
     Fork,
 }
 
@@ -199,7 +199,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The two stores side by side.
+/// The two stores under comparison.
 struct Pair {
     store: MemStore,
     oracle: Oracle,

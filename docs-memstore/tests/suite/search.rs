@@ -1,4 +1,4 @@
-//! The search index in memory runs the conformance suite of search indexes, and so does one that fails when told to.
+//! The conformance suite of search indexes, on the in-memory index and on its fault-injecting wrapper.
 
 use docs_memstore::{FaultSearch, MemSearch};
 
