@@ -1,4 +1,4 @@
-//! The allocator of tests: what is alive, in all of the process and of each thread alone.
+//! A counting allocator for tests: live bytes of the process and of each thread.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -6,21 +6,20 @@ use std::{
     sync::atomic::{AtomicIsize, AtomicUsize, Ordering},
 };
 
-/// Counts for each thread what it took and gave back itself, and for the process what all of them did while somebody
-/// asks: threads that count together take much of the time that is measured.
+/// The allocator. Always counts the bytes of each thread. Counts the bytes of the process only during a measurement,
+/// because concurrent updates of shared counters would distort the measured time.
 struct Heap;
 
 #[global_allocator]
 static HEAP: Heap = Heap;
 
-/// How many ask for the bytes of the process.
+/// Number of active measurements of the process.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
-/// Bytes that all threads took and did not give back while somebody asked, and the most of them at once.
+/// Live bytes of all threads during measurements, and their peak.
 static ALIVE: AtomicIsize = AtomicIsize::new(0);
 static PEAK: AtomicIsize = AtomicIsize::new(0);
 
-/// Bytes that a thread took and did not give back, and the most of them at once. What it gives back for others is less
-/// than none.
+/// Live bytes of a thread, and their peak. Negative if the thread frees memory of others.
 #[derive(Clone, Copy)]
 struct Own {
     alive: isize,
@@ -31,9 +30,9 @@ thread_local! {
     static OWN: Cell<Own> = const { Cell::new(Own { alive: 0, peak: 0 }) };
 }
 
-/// Counts bytes that this thread takes, or gives back when there are less than none.
+/// Counts bytes that this thread allocates, or frees if negative.
 fn count(bytes: isize) {
-    // A thread that ends gives back what it kept for itself: nobody asks for that.
+    // A thread that ends frees its thread-local memory, which is not measured.
     let _ended = OWN.try_with(|own| {
         let alive = own.get().alive.wrapping_add(bytes);
         own.set(Own { alive, peak: own.get().peak.max(alive) });
@@ -45,23 +44,23 @@ fn count(bytes: isize) {
 }
 
 #[expect(unsafe_code, reason = "an allocator that counts for each thread cannot be written without")]
-// SAFETY: all is done by an allocator that keeps the contract, and counting neither takes memory nor panics. Memory
-// that grows, and memory of zeros, is made of the two below, as the trait does it.
+// SAFETY: all calls are delegated to an allocator that upholds the contract, and counting neither allocates nor panics.
+// `realloc` and `alloc_zeroed` use the default implementations of the trait, which call the two methods below.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
-        // SAFETY: the caller keeps the contract of this very function.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(layout.size().cast_signed().wrapping_neg());
-        // SAFETY: the caller keeps the contract of this very function.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { System.dealloc(at, layout) }
     }
 }
 
-/// What some work answers, and the most bytes that were alive at once for it, in whatever thread.
+/// Runs `work` and measures the peak of bytes that all threads allocate during it.
 pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     ASKED.fetch_add(1, Ordering::SeqCst);
     let before = ALIVE.load(Ordering::SeqCst);
@@ -72,7 +71,8 @@ pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (answer, peak.wrapping_sub(before).max(0).cast_unsigned())
 }
 
-/// The same of what this thread took: what others do meanwhile does not count, and neither does what they do for it.
+/// Runs `work` and measures the peak of bytes that this thread allocates. Other threads are not counted, including
+/// those that `work` starts.
 pub fn own_peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = OWN.with(|own| {
         let alive = own.get().alive;

@@ -1,30 +1,30 @@
-//! Texts that repeat something.
+//! Repetitive texts.
 
 use std::cmp::Ordering;
 
 use crate::Parser;
 
-/// Bytes of the inputs that repeat one piece.
+/// Lengths in bytes of the inputs that repeat one piece.
 const SHORT: usize = 40_000;
 pub(crate) const LONG: usize = 1_000_000;
-/// The same in a run that does not say how many inputs it wants: unoptimised code takes minutes for longer ones. One
-/// piece in so many is as long as the second.
+/// Lengths in a run without an explicit number of inputs, since unoptimized code would take minutes for longer ones.
+/// One in `LONG_ONES` pieces has the second length.
 const ORDINARY: [usize; 2] = [4_000, 50_000];
 const LONG_ONES: usize = 5;
 
-/// Of the inputs that chance makes, one in so many is long, and another lies between the short and the long ones.
+/// In this many random inputs, one is long and another is of medium length.
 const ONE_IN: u64 = 1_000;
-/// Of the long ones one in so many is as long as anything that is read.
+/// In this many long inputs, one has the maximum length.
 const LONGEST: u64 = 16;
 
-/// Each piece and a frame with it over and over, short, long, and as long as anything that is read; and, but for the
-/// last, as stairs: once on the first line, and once more on each line than on the one before. A run that does not say
-/// how many inputs it wants has few that are long, and no stairs among them.
+/// Repeats each piece within a frame: short, long, and at the maximum length. Except for the last length, each piece is
+/// also repeated as stairs: once on the first line, and once more on each following line. A run without an explicit
+/// number of inputs has few long inputs, and stairs only for short ones.
 pub(crate) fn whole(parser: &Parser, is_long: bool) -> impl Iterator<Item = String> {
     let lengths = if is_long { vec![SHORT, LONG, parser.most] } else { ORDINARY.to_vec() };
     let mut lengths: Vec<usize> = lengths.into_iter().map(|length| length.min(parser.most)).collect();
     lengths.dedup();
-    // Which pieces are long is another fifth with each parser.
+    // Each parser has another fifth of its pieces long.
     let some = parser.name.len();
     lengths.into_iter().flat_map(move |length| {
         let is_short = length <= ORDINARY[0];
@@ -41,7 +41,7 @@ pub(crate) fn whole(parser: &Parser, is_long: bool) -> impl Iterator<Item = Stri
     })
 }
 
-/// Lines that repeat a piece once more each, up to a length.
+/// Returns lines with an increasing number of repetitions of a piece, up to a length.
 fn stairs(piece: &str, length: usize) -> String {
     let mut out = String::with_capacity(length);
     for count in 1.. {
@@ -55,8 +55,8 @@ fn stairs(piece: &str, length: usize) -> String {
 }
 
 impl Parser {
-    /// What chance makes of the pieces, never longer than what is read. See the crate for how long inputs are. A run
-    /// that does not say how many inputs it wants has no long ones.
+    /// Generates a random input from the pieces, at most `most` bytes long. The crate documentation states the
+    /// distribution of lengths. A run without an explicit number of inputs has no long ones.
     pub(crate) fn input(&self, at: u64, random: &mut Random) -> String {
         let (before, behind) = self.frames[random.below(self.frames.len())];
         let room = random.length(at, self.most).min(self.most.saturating_sub(before.len() + behind.len()));
@@ -72,7 +72,7 @@ impl Parser {
         text
     }
 
-    /// Some pieces until a text is so long: over and over, around one another, or one more on each line.
+    /// Appends pieces up to a length: repeated, nested, or as stairs.
     fn part(&self, random: &mut Random, text: &mut String, end: usize) {
         let (a, b) = (self.unit(random), self.unit(random));
         match random.below(4) {
@@ -82,7 +82,7 @@ impl Parser {
                 fill(text, end, || &b);
             }
             1 => {
-                // Over and over, in each line once more than in the line before, up to so often.
+                // Repeated, once more in each line than in the previous one, starting over after `steps` lines.
                 let steps = 1 + random.below(64);
                 let (mut line, mut at) = (0, 0);
                 fill(text, end, || {
@@ -110,7 +110,7 @@ impl Parser {
     }
 }
 
-/// Adds pieces to a text until it has no room for the next.
+/// Appends pieces until the next one does not fit.
 fn fill<'a>(text: &mut String, end: usize, mut piece: impl FnMut() -> &'a str) {
     let mut next = piece();
     while text.len() + next.len() <= end {
@@ -119,18 +119,18 @@ fn fill<'a>(text: &mut String, end: usize, mut piece: impl FnMut() -> &'a str) {
     }
 }
 
-/// Numbers that follow from a seed.
+/// A random number generator with a seed.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Numbers that follow from this one.
+    /// Creates a generator from a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number below another.
+    /// Returns the next number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -140,7 +140,7 @@ impl Random {
         usize::try_from((z ^ (z >> 31)) % end.max(1) as u64).unwrap_or_default()
     }
 
-    /// How long an input is, by its number; so many bytes are read at most.
+    /// Returns the length of the input with this number, at most `most`.
     fn length(&mut self, at: u64, most: usize) -> usize {
         let from = match at % ONE_IN {
             999 if (at / ONE_IN).is_multiple_of(LONGEST) => return most,
@@ -151,7 +151,7 @@ impl Random {
         (from + self.below(from)).min(most)
     }
 
-    /// Changes some bytes.
+    /// Mutates some bytes.
     pub fn change(&mut self, bytes: &mut [u8]) {
         if bytes.is_empty() {
             return;

@@ -1,25 +1,23 @@
-//! For tests: inputs that repeat something, and what reading them may take.
+//! Fuzzing with repetitive inputs, for tests: checks the time and memory of parsers.
 //!
-//! Every input is read on a thread with as much stack as a runtime gives its threads, so that recursion that
-//! follows the input ends the test. Memory is the most bytes that were alive at once: so many for each byte of the
-//! input, and what a parser has of its own whatever it reads. Time is that of the processor, and asked for only
-//! where `DOCS_FUZZ_INPUTS` says how many inputs each parser gets: what a machine takes is no matter of a test.
-//! Both are those of the thread that reads, so tests run beside each other; where it has threads of its own they are
-//! those of all threads of the process, and tests run one after the other.
+//! Every input is parsed on a thread with the stack size of a runtime thread, so that unbounded recursion fails the
+//! test. Memory is the peak of live bytes: limited to a number per byte of input, plus a constant per parser. Time is
+//! CPU time, which is machine-dependent. It is checked only if `DOCS_FUZZ_INPUTS` states the number of inputs per
+//! parser. Both are measured for the parsing thread, so tests can run concurrently. For a parser with its own threads
+//! they are measured for the whole process, and its tests run one after the other.
 //!
-//! First each piece is read over and over and as stairs, short, long and as long as anything that is read; then
-//! what chance makes of them. 998 in 1,000 of these inputs have from 16 bytes to 2 KiB: how long they are is spread
-//! evenly over the powers of two, so half of them are shorter than 200 bytes. One in 1,000 lies between 2 KiB and 1
-//! MiB, spread in the same way. One in 1,000, so 1,000 in a million, is long: 1 to 1.25 MB, and each sixteenth of
-//! these as long as anything that is read; where less than 1 MB is read, all of these are as long as that. So short
-//! inputs bring breadth, long ones show what grows, and a million of all is some 2 GB.
+//! First, each piece is repeated, plainly and as stairs: short, long, and at the maximum length of the parser. Random
+//! combinations of pieces follow. Of these inputs, 998 in 1,000 have 16 bytes to 2 KiB, distributed evenly over the
+//! powers of two, so half of them are shorter than 200 bytes. One in 1,000 has 2 KiB to 1 MiB, distributed in the same
+//! way. One in 1,000 is long: 1 to 1.25 MB, and one in 16 of these has the maximum length. If the maximum is below 1
+//! MB, all of these have the maximum length. Short inputs provide breadth, and long ones expose superlinear growth. A
+//! million inputs are about 2 GB.
 //!
-//! `DOCS_FUZZ_PARSER` names the only parser that is tried, `DOCS_FUZZ_SEED` is where chance begins,
-//! `DOCS_FUZZ_SECONDS` how long a parser is tried at most, and `DOCS_FUZZ_KEEP` a folder for the inputs that take
-//! too much or panic: each of them can be read alone again with `DOCS_FUZZ_AGAIN`. With `--nocapture` each parser
-//! says which inputs took the most.
+//! `DOCS_FUZZ_PARSER` selects a single parser, `DOCS_FUZZ_SEED` sets the random seed, `DOCS_FUZZ_SECONDS` limits the
+//! time per parser, and `DOCS_FUZZ_KEEP` names a directory for inputs that exceed a limit or panic. `DOCS_FUZZ_AGAIN`
+//! parses one of these files again. With `--nocapture`, each parser reports its most expensive inputs.
 //!
-//! Whoever uses this crate has its allocator, which counts.
+//! A crate that depends on this one uses its counting allocator.
 
 mod heap;
 mod inputs;
@@ -37,68 +35,68 @@ pub use heap::{own_peak_of, peak_of};
 pub use inputs::Random;
 pub use tex::TEX;
 
-/// As much stack as a runtime gives its threads.
+/// The stack size of a runtime thread.
 const STACK: usize = 2 * 1024 * 1024;
-/// Inputs of each parser in a run that does not say how many.
+/// Default number of inputs per parser.
 const INPUTS: u64 = 40;
-/// Bytes of memory for each byte of an input.
+/// Maximum memory in bytes per byte of input.
 pub const MEMORY: usize = 20;
-/// Bytes of memory that any input may take: buffers and tables that are as large for one byte as for a million.
+/// Constant memory in bytes that every input may use: buffers and tables of fixed size.
 pub const OWN: usize = 1 << 20;
-/// The longest that an input may take, where time is asked for.
+/// Maximum time per input, if time is checked.
 const MOST_TIME: Duration = Duration::from_secs(1);
 
-/// Something that reads what others wrote.
+/// A parser of untrusted input.
 #[derive(Clone, Copy, Debug)]
 pub struct Parser {
-    /// The name that `DOCS_FUZZ_PARSER` gives it.
+    /// The name for `DOCS_FUZZ_PARSER`.
     pub name: &'static str,
-    /// What inputs are made of.
+    /// The fragments of inputs.
     pub pieces: &'static [&'static str],
-    /// What stands before and behind all that is repeated.
+    /// Prefixes and suffixes of the repeated part.
     pub frames: &'static [(&'static str, &'static str)],
-    /// Most bytes of the text that an input is made of: what is longer is refused before it is read.
+    /// Maximum length of an input in bytes: longer ones are rejected before parsing.
     pub most: usize,
-    /// Bytes of memory that any input may take beside [`MEMORY`] for each of its bytes.
+    /// Constant memory in bytes that every input may use in addition to [`MEMORY`] per byte.
     pub own: usize,
-    /// What reads.
+    /// The function under test.
     pub read: Read,
 }
 
-/// How a text is read.
+/// The function under test and its input type.
 #[derive(Clone, Copy, Debug)]
 pub enum Read {
-    /// As it is.
+    /// Parses the text itself.
     Text(fn(&str)),
-    /// As the bytes that are made of it. Neither their making counts nor they themselves.
+    /// Parses bytes that are generated from the text. Their generation and size do not count.
     Bytes {
-        /// Makes the bytes.
+        /// Generates the bytes.
         make: fn(&str) -> Vec<u8>,
-        /// Reads them.
+        /// Parses them.
         read: fn(&[u8]),
     },
 }
 
-/// Reads inputs of all parsers, on one thread with a small stack: each piece over and over at first, then what chance
-/// makes of them. What all threads of the process take counts, so tests that do this run one after the other.
+/// Runs all parsers on one thread with a small stack: first with repeated pieces, then with random inputs. Measures all
+/// threads of the process, so tests that call this run one after the other.
 ///
 /// # Panics
-/// Where an input takes too much, or ends the thread.
+/// When an input exceeds a limit, or the thread panics.
 pub fn run(parsers: &'static [Parser]) {
     let _alone = alone();
     run_within(parsers, Beside::Nothing);
 }
 
-/// The same for a test that others run beside: only what the reading thread takes counts. A parser may have no threads
-/// of its own.
+/// Runs like [`run`], but measures only the parsing thread, so tests can run concurrently. The parsers must not start
+/// threads.
 ///
 /// # Panics
-/// As [`run`].
+/// See [`run`].
 pub fn run_among_others(parsers: &'static [Parser]) {
     run_within(parsers, Beside::Others);
 }
 
-/// What else runs in the process of a test.
+/// Concurrent activity in the process of a test.
 #[derive(Clone, Copy)]
 enum Beside {
     Nothing,
@@ -106,7 +104,7 @@ enum Beside {
 }
 
 impl Beside {
-    /// The bytes and the time that some work takes.
+    /// Measures the memory in bytes and the time of some work.
     fn taken(self, work: impl FnOnce()) -> (usize, Duration) {
         match self {
             Self::Nothing => {
@@ -148,30 +146,29 @@ fn run_within(parsers: &'static [Parser], beside: Beside) {
     }
 }
 
-/// A number of the environment.
+/// Reads a number from the environment.
 fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, is {text:?}")))
 }
 
-/// Tests that count the memory of the process run one after the other.
+/// Serializes tests that measure the memory of the process.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Which inputs are read.
+/// The configuration of a run.
 struct Chosen {
     inputs: Option<u64>,
     beside: Beside,
     seed: u64,
-    /// The longest that one parser is tried.
+    /// Maximum time per parser.
     until: Option<Duration>,
 }
 
 impl Chosen {
-    /// Reads inputs of one parser; answers those that take too much. What they are depends on the parser and the seed
-    /// alone.
+    /// Runs the inputs of one parser, which depend only on the parser and the seed. Returns failed inputs.
     fn read(&self, parser: &Parser) -> Vec<String> {
         let began = Instant::now();
         let is_over = || self.until.is_some_and(|most| began.elapsed() > most);
@@ -207,23 +204,23 @@ impl Chosen {
 #[derive(Default)]
 struct Seen {
     inputs: u64,
-    /// Those made of 1 MB, or of nearly as much as is read.
+    /// Number of long inputs: 1 MB, or nearly the maximum length.
     long: u64,
     bytes: u64,
     memory: f64,
     slowest: Duration,
-    /// What the slowest input was.
+    /// A description of the slowest input.
     slow: String,
-    /// The inputs that took the most memory, the worst first.
+    /// The inputs with the highest memory use, worst first.
     worst: Vec<(f64, String)>,
     failures: Vec<String>,
 }
 
-/// How many of the inputs that took the most are told.
+/// Number of worst inputs to report.
 const TOLD: usize = 4;
 
 impl Seen {
-    /// Says what was read and what it took.
+    /// Prints a summary of the inputs and their cost.
     fn tell(&self, parser: &Parser) {
         println!(
             "{}: {} inputs, {} of them long, {} bytes, at most {:.1} bytes of memory a byte beyond {}, slowest {:?}",
@@ -243,7 +240,7 @@ impl Seen {
         self.take(parser, (input, &made), chosen);
     }
 
-    /// Reads an input, or the bytes that were made of it.
+    /// Parses an input, or the bytes generated from it, and records its cost.
     fn take(&mut self, parser: &Parser, (input, made): (&str, &[u8]), chosen: &Chosen) {
         let read = || match parser.read {
             Read::Text(read) => read(input),
@@ -260,7 +257,7 @@ impl Seen {
         };
         let is_timed = chosen.inputs.is_some();
         if is_timed && taken > MOST_TIME / 2 {
-            // Caches are shared with what else runs: what is slow is so each time.
+            // Other processes disturb the caches: only inputs that are slow repeatedly count.
             taken = taken.min(chosen.beside.taken(read).1);
         }
         self.inputs += 1;
@@ -287,7 +284,7 @@ impl Seen {
     }
 }
 
-/// Keeps an input that takes too much or panics, where a folder for these is named.
+/// Saves an input that exceeds a limit or panics, if `DOCS_FUZZ_KEEP` is set.
 pub fn keep(file: &str, text: &[u8]) {
     if let Some(folder) = std::env::var_os("DOCS_FUZZ_KEEP") {
         let kept = std::fs::write(std::path::Path::new(&folder).join(file), text);

@@ -1,6 +1,6 @@
-//! What formulas are made of, for all that read or draw them.
+//! TeX fragments for all parsers and renderers of formulas.
 
-/// Pieces of the mathematics of TeX: marks, commands, what opens and what closes, macros, and what is none of it.
+/// Fragments of TeX math: characters, commands, opening and closing delimiters, macros, and invalid input.
 pub const TEX: &[&str] = &[
     "a",
     "1",
