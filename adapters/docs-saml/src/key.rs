@@ -1,4 +1,4 @@
-//! The key of a certificate, and the algorithms that it may sign with.
+//! Certificate keys and signature algorithms.
 
 use std::ops::RangeInclusive;
 
@@ -17,17 +17,14 @@ use crate::refused;
 
 /// An RSA key (RFC 8017).
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
-/// A key on an elliptic curve (RFC 5480).
+/// An elliptic curve key (RFC 5480).
 const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
-/// The curve P-256.
 const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
-/// The curve P-384.
 const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
 
-/// Bytes of the modulus of an RSA key: with others, no signature is verified.
+/// Permitted modulus sizes of RSA keys in bytes. Signatures with other keys are rejected.
 const RSA_BYTES: RangeInclusive<usize> = 2_048 / 8..=8_192 / 8;
 
-/// What a key is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum KeyKind {
     Rsa,
@@ -35,7 +32,7 @@ enum KeyKind {
     P384,
 }
 
-/// The algorithms of signatures, by their names in XML (RFC 9231). What is not here is refused, SHA-1 among it.
+/// Supported signature algorithms by XML identifier (RFC 9231). All others are rejected, including SHA-1.
 const SIGNATURES: &[(&str, KeyKind, &dyn signature::VerificationAlgorithm)] = &[
     (
         "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
@@ -69,22 +66,22 @@ const SIGNATURES: &[(&str, KeyKind, &dyn signature::VerificationAlgorithm)] = &[
     ),
 ];
 
-/// The algorithms of digests, by their names in XML.
+/// Supported digest algorithms by XML identifier.
 const DIGESTS: &[(&str, &digest::Algorithm)] = &[
     ("http://www.w3.org/2001/04/xmlenc#sha256", &digest::SHA256),
     ("http://www.w3.org/2001/04/xmldsig-more#sha384", &digest::SHA384),
     ("http://www.w3.org/2001/04/xmlenc#sha512", &digest::SHA512),
 ];
 
-/// The public key of a provider.
+/// The public key of an identity provider.
 pub(crate) struct Key {
     kind: KeyKind,
     bytes: Vec<u8>,
 }
 
 impl Key {
-    /// The key of a certificate, PEM or plain base64 of DER. The certificate is trusted because somebody who
-    /// administrates the organization named it: who issued it, and until when, says nothing of whose it is.
+    /// Reads the key of a certificate, PEM or plain base64 of DER. The certificate is trusted because an administrator
+    /// of the organization configured it. Its issuer and validity period add no trust, so they are not checked.
     pub(crate) fn of_certificate(text: &str) -> Result<Self, SamlRefused> {
         let unreadable = || refused("the provider's certificate cannot be read: paste it anew");
         let body = text.trim().trim_start_matches("-----BEGIN CERTIFICATE-----");
@@ -122,7 +119,7 @@ impl Key {
         Ok(Self { kind, bytes: bytes.to_vec() })
     }
 
-    /// Checks a signature over bytes.
+    /// Verifies a signature over bytes.
     pub(crate) fn verify(&self, algorithm: &str, signed: &[u8], signature: &[u8]) -> Result<(), SamlRefused> {
         let found = SIGNATURES.iter().find(|(name, _, _)| *name == algorithm);
         let (_, kind, verification) = found.ok_or_else(|| {
@@ -139,7 +136,7 @@ impl Key {
     }
 }
 
-/// How many bytes the modulus of an RSA key has, as certificates have the key (RFC 8017, A.1.1).
+/// Returns the modulus size of an RSA key in bytes, given the key as encoded in certificates (RFC 8017, A.1.1).
 fn modulus_bytes(key: &[u8]) -> Option<usize> {
     let mut reader = SliceReader::new(key).ok()?;
     let modulus = reader.sequence(|parts| {
@@ -150,7 +147,7 @@ fn modulus_bytes(key: &[u8]) -> Option<usize> {
     modulus.ok()
 }
 
-/// The digest of bytes, by the name of the algorithm.
+/// Computes the digest of bytes with the algorithm of an XML identifier.
 pub(crate) fn digest_of(algorithm: &str, bytes: &[u8]) -> Result<digest::Digest, SamlRefused> {
     let found = DIGESTS.iter().find(|(name, _)| *name == algorithm);
     let (_, found) = found.ok_or_else(|| {
@@ -159,7 +156,7 @@ pub(crate) fn digest_of(algorithm: &str, bytes: &[u8]) -> Result<digest::Digest,
     Ok(digest::digest(found, bytes))
 }
 
-/// Bytes as base64, with white space anywhere.
+/// Decodes base64, ignoring whitespace.
 pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     let compact: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     BASE64.decode(&compact).ok()

@@ -1,18 +1,18 @@
-//! The messages of SAML 2.0: what a service reads and writes when people sign in through an identity provider.
+//! SAML 2.0 service provider: verifies responses of identity providers, and creates requests and metadata.
 //!
-//! Canonical XML is made by `xml-sec`, digests and signatures are checked by `ring`; what is in between is here, and
-//! takes less than the standards allow: one signature scheme, one form of reference, one assertion. Whatever is read of
-//! a response is read from the very bytes that the signature was checked over, never from the document that they came
-//! in, so there is nothing to wrap (`decisions/0032-saml.md`).
+//! Canonical XML is produced by `xml-sec`; digests and signatures are checked by `ring`. The rest is in this crate, and
+//! is stricter than the standards: one signature scheme, one form of reference, one assertion. Response data is read
+//! only from the canonical bytes that the signature covers, never from the original document, which rules out signature
+//! wrapping (`decisions/0032-saml.md`).
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
-//! | `scan` | bounds a document before anything is built of it |
-//! | `xml` | finds elements, and reads their texts |
-//! | `key` | the key of a certificate, and the algorithms that it may sign with |
-//! | `signature` | checks signatures; answers the bytes that are signed |
-//! | `response` | checks responses and their assertions |
-//! | `request` | writes requests and metadata |
+//! | `scan` | limits of a document, checked before parsing |
+//! | `xml` | element lookup and text extraction |
+//! | `key` | certificate keys and signature algorithms |
+//! | `signature` | signature verification, returning the signed bytes |
+//! | `response` | verification of responses and assertions |
+//! | `request` | requests and metadata |
 
 mod key;
 mod request;
@@ -24,14 +24,15 @@ mod xml;
 use docs_model::{SamlService, Timestamp};
 use docs_ports::{Saml, SamlIdentity, SamlRefused, SamlRequest, SamlTrust};
 
-/// Most bytes of a response as XML.
+/// Maximum size of a response in bytes of XML.
 pub const MAX_RESPONSE_BYTES: usize = 256 * 1024;
-/// How far the clocks of a provider and of this service may be apart, in seconds.
+/// Permitted clock skew between a provider and this service, in seconds.
 pub const CLOCK_SKEW_SECONDS: i64 = 60;
-/// How far ahead the end of a response may be, in seconds, and how far off the time at which it was made.
+/// Maximum time in seconds from now to the end of a response's validity, and maximum distance of its issue time from
+/// now.
 pub const MAX_VALIDITY_SECONDS: i64 = 24 * 60 * 60;
 
-/// The messages of SAML 2.0 as XML.
+/// The [`Saml`] port, implemented on XML.
 ///
 /// # Example
 /// ```
@@ -69,7 +70,6 @@ impl Saml for XmlSaml {
     }
 }
 
-/// A refusal.
 fn refused(why: impl Into<String>) -> SamlRefused {
     SamlRefused(why.into())
 }

@@ -1,4 +1,4 @@
-//! Requests (the binding HTTP-Redirect) and metadata.
+//! Authentication requests (HTTP-Redirect binding) and metadata.
 
 use std::io::Write as _;
 
@@ -14,14 +14,14 @@ use crate::{
     xml::{ASSERTION, PROTOCOL},
 };
 
-/// The binding by which responses come.
+/// The binding of responses.
 const POST: &str = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST";
-/// The format of a name id that is an e-mail address.
+/// The name id format for e-mail addresses.
 const EMAIL: &str = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress";
-/// The namespace of metadata.
+/// The metadata namespace.
 const METADATA: &str = "urn:oasis:names:tc:SAML:2.0:metadata";
 
-/// The address that a browser is sent to with a request.
+/// Returns the redirect URL that contains a request.
 pub(crate) fn address(request: &SamlRequest) -> Result<String, SamlRefused> {
     let no_address = || refused("the provider's address must begin with http:// or https://");
     let mut address = Url::parse(&request.destination).map_err(|_| no_address())?;
@@ -29,7 +29,7 @@ pub(crate) fn address(request: &SamlRequest) -> Result<String, SamlRefused> {
         return Err(no_address());
     }
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
-    // Writing to memory does not fail.
+    // Writing to memory never fails.
     let deflated = deflated.write_all(xml(request).as_bytes()).and_then(|()| deflated.finish());
     let deflated = deflated.map_err(|error| refused(error.to_string()))?;
     address.query_pairs_mut().append_pair("SAMLRequest", &BASE64.encode(&deflated));
@@ -51,7 +51,7 @@ fn xml(request: &SamlRequest) -> String {
     )
 }
 
-/// The metadata of a service.
+/// Returns the metadata of a service.
 pub(crate) fn metadata(service: &SamlService) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
@@ -67,7 +67,7 @@ pub(crate) fn metadata(service: &SamlService) -> String {
     )
 }
 
-/// Text as it stands in an attribute or an element.
+/// Escapes text for XML attributes and elements.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Responses and their assertions (SAML 2.0 Core, and the profile of web browser sign-on).
+//! Responses and assertions (SAML 2.0 Core, and the web browser SSO profile).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_model::Timestamp;
@@ -13,22 +13,23 @@ use crate::{
     xml::{ASSERTION, DSIG, PROTOCOL, at_most_one, attribute, children, is, one, parse, text},
 };
 
-/// A provider did what it was asked.
+/// The status of a successful response.
 const SUCCESS: &str = "urn:oasis:names:tc:SAML:2.0:status:Success";
-/// Whoever brings the assertion is whom it is of.
+/// The confirmation method for the bearer of an assertion.
 const BEARER: &str = "urn:oasis:names:tc:SAML:2.0:cm:bearer";
-/// The formats of a name id that is an e-mail address, or may be: providers that have an address to say often leave the
-/// format out, or unspecified. What is no address is refused by whoever makes a user of it (`decisions/0032-saml.md`).
+/// Accepted name id formats. Besides e-mail addresses, the format may be absent or unspecified, because many providers
+/// send addresses that way. A name id that is not an address is rejected when the user is created
+/// (`decisions/0032-saml.md`).
 const EMAIL_FORMATS: [&str; 2] = [
     "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress",
     "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified",
 ];
-/// Conditions that are understood: what they say is checked, or holds of every sign-in here.
+/// Known conditions: they are checked, or hold for every sign-in of this service.
 const CONDITIONS: [&str; 3] = ["AudienceRestriction", "OneTimeUse", "ProxyRestriction"];
-/// What the names of states begin with, as the standard has them.
+/// The common prefix of status codes.
 const STATUS: &str = "urn:oasis:names:tc:SAML:2.0:status:";
-/// Why a provider refuses, in the words of the standard: what is behind [`STATUS`]. Anybody can send a response without
-/// a signature, so that no other word of it is shown.
+/// The standard failure codes, without [`STATUS`]. Anyone can send an unsigned response, so no other status text is
+/// shown.
 const FAILURES: [&str; 22] = [
     "Requester",
     "Responder",
@@ -53,15 +54,15 @@ const FAILURES: [&str; 22] = [
     "UnknownPrincipal",
     "UnsupportedBinding",
 ];
-/// Most characters that a name of a provider is shown with.
+/// Maximum number of characters shown of a text from a provider.
 const MAX_SHOWN: usize = 200;
 
 /// Verifies a response, and reads its assertion.
 pub(crate) fn verify(trust: &SamlTrust, response: &str, now: Timestamp) -> Result<SamlIdentity, SamlRefused> {
     let clock = Clock(now.time());
     let (answered, signed) = signed_part(trust, response)?;
-    // From here on, what was signed alone: the document that it came in is gone, which as a tree takes many times the
-    // memory of its text.
+    // From here on, only the signed bytes are used. The original document has been dropped: its tree takes many times
+    // the memory of its text.
     let signed = parse(&signed)?;
     let assertion = match is(signed.root_element(), ASSERTION, "Assertion") {
         true => signed.root_element(),
@@ -73,7 +74,7 @@ pub(crate) fn verify(trust: &SamlTrust, response: &str, now: Timestamp) -> Resul
     read(assertion, trust, (&answered, &clock))
 }
 
-/// What a response answers, and its assertion or all of it as it was signed.
+/// Returns the request id that a response answers, and its signed assertion or the whole signed response.
 fn signed_part(trust: &SamlTrust, response: &str) -> Result<(Option<String>, String), SamlRefused> {
     let text = decode(response)?;
     let document = parse(&text)?;
@@ -85,7 +86,7 @@ fn signed_part(trust: &SamlTrust, response: &str) -> Result<(Option<String>, Str
 
 fn decode(response: &str) -> Result<String, SamlRefused> {
     let too_large = || refused(format!("it has more than {MAX_RESPONSE_BYTES} bytes"));
-    // White space of line breaks is at most one character in ten.
+    // Whitespace of line breaks is at most one character in ten.
     if response.len() > MAX_RESPONSE_BYTES / 2 * 3 {
         return Err(too_large());
     }
@@ -94,11 +95,11 @@ fn decode(response: &str) -> Result<String, SamlRefused> {
         return Err(too_large());
     }
     let text = String::from_utf8(bytes).map_err(|_| refused("it is no XML in UTF-8"))?;
-    // What some write before a document in UTF-8 is no part of it (XML 1.0, 4.3.3).
+    // A byte order mark is not part of the document (XML 1.0, 4.3.3).
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// Sees to it that there is a response with one assertion directly in it, wherever else one could be hidden.
+/// Requires a response with exactly one assertion as a direct child, and no assertion anywhere else.
 fn require_shape(document: &Document<'_>) -> Result<(), SamlRefused> {
     let root = document.root_element();
     if !is(root, PROTOCOL, "Response") {
@@ -140,7 +141,7 @@ fn require_shape(document: &Document<'_>) -> Result<(), SamlRefused> {
     }
 }
 
-/// Checks what a response says of itself; answers the request that it names.
+/// Checks the attributes and status of a response. Returns the request id that it references.
 fn check_response(response: Node<'_, '_>, trust: &SamlTrust) -> Result<Option<String>, SamlRefused> {
     if attribute(response, "Version")? != "2.0" {
         return Err(refused("its version is not 2.0"));
@@ -182,7 +183,7 @@ fn check_issuer(issuer: Node<'_, '_>, trust: &SamlTrust) -> Result<(), SamlRefus
     }
 }
 
-/// Checks every signature; answers the assertion as it was signed, or the response with it.
+/// Verifies all signatures. Returns the signed assertion, or the signed response that contains it.
 fn signed_assertion(document: &Document<'_>, key: &Key) -> Result<String, SamlRefused> {
     let root = document.root_element();
     let assertion = one(root, ASSERTION, "Assertion")?;
@@ -194,7 +195,7 @@ fn signed_assertion(document: &Document<'_>, key: &Key) -> Result<String, SamlRe
     assertion.or(response).ok_or_else(|| refused("it is not signed: have the provider sign assertions"))
 }
 
-/// Reads an assertion that is signed.
+/// Reads a signed assertion.
 fn read(
     assertion: Node<'_, '_>,
     trust: &SamlTrust,
@@ -234,7 +235,7 @@ fn read(
     })
 }
 
-/// Checks the conditions of an assertion; answers until when it holds, if they say so.
+/// Checks the conditions of an assertion. Returns the end of its validity, if stated.
 fn check_conditions(
     conditions: Node<'_, '_>,
     trust: &SamlTrust,
@@ -266,8 +267,8 @@ fn check_conditions(
     Ok(until)
 }
 
-/// Checks that whoever brings the assertion is its subject; answers until when. For the bearer it is confirmed once:
-/// of two, one could begin to fit when the assertion is forgotten that was taken by the other.
+/// Checks the bearer confirmation of the subject. Returns the end of its validity. Only one bearer confirmation is
+/// permitted: with two, the second could become valid after the replay protection of the first has expired.
 fn check_confirmation(
     subject: Node<'_, '_>,
     trust: &SamlTrust,
@@ -292,7 +293,7 @@ fn check_confirmation(
     until.ok_or_else(|| refused("its SubjectConfirmationData has no NotOnOrAfter"))
 }
 
-/// The first value of an attribute of the subject, if it has text.
+/// Returns the first value of a subject attribute, if it is not empty.
 fn named(assertion: Node<'_, '_>, name: &str) -> Result<Option<String>, SamlRefused> {
     for statement in children(assertion, ASSERTION, "AttributeStatement") {
         for attribute in children(statement, ASSERTION, "Attribute") {
@@ -305,12 +306,12 @@ fn named(assertion: Node<'_, '_>, name: &str) -> Result<Option<String>, SamlRefu
     Ok(None)
 }
 
-/// What time it is, give or take.
+/// The current time, with a tolerance for clock skew.
 struct Clock(DateTime<Utc>);
 
 impl Clock {
     const SKEW: TimeDelta = TimeDelta::seconds(CLOCK_SKEW_SECONDS);
-    /// How far ahead the end of a response may be: until then it is known as one that was taken.
+    /// Maximum time to the end of a response's validity. The replay protection remembers accepted responses until then.
     const FARTHEST: TimeDelta = TimeDelta::seconds(MAX_VALIDITY_SECONDS);
 
     fn read(node: Node<'_, '_>, name: &str) -> Result<Option<DateTime<Utc>>, SamlRefused> {
@@ -320,7 +321,7 @@ impl Clock {
         Ok(Some(time.to_utc()))
     }
 
-    /// Refuses what does not hold yet.
+    /// Rejects a start time in the future.
     fn begun(&self, node: Node<'_, '_>, name: &str) -> Result<(), SamlRefused> {
         match Self::read(node, name)? {
             Some(from) if from > self.0 + Self::SKEW => Err(refused(format!(
@@ -331,7 +332,7 @@ impl Clock {
         }
     }
 
-    /// Refuses what holds no more, or for longer than anybody needs to bring it; answers until when it is taken.
+    /// Rejects an end time that has passed or exceeds the maximum validity. Returns the end including clock skew.
     fn end(&self, node: Node<'_, '_>, name: &str) -> Result<Option<DateTime<Utc>>, SamlRefused> {
         let Some(end) = Self::read(node, name)? else { return Ok(None) };
         if end > self.0 + Self::FARTHEST {
@@ -350,8 +351,7 @@ impl Clock {
         Ok(Some(taken))
     }
 
-    /// Refuses a session that is over; answers until when the provider lets it last. Clocks that differ make it no
-    /// longer.
+    /// Rejects an expired session. Returns the session end that the provider states, without adding clock skew.
     fn session_end(&self, statement: Node<'_, '_>) -> Result<Option<DateTime<Utc>>, SamlRefused> {
         match Self::read(statement, "SessionNotOnOrAfter")? {
             Some(end) if end <= self.0 => Err(refused(format!(
@@ -363,7 +363,7 @@ impl Clock {
         }
     }
 
-    /// Refuses what was made a day ago, or is to be made in one.
+    /// Rejects an issue time more than a day from now, in either direction.
     fn issued(&self, node: Node<'_, '_>) -> Result<(), SamlRefused> {
         let name = "IssueInstant";
         let at = Self::read(node, name)?.ok_or_else(|| refused(format!("its assertion has no {name}")))?;
@@ -377,7 +377,7 @@ impl Clock {
     }
 }
 
-/// A text of a provider as an answer shows it: short, and on one line.
+/// Formats a text from a provider for an error message: one line, limited length.
 fn shown(text: &str) -> String {
     let mut shown: String = text.chars().filter(|c| !c.is_control()).take(MAX_SHOWN).collect();
     if shown.len() < text.len() {
@@ -390,17 +390,17 @@ fn shown(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Made by xmlsec1, with the key of the certificate.
+    /// Created by xmlsec1 with the key of the certificate.
     const SIGNED: &str = include_str!("../tests/saml/signed/assertion.xml");
     const CERTIFICATE: &str = include_str!("../tests/saml/keys/provider.crt");
 
-    /// What is signed in a response, though nothing has looked at its shape.
+    /// Returns the signed part of a response without checking its shape.
     fn signed_of(response: &str) -> Result<String, SamlRefused> {
         let document = Document::parse(response).expect("XML");
         signed_assertion(&document, &Key::of_certificate(CERTIFICATE).expect("a key"))
     }
 
-    /// Who a signed assertion says that signed in.
+    /// Returns the e-mail address of a signed assertion.
     fn email_of(signed: &str) -> String {
         let trust = SamlTrust {
             issuer: "https://id.example.com/metadata".to_owned(),
@@ -414,7 +414,7 @@ mod tests {
         read(document.root_element(), &trust, (&answered, &clock)).expect("it is right").email
     }
 
-    /// A text in the middle of another, from one piece to the end of a second.
+    /// Splits a text before the first match of `from` and after the first match of `to`.
     fn cut<'a>(text: &'a str, from: &str, to: &str) -> (&'a str, &'a str, &'a str) {
         let start = text.find(from).expect("its start");
         let end = text.find(to).expect("its end") + to.len();

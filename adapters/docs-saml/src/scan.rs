@@ -1,31 +1,31 @@
-//! What a document may be before anything is built of it.
+//! Limits of documents, checked before parsing.
 //!
-//! Messages have elements and texts, and need nothing else. So whatever begins with `<!` or `<?` is refused: document
-//! types with their entities, comments, which would cut texts in pieces, and sections of characters. Then every `<` is
-//! the beginning of a tag, and a scan over the bytes counts without being led astray.
+//! Messages need only elements and text. Everything that begins with `<!` or `<?` is therefore rejected: document types
+//! with entities, comments (which would split texts), processing instructions and CDATA sections. Every remaining `<`
+//! starts a tag, so a byte scan can count tags reliably.
 
 use docs_ports::SamlRefused;
 
 use crate::refused;
 
-/// Most elements.
+/// Maximum number of elements.
 const MAX_ELEMENTS: usize = 4_000;
-/// Most elements in each other.
+/// Maximum nesting depth.
 const MAX_DEPTH: usize = 32;
-/// Most attributes of an element, declarations of namespaces among them.
+/// Maximum number of attributes of an element, including namespace declarations.
 const MAX_ATTRIBUTES: usize = 32;
-/// Most signs that an attribute has before its value, wherever they stand: the XML library makes room for as many
-/// attributes, in texts as well.
+/// Maximum number of equals signs anywhere in the document. The XML library allocates an attribute for each of them,
+/// even in text.
 const MAX_EQUALS: usize = 4 * MAX_ELEMENTS;
-/// Most declarations of namespaces in the document.
+/// Maximum number of namespace declarations in the document.
 const MAX_NAMESPACES: usize = 256;
-/// Most declarations of namespaces that hold of an element, its own and those around it: canonical XML looks at each of
-/// them for each element.
+/// Maximum number of namespace declarations in scope of an element, its own and inherited ones. Canonicalization visits
+/// each of them for each element.
 const MAX_IN_SCOPE: usize = 32;
-/// Most bytes of the declaration of a namespace, its prefix and its URI.
+/// Maximum length of a namespace declaration in bytes: its prefix and its URI.
 const MAX_DECLARATION: usize = 256;
 
-/// Refuses a document that is more than elements and texts, or more of them than a message has.
+/// Rejects a document with other constructs than elements and text, or over the limits.
 pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
     if text.bytes().filter(|byte| *byte == b'=').count() > MAX_EQUALS {
         return Err(refused(format!(
@@ -34,7 +34,7 @@ pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
     }
     let mut rest = declared(text)?.as_bytes();
     let (mut elements, mut namespaces) = (0, 0);
-    // For each open element, how many namespaces are declared in it and around it.
+    // For each open element, the number of namespace declarations in scope.
     let mut open: Vec<usize> = Vec::new();
     while let Some(at) = rest.iter().position(|byte| *byte == b'<') {
         let tag = Tag::read(&rest[at + 1..])?;
@@ -61,7 +61,7 @@ pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
     Ok(())
 }
 
-/// What follows the XML declaration, if there is one.
+/// Skips the XML declaration, if there is one, and returns the rest.
 fn declared(text: &str) -> Result<&str, SamlRefused> {
     let text = text.trim_start();
     let Some(declaration) = text.strip_prefix("<?xml ") else { return Ok(text) };
@@ -80,7 +80,7 @@ enum Kind {
     End,
 }
 
-/// A tag, from behind its `<`.
+/// A tag, starting after its `<`.
 struct Tag {
     kind: Kind,
     length: usize,
@@ -145,7 +145,7 @@ mod tests {
         let nested = |n: usize| format!("{}{}", "<a>".repeat(n), "</a>".repeat(n));
         let attributes = |n: usize| {
             let all: String = (0..n).map(|n| format!(" a{n}='<>\"'")).collect();
-            // Within quotes, `<` is not XML, which is for the parser to say; `>` is.
+            // `<` within quotes is not well-formed, which the parser checks; `>` is.
             format!("<a{}/>", all.replace('<', ""))
         };
         let namespaces = |n: usize| {

@@ -1,10 +1,11 @@
-//! Signatures within messages (XML Signature 1.1): one form of them, which every provider writes, and no other.
+//! Enveloped signatures (XML Signature 1.1), restricted to the form that all providers use.
 //!
-//! A signature stands in the element that it is of, and refers to it alone, by its id. It has two transforms: the
-//! signature itself is left out, and what remains is written in exclusive canonical form without comments.
+//! A signature is a child of the element that it signs, and references only that element, by id. It has two transforms:
+//! the enveloped-signature transform removes the signature itself, and exclusive canonicalization without comments
+//! serializes the rest.
 //!
-//! What a signature says, such as of which element it is and by which digest, is read of its `SignedInfo` as that is
-//! signed, never of the document that it came in.
+//! All signature parameters, such as the referenced element and the digest, are read from the signed bytes of its
+//! `SignedInfo`, never from the original document.
 
 use docs_ports::SamlRefused;
 use roxmltree::{Document, Node};
@@ -16,19 +17,19 @@ use crate::{
     xml::{DSIG, attribute, is, one, parse, text},
 };
 
-/// The canonical form, by its name; also the namespace of what it is told.
+/// The identifier of exclusive canonicalization, and the namespace of its parameters.
 const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
-/// Most prefixes that a canonical form is told to keep.
+/// Maximum number of prefixes in an inclusive namespace list.
 const MAX_PREFIXES: usize = 16;
-/// Most bytes that a canonical form may have of the namespaces of its elements and attributes, for each byte of the
-/// text, and beside that: it may declare them at each element anew.
+/// Limits of the namespace bytes in a canonical form, which may repeat the declarations at each element: bytes per byte
+/// of the original text, plus a constant.
 const DECLARED_A_BYTE: usize = 4;
 const DECLARED_ANY: usize = 64 << 10;
-/// The transform that leaves the signature out.
+/// The enveloped-signature transform.
 const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
 
-/// Checks the signature of an element that it stands in; answers the element as it is signed: the bytes whose digest
-/// was signed, which are without the signature.
+/// Verifies the signature of its parent element. Returns the signed form of the element: the digested bytes, without
+/// the signature.
 pub(crate) fn verified(
     document: &Document<'_>,
     element: Node<'_, '_>,
@@ -55,8 +56,8 @@ pub(crate) fn verified(
     Ok(signed)
 }
 
-/// What a signature says, as the key has signed it. In which form it is signed is read of the document, and has to be
-/// what is signed; by which algorithm is read of what is signed.
+/// Returns the signed bytes of a `SignedInfo` after verifying them. The canonicalization method is read from the
+/// document and must equal the signed one; the signature algorithm is read from the signed bytes.
 fn signed_info(document: &Document<'_>, signature: Node<'_, '_>, key: &Key) -> Result<String, SamlRefused> {
     let info = one(signature, DSIG, "SignedInfo")?;
     let signed = canonical(document, (info, None), &form_of(info)?)?;
@@ -72,7 +73,7 @@ fn signed_info(document: &Document<'_>, signature: Node<'_, '_>, key: &Key) -> R
     Ok(signed)
 }
 
-/// The canonical form in which a `SignedInfo` says that it is signed, which has its three parts.
+/// Returns the canonicalization method of a `SignedInfo`, and requires its three children.
 fn form_of(info: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     require_parts(info, &["CanonicalizationMethod", "SignatureMethod", "Reference"])?;
     let method = one(info, DSIG, "CanonicalizationMethod")?;
@@ -82,7 +83,7 @@ fn form_of(info: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     exclusive(method)
 }
 
-/// Sees to it that the elements in another are these in this order, of which `KeyInfo` may be missing.
+/// Requires an element to have exactly these children in this order. A trailing `KeyInfo` is optional.
 fn require_parts(node: Node<'_, '_>, names: &[&str]) -> Result<(), SamlRefused> {
     let mut found = node.children().filter(Node::is_element);
     let all_there = names.iter().all(|name| match found.next() {
@@ -96,7 +97,7 @@ fn require_parts(node: Node<'_, '_>, names: &[&str]) -> Result<(), SamlRefused> 
     Err(refused(format!("{name} of its signature must have {}, and nothing else", names.join(", "))))
 }
 
-/// The canonical form that the two transforms of a reference say.
+/// Reads the canonicalization method from the two transforms of a reference.
 fn transforms(node: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     let other = || {
         refused("its signature must have two transforms: enveloped-signature, then exclusive canonical XML")
@@ -111,7 +112,7 @@ fn transforms(node: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     exclusive(form)
 }
 
-/// The exclusive canonical form, with the prefixes that it is told to keep.
+/// Creates an exclusive canonicalization with its inclusive namespace prefixes.
 fn exclusive(method: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     let form = C14nAlgorithm::new(C14nMode::Exclusive1_0, false);
     let mut told = method.children().filter(Node::is_element);
@@ -134,7 +135,7 @@ fn exclusive(method: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     }
 }
 
-/// An element in canonical form, but for one that is left out.
+/// Canonicalizes an element, optionally without one descendant.
 fn canonical(
     document: &Document<'_>,
     (element, without): (Node<'_, '_>, Option<Node<'_, '_>>),
@@ -160,8 +161,8 @@ fn canonical(
     String::from_utf8(bytes).map_err(|_| refused("its canonical form is no UTF-8"))
 }
 
-/// How many bytes the URIs have that may be declared at the elements in another: those of its name and attributes at
-/// each of them.
+/// Returns an upper bound of the namespace URI bytes in the canonical form: the URIs of each element's name and
+/// attributes, repeated at each element.
 fn declarations(element: Node<'_, '_>) -> usize {
     let elements = element.descendants().filter(Node::is_element);
     let of_one = |node: Node<'_, '_>| {

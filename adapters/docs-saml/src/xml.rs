@@ -1,4 +1,4 @@
-//! Documents as trees: how elements are found, and their texts read.
+//! XML parsing, element lookup and text extraction.
 
 use docs_ports::SamlRefused;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -11,27 +11,27 @@ pub(crate) const ASSERTION: &str = "urn:oasis:names:tc:SAML:2.0:assertion";
 pub(crate) const PROTOCOL: &str = "urn:oasis:names:tc:SAML:2.0:protocol";
 /// The namespace of signatures.
 pub(crate) const DSIG: &str = "http://www.w3.org/2000/09/xmldsig#";
-/// Most nodes of a tree: elements, and the texts between them.
+/// Maximum number of nodes in a document: elements and texts.
 const MAX_NODES: u32 = 10_000;
 
-/// Reads a document that is within the bounds of [`scan`].
+/// Parses a document within the limits of [`scan`].
 pub(crate) fn parse(text: &str) -> Result<Document<'_>, SamlRefused> {
     scan::check(text)?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
-    // Errors quote what nobody has signed: where it is suffices.
+    // Parser errors quote unsigned content, so only their position is reported.
     Document::parse_with_options(text, options).map_err(|error| {
         let at = error.pos();
         refused(format!("it is not XML (line {}, column {})", at.row, at.col))
     })
 }
 
-/// Tells whether a node is this element.
+/// Returns `true` if a node is an element with this name.
 pub(crate) fn is(node: Node<'_, '_>, namespace: &str, name: &str) -> bool {
     let tag = node.tag_name();
     node.is_element() && tag.name() == name && tag.namespace() == Some(namespace)
 }
 
-/// The children of an element that are this element.
+/// Returns the child elements with this name.
 pub(crate) fn children<'a, 'i: 'a>(
     node: Node<'a, 'i>,
     namespace: &'a str,
@@ -40,7 +40,7 @@ pub(crate) fn children<'a, 'i: 'a>(
     node.children().filter(move |child| is(*child, namespace, name))
 }
 
-/// The child that is this element, of which there is at most one.
+/// Returns the child element with this name, if any. Fails if there are several.
 pub(crate) fn at_most_one<'a, 'i: 'a>(
     node: Node<'a, 'i>,
     namespace: &'a str,
@@ -54,7 +54,7 @@ pub(crate) fn at_most_one<'a, 'i: 'a>(
     }
 }
 
-/// The child that is this element, of which there is exactly one.
+/// Returns the child element with this name. Fails unless there is exactly one.
 pub(crate) fn one<'a, 'i: 'a>(
     node: Node<'a, 'i>,
     namespace: &'a str,
@@ -64,13 +64,13 @@ pub(crate) fn one<'a, 'i: 'a>(
     at_most_one(node, namespace, name)?.ok_or_else(missing)
 }
 
-/// An attribute without a namespace.
+/// Returns an attribute without namespace.
 pub(crate) fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Result<&'a str, SamlRefused> {
     let missing = || refused(format!("{} has no {name}", node.tag_name().name()));
     node.attribute(name).ok_or_else(missing)
 }
 
-/// The text of an element that has nothing else: all of it, not only what stands before something else.
+/// Returns the text of an element. Fails if it has other children, which would split the text.
 pub(crate) fn text(node: Node<'_, '_>) -> Result<String, SamlRefused> {
     let mut text = String::new();
     for child in node.children() {

@@ -1,8 +1,9 @@
-//! Responses that chance has changed: none ends the process, none takes long or much memory, and none says what was not
-//! signed.
+//! Fuzz tests of the response verification: no input crashes the process or exceeds the limits of time and memory, and
+//! no input yields unsigned data.
 //!
-//! `DOCS_FUZZ_INPUTS=10000000 cargo test --release -p docs-saml --test hostile -- --nocapture` reads as many, and asks
-//! for time, too: what a machine takes is no matter of a test. `DOCS_FUZZ_SEED` is where chance begins.
+//! `DOCS_FUZZ_INPUTS=10000000 cargo test --release -p docs-saml --test hostile -- --nocapture` sets the number of
+//! inputs and enables the time limit, which is machine-dependent and therefore off by default. `DOCS_FUZZ_SEED` sets
+//! the random seed.
 
 #[expect(dead_code, reason = "the tests of responses use the rest")]
 #[path = "saml/idp.rs"]
@@ -18,15 +19,15 @@ use docs_saml::{MAX_RESPONSE_BYTES, XmlSaml};
 
 use idp::{EMAIL, HERE, Parts, Scheme, now, sign, trust};
 
-/// Inputs of a run that does not say how many.
+/// Default number of inputs.
 const INPUTS: u64 = 4_000;
-/// The longest that an input may take, where time is asked for.
+/// Maximum time per input, if time is checked.
 const MOST_TIME: Duration = Duration::from_millis(50);
-/// One input in so many is signed after it was changed.
+/// One in this many inputs is signed after its mutation.
 const SIGNED: usize = 32;
-/// One input in so many is as long as a response may be.
+/// One in this many inputs has the maximum length of a response.
 const LONG: usize = 512;
-/// What a reader may stumble over.
+/// Fragments that are difficult to parse.
 const PIECES: [&str; 42] = [
     "<",
     ">",
@@ -72,7 +73,7 @@ const PIECES: [&str; 42] = [
     "{}",
 ];
 
-/// Numbers that follow from a seed.
+/// A random number generator with a seed.
 struct Random(u64);
 
 impl Random {
@@ -89,7 +90,7 @@ impl Random {
         all[self.below(all.len())]
     }
 
-    /// A text with a few changes.
+    /// Returns a text with some mutations.
     fn changed(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
         for _ in 0..=self.below(4) {
@@ -114,8 +115,8 @@ impl Random {
         (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
     }
 
-    /// Pieces over and over, within an assertion, up to the size of a response. It is signed where it is XML, so that
-    /// canonical XML is made of it.
+    /// Repeats fragments within an assertion, up to the maximum size of a response. Signs it if it is well-formed, so
+    /// that it is canonicalized.
     fn long(&mut self) -> String {
         let (a, b) = (self.of(&PIECES), self.of(&PIECES));
         let unit = format!("{a}{b}");
@@ -126,7 +127,7 @@ impl Random {
         signed_if_xml(&Parts { statements: format!("<a{namespaces}>{inside}</a>{}", own.statements), ..own })
     }
 
-    /// A response whose parts were changed before it was signed.
+    /// Returns a response that was mutated before it was signed.
     fn signed(&mut self) -> String {
         let mut parts = Parts::default();
         let fields = [&mut parts.name, &mut parts.confirmation, &mut parts.conditions, &mut parts.statements];
@@ -136,8 +137,8 @@ impl Random {
     }
 }
 
-/// The response of these parts, with its assertion signed by the key on a curve; without a signature where it is no
-/// XML.
+/// Returns the response of these parts, with its assertion signed by the elliptic curve key. Unsigned if it is not
+/// well-formed.
 fn signed_if_xml(parts: &Parts) -> String {
     let assertion = parts.assertion("_a");
     let is_xml = roxmltree::Document::parse(&assertion.replace(HERE, "")).is_ok();
@@ -234,7 +235,7 @@ fn a_response_that_chance_has_changed_is_refused_soon_or_says_what_was_signed() 
             panic!("{peak} bytes for {}: {xml:.300}", response.len());
         }
         if time > MOST_TIME {
-            // Caches are shared with what else runs: what is slow is so each time.
+            // Other processes disturb the caches: only inputs that are slow repeatedly count.
             time = time.min(read().1);
         }
         slowest = slowest.max(time);

@@ -1,19 +1,19 @@
-//! What attackers make of responses: each begins with what they can have, a response of their own, rightly signed, and
-//! is to let them in as somebody else. Each comes with the reason for which it is refused.
+//! Attack responses. Each starts from a validly signed response of the attacker and tries to sign in as another user,
+//! and comes with the expected reason of its rejection.
 
 use super::idp::{HERE, Parts, Scheme, sign};
 
-/// What is done, the response, and what the refusal says.
+/// A description of the attack, the response, and a part of the expected error message.
 pub(crate) type Attack = (&'static str, String, &'static str);
 
-/// A signed thing without its signature, and the signature.
+/// Splits a signed element into the element without its signature, and the signature.
 fn apart(signed: &str) -> (String, String) {
     let start = signed.find("<ds:Signature ").expect("its signature");
     let end = signed.find("</ds:Signature>").expect("its end") + "</ds:Signature>".len();
     (format!("{}{}", &signed[..start], &signed[end..]), signed[start..end].to_owned())
 }
 
-/// Something within another element.
+/// Inserts an element into another one, before a marker.
 fn within(element: &str, outer: &str, before: &str) -> String {
     let at = outer.find(before).expect("a place");
     format!("{}{element}{}", &outer[..at], &outer[at..])
@@ -23,7 +23,7 @@ fn without_declaration(xml: &str) -> &str {
     xml.split_once("?>\n").expect("a declaration").1
 }
 
-/// The known ways of wrapping.
+/// The known wrapping attacks.
 pub(crate) fn known_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
     let whole = sign(&own.around("_r", &own.assertion("_a").replace(HERE, "")), "_r", &Scheme::default());
     let (bare_whole, of_whole) = apart(without_declaration(&whole));
@@ -81,7 +81,7 @@ pub(crate) fn known_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
     ]
 }
 
-/// Other ways to offer something else than what is signed.
+/// Further attacks that present other content than the signed one.
 #[expect(clippy::too_many_lines, reason = "a table, a row an attack")]
 pub(crate) fn other_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
     let assertion = own.signed_assertion();
@@ -160,8 +160,8 @@ pub(crate) fn other_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
     ]
 }
 
-/// Responses to the bearer of a longer address, which is cut at that of somebody else. Canonical XML has no comments:
-/// the signature is as good as before.
+/// Responses with a longer address that contains the victim's address, split after it. Canonical XML omits comments, so
+/// the signature stays valid.
 pub(crate) fn cut_addresses(longer: &Parts, target: &str) -> Vec<Attack> {
     let signed = longer.signed();
     let cut = |with: &str| signed.replacen(target, &format!("{target}{with}"), 1);
@@ -172,7 +172,7 @@ pub(crate) fn cut_addresses(longer: &Parts, target: &str) -> Vec<Attack> {
     ]
 }
 
-/// A response with a document type, for those who would do what it says.
+/// Responses with a document type, which a naive parser would process.
 pub(crate) fn entities(signed: &str) -> Vec<Attack> {
     let with = |declarations: &str| {
         let document = without_declaration(signed).replace("Lovelace", "&a;");

@@ -1,4 +1,4 @@
-//! What is meant to do harm: each ends in a refusal, soon, and without much memory.
+//! Resource exhaustion attacks: each is rejected quickly and without much memory.
 
 use std::time::{Duration, Instant};
 
@@ -51,8 +51,8 @@ fn what_is_compressed_is_not_read() {
     assert!(began.elapsed() < Duration::from_secs(5), "nothing was inflated");
 }
 
-/// What canonical XML takes longest for, within the bounds: namespaces that hold of many elements, kept by a list of
-/// prefixes. It is changed after it was signed, which is known when both its canonical forms are.
+/// The most expensive canonicalization within the limits: namespaces in scope of many elements, retained by a prefix
+/// list. The document is modified after signing, which is detected only after both canonicalizations.
 #[test]
 fn the_costliest_that_is_allowed_is_made_canonical_and_more_is_not_looked_at() {
     let heavy = |prefixes: usize, namespaces: usize, uri: usize| {
@@ -99,9 +99,9 @@ fn an_encrypted_assertion_is_told_apart() {
     refused("encrypted", &encrypted, "turn encryption off at the provider");
 }
 
-/// One change of a text that keeps it UTF-8.
+/// Applies mutations to a text, which stays valid UTF-8.
 fn mutated(text: &str, edits: &[(usize, u8, usize)]) -> String {
-    /// What a parser may stumble over.
+    /// Fragments that are difficult to parse.
     const PIECES: [&str; 24] = [
         "<",
         ">",
@@ -148,7 +148,7 @@ fn mutated(text: &str, edits: &[(usize, u8, usize)]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is done to a response, it is refused, or says what was signed.
+    /// A mutated response is rejected, or yields the signed data.
     #[test]
     fn a_changed_response_never_says_anything_else(
         edits in prop::collection::vec((any::<usize>(), any::<u8>(), 0_usize..200), 1..6),

@@ -1,4 +1,4 @@
-//! An identity provider: it writes responses, and signs what it is told to.
+//! A test identity provider, which creates and signs responses.
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use data_encoding::BASE64;
@@ -20,7 +20,7 @@ pub(crate) const AUDIENCE: &str = "https://docs.example.com/saml/1";
 pub(crate) const RECIPIENT: &str = "https://docs.example.com/saml/1/acs";
 pub(crate) const REQUEST: &str = "_request";
 pub(crate) const EMAIL: &str = "ada@example.com";
-/// Where a signature is to stand.
+/// The placeholder for a signature.
 pub(crate) const HERE: &str = "{signature}";
 pub(crate) const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
 pub(crate) const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
@@ -34,7 +34,7 @@ pub(crate) fn at(seconds: i64) -> String {
     (now() + TimeDelta::seconds(seconds)).to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// A certificate of the tests.
+/// Returns a certificate of the tests.
 pub(crate) fn certificate(name: &str) -> String {
     let found = match name {
         "provider" => include_str!("keys/provider.crt"),
@@ -59,7 +59,7 @@ pub(crate) fn trust(name: &str) -> SamlTrust {
     }
 }
 
-/// For whom a response is: a service, and the request of it that is answered.
+/// The addressee of a response: a service, and the request that the response answers.
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) audience: String,
@@ -73,7 +73,7 @@ impl Default for Asked {
     }
 }
 
-/// What a response consists of, as XML; each part can be another.
+/// The XML parts of a response, each of which can be replaced.
 #[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) destination: String,
@@ -93,7 +93,7 @@ impl Default for Parts {
 }
 
 impl Parts {
-    /// A response that signs somebody in, as it should be.
+    /// Creates a valid response for a user.
     pub(crate) fn of(asked: &Asked, email: &str) -> Self {
         let Asked { audience, recipient, request } = asked;
         Self {
@@ -137,7 +137,7 @@ pub(crate) fn conditions(from: &str, until: &str, audience: &str) -> String {
 }
 
 impl Parts {
-    /// The assertion, with a place for its signature.
+    /// Returns the assertion, with a placeholder for its signature.
     pub(crate) fn assertion(&self, id: &str) -> String {
         let Self { issuer, name, confirmation, conditions, statements, .. } = self;
         format!(
@@ -148,7 +148,7 @@ impl Parts {
         )
     }
 
-    /// A response around something, with a place for a signature of its own.
+    /// Returns a response around some content, with a placeholder for its own signature.
     pub(crate) fn around(&self, id: &str, content: &str) -> String {
         let Self { destination, answers, status, issuer, .. } = self;
         let answers = answers.as_ref().map_or_else(String::new, |id| format!("InResponseTo=\"{id}\""));
@@ -162,25 +162,25 @@ impl Parts {
         )
     }
 
-    /// The response with its assertion signed.
+    /// Returns the response with a signed assertion.
     pub(crate) fn signed(&self) -> String {
         let response = self.around("_r", "{assertion}").replace(HERE, "");
         sign(&response.replace("{assertion}", &self.assertion("_a")), "_a", &Scheme::default())
     }
 
-    /// The signed assertion alone.
+    /// Returns only the signed assertion.
     pub(crate) fn signed_assertion(&self) -> String {
         sign(&self.assertion("_a"), "_a", &Scheme::default())
     }
 }
 
-/// How something is signed.
+/// The parameters of a signature.
 #[derive(Clone)]
 pub(crate) struct Scheme {
     pub(crate) key: &'static str,
     pub(crate) signature: String,
     pub(crate) digest: String,
-    /// Further parts of the transforms, and of the signature.
+    /// Additional XML within the transforms and the signature.
     pub(crate) transforms: String,
     pub(crate) form: String,
     pub(crate) uri: Option<String>,
@@ -205,7 +205,7 @@ impl Default for Scheme {
     }
 }
 
-/// Puts a signature of the element with this id to where it is to stand.
+/// Signs the element with this id, and inserts the signature at its placeholder.
 pub(crate) fn sign(xml: &str, id: &str, scheme: &Scheme) -> String {
     let algorithm = match named(&scheme.digest) {
         "sha384" => &SHA384,
@@ -231,12 +231,12 @@ pub(crate) fn sign(xml: &str, id: &str, scheme: &Scheme) -> String {
     xml.replacen(HERE, &with(&BASE64.encode(&by_key(scheme, &to_sign))), 1)
 }
 
-/// What the name of an algorithm ends with.
+/// Returns the fragment of an algorithm identifier.
 fn named(algorithm: &str) -> &str {
     algorithm.rsplit('#').next().unwrap_or_default()
 }
 
-/// A signature by a key; by SHA-256 where the scheme names what nobody signs with any more.
+/// Signs with a key; with SHA-256 if the scheme names an obsolete algorithm.
 fn by_key(scheme: &Scheme, bytes: &[u8]) -> Vec<u8> {
     let random = SystemRandom::new();
     let on_curve = |algorithm, key: &[u8]| {
@@ -262,7 +262,7 @@ fn by_key(scheme: &Scheme, bytes: &[u8]) -> Vec<u8> {
     signature
 }
 
-/// The element with an id in canonical form.
+/// Canonicalizes the element with an id.
 fn canonical(xml: &str, id: &str) -> Vec<u8> {
     let document = Document::parse(xml).expect("XML");
     let named = |node: &roxmltree::Node<'_, '_>| node.attribute("ID").or(node.attribute("Id")) == Some(id);
@@ -274,7 +274,7 @@ fn canonical(xml: &str, id: &str) -> Vec<u8> {
     bytes
 }
 
-/// What is made of a response.
+/// Verifies a response with the trust of the tests.
 pub(crate) fn verify(xml: &str) -> Result<SamlIdentity, String> {
     verify_with(&trust("provider"), xml)
 }
@@ -284,7 +284,7 @@ pub(crate) fn verify_with(trust: &SamlTrust, xml: &str) -> Result<SamlIdentity, 
     XmlSaml.verify(trust, &response, now().into()).map_err(|refused| refused.to_string())
 }
 
-/// Checks that a response is refused, and that the sentence says why.
+/// Asserts that a response is rejected with this reason.
 #[track_caller]
 pub(crate) fn refused(what: &str, xml: &str, said: &str) {
     match verify(xml) {

@@ -1,4 +1,4 @@
-//! Responses of identity providers: which are taken, and for what the others are refused.
+//! Responses of identity providers: accepted ones, and the rejection reasons of others.
 
 mod attacks;
 mod hostile;

@@ -1,4 +1,4 @@
-//! What is taken.
+//! Accepted responses.
 
 use docs_ports::{Saml as _, SamlTrust};
 use docs_saml::XmlSaml;
@@ -14,7 +14,7 @@ fn an_assertion_that_is_signed_says_who_signed_in() {
     assert_eq!(identity.first_name.as_deref(), Some("Ada & Ärger"));
     assert_eq!(identity.last_name.as_deref(), Some("Lovelace"));
     assert_eq!(identity.in_response_to.as_deref(), Some(REQUEST));
-    // A minute more, as clocks differ. A session lasts no longer for that.
+    // One minute of clock skew is added to the validity, but not to the session.
     assert_eq!((identity.until.time() - now()).num_seconds(), 360);
     assert_eq!(identity.session_until.map(|until| (until.time() - now()).num_seconds()), Some(3_600));
 }
@@ -109,7 +109,7 @@ fn a_provider_may_leave_out_what_it_need_not_say() {
     assert_eq!((identity.first_name, identity.session_until), (None, None));
 }
 
-/// Made by xmlsec1, with key and certificate of the tests: canonical XML of another make.
+/// Created by xmlsec1 with the key and certificate of the tests, as an independent implementation of canonical XML.
 #[test]
 fn what_xmlsec_signed_is_read() {
     for (name, text) in [

@@ -1,15 +1,15 @@
-//! Signature wrapping: what is signed stays in the document somewhere, and something else is offered in its place
-//! (Somorovsky and others, "On Breaking SAML", 2012). What is made of a response otherwise: `attacks.rs`.
+//! Signature wrapping attacks: the signed content remains in the document, and other content is presented in its place
+//! (Somorovsky et al., "On Breaking SAML", 2012). Other attacks are in `attacks.rs`.
 
 use crate::{
     attacks::{cut_addresses, known_wrappings, other_wrappings},
     idp::{Asked, EMAIL, ENVELOPED, EXCLUSIVE, HERE, Parts, Scheme, refused, sign, verify},
 };
 
-/// Whom the attacker wants to be.
+/// The victim.
 const ADMIN: &str = "admin@example.com";
 
-/// What the attacker wants to be taken.
+/// The content that the attacker presents.
 fn evil() -> Parts {
     Parts::of(&Asked::default(), ADMIN)
 }
@@ -107,7 +107,7 @@ fn a_comment_cuts_no_address() {
     let longer = Parts::of(&Asked::default(), &format!("{ADMIN}.evil.example"));
     let signed = longer.signed();
     assert_eq!(verify(&signed).expect("it is right").email, "admin@example.com.evil.example");
-    // Canonical XML has no comments: the signature is as good as before.
+    // Canonical XML omits comments, so the signature stays valid.
     for (what, xml, said) in cut_addresses(&longer, ADMIN) {
         refused(what, &xml, said);
     }
