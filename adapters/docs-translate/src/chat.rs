@@ -1,4 +1,4 @@
-//! Services with the chat completions of OpenAI.
+//! Services with the OpenAI chat completions API.
 
 use async_trait::async_trait;
 use docs_ports::{TermRule, TranslateError, TranslationBatch, Translator};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::service::{Key, NotAService, Service, ServiceLimits, Signed};
 
-/// A translator that asks a language model.
+/// A translator that uses a language model.
 ///
-/// The model is told the instructions and the terms of the glossary, and is given the segments as a JSON array of
-/// strings; it answers with such an array.
+/// The prompt contains the instructions and the glossary terms. The segments are sent as a JSON array of strings, and
+/// the model responds with such an array.
 #[derive(Clone, Debug)]
 pub struct ChatTranslator {
     service: Service,
@@ -17,15 +17,15 @@ pub struct ChatTranslator {
 }
 
 impl ChatTranslator {
-    /// A translator that asks the service at a base address, such as `https://api.openai.com/v1`, for a model.
+    /// Creates a translator for a model of the service at a base URL, such as `https://api.openai.com/v1`.
     ///
     /// # Errors
-    /// When the address is none, or TLS cannot be set up.
+    /// When the URL is invalid, or TLS cannot be initialized.
     pub fn new(base: &str, key: Option<Key>, model: impl Into<String>) -> Result<Self, NotAService> {
         Ok(Self { service: Service::new(base, key)?, model: model.into() })
     }
 
-    /// The same translator with other limits.
+    /// Replaces the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: ServiceLimits) -> Self {
         self.service.limits = limits;
@@ -59,7 +59,7 @@ impl Translator for ChatTranslator {
     }
 }
 
-/// What the model is told.
+/// Builds the system prompt.
 fn prompt(batch: &TranslationBatch) -> String {
     let (source, target) = (batch.source.english_name(), batch.target.english_name());
     let mut out = format!(
@@ -86,7 +86,7 @@ fn prompt(batch: &TranslationBatch) -> String {
     out
 }
 
-/// The array of strings in an answer; models like to put a fence around it.
+/// Extracts the array of strings from a response, which models often wrap in a code fence.
 fn array(content: &str, count: usize) -> Result<Vec<String>, TranslateError> {
     let wrong = |why: &str| TranslateError::Malformed(why.to_owned());
     let start = content.find('[').ok_or_else(|| wrong("it is no JSON array"))?;

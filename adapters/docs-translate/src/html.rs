@@ -1,8 +1,8 @@
-//! Segments as HTML, and HTML as segments.
+//! Conversion between segments and HTML.
 
 use docs_ports::{FoundTerm, PLACEHOLDER_CLOSE, PLACEHOLDER_OPEN, TermRule, Terms};
 
-/// A glossary, with its terms ready to be found.
+/// A glossary with its term matcher.
 pub(crate) struct Glossary<'a> {
     rules: &'a [TermRule],
     terms: Terms,
@@ -17,13 +17,13 @@ impl<'a> Glossary<'a> {
 /// A segment as HTML.
 pub(crate) struct Written {
     pub(crate) html: String,
-    /// What the elements `t0`, `t1` … stand for: terms, as they are translated.
+    /// The translations of the terms, represented by the elements `t0`, `t1` ….
     terms: Vec<String>,
-    /// The placeholders that have words in them.
+    /// The placeholders that enclose text.
     pairs: Vec<String>,
 }
 
-/// Writes a segment: placeholders and terms are elements.
+/// Converts a segment to HTML. Placeholders and terms become elements.
 pub(crate) fn write(segment: &str, glossary: &Glossary<'_>) -> Written {
     let mut written = Written { html: String::new(), terms: Vec::new(), pairs: Vec::new() };
     let mut rest = segment;
@@ -73,7 +73,7 @@ impl Written {
         }
     }
 
-    /// What stands for the beginning of an element, and for its end.
+    /// Returns the segment text for the start and the end of an element.
     fn element(&self, id: &str) -> (String, String) {
         let marker = |text: String| format!("{PLACEHOLDER_OPEN}{text}{PLACEHOLDER_CLOSE}");
         if let Some(number) = id.strip_prefix('p') {
@@ -85,12 +85,12 @@ impl Written {
     }
 }
 
-/// Reads HTML as the segment that it translates. What is no element of ours is text.
+/// Converts translated HTML back to a segment. Unknown markup is kept as text.
 pub(crate) fn read(html: &str, written: &Written) -> String {
     let mut out = String::new();
     let mut open: Vec<String> = Vec::new();
     let mut rest = html;
-    // What no tag can end is looked through once.
+    // After the last `>` no tag can end, so the rest is not searched again.
     let last_end = html.rfind('>').unwrap_or_default();
     while let Some(c) = rest.chars().next() {
         let may_be_tag = c == '<' && html.len() - rest.len() < last_end;
@@ -118,7 +118,7 @@ pub(crate) fn read(html: &str, written: &Written) -> String {
     out
 }
 
-/// What services write for characters.
+/// Character references that services produce.
 const ENTITIES: [(&str, char); 7] = [
     ("&amp;", '&'),
     ("&lt;", '<'),

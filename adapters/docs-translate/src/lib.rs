@@ -1,11 +1,10 @@
-//! Translates text for the documentation platform.
+//! Machine translation adapters for the documentation platform.
 //!
-//! * [`ChatTranslator`] asks a service with the chat completions of OpenAI: OpenAI itself, or one of the many programs
-//!   and services that speak the same.
-//! * [`LibreTranslate`] asks a server of LibreTranslate.
+//! * [`ChatTranslator`] uses the OpenAI chat completions API of OpenAI or a compatible service.
+//! * [`LibreTranslate`] uses a LibreTranslate server.
 //!
-//! Both are the port [`Translator`](docs_ports::Translator). The address is the operator's, so that it may lead into a
-//! private network. No error and no line in a log holds the key.
+//! Both implement the port [`Translator`](docs_ports::Translator). The URL is configured by the operator, so it may
+//! point to a private network. Errors and log messages never contain the API key.
 
 mod chat;
 mod html;

@@ -1,4 +1,4 @@
-//! Servers of LibreTranslate.
+//! LibreTranslate servers.
 
 use async_trait::async_trait;
 use docs_model::TranslationLanguage;
@@ -10,25 +10,25 @@ use crate::{
     service::{Key, NotAService, Service, ServiceLimits, Signed},
 };
 
-/// A translator that asks a server of LibreTranslate.
+/// A translator that uses a LibreTranslate server.
 ///
-/// Segments are sent as HTML, so that what must not be touched is an element. Terms of the glossary are put in place by
-/// this adapter, since the service has none; instructions mean nothing to it.
+/// Segments are sent as HTML, with placeholders as elements. The service has no glossary, so this adapter substitutes
+/// the terms. Instructions are ignored.
 #[derive(Clone, Debug)]
 pub struct LibreTranslate {
     service: Service,
 }
 
 impl LibreTranslate {
-    /// A translator that asks the server at a base address, such as `http://127.0.0.1:5000`.
+    /// Creates a translator for the server at a base URL, such as `http://127.0.0.1:5000`.
     ///
     /// # Errors
-    /// When the address is none, or TLS cannot be set up.
+    /// When the URL is invalid, or TLS cannot be initialized.
     pub fn new(base: &str, key: Option<Key>) -> Result<Self, NotAService> {
         Ok(Self { service: Service::new(base, key)? })
     }
 
-    /// The same translator with other limits.
+    /// Replaces the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: ServiceLimits) -> Self {
         self.service.limits = limits;
@@ -69,7 +69,7 @@ impl Translator for LibreTranslate {
     }
 }
 
-/// The name that LibreTranslate has for a language.
+/// Returns the LibreTranslate code of a language.
 const fn code(language: TranslationLanguage) -> &'static str {
     match language {
         TranslationLanguage::BrazilianPortuguese => "pt-BR",

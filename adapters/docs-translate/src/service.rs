@@ -1,4 +1,4 @@
-//! A service that is asked by JSON over HTTP.
+//! A client for JSON services over HTTP.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -11,23 +11,23 @@ use reqwest::{
 use serde_json::Value;
 use url::Url;
 
-/// What the client calls itself.
+/// The `User-Agent` header.
 const USER_AGENT: &str = concat!("docs-translate/", env!("CARGO_PKG_VERSION"));
-/// Most characters of what a service says of an error that are repeated.
+/// Maximum number of characters that are quoted from a service's error message.
 const MAX_SAID: usize = 200;
-/// How long a service is left alone that asks for it and does not say how long, in seconds.
+/// Wait in seconds if a service asks for a retry without stating a time.
 const DEFAULT_WAIT: u64 = 5;
-/// Longest time that a service may ask to be left alone, in seconds: a day.
+/// Maximum `Retry-After` in seconds: one day.
 const MAX_WAIT: u64 = 86_400;
 
-/// How much a request may cost.
+/// Limits of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ServiceLimits {
-    /// How long an answer may take: two minutes.
+    /// Timeout of a response. Default: two minutes.
     pub time: Duration,
-    /// Most bytes of an answer: 4 MiB.
+    /// Maximum size of a response in bytes. Default: 4 MiB.
     pub bytes: usize,
-    /// How long a request waits at most when the service asks to be left alone, before it is given up: a minute.
+    /// Maximum total wait for retries that the service asks for, after which the request fails. Default: one minute.
     pub patience: Duration,
 }
 
@@ -37,12 +37,11 @@ impl Default for ServiceLimits {
     }
 }
 
-/// The key that requests are signed with. Nothing shows it.
+/// An API key. Its `Debug` output is redacted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
 impl Key {
-    /// A key.
     #[must_use]
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into())
@@ -59,7 +58,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// The service cannot be asked.
+/// The configuration of a service is invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotAService(pub(crate) String);
 
@@ -71,7 +70,7 @@ impl fmt::Display for NotAService {
 
 impl std::error::Error for NotAService {}
 
-/// A service at an address.
+/// A service at a base URL.
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
     base: Url,
@@ -81,12 +80,12 @@ pub(crate) struct Service {
     pub(crate) limits: ServiceLimits,
 }
 
-/// How a request says its key.
+/// The location of the API key in a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signed {
-    /// In the header `Authorization`.
+    /// In the `Authorization` header.
     Bearer,
-    /// In its body, which the caller writes.
+    /// In the body, which the caller writes.
     InBody,
 }
 
@@ -119,8 +118,7 @@ impl Service {
         self.key.as_ref()
     }
 
-    /// Sends a request. A service that asks to be left alone is asked again after that time, as long as the patience
-    /// lasts.
+    /// Sends a request. If the service asks for a retry, waits and repeats it, up to the total of `patience`.
     pub(crate) async fn post(
         &self,
         path: &str,
@@ -141,7 +139,7 @@ impl Service {
                 return answer;
             }
             waited += wait;
-            // The service has said when to come back. To put the job off for it would use up its attempts.
+            // The service has stated the retry time. Rescheduling the job instead would use up its attempts.
             tokio::time::sleep(wait).await;
         }
     }
@@ -194,13 +192,13 @@ impl Service {
             }
             StatusCode::REQUEST_TIMEOUT => TranslateError::unavailable(reason),
             status if status.is_server_error() => TranslateError::unavailable(reason),
-            // Too much for the service at once: fewer segments may fit.
+            // The request is too large for the service: fewer segments may fit.
             StatusCode::PAYLOAD_TOO_LARGE => TranslateError::Malformed(reason),
             _ => TranslateError::Refused(reason),
         })
     }
 
-    /// What the service says of an error, without the key.
+    /// Returns the error message of the service, with the key redacted.
     fn said(&self, body: Option<&Value>) -> String {
         let error = body.and_then(|body| body.get("error"));
         let said = error.and_then(|error| error.as_str().or_else(|| error.get("message")?.as_str()));

@@ -1,4 +1,4 @@
-//! The adapters against services that speak their protocols, and some that do not.
+//! The adapters against conforming and faulty services.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -14,22 +14,22 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// What a service answers.
+/// The response of a service.
 #[derive(Clone, Debug)]
 enum Answer {
-    /// Status, further headers and body.
+    /// Status, additional headers and body.
     Full(u16, &'static str, String),
-    /// These bytes, and then the connection ends.
+    /// These bytes, after which the connection closes.
     Raw(String),
-    /// These bytes, and the connection stays open.
+    /// These bytes, after which the connection stays open.
     Stalled(String),
-    /// The beginning of an answer that comes byte by byte and has no end.
+    /// A response that arrives byte by byte and never ends.
     Trickle,
 }
 
-/// The head of an answer that has more bytes than anybody sends.
+/// The head of a response with a larger content length than its body.
 const LONG: &str = "HTTP/1.1 200 Said\r\ncontent-length: 1900\r\n\r\n";
-/// How often a trickling answer goes on.
+/// The interval between the bytes of a trickled response.
 const DROP: Duration = Duration::from_millis(10);
 
 type Handler = dyn Fn(usize, &Value) -> Answer + Send + Sync;
@@ -67,7 +67,7 @@ impl Service {
     }
 }
 
-/// Answers one request; the connection where it stays open.
+/// Responds to one request. Returns the connection if it stays open.
 async fn serve(
     mut stream: TcpStream,
     notes: &std::sync::Mutex<Vec<(String, Value)>>,
@@ -116,7 +116,7 @@ async fn serve(
     }
 }
 
-/// Sends a byte now and then, for as long as somebody reads.
+/// Sends a byte per interval until the client disconnects.
 async fn trickle(mut stream: TcpStream) {
     let mut drops = tokio::time::interval(DROP);
     let mut sent = stream.write_all(LONG.as_bytes()).await;
@@ -162,7 +162,7 @@ fn content(text: impl Into<String>) -> Answer {
     ok(json!({ "choices": [{ "finish_reason": "stop", "message": { "content": text.into() } }] }))
 }
 
-/// Answers a chat with what it was sent, in capitals.
+/// Responds to a chat with its input in capitals.
 fn capitals(body: &Value) -> Answer {
     let sent: Vec<String> =
         serde_json::from_str(body["messages"][1]["content"].as_str().expect("text")).expect("an array");
@@ -222,7 +222,7 @@ async fn a_service_that_wants_to_be_left_alone_is_asked_again_after_its_time() {
     .await;
     assert_eq!(chat(&service).translate(&batch(&["one"])).await.expect("translated"), ["ONE"]);
     assert_eq!(service.asked().len(), 2);
-    // No longer than the patience lasts: then the caller is told for how long.
+    // A wait longer than `patience` fails and reports the requested time.
     let busy = Service::new(|_, _| Answer::Full(429, "retry-after: 3600\r\n", "{}".to_owned())).await;
     let error = chat(&busy).translate(&batch(&["one"])).await.expect_err("busy");
     assert_eq!(
@@ -230,7 +230,7 @@ async fn a_service_that_wants_to_be_left_alone_is_asked_again_after_its_time() {
         TranslateError::Unavailable { reason: "it answered 429".to_owned(), after: Some(3_600) }
     );
     assert_eq!(busy.asked().len(), 1);
-    // Nor does anybody wait for longer than a day.
+    // The reported time is at most one day.
     let never = "retry-after: 18446744073709551615\r\n";
     let busy = Service::new(move |_, _| Answer::Full(503, never, "{}".to_owned())).await;
     let error = chat(&busy).translate(&batch(&["one"])).await.expect_err("busy");
@@ -252,7 +252,7 @@ impl Adapter {
         }
     }
 
-    /// An answer with these translations, whatever they are.
+    /// Returns a response with these translations, valid or not.
     fn says(self, texts: &Value) -> Answer {
         match self {
             Self::Chat => content(texts.to_string()),
@@ -265,7 +265,7 @@ const AWAY: &str = "the translator cannot be used now: ";
 const REFUSES: &str = "the translator refuses: ";
 const UNREADABLE: &str = "the translator's answer cannot be read: ";
 
-/// What a service may do wrong, what is told of it, and for how long it asks to be left alone.
+/// Faulty responses, the expected errors, and the expected retry times.
 fn wrongs(adapter: Adapter) -> Vec<(Answer, String, Option<u64>)> {
     let full = |status: u16, body: &str| Answer::Full(status, "", body.to_owned());
     let busy = |status: u16, headers: &'static str| Answer::Full(status, headers, "{}".to_owned());
@@ -306,7 +306,8 @@ fn wrongs(adapter: Adapter) -> Vec<(Answer, String, Option<u64>)> {
     for texts in [json!([1]), json!([null]), json!("sorry"), json!({ "0": "one" })] {
         tell(adapter.says(&texts), UNREADABLE, "it ", None);
     }
-    // Nothing, half an answer, and one that never ends; a connection that is cut before, in and behind the head.
+    // An empty response, a partial one, and one that never ends; and connections closed before, within and after the
+    // head.
     tell(Answer::Stalled(String::new()), AWAY, "", None);
     tell(Answer::Stalled(format!("{LONG}{{\"choices\": [")), AWAY, "", None);
     tell(Answer::Trickle, AWAY, "", None);
