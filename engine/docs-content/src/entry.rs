@@ -290,7 +290,6 @@ macro_rules! page_record {
         /// A part of a record that changed.
         #[non_exhaustive]
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[expect(missing_docs, reason = "named after the fields of the records")]
         pub enum Attribute {
             Kind,
             Title,

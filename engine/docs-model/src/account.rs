@@ -62,7 +62,6 @@ pub struct Trial {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub enum BillingInterval {
     Monthly,
     Yearly,
@@ -71,7 +70,6 @@ pub enum BillingInterval {
 /// A price in the currency of the embedding application.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct Price {
     pub monthly: f64,
     pub yearly: f64,
@@ -80,7 +78,6 @@ pub struct Price {
 /// The price of a member in each plan.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct MemberPricing {
     pub plus_2024: Price,
     pub pro_2024: Price,
@@ -89,7 +86,6 @@ pub struct MemberPricing {
 /// The price of a site of each type.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct SitePricing {
     pub premium: Price,
     pub ultimate: Price,

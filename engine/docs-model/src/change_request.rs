@@ -129,7 +129,6 @@ pub struct UpdateChangeRequest {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "see `ChangeRequestStatus`")]
 pub enum SettableStatus {
     Draft,
     Open,
@@ -177,7 +176,6 @@ pub struct MergeConflict {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub enum ConflictSubject {
     Page,
     File,

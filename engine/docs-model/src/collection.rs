@@ -55,7 +55,6 @@ pub struct CollectionUrls {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the wire format is an object of flags")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct CollectionPermissions {
     pub view: bool,
     pub admin: bool,

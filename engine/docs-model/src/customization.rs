@@ -42,7 +42,6 @@ macro_rules! choices {
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         #[serde(rename_all = "kebab-case")]
-        #[expect(missing_docs, reason = "each name says what it is")]
         pub enum $name { #[default] $first, $($rest),* }
     )*};
 }
@@ -104,7 +103,6 @@ pub struct Enabled {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names are those of the wire format, grouped as there")]
 pub struct Customization {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<SiteTitle>,
@@ -136,7 +134,6 @@ pub struct Customization {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct Styling {
     pub theme: Theme,
     pub primary_color: Themed<Color>,
@@ -168,7 +165,6 @@ pub struct Tint {
 /// The style of the sidebar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct Sidebar {
     pub background: SidebarBackground,
     pub list: SidebarList,
@@ -177,7 +173,6 @@ pub struct Sidebar {
 /// The language settings of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct Internationalization {
     pub locale: Locale,
 }
@@ -199,7 +194,6 @@ pub struct Favicon {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct Header {
     #[serde(default)]
     pub preset: HeaderPreset,
@@ -239,7 +233,6 @@ pub type TitledLinks = BoundedVec<TitledLink, 0, 100>;
 /// A link with a title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct TitledLink {
     pub title: LinkTitle,
     pub to: ContentRef,
@@ -248,7 +241,6 @@ pub struct TitledLink {
 /// The footer of a site.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct Footer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo: Option<Themed<Url>>,
@@ -263,7 +255,6 @@ pub type FooterGroups = BoundedVec<FooterGroup, 0, 20>;
 /// A group of links in the footer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct FooterGroup {
     pub title: MenuTitle,
     pub links: TitledLinks,
@@ -272,7 +263,6 @@ pub struct FooterGroup {
 /// An announcement shown on every page of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct Announcement {
     pub enabled: bool,
     pub message: AnnouncementMessage,
@@ -284,7 +274,6 @@ pub struct Announcement {
 /// The light and dark theme of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is; `toggeable` is spelt so on the wire")]
 pub struct Themes {
     pub default: ThemeMode,
     pub toggeable: bool,
@@ -293,7 +282,6 @@ pub struct Themes {
 /// The AI settings of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct Ai {
     pub mode: AiMode,
 }
@@ -302,7 +290,6 @@ pub struct Ai {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct GitLinks {
     pub show_edit_link: bool,
 }
@@ -310,7 +297,6 @@ pub struct GitLinks {
 /// The actions offered on each page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct PageActions {
     #[serde(rename = "externalAI")]
     pub external_ai: bool,
@@ -322,7 +308,6 @@ pub struct PageActions {
 /// The settings of external links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct ExternalLinks {
     pub target: ExternalLinksTarget,
 }
@@ -330,7 +315,6 @@ pub struct ExternalLinks {
 /// An optional address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct OptionalUrl {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<Url>,
@@ -340,7 +324,6 @@ pub struct OptionalUrl {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct Insights {
     pub tracking_cookie: bool,
 }

@@ -142,7 +142,6 @@ pub struct GitInfoUpdate {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub enum GitInfoProvider {
     Github,
     Gitlab,

@@ -35,7 +35,6 @@ pub enum OrganizationType {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub enum OrganizationUseCase {
     InternalDocs,
     DocsSite,
@@ -52,7 +51,6 @@ pub enum OrganizationUseCase {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub enum OrganizationCommunityType {
     NonProfit,
     OpenSource,
@@ -62,7 +60,6 @@ pub enum OrganizationCommunityType {
 /// The plan of an organization. New organizations have the largest plan, since the platform charges nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub enum Plan {
     #[serde(rename = "free_2024")]
     Free2024,

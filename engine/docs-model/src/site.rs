@@ -28,7 +28,6 @@ pub type SiteTitle = BoundedText<2, 128>;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub enum SiteType {
     #[default]
     Basic,
@@ -137,7 +136,6 @@ pub struct SiteFeature {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub enum SiteCustomizationFeature {
     HeaderLogo,
     ThemePreset,

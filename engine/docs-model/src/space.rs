@@ -141,7 +141,6 @@ pub struct SpaceUrls {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the wire format is an object of flags")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct SpacePermissions {
     pub view: bool,
     pub access: bool,
@@ -158,7 +157,6 @@ pub struct SpacePermissions {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub enum GitProvider {
     Github,
     Gitlab,

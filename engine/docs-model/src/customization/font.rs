@@ -19,7 +19,6 @@ macro_rules! fonts {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
-        #[expect(missing_docs, reason = "each is the name of a font")]
         pub enum $name { $($(#[$variant])* $font),* }
     )*};
 }
@@ -115,7 +114,6 @@ pub struct FontSource {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "each is the name of a format")]
 pub enum FontFormat {
     Woff2,
     Woff,

@@ -21,7 +21,6 @@ macro_rules! parts {
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         #[serde(rename_all = "camelCase", default)]
-        #[expect(missing_docs, reason = "the names are those of the customization that it changes")]
         pub struct $name {
             $(#[serde(skip_serializing_if = "Patch::is_keep")]
             pub $value: Patch<$type>,)*
