@@ -195,6 +195,8 @@ impl Page {
     async fn metadata(&self, provider: &SamlProviderId) -> Result<Response, Refusal> {
         let metadata = self.platform.as_platform().saml_metadata(provider).await?;
         let answer = Response::builder().content_type("application/samlmetadata+xml");
+        // Browsers show XML as a page, so it has no rights as one.
+        let answer = answer.header(header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'");
         Ok(answer.header(header::X_CONTENT_TYPE_OPTIONS, "nosniff").body(metadata))
     }
 

@@ -122,6 +122,8 @@ mod teams;
 mod toy;
 #[path = "http/translations.rs"]
 mod translations;
+#[path = "http/tricks.rs"]
+mod tricks;
 #[path = "http/uploads.rs"]
 mod uploads;
 #[path = "http/visitors.rs"]

@@ -9,7 +9,7 @@ use docs_core::{
     store::Blobs,
 };
 
-use crate::{ServerConfig, ServerError, config::files_origin, search_index};
+use crate::{ServerConfig, ServerError, config::files_origin, search_index, store_url::Users};
 
 #[cfg(feature = "git")]
 mod git;
@@ -61,8 +61,8 @@ pub(crate) async fn platform(
 }
 
 /// A platform over a store without any adapter but the place of large objects: for what an operator does to it.
-pub(crate) async fn bare(config: &ServerConfig) -> Result<Platform, ServerError> {
-    let (store, objects) = config.store.open(blobs(config.blobs.as_deref())?).await?;
+pub(crate) async fn bare(config: &ServerConfig, users: Users) -> Result<Platform, ServerError> {
+    let (store, objects) = config.store.open_for(users, blobs(config.blobs.as_deref())?).await?;
     Ok(Platform::builder(store, objects).build())
 }
 

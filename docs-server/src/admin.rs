@@ -14,7 +14,7 @@ use docs_core::{
 };
 
 use self::{audit::Audit, member::Member, store::StoreTask, token::Token};
-use crate::{ServerConfig, ServerError, StoreUrl, adapters};
+use crate::{ServerConfig, ServerError, StoreUrl, adapters, store_url::Users};
 
 type Outcome<T> = Result<T, ServerError>;
 
@@ -88,7 +88,11 @@ impl Admin {
             }
             _ => {}
         }
-        let platform = adapters::bare(config).await?;
+        let users = match self {
+            Self::Store(StoreTask::Rebuild) => Users::One,
+            _ => Users::Any,
+        };
+        let platform = adapters::bare(config, users).await?;
         // A store of another layout is looked at and rebuilt, and left alone otherwise.
         if !matches!(self, Self::Store(StoreTask::Verify | StoreTask::Rebuild)) {
             platform.check_layout().await.map_err(|why| ServerError::flag("--store", why))?;

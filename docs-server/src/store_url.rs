@@ -58,47 +58,73 @@ impl StoreUrl {
     /// # Errors
     /// [`ServerError`] when the database cannot be used; the sentence says why.
     pub async fn open(&self, blobs: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
+        self.open_for(Users::Any, blobs).await
+    }
+
+    /// The same for a number of programs that may have the store open at the same time.
+    pub(crate) async fn open_for(
+        &self,
+        users: Users,
+        blobs: Option<Arc<dyn Blobs>>,
+    ) -> Result<Opened, ServerError> {
         match self {
             Self::Memory => {
                 drop(blobs);
                 Ok((Arc::new(MemStore::new()), Arc::new(MemObjects::new())))
             }
-            Self::Sqlite(path) => sqlite(path, blobs).await,
-            Self::Postgres(url) => postgres(url, blobs).await,
+            Self::Sqlite(path) => sqlite(path, users, blobs).await,
+            Self::Postgres(url) => postgres(url, users, blobs).await,
         }
     }
 }
 
+/// The programs that may have a store open at the same time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Users {
+    /// Servers and commands.
+    Any,
+    /// This program alone.
+    One,
+}
+
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-fn options(blobs: Option<Arc<dyn Blobs>>) -> docs_sqlstore::Options {
+fn options(users: Users, blobs: Option<Arc<dyn Blobs>>) -> docs_sqlstore::Options {
+    let options = docs_sqlstore::Options::new().sharing(match users {
+        Users::Any => docs_sqlstore::Sharing::Shared,
+        Users::One => docs_sqlstore::Sharing::Alone,
+    });
     match blobs {
-        Some(blobs) => docs_sqlstore::Options::new().blobs(blobs),
-        None => docs_sqlstore::Options::new(),
+        Some(blobs) => options.blobs(blobs),
+        None => options,
     }
 }
 
 #[cfg(feature = "sqlite")]
-async fn sqlite(path: &std::path::Path, blobs: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
-    let store = docs_sqlstore::SqliteStore::open(path, options(blobs)).await;
+async fn sqlite(
+    path: &std::path::Path,
+    users: Users,
+    blobs: Option<Arc<dyn Blobs>>,
+) -> Result<Opened, ServerError> {
+    let store = docs_sqlstore::SqliteStore::open(path, options(users, blobs)).await;
     let store = store.map_err(|error| ServerError::flag("--store", error))?;
     let objects = store.objects();
     Ok((Arc::new(store), Arc::new(objects)))
 }
 
 #[cfg(not(feature = "sqlite"))]
-async fn sqlite(_: &std::path::Path, _: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
+async fn sqlite(_: &std::path::Path, _: Users, _: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
     Err(ServerError::Feature { flag: "--store sqlite:PATH", feature: "sqlite" })
 }
 
 #[cfg(feature = "postgres")]
-async fn postgres(url: &str, blobs: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
-    let store = docs_sqlstore::PostgresStore::open(url, options(blobs)).await;
+async fn postgres(url: &str, users: Users, blobs: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
+    let store = docs_sqlstore::PostgresStore::open(url, options(users, blobs)).await;
     let store = store.map_err(|error| ServerError::flag("--store", error))?;
     let objects = store.objects();
     Ok((Arc::new(store), Arc::new(objects)))
 }
 
 #[cfg(not(feature = "postgres"))]
-async fn postgres(_: &str, _: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
+async fn postgres(_: &str, _: Users, _: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
     Err(ServerError::Feature { flag: "--store postgres://…", feature: "postgres" })
 }

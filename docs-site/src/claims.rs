@@ -89,7 +89,10 @@ mod tests {
 
     #[test]
     fn claims_of_an_address_stand_above_those_of_cookies_and_what_is_no_claim_is_left_out() {
-        let base = Base::new(Url::parse("http://localhost").expect("a base"), &docs_core::platform::Urls::new("http://localhost"));
+        let base = Base::new(
+            Url::parse("http://localhost").expect("a base"),
+            &docs_core::platform::Urls::new("http://localhost"),
+        );
         let read = |query: &str, cookie: &str| {
             let uri = format!("/a?{query}").parse().expect("a target");
             let request = Request::builder().uri(uri).header("host", "localhost").header("cookie", cookie);

@@ -15,7 +15,7 @@ mod sqlite;
 mod value;
 
 pub use objects::TableObjects;
-pub use options::{CONNECTIONS, Durability, INLINE, OpenError, Options, WAIT};
+pub use options::{CONNECTIONS, Durability, INLINE, OpenError, Options, Sharing, WAIT};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 #[cfg(feature = "sqlite")]

@@ -26,6 +26,27 @@ pub struct Options {
     wait: Duration,
     connections: usize,
     durability: Durability,
+    sharing: Sharing,
+}
+
+/// The programs that may have a store open at the same time. A program that ends, however it ends, gives way at once.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Sharing {
+    /// Any number of programs, unless one has the store [`Alone`](Sharing::Alone).
+    #[default]
+    Shared,
+    /// This program alone, for work on all of the store that nothing else may read or change meanwhile.
+    Alone,
+}
+
+impl Sharing {
+    /// The refusal of a store that other programs have open.
+    pub(crate) fn refused(self, place: String) -> OpenError {
+        match self {
+            Self::Shared => OpenError::Taken { place },
+            Self::Alone => OpenError::InUse { place },
+        }
+    }
 }
 
 /// What a commit that was acknowledged survives. Only [`SqliteStore`](crate::SqliteStore) asks for it.
@@ -50,7 +71,19 @@ impl Options {
             wait: WAIT,
             connections: CONNECTIONS,
             durability: Durability::default(),
+            sharing: Sharing::default(),
         }
+    }
+
+    /// The programs that may have the store open at the same time: any number by default.
+    #[must_use]
+    pub fn sharing(mut self, sharing: Sharing) -> Self {
+        self.sharing = sharing;
+        self
+    }
+
+    pub(crate) fn the_sharing(&self) -> Sharing {
+        self.sharing
     }
 
     /// A clock of the caller: it says when an object was touched and when a transaction has been open for too long.
@@ -143,6 +176,7 @@ impl fmt::Debug for Options {
             .field("wait", &self.wait)
             .field("connections", &self.connections)
             .field("durability", &self.durability)
+            .field("sharing", &self.sharing)
             .finish_non_exhaustive()
     }
 }
@@ -171,6 +205,18 @@ pub enum OpenError {
         place: String,
         /// What the database says, and what to do.
         why: String,
+    },
+    /// Other programs have the store open, and it was asked for alone.
+    #[error("the database {place} is in use: stop all servers and other commands on it, and try again")]
+    InUse {
+        /// The file, or the database and its server.
+        place: String,
+    },
+    /// A program has the store for itself.
+    #[error("the database {place} is being rebuilt by another program: try again when that has ended")]
+    Taken {
+        /// The file, or the database and its server.
+        place: String,
     },
     /// The address of the database is not understood.
     #[error("the address of the database is not understood: {0}")]

@@ -6,6 +6,7 @@ mod feed;
 mod file;
 mod objects;
 mod pool;
+mod presence;
 mod rows;
 mod session;
 mod shared;
@@ -29,6 +30,7 @@ use tokio::time::{Instant, sleep, timeout};
 use self::{
     file::{File, NotOpen},
     objects::Rows,
+    presence::Presence,
     session::{Session, SqliteTxn},
     shared::{Shared, blocking, detached},
 };
@@ -85,7 +87,9 @@ impl SqliteStore {
     ///
     /// # Errors
     /// [`OpenError::Unusable`] when the folder does not exist, the file cannot be written, is no SQLite database or
-    /// that of another program; [`OpenError::Newer`] when a newer program has been here; [`OpenError::Kind`] for the
+    /// that of another program; [`OpenError::InUse`] or [`OpenError::Taken`] where [`Options::sharing`] and that of
+    /// other programs exclude each other, which the file with `.lock` at the end of its name tells them;
+    /// [`OpenError::Newer`] when a newer program has been here; [`OpenError::Kind`] for the
     /// name of a kind. A database that is refused was not changed.
     ///
     /// # Cancel safety
@@ -106,7 +110,8 @@ impl SqliteStore {
                 }
             }
         };
-        let shared = Arc::new(Shared::new(file, layout, &options));
+        let presence = Presence::take(file.path(), &options).await?;
+        let shared = Arc::new(Shared::new((file, presence), layout, &options));
         shared.pool(Mode::Write).add(conn);
         let objects = TableObjects::new(Rows(Arc::clone(&shared)), &options);
         Ok(Self { shared, objects })

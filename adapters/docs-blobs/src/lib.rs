@@ -32,7 +32,11 @@ use object_store::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct ObjectBlobs(Arc<dyn ObjectStore>);
+pub struct ObjectBlobs {
+    store: Arc<dyn ObjectStore>,
+    /// The folder that the blobs are in; `None` for a bucket.
+    folder: Option<Arc<FsPath>>,
+}
 
 /// A place for blobs cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +61,8 @@ pub enum BlobsError {
 }
 
 impl ObjectBlobs {
-    /// Blobs in a folder, which is made when it is missing. What was put is on the disk before it is acknowledged.
+    /// Blobs in a folder, which is created where it is missing. A blob is on the disk before it is acknowledged. Created
+    /// folders and files are for the owner of the process alone.
     ///
     /// # Errors
     /// [`BlobsError::Folder`].
@@ -67,9 +72,10 @@ impl ObjectBlobs {
             place: path.display().to_string(),
             why: why.to_string(),
         };
-        std::fs::create_dir_all(path).map_err(|error| unusable(&error))?;
+        docs_disk::create_folder(path).map_err(|error| unusable(&error))?;
         let store = LocalFileSystem::new_with_prefix(path).map_err(|error| unusable(&error))?;
-        Ok(Self(Arc::new(store.with_fsync(true))))
+        let folder = std::path::absolute(path).map_err(|error| unusable(&error))?;
+        Ok(Self { store: Arc::new(store.with_fsync(true)), folder: Some(folder.into()) })
     }
 
     /// Blobs in a bucket: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
@@ -85,10 +91,11 @@ impl ObjectBlobs {
         let (bucket, prefix) =
             s3::parse(url).map_err(|why| BlobsError::Bucket { place: "of this address".to_owned(), why })?;
         let store = s3::open(&bucket).map_err(|why| BlobsError::Bucket { place: bucket, why })?;
-        Ok(Self(match prefix {
+        let store: Arc<dyn ObjectStore> = match prefix {
             None => Arc::new(store),
             Some(prefix) => Arc::new(PrefixStore::new(store, prefix)),
-        }))
+        };
+        Ok(Self { store, folder: None })
     }
 
     fn path(name: &str) -> StoreResult<Path> {
@@ -108,7 +115,7 @@ impl FromStr for ObjectBlobs {
 
 impl fmt::Debug for ObjectBlobs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ObjectBlobs({})", self.0)
+        write!(f, "ObjectBlobs({})", self.store)
     }
 }
 
@@ -116,16 +123,20 @@ impl fmt::Debug for ObjectBlobs {
 impl Blobs for ObjectBlobs {
     async fn put(&self, name: &str, bytes: Bytes) -> StoreResult<()> {
         let path = Self::path(name)?;
-        self.0
-            .put(&path, PutPayload::from(bytes))
-            .await
-            .map(drop)
-            .map_err(|error| away("written", name, &error))
+        let place = self.folder.as_ref().map(|folder| folder.join(name));
+        let unwritten = |error: std::io::Error| away("written", name, &error);
+        // Before the file is there, so that no other user opens it before its rights are set.
+        if let Some(folder) = place.as_deref().and_then(FsPath::parent) {
+            docs_disk::create_durable_folder(folder).map_err(unwritten)?;
+        }
+        let put = self.store.put(&path, PutPayload::from(bytes)).await;
+        put.map_err(|error| away("written", name, &error))?;
+        place.map_or(Ok(()), |place| docs_disk::restrict(&place)).map_err(unwritten)
     }
 
     async fn get(&self, name: &str) -> StoreResult<Option<Bytes>> {
         let path = Self::path(name)?;
-        let found = match self.0.get(&path).await {
+        let found = match self.store.get(&path).await {
             Ok(found) => found,
             Err(Error::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(away("read", name, &error)),
@@ -135,7 +146,7 @@ impl Blobs for ObjectBlobs {
 
     async fn delete(&self, name: &str) -> StoreResult<()> {
         let path = Self::path(name)?;
-        match self.0.delete(&path).await {
+        match self.store.delete(&path).await {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(away("removed", name, &error)),
         }
@@ -143,7 +154,7 @@ impl Blobs for ObjectBlobs {
 
     async fn list(&self, folder: &str) -> StoreResult<Vec<Blob>> {
         let path = Self::path(folder)?;
-        let listed: Result<Vec<_>, _> = self.0.list(Some(&path)).try_collect().await;
+        let listed: Result<Vec<_>, _> = self.store.list(Some(&path)).try_collect().await;
         let listed = listed.map_err(|error| away("listed", folder, &error))?;
         let blob = |found: object_store::ObjectMeta| Blob {
             name: found.location.to_string(),
@@ -156,6 +167,6 @@ impl Blobs for ObjectBlobs {
     }
 }
 
-fn away(what: &str, name: &str, error: &Error) -> StoreError {
+fn away(what: &str, name: &str, error: &dyn fmt::Display) -> StoreError {
     StoreError::Unavailable(format!("the blob `{name}` cannot be {what}: {error}"))
 }

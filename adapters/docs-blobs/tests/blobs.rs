@@ -50,6 +50,24 @@ async fn a_folder_keeps_blobs_also_for_the_next_process() {
     assert_eq!(again.get("cd/large-2").await.expect("read").expect("kept").len(), 3_000_000);
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn blobs_in_a_folder_are_for_its_owner() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let root = folder.path().join("a/blobs");
+    let blobs = ObjectBlobs::folder(&root).expect("a folder for blobs");
+    blobs.put("ab/one", Bytes::from_static(b"one")).await.expect("put");
+    blobs.put("ab/one", Bytes::from_static(b"two")).await.expect("replaced");
+    let mode = |path: &str| {
+        let found = std::fs::metadata(folder.path().join(path)).expect("it is there");
+        found.permissions().mode() & 0o777
+    };
+    assert_eq!(["a", "a/blobs", "a/blobs/ab"].map(mode), [0o700; 3]);
+    assert_eq!(mode("a/blobs/ab/one"), 0o600);
+}
+
 #[tokio::test]
 async fn a_folder_that_cannot_be_used_is_told() {
     let file = tempfile::NamedTempFile::new().expect("a file");

@@ -157,8 +157,8 @@ impl Lease {
             remove(path)?;
         }
         let note = || {
-            fs::create_dir_all(path)?;
-            File::create(path.join(STAMP))?.set_modified(SystemTime::now())
+            docs_disk::create_folder(path)?;
+            docs_disk::create_file(&path.join(STAMP))?.set_modified(SystemTime::now())
         };
         note().map_err(|error: io::Error| no_room(&error.to_string()))
     }
@@ -185,8 +185,8 @@ impl Drop for Lease {
 
 /// Makes a folder where it is missing, and locks it.
 pub(crate) fn lock(folder: &Path) -> io::Result<File> {
-    fs::create_dir_all(folder)?;
-    let lock = File::options().create(true).truncate(false).write(true).open(folder.join(LOCK))?;
+    docs_disk::create_folder(folder)?;
+    let lock = docs_disk::create_file(&folder.join(LOCK))?;
     lock.try_lock()?;
     Ok(lock)
 }

@@ -106,6 +106,7 @@ impl Job {
                 };
                 let held = Held { _temporary: Some(Arc::clone(&clone)), _lease: None };
                 let fetched = self.fetch(clone.path(), held)?;
+                docs_disk::restrict(clone.path()).map_err(|error| no_room(&error.to_string()))?;
                 scratch.note(&self.source, fetched.commit, &clone);
                 read(fetched)
             }
@@ -148,6 +149,8 @@ impl Job {
             let kept = fetched.repository.reference(&name, fetched.commit, true, "fetched");
             kept.map_err(|error| broken(&error))?;
         }
+        // The library that fetches creates packs that every user of the machine can read.
+        docs_disk::restrict(path).map_err(|error| no_room(&error.to_string()))?;
         Ok(fetched)
     }
 

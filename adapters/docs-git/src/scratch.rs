@@ -114,10 +114,10 @@ impl Source {
 
 /// Makes the folder of this process.
 fn begin(parent: &Path) -> io::Result<Own> {
-    fs::create_dir_all(parent)?;
+    docs_disk::create_folder(parent)?;
     for _ in 0..TRIES {
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
-        let lock = File::create_new(folder.path().join(LOCK))?;
+        let lock = docs_disk::create_new_file(&folder.path().join(LOCK))?;
         // Whoever sweeps may have it for a moment, and then the folder goes.
         if lock.try_lock().is_ok() && folder.path().join(LOCK).exists() {
             return Ok(Own { folder, _lock: lock });

@@ -1,7 +1,7 @@
 //! The file of an index: where it lies, its tables, and how it is opened.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
     time::Duration,
@@ -77,10 +77,8 @@ impl Folder {
         let folder = folder.join("sqlite");
         let place = folder.display().to_string();
         let unusable = |error: io::Error| OpenError::Folder { place: place.clone(), why: error.to_string() };
-        fs::create_dir_all(&folder).map_err(unusable)?;
-        let mut options = OpenOptions::new();
-        let lock = options.write(true).create(true).truncate(false).open(folder.join("lock"));
-        let lock = lock.map_err(unusable)?;
+        docs_disk::create_folder(&folder).map_err(unusable)?;
+        let lock = docs_disk::create_file(&folder.join("lock")).map_err(unusable)?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { file: IndexFile { path: folder.join("index.db") }, _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(OpenError::InUse { place }),
@@ -136,11 +134,7 @@ impl IndexFile {
     /// Makes the file, where there is none, for its owner only: it holds the text of pages. SQLite gives the files
     /// beside it the same rights. What goes wrong here, SQLite tells in a moment.
     fn create(&self) {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        drop(options.open(&self.path));
+        drop(docs_disk::create_new_file(&self.path));
     }
 
     /// A connection that reads an index which is there.

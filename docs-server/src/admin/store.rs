@@ -15,8 +15,8 @@ pub(crate) enum StoreTask {
     /// Recomputes every index row, unique value and counter from the records, and prints what differs: ends with 0 when
     /// nothing does.
     Verify,
-    /// Makes every index row, unique value and counter anew from the records. Stop all servers on the store first, and
-    /// start them when it is done; one that is broken off goes on when it is run again.
+    /// Rebuilds every index row, unique value and counter from the records. Stop all servers on the store first: it is
+    /// refused while one runs. A rebuild that was interrupted continues when it is run again.
     Rebuild,
     /// Removes the bytes of content that no revision names, and files that a broken-off upload left among `--blobs`.
     /// Servers do it every day by themselves, and may go on meanwhile.

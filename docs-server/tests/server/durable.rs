@@ -8,4 +8,4 @@ mod load;
 mod nodes;
 mod outage;
 mod proxy;
-mod stores;
+pub(crate) mod stores;

@@ -1,5 +1,7 @@
 //! The flags of the program, as an operator meets them: each on a server of its own process.
 
+mod files_origin;
+
 use std::{
     os::unix::fs::MetadataExt as _,
     path::Path,

@@ -4,7 +4,7 @@
 //! pages are pictured there, as a desktop and a phone show them, light and dark.
 
 #[path = "../../../docs-site/tests/site/chromium.rs"]
-mod chromium;
+pub(crate) mod chromium;
 mod pictures;
 mod reader;
 mod site;

@@ -13,10 +13,12 @@ mod guides;
 mod handbook;
 mod hostile;
 mod journey;
+mod local_files;
 mod packaging;
 mod reference;
 mod repositories;
 mod saml;
+mod stored_files;
 mod worker;
 
 mod client;

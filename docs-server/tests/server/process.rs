@@ -44,18 +44,26 @@ impl Process {
 
     /// Starts a server that may open a number of files.
     pub(crate) async fn limited(descriptors: u32) -> Self {
-        let mut shell = Command::new("sh");
+        Self::within(&format!("ulimit -n {descriptors}"), &["--bind", "127.0.0.1:0"]).await
+    }
+
+    /// Starts a server under a umask.
+    pub(crate) async fn under(umask: &str, flags: &[&str]) -> Self {
+        Self::within(&format!("umask {umask}"), flags).await
+    }
+
+    /// Starts a server by a shell that runs a command first.
+    async fn within(first: &str, flags: &[&str]) -> Self {
         let program = program();
-        shell
-            .args(["-c", &format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"")])
-            .arg(program.get_program());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{first}; exec \"$0\" \"$@\"")]).arg(program.get_program());
         for (name, value) in program.get_envs() {
             match value {
                 Some(value) => shell.env(name, value),
                 None => shell.env_remove(name),
             };
         }
-        Self::run(shell.args(["--token", TOKEN, "--bind", "127.0.0.1:0"])).await
+        Self::run(shell.args(["--token", TOKEN]).args(flags)).await
     }
 
     async fn run(command: &mut Command) -> Self {

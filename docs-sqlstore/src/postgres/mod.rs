@@ -5,6 +5,7 @@ mod error;
 mod feed;
 mod fold;
 mod objects;
+mod presence;
 mod schema;
 mod session;
 mod sql;
@@ -27,7 +28,10 @@ use tokio_postgres::{
     tls::{MakeTlsConnect, TlsConnect},
 };
 
-use self::session::{Session, Work};
+use self::{
+    presence::Presence,
+    session::{Session, Work},
+};
 use crate::{
     layout::Layout,
     objects::TableObjects,
@@ -80,6 +84,7 @@ struct Shared {
     news: watch::Sender<u64>,
     /// A turn to fold counters.
     folding: Arc<Semaphore>,
+    presence: Presence,
 }
 
 /// How long opening a store may take, its migrations included.
@@ -145,12 +150,16 @@ impl PostgresStore {
         let unusable = |why: String| OpenError::Unusable { place: place.clone(), why };
         let prepared = async {
             let mut client = pool.get().await.map_err(|e| unusable(error::no_connection(&e)))?;
-            schema::prepare(&mut client, &layout, &place).await
+            let found = schema::prepare(&mut client, &layout, &place).await?;
+            drop(client);
+            let presence = Presence::take(&pool, &place, &options).await?;
+            Ok((found, presence))
         };
         // A server may take the connection and then say nothing.
-        let schema::Found { schema, era } = tokio::time::timeout(OPEN, prepared).await.map_err(|_| {
-            unusable("it gives no answer: is it overloaded, or does a lock keep the tables?".into())
-        })??;
+        let (schema::Found { schema, era }, presence) =
+            tokio::time::timeout(OPEN, prepared).await.map_err(|_| {
+                unusable("it gives no answer: is it overloaded, or does a lock keep the tables?".into())
+            })??;
         Ok(Self(Arc::new(Shared {
             pool,
             layout,
@@ -161,6 +170,7 @@ impl PostgresStore {
             era,
             news: watch::Sender::new(0),
             folding: Arc::new(Semaphore::new(1)),
+            presence,
         })))
     }
 
@@ -184,9 +194,14 @@ impl Shared {
     /// A connection, for a transaction that has not begun.
     async fn session(&self, work: Work) -> StoreResult<Session> {
         let wait = self.options.busy_timeout();
-        match tokio::time::timeout(wait, self.pool.get()).await {
-            Ok(Ok(client)) => Ok(Session::new(client, work)),
-            Ok(Err(error)) => {
+        let connected = async {
+            self.presence.keep(&self.pool, &self.place).await?;
+            Ok(self.pool.get().await)
+        };
+        match tokio::time::timeout(wait, connected).await {
+            Ok(Err(refused)) => Err(refused),
+            Ok(Ok(Ok(client))) => Ok(Session::new(client, work)),
+            Ok(Ok(Err(error))) => {
                 let why = error::no_connection(&error);
                 Err(StoreError::Unavailable(format!("no connection to the database {}: {why}", self.place)))
             }

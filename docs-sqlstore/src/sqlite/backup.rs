@@ -29,6 +29,8 @@ pub(super) fn write(file: &File, path: &Path) -> StoreResult<()> {
 
 fn copy(conn: &Connection, part: &Path, path: &Path) -> StoreResult<()> {
     let name = part.to_str().ok_or_else(|| unwritten(path, "the path must be UTF-8"))?;
+    // SQLite writes into an empty file, and would create one that other users can read.
+    docs_disk::create_new_file(part).map_err(|error| unwritten(path, &error.to_string()))?;
     let copied: Outcome<()> = conn.execute("VACUUM INTO ?1", [name]).map(drop).map_err(Failure::from);
     copied.map_err(|failure| match StoreError::from(failure) {
         StoreError::Unavailable(why) => unwritten(path, &why),

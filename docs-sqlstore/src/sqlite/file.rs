@@ -85,11 +85,7 @@ impl File {
     /// Makes the file, where there is none, for its owner only: it holds the key that credentials are sealed with.
     /// SQLite gives the files beside it the same rights. What goes wrong here, SQLite tells in a moment.
     fn create(&self) {
-        let mut options = std::fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        drop(options.open(&self.path));
+        drop(docs_disk::create_new_file(&self.path));
     }
 
     pub(super) fn prepare(&self, conn: &Connection, layout: &Layout) -> Result<(), NotOpen> {

@@ -15,6 +15,7 @@ use super::{
     feed::Topics,
     file::File,
     pool::Pool,
+    presence::Presence,
     version::Versions,
 };
 use crate::layout::Layout;
@@ -30,10 +31,12 @@ pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) wait: Duration,
     pub(super) topics: Topics,
+    // Given up last, when the connections are closed.
+    _presence: Presence,
 }
 
 impl Shared {
-    pub(super) fn new(file: File, layout: Layout, options: &crate::Options) -> Self {
+    pub(super) fn new((file, presence): (File, Presence), layout: Layout, options: &crate::Options) -> Self {
         let (file, clock) = (Arc::new(file), options.time_source());
         Self {
             versions: Versions::new(&file),
@@ -44,6 +47,7 @@ impl Shared {
             clock,
             wait: options.busy_timeout(),
             topics: Topics::default(),
+            _presence: presence,
         }
     }
 

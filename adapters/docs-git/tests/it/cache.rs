@@ -66,6 +66,44 @@ async fn a_kept_repository_gets_what_is_new_only() {
     assert_eq!(repositories(folder.path()).len(), 1);
 }
 
+/// All that is below a folder and that other users of the machine have rights on.
+#[cfg(unix)]
+fn open_to_others(folder: &Path) -> Vec<String> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        if mode & 0o077 != 0 {
+            found.push(format!("{mode:o} {}", path.display()));
+        }
+        if path.is_dir() {
+            found.extend(open_to_others(&path));
+        }
+    }
+    found
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_kept_repository_is_for_its_owner() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (_server, url) = served(&fixture);
+    let (folder, client) = with_cache();
+    client.fetch(&kept(&url, "space")).await.unwrap();
+    let packs = repositories(folder.path())[0].path().join("objects/pack");
+    assert!(fs::read_dir(packs).unwrap().count() > 0, "the pack is among what is looked at");
+    assert_eq!(open_to_others(folder.path()), Vec::<String>::new());
+    let tip = fixture.repository.refname_to_id("refs/heads/main").unwrap();
+    fixture.commit("refs/heads/main", &[(b"new.md", FILE, b"new")], &[tip]);
+    client.fetch(&kept(&url, "space")).await.unwrap();
+    assert_eq!(open_to_others(folder.path()), Vec::<String>::new(), "after a second fetch");
+}
+
 #[tokio::test]
 async fn repositories_of_different_urls_and_ids_are_kept_apart() {
     if !has_git() {

@@ -1,0 +1,76 @@
+//! The advisory lock by which the programs on a schema notice each other.
+
+use std::time::Duration;
+
+use deadpool_postgres::{ClientWrapper, Object, Pool};
+use docs_store::{StoreError, StoreResult};
+use parking_lot::Mutex;
+use tokio::time::{Instant, sleep};
+
+use super::error::{describe, no_connection};
+use crate::{OpenError, Options, Sharing};
+
+/// The lock of a schema. Databases have one space of these numbers, so the name of the schema is a part of it.
+const LOCK: &str = "hashtextextended('docs-sqlstore in use: ' || coalesce(current_schema(), ''), 0)";
+
+/// The pause between two tries to take the lock.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// A connection that holds the lock. PostgreSQL releases it with the connection, so a process that ends releases it
+/// too, and a lost connection is replaced before the next transaction.
+pub(super) struct Presence {
+    sharing: Sharing,
+    holder: Mutex<Option<ClientWrapper>>,
+}
+
+impl Presence {
+    /// Takes the lock, and waits for programs that have just ended: PostgreSQL notices a moment later.
+    pub(super) async fn take(pool: &Pool, place: &str, options: &Options) -> Result<Self, OpenError> {
+        let sharing = options.the_sharing();
+        let presence = Self { sharing, holder: Mutex::default() };
+        let unusable = |why: String| OpenError::Unusable { place: place.to_owned(), why };
+        let until = Instant::now() + options.busy_timeout();
+        loop {
+            if presence.lock(pool).await.map_err(unusable)? {
+                return Ok(presence);
+            }
+            if Instant::now() >= until {
+                return Err(sharing.refused(place.to_owned()));
+            }
+            sleep(AGAIN).await;
+        }
+    }
+
+    /// Takes the lock again where its connection was lost.
+    ///
+    /// # Errors
+    /// `Unavailable` while the lock cannot be taken.
+    pub(super) async fn keep(&self, pool: &Pool, place: &str) -> StoreResult<()> {
+        if self.holder.lock().as_ref().is_some_and(|holder| !holder.is_closed()) {
+            return Ok(());
+        }
+        let unavailable = |why: String| Err(StoreError::Unavailable(why));
+        match self.lock(pool).await {
+            Ok(true) => Ok(()),
+            Ok(false) => unavailable(self.sharing.refused(place.to_owned()).to_string()),
+            Err(why) => unavailable(format!("no connection to the database {place}: {why}")),
+        }
+    }
+
+    /// Tries to take the lock; `false` where others hold it.
+    async fn lock(&self, pool: &Pool) -> Result<bool, String> {
+        let client = pool.get().await.map_err(|error| no_connection(&error))?;
+        let function = match self.sharing {
+            Sharing::Shared => "pg_try_advisory_lock_shared",
+            Sharing::Alone => "pg_try_advisory_lock",
+        };
+        let sql = format!("SELECT {function}({LOCK})");
+        let row = client.query_one(&sql, &[]).await.map_err(|error| describe(&error))?;
+        let is_taken: bool = row.get(0);
+        if is_taken {
+            // Out of the pool, whose connections release their advisory locks after use.
+            *self.holder.lock() = Some(Object::take(client));
+        }
+        Ok(is_taken)
+    }
+}
