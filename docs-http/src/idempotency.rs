@@ -37,7 +37,8 @@ pub(crate) fn description() -> String {
         "A name for this request, 1 to {} visible ASCII characters, best a random UUID. For {} hours the same request \
          of the same user with the same key is not done again: it gets the first answer, with `Idempotency-Replayed: \
          true`. Another request with the same key is refused with 422. So a request whose answer was lost, or that was \
-         answered with 503, can be sent again. Refusals are not kept.",
+         answered with 503, can be sent again. Refusals are not kept. A caller who has lost the right that the request \
+         needs is refused.",
         IdempotencyKey::MAX,
         IDEMPOTENCY_WINDOW.num_hours(),
     )

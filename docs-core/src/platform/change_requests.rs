@@ -9,7 +9,7 @@ use self::operations::{
     ChangeRequestCreation, ChangeRequestUpdate, MergeChangeRequest, PullChangeRequest, Sides,
 };
 use super::{
-    Actor, Platform, access,
+    Actor, Platform, Right, access,
     nouns::{ChangeRequestHandle, ChangeRequests, RequestRef},
 };
 use crate::{
@@ -126,7 +126,7 @@ impl<'p> ChangeRequests<'p> {
         Box::pin(async move {
             let Self { caller, space } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
                 let operation = ChangeRequestCreation {
                     by: actor.require_user()?.clone(),
                     actor: actor.clone(),
@@ -233,7 +233,7 @@ impl<'p> ChangeRequestHandle<'p> {
         Box::pin(async move {
             let Self { caller, at: RequestRef { space, request: name } } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Review), async move {
                 let id: RevisionId = platform.id();
                 for _ in 0..MAX_MOVES {
                     let storing = platform.storing();
@@ -290,7 +290,7 @@ impl<'p> ChangeRequestHandle<'p> {
         Box::pin(async move {
             let Self { caller, at: RequestRef { space, request: name } } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
                 let id: RevisionId = platform.id();
                 for _ in 0..MAX_MOVES {
                     let storing = platform.storing();

@@ -7,7 +7,7 @@ use change::{CollectionCreation, CollectionDeletion, CollectionUpdate, DropGrant
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, Platform,
+    Actor, Platform, Right,
     access::{self, AccessResolver},
     jobs::{Effect, Job, Run},
     nouns::{CollectionHandle, Collections},
@@ -107,25 +107,29 @@ impl<'p> Collections<'p> {
         Box::pin(async move {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
-                let untitled = CollectionTitle::cut("Untitled")
-                    .ok_or_else(|| Error::internal("a constant title fits"))?;
-                let now = platform.now();
-                let record = CollectionRecord {
-                    id: platform.id(),
-                    organization: org.clone(),
-                    parent: None,
-                    rank: crate::model::Rank::at_time(now),
-                    title: new.title.unwrap_or(untitled),
-                    description: None,
-                    default_level: Default::default(),
-                    created_by: actor.require_user()?.clone(),
-                    created_at: now,
-                };
-                let id = record.id.clone();
-                let create = CollectionCreation { actor: actor.clone(), record, parent: new.parent };
-                platform.write_collection(actor, &create, &id).await
-            });
+            let done = platform.once(
+                actor,
+                Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
+                async move {
+                    let untitled = CollectionTitle::cut("Untitled")
+                        .ok_or_else(|| Error::internal("a constant title fits"))?;
+                    let now = platform.now();
+                    let record = CollectionRecord {
+                        id: platform.id(),
+                        organization: org.clone(),
+                        parent: None,
+                        rank: crate::model::Rank::at_time(now),
+                        title: new.title.unwrap_or(untitled),
+                        description: None,
+                        default_level: Default::default(),
+                        created_by: actor.require_user()?.clone(),
+                        created_at: now,
+                    };
+                    let id = record.id.clone();
+                    let create = CollectionCreation { actor: actor.clone(), record, parent: new.parent };
+                    platform.write_collection(actor, &create, &id).await
+                },
+            );
             done.await
         })
     }

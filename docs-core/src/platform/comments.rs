@@ -16,7 +16,7 @@ use self::{
     view::ReplyLookup,
 };
 use super::{
-    Actor, ContentOf, Platform, access,
+    Actor, ContentOf, Platform, Right, access,
     nouns::{CommentHandle, Comments, ReplyHandle},
 };
 use crate::{
@@ -147,36 +147,37 @@ impl<'p> Comments<'p> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let of = &self.of.to_content_of();
-            let done = platform.once(actor, async move {
-                let by = actor.require_user()?;
-                let text = text_of(&new.body, "body")?;
-                if new.node.is_some() && new.page.is_none() {
-                    return Err(Error::invalid("page", "is needed, as `node` is a block of a page"));
-                }
-                let commented = {
-                    let tx = platform.read().await?;
-                    CommentedContent::find(&tx, actor, of).await?
-                };
-                commented.access.require(SpaceAction::Comment)?;
-                let target = match &new.page {
-                    Some(page) => Some(platform.target(&commented, page, new.node).await?),
-                    None => None,
-                };
-                let record = CommentRecord {
-                    id: platform.id(),
-                    scope: commented.scope(),
-                    posted: platform.posted(by, text),
-                    resolved: None,
-                    revision: commented.head().0.clone(),
-                    target,
-                    review: None,
-                };
-                let thread = Thread { of: of.clone(), comment: record.id.clone() };
-                let record = Arc::new(record);
-                let pages = platform.pages_now(&commented, slice::from_ref(&record)).await?;
-                let post = write::CommentCreation { actor: actor.clone(), of: of.clone(), record };
-                platform.write_comment(actor, &post, &thread, &pages).await
-            });
+            let done =
+                platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Comment), async move {
+                    let by = actor.require_user()?;
+                    let text = text_of(&new.body, "body")?;
+                    if new.node.is_some() && new.page.is_none() {
+                        return Err(Error::invalid("page", "is needed, as `node` is a block of a page"));
+                    }
+                    let commented = {
+                        let tx = platform.read().await?;
+                        CommentedContent::find(&tx, actor, of).await?
+                    };
+                    commented.access.require(SpaceAction::Comment)?;
+                    let target = match &new.page {
+                        Some(page) => Some(platform.target(&commented, page, new.node).await?),
+                        None => None,
+                    };
+                    let record = CommentRecord {
+                        id: platform.id(),
+                        scope: commented.scope(),
+                        posted: platform.posted(by, text),
+                        resolved: None,
+                        revision: commented.head().0.clone(),
+                        target,
+                        review: None,
+                    };
+                    let thread = Thread { of: of.clone(), comment: record.id.clone() };
+                    let record = Arc::new(record);
+                    let pages = platform.pages_now(&commented, slice::from_ref(&record)).await?;
+                    let post = write::CommentCreation { actor: actor.clone(), of: of.clone(), record };
+                    platform.write_comment(actor, &post, &thread, &pages).await
+                });
             done.await
         })
     }
@@ -414,21 +415,25 @@ impl<'p> CommentHandle<'p> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-            let done = platform.once(actor, async move {
-                let text = text_of(&new.body, "body")?;
-                let operation = write::ReplyCreation {
-                    actor: actor.clone(),
-                    thread: thread.clone(),
-                    id: platform.id(),
-                    posted: platform.posted(actor.require_user()?, text),
-                };
-                let of = ReplyLookup { thread, id: &operation.id, format };
-                platform
-                    .write_and_show(actor, &operation, |done| {
-                        Box::pin(platform.reply_seen(done.tx, actor, of))
-                    })
-                    .await
-            });
+            let done = platform.once(
+                actor,
+                Right::Space(thread.of.space.clone(), SpaceAction::Comment),
+                async move {
+                    let text = text_of(&new.body, "body")?;
+                    let operation = write::ReplyCreation {
+                        actor: actor.clone(),
+                        thread: thread.clone(),
+                        id: platform.id(),
+                        posted: platform.posted(actor.require_user()?, text),
+                    };
+                    let of = ReplyLookup { thread, id: &operation.id, format };
+                    platform
+                        .write_and_show(actor, &operation, |done| {
+                            Box::pin(platform.reply_seen(done.tx, actor, of))
+                        })
+                        .await
+                },
+            );
             done.await
         })
     }

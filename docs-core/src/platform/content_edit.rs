@@ -13,7 +13,7 @@ use async_trait::async_trait;
 
 use self::plan::Plan;
 use super::{
-    Actor, Platform, access, at_once,
+    Actor, Platform, Right, access, at_once,
     change_requests::{feed_head, find, require_living},
     content::Shown,
     files::Bearer,
@@ -67,7 +67,7 @@ impl<'p> ChangeRequestHandle<'p> {
         Box::pin(async move {
             let Self { caller, at: RequestRef { space, request: name } } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
                 check_counts(&update)?;
                 let (by, revision) = (actor.require_user()?.clone(), platform.id::<RevisionId>());
                 let mut plan = Plan::new(platform, update.changes)?;

@@ -13,7 +13,7 @@ pub(super) use self::{
     setting::{MAX_DELIVERY, RepositoryLook, SyncRun, follow, restored, settled},
     sync::{ExportPayload, ImportPayload, lane},
 };
-use super::{Actor, access, at_once, jobs::Job, nouns::SpaceHandle};
+use super::{Actor, Right, access, at_once, jobs::Job, nouns::SpaceHandle};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::gitsync::RepoPath,
@@ -98,7 +98,7 @@ impl<'p> SpaceHandle<'p> {
     {
         let Self { caller, space } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let done = platform.once(actor, async move {
+        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
             let git = platform.ports().git.as_ref().ok_or_else(no_git)?;
             let wanted = request.wanted();
             let clean = check_url(wanted.url)?;

@@ -1,20 +1,24 @@
 //! Requests that may be sent again: the answer to the first one is kept, and given to those that follow.
 //!
 //! The answer is kept by the commit of what the request changed, as a receipt is, so that there is never the one
-//! without the other. A repeated request is answered before anything is looked at that the first one may have changed;
-//! of two that come at the same time, the store lets one commit, and the other finds its answer.
+//! without the other. A stored answer is replayed only to a caller who still holds the [`Right`] that the operation
+//! needs. Apart from that right, a repeated request is answered before anything is read that the first one may have
+//! changed; of two that come at the same time, the store lets one commit, and the other finds its answer.
+
+mod right;
 
 use std::{
     future::{Future, ready},
     str::FromStr,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
+pub(super) use right::Right;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Actor, Answer, Platform};
@@ -74,6 +78,8 @@ struct Inner {
     key: IdempotencyKey,
     fingerprint: Hash,
     is_replayed: Arc<AtomicBool>,
+    /// The rights that the answer is replayed under; without one, no answer is stored or replayed.
+    rights: Mutex<Vec<Right>>,
 }
 
 impl IdempotentRequest {
@@ -86,7 +92,7 @@ impl IdempotentRequest {
             hasher.update(&(part.len() as u64).to_be_bytes()).update(part);
         }
         let fingerprint = Hash::of(hasher.finalize().as_bytes());
-        Self(Arc::new(Inner { key, fingerprint, is_replayed: Arc::default() }))
+        Self::of(key, fingerprint, Arc::default())
     }
 
     /// The same request, told from others by more parts: what was read of it only later.
@@ -94,7 +100,22 @@ impl IdempotentRequest {
         let known = [&self.0.fingerprint.as_bytes()[..]];
         let more = Self::new(self.0.key.clone(), &[&known[..], parts].concat());
         let is_replayed = Arc::clone(&self.0.is_replayed);
-        Self(Arc::new(Inner { key: self.0.key.clone(), fingerprint: more.0.fingerprint, is_replayed }))
+        Self::of(self.0.key.clone(), more.0.fingerprint, is_replayed)
+    }
+
+    fn of(key: IdempotencyKey, fingerprint: Hash, is_replayed: Arc<AtomicBool>) -> Self {
+        Self(Arc::new(Inner { key, fingerprint, is_replayed, rights: Mutex::default() }))
+    }
+
+    fn require(&self, right: Right) {
+        let mut rights = self.0.rights.lock().unwrap_or_else(PoisonError::into_inner);
+        if !rights.contains(&right) {
+            rights.push(right);
+        }
+    }
+
+    fn rights(&self) -> Vec<Right> {
+        self.0.rights.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Tells whether the request was answered with what an earlier one had been answered.
@@ -152,14 +173,18 @@ impl Platform {
         Self { request, ..self.clone() }
     }
 
-    /// Does an operation, unless the request was answered before: then answers the same.
+    /// Does an operation, unless the request was answered before: then answers the same, if the actor holds `right`.
     ///
     /// The answer has to be the one that the operation's [`write_and_show`](Self::write_and_show) gave.
     pub(super) async fn once<V: Answer>(
         &self,
         actor: &Actor,
+        right: Right,
         operation: impl Future<Output = Result<V>> + Send,
     ) -> Result<V> {
+        if let Some(request) = &self.request {
+            request.require(right);
+        }
         let Some(answers) = self.answers(actor) else { return operation.await };
         if let Some(answer) = answers.find(&self.read().await?).await? {
             return Ok(answer);
@@ -183,9 +208,14 @@ impl Platform {
         })
     }
 
-    /// Where the answer to the request is kept, if it has a key.
+    /// Where the answer to the request is stored, if it has a key and the operation is one that [`once`](Self::once)
+    /// does.
     pub(super) fn answers<'r>(&'r self, actor: &'r Actor) -> Option<KeptAnswer<'r>> {
         let request = self.request.as_ref()?;
+        let rights = request.rights();
+        if rights.is_empty() {
+            return None;
+        }
         let caller = match actor {
             Actor::User(_) | Actor::Token(_) => actor.user(),
             Actor::Platform => None,
@@ -202,7 +232,7 @@ impl Platform {
             hasher.update(b"\0").update(organization.as_str().as_bytes());
         }
         let id = BASE32.encode(hasher.finalize().as_bytes());
-        Some(KeptAnswer { platform: self, request, caller, id })
+        Some(KeptAnswer { platform: self, request, actor, rights, id })
     }
 
     /// Removes answers that have been kept for their time.
@@ -217,7 +247,8 @@ impl Platform {
 pub(super) struct KeptAnswer<'r> {
     platform: &'r Platform,
     request: &'r IdempotentRequest,
-    caller: Option<&'r UserId>,
+    actor: &'r Actor,
+    rights: Vec<Right>,
     id: String,
 }
 
@@ -265,16 +296,17 @@ impl KeptAnswer<'_> {
 impl<V: Answer> Answers<V> for KeptAnswer<'_> {
     async fn find(&self, tx: &Tx) -> Result<Option<V>> {
         let record: Option<Arc<IdempotencyRecord>> = tx.get(&IdempotencyRecord::at(&self.id)).await?;
-        match record.filter(|record| self.is_current(record)) {
-            Some(record) => self.open(&record).map(Some),
-            None => Ok(None),
+        let Some(record) = record.filter(|record| self.is_current(record)) else { return Ok(None) };
+        for right in &self.rights {
+            right.prove(tx, self.actor).await?;
         }
+        self.open(&record).map(Some)
     }
 
     async fn keep(&self, tx: &mut Tx, answer: &V) -> Result<()> {
         let new = IdempotencyRecord {
             id: self.id.clone(),
-            caller: self.caller.cloned(),
+            caller: self.actor.user().cloned(),
             fingerprint: self.request.0.fingerprint,
             answer: self.seal(answer)?,
             created_at: self.platform.now(),

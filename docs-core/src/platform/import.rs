@@ -19,7 +19,7 @@ use self::{
     gather::Gather,
 };
 use super::{
-    Actor, Platform, at_once,
+    Actor, Platform, Right, at_once,
     content::ContentOf,
     jobs::{Effect, Job, Run, unpanicked},
     nouns::ContentHandle,
@@ -31,6 +31,7 @@ use crate::{
         ImportContent, ImportContentResult, ImportContentSource as Source, JobStage, UserId, check_page_size,
         redacted,
     },
+    policy::SpaceAction,
     ports::DocumentFormat,
 };
 
@@ -99,7 +100,7 @@ impl<'p> ContentHandle<'p> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let of = &self.of.to_content_of();
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
                 let by = actor.require_user()?.clone();
                 let target = platform.append_target(actor, of).await?;
                 let gather = Gather::new(platform, &target.space().domain)?;

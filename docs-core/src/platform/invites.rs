@@ -9,11 +9,11 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-pub(super) use links::drop_links;
+pub(super) use links::{drop_links, require_link_manager};
 pub(super) use redeem::{DropInvites, RedeemInvites};
 
 use super::{
-    Actor, access, at_once,
+    Actor, Right, access, at_once,
     members::{join, user_of},
     nouns::Invites,
     people::check_email,
@@ -67,7 +67,7 @@ impl<'p> Invites<'p> {
         Box::pin(async move {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
                 let addresses = addresses(&new)?;
                 let by = actor.require_user()?;
                 let mut done = InvitedUsers::default();

@@ -55,7 +55,7 @@ use std::{fmt, sync::Arc};
 
 use builder::Ports;
 use chrono::TimeDelta;
-use idempotency::at_once;
+use idempotency::{Right, at_once};
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use audit::{AuditFilter, AuditLog};

@@ -24,7 +24,7 @@ pub(super) use self::{
     shown::{MAX_SHOWN, SpecDetailCache},
 };
 use super::{
-    Actor, Platform, access,
+    Actor, Platform, Right, access,
     nouns::{OpenApiSpecHandle, OpenApiSpecVersionHandle, OpenApiSpecs},
 };
 use crate::{
@@ -104,7 +104,7 @@ impl<'p> OpenApiSpecs<'p> {
         Box::pin(async move {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
                 platform.require_spec_writer(actor, org).await?;
                 let (id, storing) = (platform.id(), platform.storing());
                 let source = platform.stored_source(&id, new.source).await?;

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use touched::Touched;
 
 use super::{
-    Actor, Platform,
+    Actor, Platform, Right,
     access::{self, Audience, MAX_TEAM_GRANTS},
     at_once, named,
     nouns::Permissions,
@@ -59,7 +59,7 @@ impl<'p> Permissions<'p> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let content = &self.content.to_target();
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Permissions(content.clone()), async move {
                 if invite.users.is_none() && invite.teams.is_none() {
                     return Err(Error::invalid("users", "is required, unless `teams` is given"));
                 }
@@ -379,6 +379,11 @@ async fn seen(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen> {
     let org = access::org(tx, actor, &org).await?;
     org.require(OrgAction::ListPeople)?;
     Ok(Seen { org, role })
+}
+
+/// Checks the right to give roles on content.
+pub(super) async fn require_manager(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<()> {
+    managed(tx, actor, content).await.map(drop)
 }
 
 /// Content for those who may give roles on it.

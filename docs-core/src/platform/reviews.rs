@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use async_trait::async_trait;
 
 use super::{
-    Actor, ContentOf, Platform,
+    Actor, ContentOf, Platform, Right,
     access::{self, AccessResolver},
     change_requests::{find, require_living, require_own},
     comments::{CommentReader, CommentedContent, PagesNow, drop_some, text_of},
@@ -106,25 +106,26 @@ impl<'p> ChangeRequestHandle<'p> {
         Box::pin(async move {
             let Self { caller, at: of } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
-                let by = actor.require_user()?;
-                let text = new.comment.map(|comment| text_of(&comment, "comment")).transpose()?;
-                let operation = ReviewSubmission {
-                    actor: actor.clone(),
-                    by: by.clone(),
-                    of: ContentOf::request(of.space.clone(), of.request),
-                    id: platform.id(),
-                    status: new.status,
-                    comment: text.map(|text| (platform.id(), platform.posted(by, text))),
-                    now: platform.now(),
-                };
-                let (of, id) = (&operation.of, &operation.id);
-                platform
-                    .write_and_show(actor, &operation, |done| {
-                        Box::pin(platform.review_seen(done.tx, actor, of, id))
-                    })
-                    .await
-            });
+            let done =
+                platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Review), async move {
+                    let by = actor.require_user()?;
+                    let text = new.comment.map(|comment| text_of(&comment, "comment")).transpose()?;
+                    let operation = ReviewSubmission {
+                        actor: actor.clone(),
+                        by: by.clone(),
+                        of: ContentOf::request(of.space.clone(), of.request),
+                        id: platform.id(),
+                        status: new.status,
+                        comment: text.map(|text| (platform.id(), platform.posted(by, text))),
+                        now: platform.now(),
+                    };
+                    let (of, id) = (&operation.of, &operation.id);
+                    platform
+                        .write_and_show(actor, &operation, |done| {
+                            Box::pin(platform.review_seen(done.tx, actor, of, id))
+                        })
+                        .await
+                });
             done.await
         })
     }
@@ -190,7 +191,7 @@ impl<'p> ChangeRequestHandle<'p> {
         Box::pin(async move {
             let Self { caller, at: of } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
                 let users = distinct(&new.users)?;
                 let operation = RequestReviews {
                     actor: actor.clone(),

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 
 use super::{
-    Actor, Platform, access, import::append::require_live, list_identities::tag, nouns::Revisions,
+    Actor, Platform, Right, access, import::append::require_live, list_identities::tag, nouns::Revisions,
     spaces::move_head,
 };
 use crate::{
@@ -84,7 +84,7 @@ impl<'p> Revisions<'p> {
         Box::pin(async move {
             let Self { caller, space } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
                 let operation = SpaceRollback {
                     actor: actor.clone(),
                     by: actor.require_user()?.clone(),

@@ -16,7 +16,7 @@ pub use session::SamlSession;
 pub(super) use session::{SESSION_WINDOW, require_current};
 
 use super::{
-    Actor, Platform, access,
+    Actor, Platform, Right, access,
     nouns::{OrgHandle, SamlProviderHandle, SamlProviders},
 };
 use crate::{
@@ -92,7 +92,7 @@ impl<'p> SamlProviders<'p> {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             platform.require_usable(new.certificate.as_ref().and_then(|new| new.0.as_ref()))?;
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
                 let record = SamlProviderRecord {
                     id: platform.id(),
                     organization: org.clone(),

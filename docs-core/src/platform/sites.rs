@@ -26,7 +26,7 @@ pub(super) use self::{
     view::{Opened, Placement, Viewer, default_spaces},
 };
 use super::{
-    Actor, Platform, access,
+    Actor, Platform, Right, access,
     collect::StoringSince,
     nouns::{SiteHandle, SiteRef, Sites},
     site_settings::{SharedLink, customizations},
@@ -158,7 +158,7 @@ impl<'p> Sites<'p> {
         Box::pin(async move {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
                 let by = actor.require_user()?.clone();
                 let (ids, fresh) = wanted_spaces(&new)?;
                 let access = {

@@ -21,7 +21,7 @@ pub(super) use self::{
     trash::{MarkTrash, is_deleted},
 };
 use super::{
-    Actor, Platform,
+    Actor, Platform, Right,
     access::{self, AccessResolver},
     emoji::kept_emoji,
     git,
@@ -39,7 +39,7 @@ use crate::{
         SiteId, SiteVisibility, Space, SpaceId, SpaceObject, SpaceTitle, SpaceType, SpaceUrls, Timestamp,
         TransferContent, UpdateSpace, UserId, Visibility, VisitorAuth, VisitorAuthBackend,
     },
-    policy::{OrgAction, SpaceAccess, SpaceProof},
+    policy::{OrgAction, SpaceAccess, SpaceAction, SpaceProof},
     store::{
         Hash, Key, KeyBuf, Operation, Page, PageRequest, Tx,
         records::{ChangeRequestRecord, Parent, RevisionRecord, SiteAuthRecord, SpaceRecord, counter},
@@ -112,21 +112,25 @@ impl<'p> Spaces<'p> {
         Box::pin(async move {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
-                let domain = {
-                    let tx = platform.read().await?;
-                    room_in(&tx, actor, org, new.parent.as_deref()).await?;
-                    access::org(&tx, actor, org).await?.org().domain.clone()
-                };
-                let storing = platform.storing();
-                let root = platform.content().empty_root(&domain).await?;
-                let record = platform.new_space(actor, org, &new, (domain, root))?;
-                let (actor, id) = (actor.clone(), record.id.clone());
-                let create =
-                    SpaceCreation { by: record.created_by.clone(), record, parent: new.parent, actor };
-                platform.require_stored(storing)?;
-                platform.write_space(&create.actor, &create, &id).await
-            });
+            let done = platform.once(
+                actor,
+                Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
+                async move {
+                    let domain = {
+                        let tx = platform.read().await?;
+                        room_in(&tx, actor, org, new.parent.as_deref()).await?;
+                        access::org(&tx, actor, org).await?.org().domain.clone()
+                    };
+                    let storing = platform.storing();
+                    let root = platform.content().empty_root(&domain).await?;
+                    let record = platform.new_space(actor, org, &new, (domain, root))?;
+                    let (actor, id) = (actor.clone(), record.id.clone());
+                    let create =
+                        SpaceCreation { by: record.created_by.clone(), record, parent: new.parent, actor };
+                    platform.require_stored(storing)?;
+                    platform.write_space(&create.actor, &create, &id).await
+                },
+            );
             done.await
         })
     }
@@ -287,7 +291,7 @@ impl<'p> SpaceHandle<'p> {
         Box::pin(async move {
             let Self { caller, space: id } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Space(id.clone(), SpaceAction::Manage), async move {
                 let by = actor.require_user()?.clone();
                 let (of, id, head) = (id.clone(), platform.id(), platform.id());
                 let copy = DuplicateSpace { actor: actor.clone(), by, of, id, head, now: platform.now() };

@@ -8,7 +8,7 @@ pub(super) use change::PurgeTeam;
 use change::{RemoveTeamMember, SetTeamMember, TeamCreation, TeamDeletion, TeamMembersUpdate, TeamUpdate};
 
 use super::{
-    Actor, Platform, access,
+    Actor, Platform, Right, access,
     nouns::{MemberHandle, TeamHandle, Teams},
 };
 use crate::{
@@ -103,7 +103,7 @@ impl<'p> Teams<'p> {
         Box::pin(async move {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
                 let members = new.members.unwrap_or_default();
                 refuse_many("members", members.len())?;
                 let record = TeamRecord {

@@ -1,7 +1,7 @@
 //! Templates: pages to begin with.
 
 use super::{
-    at_once,
+    Right, at_once,
     content::ContentOf,
     import::{Gathered, append::Append, folder::Folder},
     nouns::SpaceHandle,
@@ -14,6 +14,7 @@ use crate::{
         templates,
     },
     model::{ApplySpaceTemplate, ContentRef, SpaceTemplateParams, web_url},
+    policy::SpaceAction,
 };
 
 impl<'p> SpaceHandle<'p> {
@@ -42,7 +43,7 @@ impl<'p> SpaceHandle<'p> {
         Box::pin(async move {
             let Self { caller, space } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
                 let by = actor.require_user()?.clone();
                 let of = ContentOf::space(space.clone());
                 let target = platform.append_target(actor, &of).await?;

@@ -18,7 +18,7 @@ pub(super) use self::{
     segments::MAX_SEGMENT_BYTES,
 };
 use super::{
-    Actor, Platform,
+    Actor, Platform, Right,
     access::{self, AccessResolver},
     list_identities::tag,
     nouns::{TranslationHandle, Translations},
@@ -102,9 +102,9 @@ impl<'p> Translations<'p> {
         Box::pin(async move {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
-                let no_space = || Error::invalid("source.space", "the organization has no such space");
-                let source = new.source.space.parse().map_err(|_| no_space())?;
+            let no_space = || Error::invalid("source.space", "the organization has no such space");
+            let source: crate::model::SpaceId = new.source.space.parse().map_err(|_| no_space())?;
+            let done = platform.once(actor, Right::Translate(org.clone(), source.clone()), async move {
                 if new.source.language == new.language {
                     return Err(Error::invalid("language", "is the language of the source already"));
                 }
@@ -247,7 +247,7 @@ impl<'p> TranslationHandle<'p> {
         Box::pin(async move {
             let Self { caller, org, translation: id } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Translation(org.clone(), id.clone()), async move {
                 let run = TranslationRun {
                     actor: actor.clone(),
                     org: org.clone(),
@@ -300,6 +300,11 @@ async fn seen_by(
         (record.organization == org.org().id).then_some(access)
     };
     Ok(records.iter().map(access).collect())
+}
+
+/// Checks the right to change a translation.
+pub(super) async fn require_editor(tx: &Tx, actor: &Actor, at: (&OrgId, &TranslationId)) -> Result<()> {
+    find(tx, actor, at).await?.1.require_edit()
 }
 
 /// A translation of an organization, with what the actor may do with it.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use docs_core::model::Role;
 use docs_memstore::{Fault, Plan, Step};
 use serde_json::{Value, json};
 
@@ -130,6 +131,41 @@ async fn a_request_that_is_sent_again_gets_the_answer_of_the_first() {
         assert_eq!(theirs.header(REPLAYED), None, "{}: {}", op.id, theirs.body);
         w.s.check().await;
     }
+}
+
+#[tokio::test]
+async fn replay_needs_the_right_that_the_operation_needs() {
+    let w = World::new().await;
+    let authorization = bearer(&w.s.both);
+    let me = w.s.send_with("GET", "/v1/user", &[("authorization", &authorization)], None).await;
+    let user = id(&me.body).parse().expect("an id");
+    let org = w.s.org.to_string().parse().expect("an id");
+    let start = w.s.store.save();
+    let mut failed = Vec::new();
+    for op in w.ops().iter().filter(|op| op.takes_key) {
+        w.s.store.rewind(&start);
+        ready(&w, op).await;
+        let first = send(&w, op, &w.s.both, KEY).await;
+        assert!(first.status < 300, "{}: {first:?}", op.id);
+        let done = w.s.store.save();
+        for (left, role) in [("removed", None), ("guest", Some(None)), ("reader", Some(Some(Role::Read)))] {
+            w.s.store.rewind(&done);
+            let member = w.s.platform.as_platform().org(&org).member(&user);
+            match role {
+                None => drop(member.remove().await.expect("removed")),
+                Some(role) => drop(member.put(role).await.expect("changed")),
+            }
+            let again = send(&w, op, &w.s.both, KEY).await;
+            if again.header(REPLAYED).is_some() || ![403, 404].contains(&again.status) {
+                failed.push(format!("{} {left}: {} {}", op.id, again.status, again.body));
+            }
+        }
+        // With the right, the answer is replayed again.
+        w.s.store.rewind(&done);
+        let again = send(&w, op, &w.s.both, KEY).await;
+        assert_eq!(again.header(REPLAYED), Some("true"), "{}: {}", op.id, again.body);
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
 #[tokio::test]

@@ -10,10 +10,11 @@ use crate::{
     content::{Edit, check_file_name},
     model::{BoundedText, FileId, MAX_FILE_BYTES, MediaType, RevisionFile, UserId},
     platform::{
-        Actor, ContentOf, Platform, Shown,
+        Actor, ContentOf, Platform, Right, Shown,
         import::append::{Append, Target},
         nouns::ContentHandle,
     },
+    policy::SpaceAction,
 };
 
 /// What is said of a file before its bytes come.
@@ -161,7 +162,7 @@ impl FileUpload {
             let blob = writer.blob();
             let platform = &platform.continued(&[name.as_bytes(), content_type.as_bytes(), blob.as_bytes()]);
             let actor = &actor;
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
                 let target = target?;
                 let bearer = Bearer::member(actor)?;
                 let entry = writer.finish().await?.entry(name, content_type, None);

@@ -29,7 +29,7 @@ use crate::{
         BoundedText, GitSyncJob, GitSyncObject, GitSyncProgress, GitSyncSetting, GitSyncWebhook, JobId,
         SetGitSync, SpaceId, is_full_ref,
     },
-    platform::{Actor, Platform, access, at_once, nouns::SpaceHandle, secret::Secret},
+    platform::{Actor, Platform, Right, access, at_once, nouns::SpaceHandle, secret::Secret},
     policy::SpaceAction,
     ports::GitAccess,
     store::{
@@ -118,8 +118,9 @@ impl<'p> SpaceHandle<'p> {
         Box::pin(async move {
             let Self { caller, space } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform
-                .once(actor, async move { platform.change_git_sync((actor, space), Change::Secret).await });
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
+                platform.change_git_sync((actor, space), Change::Secret).await
+            });
             done.await
         })
     }
@@ -169,7 +170,7 @@ impl<'p> SpaceHandle<'p> {
         Box::pin(async move {
             let Self { caller, space } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
                 let operation = RunGitSync {
                     actor: actor.clone(),
                     space: space.clone(),

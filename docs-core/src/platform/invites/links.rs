@@ -12,6 +12,7 @@ use crate::{
         OrgId, Patch, Role, SpaceInvite, ToCollection, ToOrganization, ToSpace, UpdateLinkInvite,
     },
     platform::{
+        Right,
         list_identities::tag,
         nouns::{InviteHandle, Invites},
     },
@@ -90,11 +91,12 @@ impl<'p> Invites<'p> {
         Box::pin(async move {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let gives = gives(&new)?;
+            let done = platform.once(actor, Right::Link(org.clone(), gives.clone()), async move {
                 let link = LinkInviteRecord {
                     id: platform.id(),
                     organization: org.clone(),
-                    gives: gives(&new)?,
+                    gives,
                     vouched_by: actor.require_user()?.clone(),
                     created_at: platform.now(),
                 };
@@ -291,16 +293,21 @@ enum Target {
 
 /// Proves the right to manage a link.
 async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Target> {
-    let (target, has, gives) = match &link.gives {
+    manage_gives(tx, actor, (&link.organization, &link.gives)).await
+}
+
+/// Proves the right to manage links of an organization that give this.
+async fn manage_gives(tx: &Tx, actor: &Actor, (org, gives): (&OrgId, &LinkGives)) -> Result<Target> {
+    let (target, has, gives) = match gives {
         LinkGives::Member(_) => {
-            let access = access::org(tx, actor, &link.organization).await?;
+            let access = access::org(tx, actor, org).await?;
             access.require(OrgAction::Administrate)?;
             return Ok(Target::Org(access));
         }
         LinkGives::Content(ContentTarget::Space(id), level) => {
             let access = access::space(tx, actor, id).await?;
             access.require(SpaceAction::Manage)?;
-            if access.space().organization != link.organization {
+            if access.space().organization != *org {
                 return Err(Error::not_found("space"));
             }
             let has = access.role();
@@ -309,7 +316,7 @@ async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Targe
         LinkGives::Content(ContentTarget::Collection(id), level) => {
             let access = access::collection(tx, actor, id).await?;
             access.require(CollectionAction::Manage)?;
-            if access.collection().organization != link.organization {
+            if access.collection().organization != *org {
                 return Err(Error::not_found("collection"));
             }
             let has = access.role();
@@ -320,6 +327,15 @@ async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Targe
         return Err(Error::forbidden("level: a link gives no more than who manages it has"));
     }
     Ok(target)
+}
+
+/// Checks the right to manage links of an organization that give this.
+pub(in crate::platform) async fn require_link_manager(
+    tx: &Tx,
+    actor: &Actor,
+    (org, gives): (&OrgId, &LinkGives),
+) -> Result<()> {
+    manage_gives(tx, actor, (org, gives)).await.map(drop)
 }
 
 /// Proves that who answers for a link may still give what it gives: a link is good for as long as they may.

@@ -11,7 +11,7 @@ use crate::{
         VisitorAuthBackend, web_url,
     },
     platform::{
-        Actor, Platform, access,
+        Actor, Platform, Right, access,
         nouns::{Caller, SiteHandle, SiteRef},
         secret::Secret,
     },
@@ -104,8 +104,9 @@ impl<'p> SiteHandle<'p> {
         Box::pin(async move {
             let Self { caller, at, .. } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done =
-                platform.once(actor, async move { platform.change_auth(actor, at, Change::Key).await });
+            let done = platform.once(actor, Right::of_site(at), async move {
+                platform.change_auth(actor, at, Change::Key).await
+            });
             done.await
         })
     }

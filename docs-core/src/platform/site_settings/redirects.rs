@@ -14,7 +14,7 @@ use crate::{
         UpdateSiteRedirect,
     },
     platform::{
-        Actor, Platform, access, at_once,
+        Actor, Platform, Right, access, at_once,
         jobs::{Effect, Job, Run},
         list_identities::tag,
         nouns::{RedirectHandle, Redirects, SiteHandle, SiteRef},
@@ -90,7 +90,7 @@ impl<'p> Redirects<'p> {
         Box::pin(async move {
             let Self { caller, at: at @ SiteRef { org, site } } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::of_site(at), async move {
                 platform.check_destination(actor, at, &new.destination).await?;
                 let record = RedirectRecord {
                     id: platform.id(),

@@ -11,7 +11,7 @@ use crate::{
         SiteVisibility, Space, UpdateShareLink,
     },
     platform::{
-        Actor, Platform, access, at_once,
+        Actor, Platform, Right, access, at_once,
         list_identities::tag,
         nouns::{Caller, ShareLinkHandle, ShareLinks, SiteRef},
         secret::Secret,
@@ -79,9 +79,9 @@ impl<'p> ShareLinks<'p> {
     /// ```
     pub fn create(self, new: CreateShareLink) -> BoxFuture<'p, Result<ShareLink>> {
         Box::pin(async move {
-            let Self { caller, at: SiteRef { org, site } } = self;
+            let Self { caller, at: at @ SiteRef { org, site } } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::of_site(at), async move {
                 let secret = Secret::draw(platform.ids(), "docs-platform key of a share link").as_segment();
                 let id: ShareLinkId = platform.id();
                 let sealed = platform

@@ -17,7 +17,7 @@ use crate::{
         UpdateSectionGroup,
     },
     platform::{
-        Actor, Platform, list_identities,
+        Actor, Platform, Right, list_identities,
         nouns::{SectionGroupHandle, SectionGroups, SiteRef},
     },
     store::{
@@ -84,7 +84,7 @@ impl<'p> SectionGroups<'p> {
         Box::pin(async move {
             let Self { caller, at: of, .. } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::of_site(of), async move {
                 let mut sections = Vec::new();
                 for (at, id) in add.sections.iter().flatten().enumerate() {
                     let field = format!("sections[{at}]");
@@ -185,7 +185,7 @@ impl<'p> SectionGroupHandle<'p> {
         Box::pin(async move {
             let Self { caller, at: of, group: id } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::of_site(of), async move {
                 let section = add.section_id.parse().map_err(|_| no_section("sectionId"))?;
                 let gather = PutSectionInGroup { on: On::new(actor, of), id: id.clone(), section };
                 platform

@@ -14,7 +14,7 @@ use crate::{
     BoxFuture, Error, Result,
     model::{AddSiteSpace, JobId, SectionId, SiteSpace, SiteSpaceId, SpaceId, Timestamp, UpdateSiteSpace},
     platform::{
-        Actor, Platform, access, list_identities,
+        Actor, Platform, Right, access, list_identities,
         nouns::{SiteRef, SiteSpaceHandle, SiteSpaces},
         site_settings,
     },
@@ -94,7 +94,7 @@ impl<'p> SiteSpaces<'p> {
         Box::pin(async move {
             let Self { caller, at: of, .. } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::of_site(of), async move {
                 let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
                 let section =
                     add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));

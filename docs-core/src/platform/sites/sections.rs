@@ -19,7 +19,7 @@ use crate::{
         UpdateSection,
     },
     platform::{
-        Actor, Platform, list_identities,
+        Actor, Platform, Right, list_identities,
         nouns::{SectionHandle, Sections, SiteHandle, SiteRef},
         site_settings,
     },
@@ -120,7 +120,7 @@ impl<'p> Sections<'p> {
         Box::pin(async move {
             let Self { caller, at: of, .. } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, async move {
+            let done = platform.once(actor, Right::of_site(of), async move {
                 let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
                 let operation = SectionCreation {
                     on: On::new(actor, of),
