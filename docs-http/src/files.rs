@@ -23,9 +23,10 @@ use crate::{
     wire::error::{ApiError, answer},
 };
 
-/// What anybody may read shared caches may keep for an hour: after that they ask whether it still is for anybody.
-const FOR_ANYBODY: &str = "public, max-age=3600";
-/// What somebody may read is asked for at each use: it never changes, but who may read it does.
+/// Shared caches may store a file that any visitor sees. They revalidate it at each use, because a file that the site
+/// stops showing must not stay in them.
+const FOR_ANYBODY: &str = "public, no-cache";
+/// A file for one caller is revalidated at each use: the bytes never change, but the rights of the caller do.
 const FOR_BEARER: &str = "private, no-cache";
 /// The policy of a file that is opened as a page. It has styles of its own: those that browsers put around pictures and
 /// text, and those within SVG. Chromium opens PDF under it, too.

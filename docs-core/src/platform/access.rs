@@ -13,7 +13,7 @@ use crate::{
     Error, ErrorKind, Result,
     model::{CollectionId, ContentTarget, OrgId, Role, SpaceId, UserId},
     platform::nouns::SiteRef,
-    policy::{CollectionAccess, OrgAccess, SiteAction, SpaceAccess, Standing},
+    policy::{CollectionAccess, OrgAccess, SignIn, SiteAction, SpaceAccess, Standing},
     store::{
         Tx,
         records::{CollectionRecord, MemberRecord, OrgRecord, SiteRecord, SpaceRecord},
@@ -73,6 +73,26 @@ async fn membership(
     let org = org.map(crate::store::decode::<OrgRecord>).transpose()?;
     let member = member.map(crate::store::decode::<MemberRecord>).transpose()?;
     Ok((org, member))
+}
+
+/// The role of a member whom the platform vouches for on sites; `None` for a guest, for a former member, and where the
+/// organization does not accept how they signed in. `sign_in` is `None` for users whom the embedding program
+/// authenticated.
+pub(super) async fn vouched_role(
+    tx: &Tx,
+    (id, user): (&OrgId, &UserId),
+    sign_in: Option<SignIn>,
+) -> Result<Option<Role>> {
+    let (org, member) = membership(tx, user, id).await?;
+    let access = match sign_in {
+        Some(sign_in) => OrgAccess::of_bearer(org, member.as_deref(), sign_in),
+        None => OrgAccess::of_member(org, member.as_deref()),
+    };
+    match access {
+        Ok(access) => Ok(access.role()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// What is said to somebody whose token an organization does not take: where to sign in.

@@ -9,6 +9,7 @@ use super::{
     metrics::{Measuring, OpenTransactions, StoreObserver},
     openapi_specs, pdf, saml,
     search::Follower,
+    visitors,
 };
 use crate::{
     content::Content,
@@ -247,6 +248,7 @@ impl Builder {
             audit,
             urls,
         };
+            shown_files: visitors::ShownFiles::default(),
         Platform { inner: Arc::new(inner), request: None, precondition: None }
     }
 }

@@ -133,8 +133,16 @@ impl Located {
         self.access.space()
     }
 
+    /// Equal for readers who see the same of equal content.
+    pub(super) fn reader_id(&self) -> Option<String> {
+        match &self.reader {
+            Reader::Member => None,
+            Reader::Visitor(claims) => Some(claims.id()),
+        }
+    }
+
     /// What its reader sees it through.
-    async fn content_filter(&self) -> Result<ContentFilter> {
+    pub(super) async fn content_filter(&self) -> Result<ContentFilter> {
         self.reader.content_filter(&self.view).await
     }
 

@@ -24,7 +24,7 @@ use super::Platform;
 use crate::{
     BoxFuture, Error, Result,
     content::{FileEntry, PART_BYTES, clean_file_name},
-    model::{GitBlob, MediaType, SpaceId},
+    model::{FileId, GitBlob, MediaType, SpaceId},
     store::{Hash, records::SpaceRecord},
 };
 
@@ -53,6 +53,23 @@ struct Address {
     size: u64,
     content_type: String,
     bearer: Bearer,
+    /// The file, in the address of a visitor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<FileId>,
+}
+
+/// A file of a space, as its address names it.
+pub(in crate::platform) struct SealedFile {
+    pub(in crate::platform) id: FileId,
+    place: FilePlace,
+    content_type: String,
+}
+
+impl SealedFile {
+    /// Returns `true` if the address leads to the bytes and the type that the file has in some content.
+    pub(in crate::platform) fn is_of(&self, entry: &FileEntry) -> bool {
+        self.place == FilePlace::of(entry) && self.content_type == entry.content_type
+    }
 }
 
 impl StoredFile {
@@ -87,14 +104,15 @@ impl StoredFile {
 impl Platform {
     /// Finds the file that a `downloadURL` leads to, by the sealed part of that address.
     ///
-    /// Only the platform makes such addresses, and it shows them to those who may read the content; nothing else of
-    /// the content's storage can be reached by them. An address is good for as long as whom it was made for may read
-    /// the content, which is asked at each use: it ends with a membership, a share link, a signing key or the
-    /// publication of a site, and with the space. What it leads to never changes: the media type is part of what is
-    /// sealed, so nobody can have the bytes sent as another type.
+    /// Only the platform makes such addresses, and shows them to those who may read the content. Each use checks that
+    /// the caller whom the address was made for still may. The address of a member ends with the membership and with
+    /// the space; members also read earlier revisions. The address of a visitor of a site ends as soon as the live
+    /// content does not show them the file: when the file is deleted or replaced, when no page that they see references
+    /// it, or when the site, its share link or its signing key is taken back. The media type is part of what is sealed,
+    /// so nobody can have the bytes sent as another type.
     ///
     /// # Errors
-    /// `NotFound`, also when whom the address was made for may not read the content any more.
+    /// `NotFound`, also when the caller whom the address was made for may not read the file any more.
     ///
     /// # Example
     /// ```
@@ -110,12 +128,26 @@ impl Platform {
             let missing = || Error::not_found("file");
             let found = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
             let address: Address = serde_json::from_str(&found).map_err(|_| missing())?;
-            let Address { place, size, content_type, bearer } = address;
+            let Address { place, size, content_type, bearer, file } = address;
             let tx = self.read().await?;
-            let reach = self.reach(&tx, &bearer, space).await?.ok_or_else(missing)?;
+            if let Bearer::Visitor(visitor) = &bearer {
+                let file = SealedFile { id: file.ok_or_else(missing)?, place, content_type };
+                let found = self.content_of_bearer(&tx, visitor, space).await?;
+                // No snapshot is held while objects are read.
+                drop(tx);
+                let (at, reach) = found.ok_or_else(missing)?;
+                if !self.still_shows(&at, &file).await? {
+                    return Err(missing());
+                }
+                let SealedFile { place, content_type, .. } = file;
+                return Ok(StoredFile::new(at.space().domain.clone(), (place, size), &content_type, reach));
+            }
+            if !self.reaches(&tx, &bearer, space).await? {
+                return Err(missing());
+            }
             let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
             let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
-            Ok(StoredFile::new(space.domain.clone(), (place, size), &content_type, reach))
+            Ok(StoredFile::new(space.domain.clone(), (place, size), &content_type, FileReach::Bearer))
         })
     }
 
@@ -149,14 +181,36 @@ impl Platform {
         })
     }
 
-    /// The address of a file's bytes for somebody: the same for the same bytes, type and name in the same space, so
-    /// that it can be kept.
+    /// The address of a file for a member: the same for the same bytes, type and name in the same space, so that
+    /// clients can store it.
     pub(super) fn file_url(&self, space: &SpaceId, file: &FileEntry, bearer: &Bearer) -> Result<String> {
+        self.sealed_url(space, (None, file), bearer)
+    }
+
+    /// The address of a file of the content for a caller. For a visitor it names the file, so that each use can check
+    /// that the site still shows it.
+    pub(super) fn shown_file_url(
+        &self,
+        space: &SpaceId,
+        (id, file): (&FileId, &FileEntry),
+        bearer: &Bearer,
+    ) -> Result<String> {
+        let id = matches!(bearer, Bearer::Visitor(_)).then_some(id);
+        self.sealed_url(space, (id, file), bearer)
+    }
+
+    fn sealed_url(
+        &self,
+        space: &SpaceId,
+        (id, file): (Option<&FileId>, &FileEntry),
+        bearer: &Bearer,
+    ) -> Result<String> {
         let address = Address {
             place: FilePlace::of(file),
             size: file.size,
             content_type: file.content_type.clone(),
             bearer: bearer.clone(),
+            file: id.cloned(),
         };
         let address = serde_json::to_string(&address).map_err(Error::internal)?;
         let sealed = self.seal_for_ever(&purpose(space), &address)?;

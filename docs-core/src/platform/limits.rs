@@ -138,6 +138,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Characters of one of these values", model::MAX_CLAIM_VALUE),
             bytes("Token of a visitor", visitors::jwt::MAX_TOKEN as u64),
             bytes("Claims that a visitor makes without a signature", visitors::resolve::MAX_UNSIGNED as u64),
+            bytes("Claims in the address of a file", visitors::MAX_SEALED_CLAIMS as u64),
         ],
     },
     LimitGroup {
@@ -152,6 +153,10 @@ pub const LIMITS: &[LimitGroup] = &[
             window("A fetch of an OpenAPI specification, all its files", openapi_specs::fetch::FETCH_WINDOW),
             window("A token to read a site", visitors::pass::CONTENT_TOKEN_WINDOW),
             window("A token that vouches for a member", visitors::member::MEMBER_TOKEN_WINDOW),
+            window(
+                "The clock of a sign-in that signs tokens of visitors, before or after",
+                visitors::jwt::CLOCK_LEEWAY,
+            ),
             window("Signing in at a SAML provider", saml::SAML_LOGIN_WINDOW),
             window("A session of single sign-on", saml::SESSION_WINDOW),
             window("An entry of the audit log", audit::AUDIT_RETENTION),

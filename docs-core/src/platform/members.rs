@@ -167,8 +167,10 @@ impl<'p> MemberHandle<'p> {
 
 impl<'p> OrgHandle<'p> {
     /// Records a visit of the member who acts, and answers a token that vouches for them on the sites of the
-    /// organization. The token is good for a while, or until they are no member any more; guests get none. It is used
-    /// as the token of a visitor, [`ResolveVisitor::jwt_token`](crate::model::ResolveVisitor::jwt_token).
+    /// organization; guests get none. The token ends with its `exp`, and earlier when the member leaves or the
+    /// organization stops accepting how the member signed in: one that was requested with an API token opens no site
+    /// once the organization requires single sign-on, except for administrators. It is used as the token of a visitor,
+    /// [`ResolveVisitor::jwt_token`](crate::model::ResolveVisitor::jwt_token).
     ///
     /// # Errors
     /// `Forbidden` for the platform itself; `NotFound` unless the actor is a member.
@@ -192,7 +194,7 @@ impl<'p> OrgHandle<'p> {
             let user = actor.require_user()?.clone();
             let ping = PingMember { actor: actor.clone(), org: org.clone(), user, now: platform.now() };
             let token = platform
-                .upkeep_and_show(&ping, |done| Box::pin(platform.member_token(done.tx, (org, &ping.user))));
+                .upkeep_and_show(&ping, |done| Box::pin(platform.member_token(done.tx, (org, actor))));
             Ok(Visit { platform_visitor_claims: token.await? })
         })
     }

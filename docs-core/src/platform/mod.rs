@@ -203,6 +203,7 @@ struct Inner {
     spec_details: openapi_specs::SpecDetailCache,
     unsigned: saml::Unsigned,
     audit: AuditLog,
+    shown_files: visitors::ShownFiles,
     urls: Urls,
     observer: Arc<dyn Observer>,
     open: Arc<metrics::OpenTransactions>,

@@ -274,7 +274,9 @@ impl Platform {
             return Err(Error::new(ErrorKind::NotFound, why));
         }
         let tx = self.read().await?;
-        self.reach(&tx, &ticket.bearer, space).await?.ok_or_else(missing)?;
+        if !self.reaches(&tx, &ticket.bearer, space).await? {
+            return Err(missing());
+        }
         let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
         let record = record.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
         let request: Option<Arc<ChangeRequestRecord>> = match &ticket.request {

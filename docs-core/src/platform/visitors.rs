@@ -16,7 +16,7 @@ mod uses;
 use std::sync::Arc;
 
 pub(super) use admit::{Admitted, Visit};
-pub(super) use file_bearer::VisitorBearer;
+pub(super) use file_bearer::{MAX_SEALED_CLAIMS, ShownFiles, VisitorBearer};
 pub use moment::Moment;
 pub use open_site::OpenSite;
 pub(super) use reader::{ContentFilter, Reader, VisitorClaims};
@@ -55,8 +55,12 @@ pub struct Visitor {
 enum Signer {
     /// The site's own sign-in, with the key of this fingerprint.
     Key(Arc<str>),
-    /// The platform, for this member of the site's organization.
+    /// The platform, for a member of the site's organization who acted with an API token.
     Member(UserId),
+    /// The platform, for a member who signed in through a provider of the organization.
+    Session(UserId),
+    /// The platform, for a member whom the embedding program authenticated.
+    Host(UserId),
 }
 
 /// What lets a visitor in where not everybody may.

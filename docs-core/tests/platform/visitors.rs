@@ -5,6 +5,7 @@ mod doors;
 mod leaks;
 mod open;
 mod paths;
+mod taken_back;
 mod uses;
 
 use data_encoding::BASE64URL_NOPAD;

@@ -220,7 +220,7 @@ impl Platform {
         shown: Shown,
     ) -> Result<RevisionFile> {
         Ok(RevisionFile {
-            download_url: self.file_url(&space.id, &file, bearer)?,
+            download_url: self.shown_file_url(&space.id, (&id, &file), bearer)?,
             id,
             name: file.name,
             content_type: file.content_type,

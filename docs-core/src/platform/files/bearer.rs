@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, ErrorKind, Result,
-    model::{OrgId, SiteVisibility, SpaceId, UserId},
+    model::{OrgId, SpaceId, UserId},
     platform::{Actor, Platform, TokenUser, access, visitors::VisitorBearer},
     store::Tx,
 };
@@ -12,9 +12,10 @@ use crate::{
 /// Who may use the address of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileReach {
-    /// Anybody, as a site is open to all that shows the content: shared caches may keep the file for a while.
+    /// Any visitor, while a public site shows the file: shared caches may store it, and have to revalidate it at each
+    /// use, because the site may stop showing it.
     Anybody,
-    /// Whom the address was made for, for as long as they may read the content.
+    /// The caller whom the address was made for, while they may read the content.
     Bearer,
 }
 
@@ -58,24 +59,17 @@ impl Bearer {
 }
 
 impl Platform {
-    /// Tells who may use an address now; `None` where whom it was made for may not read the content any more.
-    pub(in crate::platform) async fn reach(
+    /// Returns `true` if the member whom an address was made for may read a space now; `false` for visitors.
+    pub(in crate::platform) async fn reaches(
         &self,
         tx: &Tx,
         bearer: &Bearer,
         space: &SpaceId,
-    ) -> Result<Option<FileReach>> {
-        if let Bearer::Visitor(visitor) = bearer {
-            return Ok(match self.audience_of(tx, visitor, space).await? {
-                None => None,
-                Some(SiteVisibility::Public | SiteVisibility::Unlisted) => Some(FileReach::Anybody),
-                Some(_) => Some(FileReach::Bearer),
-            });
-        }
-        let Some(actor) = self.member_of(bearer) else { return Ok(None) };
+    ) -> Result<bool> {
+        let Some(actor) = self.member_of(bearer) else { return Ok(false) };
         match access::space(tx, &actor, space).await {
-            Ok(_) => Ok(Some(FileReach::Bearer)),
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Ok(None),
+            Ok(_) => Ok(true),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -73,7 +73,9 @@ impl Job for PdfWork {
         progress.stage(JobStage::ContentProcess).await?;
         let tx = platform.read().await?;
         let gone = || Error::forbidden("whoever asked for this PDF may not read the content any more");
-        platform.reach(&tx, &self.bearer, &self.space).await?.ok_or_else(gone)?;
+        if !platform.reaches(&tx, &self.bearer, &self.space).await? {
+            return Err(gone());
+        }
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.space)).await?;
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(gone)?;
         drop(tx);

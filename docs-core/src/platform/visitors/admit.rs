@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Pass, Signer, Visitor, VisitorClaims,
-    member::role_of,
     pass::{self, Tokens},
 };
 use crate::{
@@ -161,7 +160,7 @@ impl Platform {
                 let key = signing_key(self.secrets(), tx, &site.id).await?;
                 key.is_some_and(|key| *pass::fingerprint(&key) == **with)
             }
-            Some(Signer::Member(user)) => role_of(tx, (&site.organization, user)).await?.is_some(),
+            Some(member) => member.role(tx, &site.organization).await?.is_some(),
         })
     }
 
@@ -179,8 +178,8 @@ impl Platform {
         // What a key signed that was replaced says nothing any more, nor does what is said of a former member.
         let is_signed = self.signs(tx, site, visitor).await?;
         let role = match &visitor.signed_by {
-            Some(Signer::Member(user)) => role_of(tx, (&site.organization, user)).await?,
-            _ => None,
+            Some(signer) => signer.role(tx, &site.organization).await?,
+            None => None,
         };
         let claims = |text: &str, schema: &Value| {
             let claims = serde_json::from_str(text).unwrap_or_else(|_| nothing());
@@ -228,13 +227,7 @@ impl Visit {
     /// Equal for visitors of whom the same is known, as long as the same of it decides what they see; `None` where
     /// nothing adapts.
     pub(super) fn context_id(&self) -> Option<String> {
-        let id = || {
-            let VisitorClaims { signed, unsigned, claims } = &*self.claims;
-            let known = format!("{signed} {unsigned} {claims:?}");
-            let hash = blake3::derive_key("docs-platform context of a visitor", known.as_bytes());
-            crate::model::BASE32.encode(&hash[..16])
-        };
-        self.site.adaptive_content.enabled.then(id)
+        self.site.adaptive_content.enabled.then(|| self.claims.id())
     }
 }
 

@@ -1,23 +1,40 @@
-//! Visitors in the addresses of files: what of them such an address names, and whether they still are let in.
+//! Visitors in the addresses of files: who they are, and whether they still see the file.
 
 use std::sync::Arc;
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{Pass, Signer, Visitor, VisitorClaims, admit::candidates, pass::CONTENT_TOKEN_WINDOW};
+use super::{Pass, Signer, Visitor, VisitorClaims, pass::CONTENT_TOKEN_WINDOW};
 use crate::{
     ErrorKind, Result,
+    content::LinkTarget,
     model::{SiteId, SiteVisibility, SpaceId, Timestamp},
-    platform::Platform,
-    store::{
-        Tx,
-        records::{SiteRecord, SpaceRecord},
+    platform::{
+        Platform,
+        content::Located,
+        files::{FileReach, SealedFile},
     },
+    store::{Hash, Tx},
 };
 
-/// A visitor of a site as the address of a file names them: what let them in, without their claims.
+/// Most bytes of the claims that the address of a file holds, as JSON, so that servers in between accept the address.
+pub(in crate::platform) const MAX_SEALED_CLAIMS: usize = 4 * 1024;
+
+/// Most decisions on files that are cached.
+const SHOWN_FILES: usize = 20_000;
+
+/// Whether content shows a file, by the content, what is known of its reader, and the file.
+pub(in crate::platform) struct ShownFiles(quick_cache::sync::Cache<Hash, bool>);
+
+impl Default for ShownFiles {
+    fn default() -> Self {
+        Self(quick_cache::sync::Cache::new(SHOWN_FILES))
+    }
+}
+
+/// A visitor of a site, as the address of a file names them: what grants access, and the claims that decide conditions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::platform) struct VisitorBearer {
@@ -26,7 +43,14 @@ pub(in crate::platform) struct VisitorBearer {
     pass: Pass,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     signed_by: Option<Signer>,
-    /// When the address ends, in seconds since the epoch; never where nothing is known that could end.
+    /// The claims that the site knows, of those that were signed. Absent for an anonymous visitor, and where all claims
+    /// exceed [`MAX_SEALED_CLAIMS`]: the file is then shown as to a visitor without claims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signed: Option<Value>,
+    /// The same, of those that anybody can make.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unsigned: Option<Value>,
+    /// When the address ends, in seconds since the epoch; never for an anonymous visitor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<i64>,
 }
@@ -39,54 +63,82 @@ impl VisitorBearer {
         claims: &VisitorClaims,
         now: Timestamp,
     ) -> Self {
-        let is_known = |claims: &Value| claims.as_object().is_some_and(|claims| !claims.is_empty());
-        let ends = visitor.signed_by.is_some() || is_known(&claims.signed) || is_known(&claims.unsigned);
+        let known =
+            |claims: &Value| claims.as_object().filter(|claims| !claims.is_empty()).map(|_| claims.clone());
+        let (signed, unsigned) = (known(&claims.signed), known(&claims.unsigned));
+        let ends = visitor.signed_by.is_some() || signed.is_some() || unsigned.is_some();
+        let bytes: usize =
+            [&signed, &unsigned].into_iter().flatten().map(|claims| claims.to_string().len()).sum();
+        let fits = bytes <= MAX_SEALED_CLAIMS;
         let at_most = (now.time() + CONTENT_TOKEN_WINDOW + TimeDelta::minutes(5)).timestamp();
         Self {
             site: site.clone(),
             pass: visitor.pass.clone(),
             signed_by: visitor.signed_by.clone(),
+            signed: signed.filter(|_| fits),
+            unsigned: unsigned.filter(|_| fits),
             until: ends.then(|| visitor.until.map_or(at_most, |until| until.min(at_most))),
         }
     }
 
     fn visitor(&self) -> Visitor {
+        let json = |claims: &Option<Value>| -> Arc<str> {
+            claims.as_ref().map_or_else(|| Value::Object(Map::new()).to_string(), Value::to_string).into()
+        };
         Visitor {
             site: Some(self.site.clone()),
             pass: self.pass.clone(),
             signed_by: self.signed_by.clone(),
-            ..Visitor::default()
+            until: self.until,
+            signed: json(&self.signed),
+            unsigned: json(&self.unsigned),
+            is_user: false,
         }
     }
 }
 
 impl Platform {
-    /// The audience of the site that still shows a space to a visitor; `None` where it does not.
-    ///
-    /// Conditions are asked again of a visitor of whom nothing is known. What is known of others is not in the address,
-    /// which ends with their token instead.
-    pub(in crate::platform) async fn audience_of(
+    /// The live content of a space that a site shows to the visitor of an address, and who may use the address; `None`
+    /// where the site does not show the space to them now.
+    pub(in crate::platform) async fn content_of_bearer(
         &self,
         tx: &Tx,
         bearer: &VisitorBearer,
         space: &SpaceId,
-    ) -> Result<Option<SiteVisibility>> {
+    ) -> Result<Option<(Located, FileReach)>> {
+        if bearer.until.is_some_and(|until| self.now().time().timestamp() >= until) {
+            return Ok(None);
+        }
         let visitor = bearer.visitor();
-        let Some(until) = bearer.until else {
-            return match self.admit(tx, &visitor, space).await {
-                Ok(admitted) => Ok(Some(admitted.placement.site.visibility)),
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-                Err(error) => Err(error),
-            };
+        let admitted = match self.admit(tx, &visitor, space).await {
+            Ok(admitted) => admitted,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
         };
-        let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&bearer.site)).await?;
-        let Some(site) = site.filter(|_| self.now().time().timestamp() < until) else { return Ok(None) };
-        let space_record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
-        let is_there = space_record.is_some_and(|space| space.deleted_at.is_none())
-            && !candidates(tx, &visitor, space).await?.is_empty();
-        Ok(match is_there && self.lets_in(tx, &visitor, &site).await? {
-            true => Some(site.visibility),
-            false => None,
-        })
+        let reach = match admitted.placement.site.visibility {
+            SiteVisibility::Public | SiteVisibility::Unlisted if bearer.until.is_none() => FileReach::Anybody,
+            _ => FileReach::Bearer,
+        };
+        Ok(Some((self.located_by(&visitor, admitted), reach)))
+    }
+
+    /// Returns `true` if content has this file and shows it to its reader.
+    ///
+    /// The first use follows the backlinks of the file to the first page that the reader sees. As content is immutable,
+    /// the decision is cached for the following uses by readers with the same claims.
+    pub(in crate::platform) async fn still_shows(&self, at: &Located, file: &SealedFile) -> Result<bool> {
+        let entry = at.view.file(&file.id).await?;
+        if !entry.is_some_and(|entry| file.is_of(&entry)) {
+            return Ok(false);
+        }
+        let reader = at.reader_id().unwrap_or_default();
+        let key = [at.view.root().to_string(), reader, file.id.to_string()].join(" ");
+        let key = Hash::of(key.as_bytes());
+        if let Some(shown) = self.inner.shown_files.0.get(&key) {
+            return Ok(shown);
+        }
+        let shown = at.content_filter().await?.sees(LinkTarget::File(file.id.clone())).await?;
+        self.inner.shown_files.0.insert(key, shown);
+        Ok(shown)
     }
 }

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use chrono::TimeDelta;
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{
@@ -16,10 +17,29 @@ use sha2::Sha256;
 
 use crate::model::Timestamp;
 
+/// The current time, and whose clock the times of a token are of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Clock {
+    /// The platform signed the token: its times are exact.
+    Own(Timestamp),
+    /// The sign-in of a site signed the token: its times are good to [`CLOCK_LEEWAY`].
+    Foreign(Timestamp),
+}
+
+impl Clock {
+    fn now_and_leeway(self) -> (f64, f64) {
+        match self {
+            Self::Own(now) => (seconds(now), 0.0),
+            Self::Foreign(now) => (seconds(now), CLOCK_LEEWAY.as_seconds_f64()),
+        }
+    }
+}
+
 /// Most bytes of a token: what fits into the headers of most servers.
 pub(crate) const MAX_TOKEN: usize = 8 * 1024;
-/// Seconds by which a clock that signed may be ahead of ours.
-const AHEAD: f64 = 60.0;
+/// The difference accepted between the clock of a site's sign-in and the clock of the server: a token is valid this
+/// long before its `nbf` and after its `exp`.
+pub(in crate::platform) const CLOCK_LEEWAY: TimeDelta = TimeDelta::minutes(1);
 /// The header of the tokens that are signed here.
 const JWT_HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 
@@ -61,7 +81,7 @@ pub(crate) fn sign(key: &[u8], claims: &Map<String, Value>) -> String {
 pub(crate) fn verify(
     key: &[u8],
     (token, most): (&str, usize),
-    now: Timestamp,
+    clock: Clock,
 ) -> Result<Map<String, Value>, Refused> {
     if token.len() > most {
         return Err(Refused::TooLong);
@@ -79,14 +99,20 @@ pub(crate) fn verify(
     let signature = BASE64URL_NOPAD.decode(signature.as_bytes()).map_err(|_| Refused::Malformed)?;
     mac(key, signed).verify_slice(&signature).map_err(|_| Refused::Signature)?;
     let claims = object(claims)?;
-    let now = seconds(now);
-    if time(&claims, "exp")?.is_some_and(|end| now >= end) {
+    let (now, leeway) = clock.now_and_leeway();
+    if time(&claims, "exp")?.is_some_and(|end| now >= end + leeway) {
         return Err(Refused::Expired);
     }
-    if time(&claims, "nbf")?.is_some_and(|start| now + AHEAD < start) {
+    if time(&claims, "nbf")?.is_some_and(|start| now + leeway < start) {
         return Err(Refused::TooEarly);
     }
     Ok(claims)
+}
+
+/// The second since the epoch from which claims are not valid any more, leeway included; `None` without `exp`.
+pub(crate) fn end_of(claims: &Map<String, Value>, clock: Clock) -> Option<i64> {
+    let (_, leeway) = clock.now_and_leeway();
+    claims.get("exp").and_then(Value::as_f64).map(|end| (end + leeway) as i64)
 }
 
 /// The seconds since the epoch.
@@ -190,7 +216,11 @@ mod tests {
     use super::*;
 
     fn verify(key: &[u8], token: &str, now: Timestamp) -> Result<Map<String, Value>, Refused> {
-        super::verify(key, (token, MAX_TOKEN), now)
+        super::verify(key, (token, MAX_TOKEN), Clock::Own(now))
+    }
+
+    fn verify_foreign(token: &str, now: Timestamp) -> Result<(), Refused> {
+        super::verify(KEY, (token, MAX_TOKEN), Clock::Foreign(now)).map(drop)
     }
 
     const KEY: &[u8] = b"a key of a site, which nobody else has";
@@ -261,12 +291,12 @@ mod tests {
             (right, r#"{"exp":1000}"#, Refused::Expired),
             (right, r#"{"exp":999.9}"#, Refused::Expired),
             (right, r#"{"exp":-1e300}"#, Refused::Expired),
-            (right, r#"{"nbf":1061}"#, Refused::TooEarly),
+            (right, r#"{"nbf":1001}"#, Refused::TooEarly),
             (right, r#"{"nbf":1e300}"#, Refused::TooEarly),
         ] {
             assert_eq!(verify(KEY, &token(header, claims), at(1_000)), Err(why), "{header} {claims:.40}");
         }
-        let right = token(right, r#"{"exp":1001,"nbf":1060,"iat":5000}"#);
+        let right = token(right, r#"{"exp":1001,"nbf":1000,"iat":5000}"#);
         assert!(verify(KEY, &right, at(1_000)).is_ok());
         let parts: Vec<&str> = right.split('.').collect();
         for wrong in [
@@ -281,6 +311,24 @@ mod tests {
         ] {
             assert!(verify(KEY, &wrong, at(1_000)).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn clock_of_a_sign_in_may_differ_by_the_leeway() {
+        let header = r#"{"alg":"HS256"}"#;
+        let token = token(header, r#"{"nbf":1000,"exp":2000}"#);
+        for (now, expected) in [
+            (939, Err(Refused::TooEarly)),
+            (940, Ok(())),
+            (2_059, Ok(())),
+            (2_060, Err(Refused::Expired)),
+            (2_061, Err(Refused::Expired)),
+        ] {
+            assert_eq!(verify_foreign(&token, at(now)), expected, "{now}");
+        }
+        let claims = claims(json!({ "exp": 2_000.5 }));
+        let ends = |clock: fn(Timestamp) -> Clock| end_of(&claims, clock(at(0)));
+        assert_eq!((ends(Clock::Own), ends(Clock::Foreign)), (Some(2_000), Some(2_060)));
     }
 
     #[test]

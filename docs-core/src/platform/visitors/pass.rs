@@ -101,7 +101,8 @@ impl Platform {
     /// `Unauthenticated` for a token that is not ours, or has ended.
     pub(in crate::platform) fn visitor_of(&self, token: &str) -> Result<Visitor> {
         let wrong = |why: &str| Error::new(ErrorKind::Unauthenticated, format!("the content token: {why}"));
-        let claims = jwt::verify(&self.content_key()?, (token, MAX_CONTENT_TOKEN), self.now());
+        let claims =
+            jwt::verify(&self.content_key()?, (token, MAX_CONTENT_TOKEN), jwt::Clock::Own(self.now()));
         let claims = claims.map_err(|refused| wrong(&refused.to_string()))?;
         let ticket: Ticket =
             serde_json::from_value(Value::Object(claims)).map_err(|_| wrong("it is of another kind"))?;

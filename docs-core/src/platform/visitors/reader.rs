@@ -11,7 +11,7 @@ use crate::{
         Evaluated, PageEntry, PageTree, SharedDocument, View, evaluate, evaluate_for_visitor,
         expression::{Claims, Context},
     },
-    model::{Document, HeaderLinks, PageId, Variables},
+    model::{BASE32, Document, HeaderLinks, PageId, Variables},
 };
 
 /// What is known of a visitor, as far as it decides what they see.
@@ -30,6 +30,14 @@ impl VisitorClaims {
     pub(in crate::platform) fn clear(&self, links: &mut HeaderLinks) {
         let decider = self.decider(Context::default());
         links.retain(|link| decider.holds(link.condition.take().as_ref()));
+    }
+
+    /// Equal for visitors of whom the same is known, as far as it decides what they see.
+    pub(in crate::platform) fn id(&self) -> String {
+        let Self { signed, unsigned, claims } = self;
+        let known = format!("{signed} {unsigned} {claims:?}");
+        let hash = blake3::derive_key("docs-platform context of a visitor", known.as_bytes());
+        BASE32.encode(&hash[..16])
     }
 
     /// Who decides conditions in a context.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Pass, Reader, Signer, Visit, Visitor, address::Address, jwt, member, pass};
+use super::{Pass, Reader, Signer, Visit, Visitor, address::Address, jwt, pass};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
@@ -83,8 +83,8 @@ impl Platform {
             }
             match self.signed_in(&tx, &site, &given).await? {
                 SignedIn::As(signer, claims) => {
+                    visitor.until = jwt::end_of(&claims, self.clock_of(&signer));
                     visitor.signed_by = Some(signer);
-                    visitor.until = claims.get("exp").and_then(Value::as_f64).map(|end| end as i64);
                     let claims: Map<String, Value> = claims
                         .into_iter()
                         .filter(|(name, _)| !ABOUT_THE_TOKEN.contains(&name.as_str()))
@@ -145,24 +145,33 @@ impl Platform {
         let Some(token) = given.jwt_token.as_deref().filter(|token| !token.is_empty()) else {
             return Ok(SignedIn::No(None));
         };
-        let verify = |key: &[u8]| jwt::verify(key, (token, jwt::MAX_TOKEN), self.now());
+        let verify = |key: &[u8], clock| jwt::verify(key, (token, jwt::MAX_TOKEN), clock);
         if let Some(key) = signing_key(self.secrets(), tx, &site.id).await? {
-            match verify(key.as_bytes()) {
+            match verify(key.as_bytes(), jwt::Clock::Foreign(self.now())) {
                 Ok(claims) => return Ok(SignedIn::As(Signer::Key(pass::fingerprint(&key)), claims)),
                 Err(jwt::Refused::Signature) => {}
                 Err(refused) => return Ok(SignedIn::No(Some(refused.to_string()))),
             }
         }
         let org = &site.organization;
-        let claims = match verify(&self.member_key(org)?) {
+        let claims = match verify(&self.member_key(org)?, jwt::Clock::Own(self.now())) {
             Ok(claims) => claims,
             Err(refused) => return Ok(SignedIn::No(Some(refused.to_string()))),
         };
-        match member::subject(&claims) {
-            Some(user) if member::role_of(tx, (org, &user)).await?.is_some() => {
-                Ok(SignedIn::As(Signer::Member(user), claims))
-            }
-            _ => Ok(SignedIn::No(Some("it is of nobody who is a member now".to_owned()))),
+        if let Some(signer) = Signer::of_claims(&claims)
+            && signer.role(tx, org).await?.is_some()
+        {
+            return Ok(SignedIn::As(signer, claims));
+        }
+        let why = "its user is not a member, or the organization does not accept how they signed in";
+        Ok(SignedIn::No(Some(why.to_owned())))
+    }
+
+    /// The clock that the token of a signer was signed by.
+    fn clock_of(&self, signer: &Signer) -> jwt::Clock {
+        match signer {
+            Signer::Key(_) => jwt::Clock::Foreign(self.now()),
+            Signer::Member(_) | Signer::Session(_) | Signer::Host(_) => jwt::Clock::Own(self.now()),
         }
     }
 

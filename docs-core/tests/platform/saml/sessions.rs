@@ -5,14 +5,19 @@ use std::time::Duration;
 use bytes::Bytes;
 use docs_core::{
     Actor, ErrorKind,
-    model::{CreateLinkInvite, CreateSpace, Patch, Role, SpaceId, UpdateOrganization},
+    model::{
+        CreateLinkInvite, CreateSpace, Patch, ResolveUrl, Role, SiteVisibility, SpaceId, UpdateOrganization,
+    },
     platform::{ContentOf, NewToken, NewUpload, SamlAnswer, Shown},
     store::PageRequest,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{CERTIFICATE, audited, orgs_of, provider, sign_in, world};
-use crate::support::{Refused, World, person};
+use crate::{
+    support::{Refused, World, person},
+    visitors::{address as published, enter, place, show, site},
+};
 
 async fn bearer(w: &World, token: &str) -> Actor {
     w.platform.authenticate(token).await.expect("a bearer token")
@@ -304,4 +309,51 @@ async fn an_organization_that_insists_lets_nobody_in_by_what_they_got_before() {
     w.platform.find_file(&space, &by_session).await.refused(ErrorKind::NotFound);
     w.platform.as_actor(&grace).user(ada).get().await.refused(ErrorKind::NotFound);
     w.check().await;
+}
+
+#[tokio::test]
+async fn token_that_vouches_for_a_member_ends_when_sso_is_required() {
+    let w = world().await;
+    let (guide, docs) = (crate::search::space(&w, "Guide").await, site(&w, "Docs").await);
+    place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::VisitorAuth).await;
+    let url = published(&w, &docs).await;
+    let of = provider(&w, json!({ "defaultRole": "read" })).await;
+    let host = w.member("Rob", Some(Role::Read)).await;
+    let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+    let grace = bearer(&w, &session.token).await;
+    let members = [
+        (given(&w, &host).await, Err(ErrorKind::Unauthenticated)),
+        (given(&w, &w.admin).await, Ok(())),
+        (grace, Ok(())),
+        (host, Ok(())),
+    ];
+    let mut before = Vec::new();
+    for (member, _) in &members {
+        let visit = w.platform.as_actor(member).org(&w.org).ping().await.expect("there");
+        let claims = json!({ "jwtToken": visit.platform_visitor_claims.expect("a token") });
+        let (content, visitor) = enter(&w, &url, claims.clone()).await.expect("open");
+        before.push((claims, content.api_token, visitor));
+    }
+    insist(&w).await;
+    // Neither the token, nor what it was exchanged for before, opens the site afterwards.
+    for ((_, expected), (claims, token, visitor)) in members.iter().zip(&before) {
+        let again = w.platform.resolve_url(&ask(&url, claims)).await;
+        assert_eq!(again.map(drop).map_err(|error| error.kind()), *expected);
+        let missing = expected.map_err(|_| ErrorKind::NotFound);
+        let anew = w.platform.authenticate(token).await.expect("a content token");
+        for visitor in [visitor, &anew] {
+            let read = w.platform.as_actor(visitor).space(&guide).get().await;
+            assert_eq!(read.map(drop).map_err(|error| error.kind()), missing);
+        }
+    }
+    // A session that is not the member's any more vouches for nobody.
+    w.as_admin().org(&w.org).member(&session.user.id).remove().await.expect("removed");
+    w.platform.as_platform().org(&w.org).member(&session.user.id).put(Some(Role::Read)).await.expect("again");
+    let again = w.platform.resolve_url(&ask(&url, &before[2].0)).await;
+    again.refused(ErrorKind::Unauthenticated);
+}
+
+fn ask(url: &str, visitor: &Value) -> ResolveUrl {
+    serde_json::from_value(json!({ "url": url, "visitor": visitor })).expect("a request")
 }
