@@ -5,6 +5,7 @@
 //! font server on the web, and holds a copy of the document; ours asks nobody but this server, so it works without a
 //! network, and the browser keeps the script.
 
+use docs_core::platform::own_paths::EXPLORER;
 use poem::{Endpoint, IntoResponse as _, Response, Route, endpoint::make_sync, web::Redirect};
 use poem_openapi::OpenApiService;
 
@@ -31,9 +32,10 @@ const PAGE: &str = r#"<!DOCTYPE html>
 /// Adds the page and its script. Their addresses are relative, so they work wherever a host mounts them.
 pub(crate) fn mount(route: Route) -> Result<Route, Problems> {
     let script = script().ok_or_else(|| Problems::one("the explorer has no script"))?;
-    Ok(route
-        .at("/docs", ReadOnly(Fixed::new(PAGE, "text/html; charset=utf-8")))
-        .at("/docs/explorer.js", ReadOnly(Fixed::new(script, "text/javascript; charset=utf-8"))))
+    Ok(route.at(format!("/{EXPLORER}"), ReadOnly(Fixed::new(PAGE, "text/html; charset=utf-8"))).at(
+        format!("/{EXPLORER}/explorer.js"),
+        ReadOnly(Fixed::new(script, "text/javascript; charset=utf-8")),
+    ))
 }
 
 /// Leads from the root of the application to the page.

@@ -96,6 +96,7 @@ use std::{fmt, sync::Arc};
 
 use docs_core::{
     Platform,
+    platform::own_paths,
     ports::{Ids, RandomIds},
 };
 use poem::{Endpoint, EndpointExt, Request, Response, Route, endpoint::BoxEndpoint};
@@ -193,7 +194,7 @@ impl Default for HttpConfig {
             body_limit: BodyLimit::DEFAULT,
             anonymous_body_limit: AnonymousBodyLimit::DEFAULT,
             body_budget: BodyBudget::default(),
-            api_path: "/v1".to_owned(),
+            api_path: format!("/{}", own_paths::API),
             server_url: None,
             rate_limit: None,
             trusted_proxies: TrustedProxies::default(),
@@ -350,13 +351,13 @@ where
     let route = further
         .routes
         .nest(&config.api_path, service)
-        .at("/healthz", ReadOnly(Checked(config.health.unwrap_or_default())))
-        .at("/readyz", ReadOnly(Checked(config.readiness.unwrap_or_default())))
+        .at(format!("/{}", own_paths::HEALTH), ReadOnly(Checked(config.health.unwrap_or_default())))
+        .at(format!("/{}", own_paths::READY), ReadOnly(Checked(config.readiness.unwrap_or_default())))
         .at(
-            "/metrics",
+            format!("/{}", own_paths::METRICS),
             ReadOnly(Counters { metrics: Arc::clone(&metrics), measure: config.measure.unwrap_or_default() }),
         )
-        .at("/openapi.json", ReadOnly(Fixed::new(document.as_bytes().to_vec(), JSON)));
+        .at(format!("/{}", own_paths::OPENAPI), ReadOnly(Fixed::new(document.as_bytes().to_vec(), JSON)));
     #[cfg(feature = "explorer")]
     let route = explorer::mount(route)?;
     let files_of = further.files_host.as_ref().map(|(platform, _)| platform.clone());

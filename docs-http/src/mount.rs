@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_core::{Actor, BoxFuture, Platform};
+use docs_core::{
+    Actor, BoxFuture, Platform,
+    platform::own_paths::{FILES, SAML, WEBHOOKS},
+};
 use poem::{EndpointExt as _, Route};
 use poem_openapi::OpenApiService;
 use url::Url;
@@ -72,13 +75,14 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
         Some(_) => (moved_files(platform), Some((platform.clone(), files(platform)))),
     };
     let webhooks = GitWebhooks { platform: platform.clone(), budget: config.body_budget.for_anonymous() };
-    let routes = routes.at("/webhooks/git/:space", webhooks.with(deliveries));
+    let routes = routes.at(format!("/{WEBHOOKS}/git/:space"), webhooks.with(deliveries));
     #[cfg(feature = "explorer")]
     let routes = routes.at("/", crate::explorer::way_there());
     let routes = match config.saml.take() {
         Some(saml) => {
             let budget = config.body_budget.for_anonymous();
-            routes.nest("/saml", saml::pages(platform, (saml, budget), config.trusted_proxies.clone()))
+            let pages = saml::pages(platform, (saml, budget), config.trusted_proxies.clone());
+            routes.nest(format!("/{SAML}"), pages)
         }
         None => routes,
     };
@@ -86,26 +90,25 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
     join(api(platform), about(), config, Arc::new(doors), Further { routes, files_host })
 }
 
+/// Paths of the bytes of files: of a space, of a PDF file, of a specification, and of a public specification.
+const FILE_PATHS: [&str; 4] =
+    ["/:owner/:sealed/:name", "/:owner/pdf/:sealed/:name", "/:owner/openapi/:sealed/:name", "/:owner/openapi/:slug"];
+
 /// The bytes of files.
 fn files(platform: &Platform) -> Route {
+    let [space, pdf, spec, published] = FILE_PATHS.map(|path| format!("/{FILES}{path}"));
     Route::new()
-        .at("/files/:owner/:sealed/:name", Isolated(ReadOnly(Files::of_space(platform))))
-        .at("/files/:owner/pdf/:sealed/:name", Isolated(ReadOnly(PdfFiles(platform.clone()))))
-        .at("/files/:owner/openapi/:sealed/:name", Isolated(ReadOnly(Files::of_spec(platform))))
-        .at("/files/:owner/openapi/:slug", Isolated(ReadOnly(Files::of_published_spec(platform))))
+        .at(space, Isolated(ReadOnly(Files::of_space(platform))))
+        .at(pdf, Isolated(ReadOnly(PdfFiles(platform.clone()))))
+        .at(spec, Isolated(ReadOnly(Files::of_spec(platform))))
+        .at(published, Isolated(ReadOnly(Files::of_published_spec(platform))))
 }
 
 /// The addresses of files on hosts that do not answer them.
 fn moved_files(platform: &Platform) -> Route {
-    let paths = [
-        "/files/:owner/:sealed/:name",
-        "/files/:owner/pdf/:sealed/:name",
-        "/files/:owner/openapi/:sealed/:name",
-        "/files/:owner/openapi/:slug",
-    ];
-    paths
-        .into_iter()
-        .fold(Route::new(), |route, path| route.at(path, Isolated(ReadOnly(ToFilesOrigin(platform.clone())))))
+    FILE_PATHS.into_iter().fold(Route::new(), |route, path| {
+        route.at(format!("/{FILES}{path}"), Isolated(ReadOnly(ToFilesOrigin(platform.clone()))))
+    })
 }
 
 /// A check of the platform's own.

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use docs_core::{
     Platform,
-    platform::{Builder, stored_sealing_key},
+    platform::{Builder, SiteHosts, stored_sealing_key},
     ports::{Metrics, RandomIds, SealingKey, SystemClock},
     store::Blobs,
 };
@@ -47,6 +47,7 @@ pub(crate) async fn platform(
     };
     let builder = Platform::builder(store, objects).secrets(key).metrics(metrics);
     let builder = addresses(builder, config, base)?;
+    let builder = builder.site_hosts(SiteHosts::listed(config.site_hosts.iter().cloned()));
     let builder = match config.job_lease {
         Some(seconds) => builder.job_lease(Duration::from_secs(seconds.get().into())),
         None => builder,

@@ -7,7 +7,7 @@ use clap::{
     builder::{TypedValueParser, ValueParserFactory},
     error::ErrorKind,
 };
-use docs_core::store::jobs::MAX_LEASE;
+use docs_core::{platform::SiteHostRule, store::jobs::MAX_LEASE};
 use docs_http::{CorsOrigin, TrustedProxies};
 use url::{Host, Url};
 
@@ -119,6 +119,10 @@ pub struct ServerConfig {
     /// Origin whose web pages may call the API, like `https://docs.example.com`, or `*` for any; can be given often.
     #[arg(long = "cors-origin", env = "DOCS_CORS_ORIGINS", value_name = "ORIGIN", value_delimiter = ',')]
     pub cors_origins: Vec<CorsOrigin>,
+    /// Host that organizations may mount sites on, like `docs.example.com`, `*.example.com` for all hosts below a name,
+    /// or `*` for any; `HOST=ORGANIZATION` for one organization only. None when absent; can be given often.
+    #[arg(long = "site-hosts", env = "DOCS_SITE_HOSTS", value_name = "HOST", value_delimiter = ',')]
+    pub site_hosts: Vec<SiteHostRule>,
 }
 
 /// Where PDF files are set and documents converted: work on what others wrote, that may take much or end its process.

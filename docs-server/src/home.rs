@@ -1,6 +1,11 @@
 //! What the root of the server leads to: the site that an organization begins with.
 
-use docs_core::{ErrorKind, Platform, Result, model::SiteVisibility, platform::Visitor, store::PageRequest};
+use docs_core::{
+    ErrorKind, Platform, Result,
+    model::SiteVisibility,
+    platform::{Visitor, own_paths},
+    store::PageRequest,
+};
 use poem::{
     Endpoint, Request, Response,
     http::{HeaderValue, Method, StatusCode, header},
@@ -26,7 +31,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Home<E> {
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         let path = request.uri().path().trim_end_matches('/');
         // Search engines ask for it at the root of a host, whatever the path of the platform.
-        if is_read && path == "/robots.txt" {
+        if is_read && path.strip_prefix('/') == Some(own_paths::ROBOTS) {
             return Ok(robots(&self.platform, &self.path).await);
         }
         if !is_read || !(path.is_empty() || path == self.path) {

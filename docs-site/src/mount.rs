@@ -3,7 +3,10 @@
 use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use bytes::Bytes;
-use docs_core::{Error, ErrorKind, Platform, Result, platform::Moment};
+use docs_core::{
+    Error, ErrorKind, Platform, Result,
+    platform::{Moment, own_paths},
+};
 use futures_util::FutureExt as _;
 use poem::{
     Body, Endpoint, Request, Response,
@@ -82,7 +85,7 @@ impl Sites {
         let base = Base::new(base, platform.urls());
         Ok(Self(Arc::new(Shared {
             platform: platform.clone(),
-            prefix: format!("{}/sites/", base.path()),
+            prefix: format!("{}/{}/", base.path(), own_paths::SITES),
             policy: answer::policy(base.origin(), platform.urls().files_origin()),
             base,
             caches: Arc::new(Caches::new(config.cache_bytes)),

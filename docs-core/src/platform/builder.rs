@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use chrono::TimeDelta;
 
 use super::{
-    AuditLog, Inner, Platform, Urls, computed,
+    AuditLog, Inner, Platform, SiteHosts, Urls, computed,
     metrics::{Measuring, OpenTransactions, StoreObserver},
     openapi_specs, pdf, saml,
     search::Follower,
@@ -64,6 +64,7 @@ pub struct Builder {
     audit: AuditLog,
     urls: Urls,
     files_origin: Option<String>,
+    site_hosts: SiteHosts,
     job_lease: TimeDelta,
 }
 
@@ -87,6 +88,7 @@ impl Builder {
             audit,
             urls,
             files_origin: None,
+            site_hosts: SiteHosts::any(),
             job_lease: LEASE,
         }
     }
@@ -95,6 +97,15 @@ impl Builder {
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.ports.clock = Arc::new(clock);
+        self
+    }
+
+    /// The hosts that organizations may mount sites on by `proxy`; every host when absent. A program whose server
+    /// answers under more names than the sites have lists them, as the server of this project does: a site that is
+    /// mounted on another name of the platform shows its pages there.
+    #[must_use]
+    pub fn site_hosts(mut self, hosts: SiteHosts) -> Self {
+        self.site_hosts = hosts;
         self
     }
 
@@ -220,7 +231,8 @@ impl Builder {
     /// The platform.
     #[must_use]
     pub fn build(self) -> Platform {
-        let Self { store, objects, ports, search, secrets, audit, urls, files_origin, job_lease } = self;
+        let Self { store, objects, ports, search, secrets, audit, urls, files_origin, site_hosts, job_lease } =
+            self;
         let urls = match files_origin {
             Some(origin) => urls.with_files_origin(&origin),
             None => urls,
@@ -236,6 +248,7 @@ impl Builder {
             spec_pages: computed::SpecPagesCache::default(),
             spec_details: openapi_specs::SpecDetailCache::default(),
             unsigned: saml::Unsigned::default(),
+            shown_files: visitors::ShownFiles::default(),
             observer: Arc::new(StoreObserver {
                 open: Arc::clone(&open),
                 metrics: Arc::clone(&ports.metrics),
@@ -246,9 +259,9 @@ impl Builder {
             objects,
             ports,
             audit,
+            site_hosts: site_hosts.below(urls.base()),
             urls,
         };
-            shown_files: visitors::ShownFiles::default(),
         Platform { inner: Arc::new(inner), request: None, precondition: None }
     }
 }

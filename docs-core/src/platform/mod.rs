@@ -30,6 +30,7 @@ mod named;
 mod nouns;
 mod openapi_specs;
 mod orgs;
+pub mod own_paths;
 mod pdf;
 mod people;
 mod permissions;
@@ -88,7 +89,7 @@ pub use people::{NewToken, NewUser, TokenInfo, TokenSecret};
 pub use precondition::{EntityTag, Precondition, Tags};
 pub use saml::{SamlAnswer, SamlSession, SamlStart};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
-pub use sites::{SiteFilter, SiteSpaceFilter};
+pub use sites::{NotASiteHost, SiteFilter, SiteHostRule, SiteHosts, SiteSpaceFilter};
 pub use spaces::RESTORE_WINDOW;
 pub use teams::TeamFilter;
 pub use token_user::TokenUser;
@@ -202,9 +203,10 @@ struct Inner {
     spec_pages: computed::SpecPagesCache,
     spec_details: openapi_specs::SpecDetailCache,
     unsigned: saml::Unsigned,
-    audit: AuditLog,
     shown_files: visitors::ShownFiles,
+    audit: AuditLog,
     urls: Urls,
+    site_hosts: SiteHosts,
     observer: Arc<dyn Observer>,
     open: Arc<metrics::OpenTransactions>,
     measuring: metrics::Measuring,
@@ -330,6 +332,10 @@ impl Platform {
     /// The ports of the platform.
     fn ports(&self) -> &Ports {
         &self.inner.ports
+    }
+
+    fn site_hosts(&self) -> &SiteHosts {
+        &self.inner.site_hosts
     }
 
     pub(crate) fn secrets(&self) -> &dyn Secrets {

@@ -3,6 +3,7 @@
 mod change;
 mod groups;
 mod hostname;
+mod hosts;
 mod mount;
 mod moves;
 mod order;
@@ -19,7 +20,10 @@ use std::{
 };
 
 use self::change::{PublishSite, SiteCreation, SiteDeletion, SiteUpdate};
-pub use self::places::SiteSpaceFilter;
+pub use self::{
+    hosts::{NotASiteHost, SiteHostRule, SiteHosts},
+    places::SiteSpaceFilter,
+};
 pub(super) use self::{
     outline::{Found, Outline, Part},
     places::remove_place,
@@ -228,7 +232,8 @@ impl<'p> SiteHandle<'p> {
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when the base name or the proxy's origin
     /// belongs to another site, or the origin is above or below that of another organization; `Invalid` for a default
-    /// that the site does not have, and for an origin on the platform's own host.
+    /// that the site does not have, and for an origin on the platform's own host, on a host that is not one of
+    /// [`SiteHosts`], or at a path of the platform.
     ///
     /// # Example
     /// ```
@@ -245,7 +250,8 @@ impl<'p> SiteHandle<'p> {
             let Self { caller, at: SiteRef { org, site: id }, .. } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             if let Patch::Set(origin) = &change.proxy {
-                mount::check_host("proxy", origin.as_str(), platform.urls().base())?;
+                mount::check_host("proxy", origin.as_str(), (platform.urls().base(), platform.site_hosts()))?;
+                hosts::check_proxy(platform.site_hosts(), org, origin.as_str())?;
             }
             let update = SiteUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
             platform.write_site(actor, &update, org, id).await

@@ -1,6 +1,9 @@
 //! The addresses in answers.
 
-use super::{ContentOf, Version};
+use super::{
+    ContentOf, Version,
+    own_paths::{API, APP, FILES, SAML, SITES, WEBHOOKS},
+};
 use crate::{
     model::{
         ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, JobId, OpenApiSpecVersionId,
@@ -90,11 +93,11 @@ impl Urls {
     }
 
     fn api(&self, path: std::fmt::Arguments<'_>) -> String {
-        format!("{}/v1{path}", self.base)
+        format!("{}/{API}{path}", self.base)
     }
 
     fn app(&self, path: std::fmt::Arguments<'_>) -> String {
-        format!("{}/app{path}", self.base)
+        format!("{}/{APP}{path}", self.base)
     }
 
     pub(crate) fn user(&self, id: &UserId) -> String {
@@ -129,12 +132,12 @@ impl Urls {
 
     /// Where the document of an OpenAPI specification is, given the sealed part of the address.
     pub(crate) fn spec_document(&self, org: &OrgId, sealed: &str, name: &str) -> String {
-        format!("{}/files/{org}/openapi/{sealed}/{name}", self.files_base())
+        format!("{}/{FILES}/{org}/openapi/{sealed}/{name}", self.files_base())
     }
 
     /// Where the document of a public OpenAPI specification is, for anybody.
     pub(crate) fn published_spec(&self, org: &OrgId, slug: &str) -> String {
-        format!("{}/files/{org}/openapi/{slug}", self.files_base())
+        format!("{}/{FILES}/{org}/openapi/{slug}", self.files_base())
     }
 
     /// Where a SAML provider is.
@@ -149,7 +152,7 @@ impl Urls {
 
     /// What a SAML provider has to know of this service.
     pub(crate) fn saml_service(&self, id: &SamlProviderId) -> SamlService {
-        let base = format!("{}/saml/{id}", self.base);
+        let base = format!("{}/{SAML}/{id}", self.base);
         SamlService { acs_url: format!("{base}/acs"), start_url: format!("{base}/start"), entity_id: base }
     }
 
@@ -197,7 +200,7 @@ impl Urls {
 
     /// Where the host of a space's repository tells of pushes.
     pub(crate) fn git_webhook(&self, space: &SpaceId) -> String {
-        format!("{}/webhooks/git/{space}", self.base)
+        format!("{}/{WEBHOOKS}/git/{space}", self.base)
     }
 
     pub(crate) fn page_in(&self, space: &SpaceId, request: &ChangeRequestId, page: &PageId) -> String {
@@ -250,17 +253,17 @@ impl Urls {
 
     /// Where the bytes of a file are, given the sealed name of the bytes.
     pub(crate) fn file(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
-        format!("{}/files/{space}/{sealed}/{}", self.files_base(), percent_encoded(name))
+        format!("{}/{FILES}/{space}/{sealed}/{}", self.files_base(), percent_encoded(name))
     }
 
     /// Where a PDF file is, given the sealed part of the address.
     pub(crate) fn pdf(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
-        format!("{}/files/{space}/pdf/{sealed}/{}", self.files_base(), percent_encoded(name))
+        format!("{}/{FILES}/{space}/pdf/{sealed}/{}", self.files_base(), percent_encoded(name))
     }
 
     /// Where a site is published under a base name.
     pub(crate) fn published(&self, basename: &str) -> String {
-        format!("{}/sites/{basename}/", self.base)
+        format!("{}/{SITES}/{basename}/", self.base)
     }
 
     /// Where a part of a site is published, given the segments of its path.

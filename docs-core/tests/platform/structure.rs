@@ -1,6 +1,7 @@
 //! What a site consists of: random operations against a naive model, and what is kept and removed.
 
 mod model;
+mod mounts;
 mod rules;
 mod shown;
 

@@ -110,7 +110,7 @@ fn of_people_and_sites(s: &Server, space: &str, site: &str) -> Vec<Field> {
         field("icon", this(), (9, 2048), Text::After("https://x/"), |t| json!({ "icon": t })),
         field("title", sites(), (2, 128), Text::Any, |t| json!({ "title": t })),
         field("title", site(), (2, 128), Text::Any, |t| json!({ "title": t })),
-        field("proxy", site(), (13, 512), Text::After("example.com/docs"), |t| json!({ "proxy": t })),
+        field("proxy", site(), (13, 512), Text::After("example.com/help"), |t| json!({ "proxy": t })),
     ]
 }
 

@@ -42,7 +42,7 @@ async fn a_field_that_is_left_out_stays_and_null_clears_it() {
     kept_and_cleared(&s, &space, "defaultLevel", (json!("review"), json!("review"), Value::Null)).await;
     kept_and_cleared(&s, &space, "emoji", (json!("🚀"), json!("🚀"), json!("📘"))).await;
     kept_and_cleared(&s, &space, "icon", (json!(url), json!(url), Value::Null)).await;
-    kept_and_cleared(&s, &site, "proxy", (json!("a.example/docs"), json!("a.example/docs"), Value::Null))
+    kept_and_cleared(&s, &site, "proxy", (json!("a.example/help"), json!("a.example/help"), Value::Null))
         .await;
     let shown = s.get(&org).await;
     assert!(shown.as_object().expect("an object").contains_key("defaultRole"), "null is guest, and is said");
@@ -235,22 +235,22 @@ async fn a_name_that_somebody_else_has_is_refused() {
     let taken = json!({ "hostname": "engines", "emailDomains": ["engines.example"] });
     s.ask("PATCH", &other, &s.both, Some(taken)).await.is(200, "the first takes it");
     let (first, second) = (s.site("One", &[]).await, s.site("Two", &[]).await);
-    s.patch(&first, json!({ "basename": "guide", "proxy": "a.example/docs" })).await;
+    s.patch(&first, json!({ "basename": "guide", "proxy": "a.example/help" })).await;
     for (path, body, field) in [
         (&org, json!({ "hostname": "engines", "title": "New" }), "hostname: "),
         (&org, json!({ "emailDomains": ["new.example", "engines.example"] }), "emailDomains: "),
         (&org, json!({ "emailDomains": ["ENGINES.example"] }), "emailDomains: "),
         (&second, json!({ "basename": "guide", "title": "New" }), "basename: "),
-        (&second, json!({ "basename": "one-2", "proxy": "a.example/docs" }), "proxy: "),
+        (&second, json!({ "basename": "one-2", "proxy": "a.example/help" }), "proxy: "),
     ] {
         let message = refused(&s, "PATCH", path, body, 409).await;
         assert!(message.starts_with(field), "{message}");
     }
     // One's own is no other's.
-    s.patch(&first, json!({ "basename": "guide", "proxy": "a.example/docs" })).await;
+    s.patch(&first, json!({ "basename": "guide", "proxy": "a.example/help" })).await;
     // What is given up can be taken.
     s.patch(&first, json!({ "basename": "manual", "proxy": null })).await;
-    s.patch(&second, json!({ "basename": "guide", "proxy": "a.example/docs" })).await;
+    s.patch(&second, json!({ "basename": "guide", "proxy": "a.example/help" })).await;
     s.ask("PATCH", &other, &s.both, Some(json!({ "hostname": "others", "emailDomains": [] })))
         .await
         .is(200, "");

@@ -516,7 +516,7 @@ async fn sites(s: &Server, space: &str) {
     has(&added, &place);
     let full = json!({
         "title": "Docs", "visibility": "unlisted", "basename": "docs", "adaptiveContent": { "enabled": true },
-        "agentsContext": "included", "defaultSiteSpace": added["id"], "proxy": "a.example/docs",
+        "agentsContext": "included", "defaultSiteSpace": added["id"], "proxy": "a.example/help",
     });
     let full = s.patch(&site, full).await;
     has(&full, &["proxy.origin", "proxy.target"]);

@@ -41,7 +41,8 @@ impl<'p> SiteHandle<'p> {
             let (platform, actor) = (caller.platform, &caller.actor());
             actor.require_platform()?;
             if let Some(hostname) = &hostname {
-                mount::check_host("hostname", hostname.as_str(), platform.urls().base())?;
+                let own = (platform.urls().base(), platform.site_hosts());
+                mount::check_host("hostname", hostname.as_str(), own)?;
             }
             let set = SetHostname { org: org.clone(), id: id.clone(), hostname };
             platform.write_site(actor, &set, org, id).await

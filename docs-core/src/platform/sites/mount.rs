@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::SiteHosts;
 use crate::{
     Error, Result,
     model::{OrgId, SiteId, web_url},
@@ -13,14 +14,14 @@ use crate::{
 
 /// Refuses a mount on the host of the platform: its addresses are found by the base names of sites. `field` is what
 /// names the origin.
-pub(super) fn check_host(field: &str, origin: &str, base: &str) -> Result<()> {
+pub(super) fn check_host(field: &str, origin: &str, (base, hosts): (&str, &SiteHosts)) -> Result<()> {
     let host = |address: &str| {
         web_url(address)?.host_str().map(|host| host.strip_suffix('.').unwrap_or(host).to_owned())
     };
     let Some(mounted) = host(&format!("https://{origin}")) else {
         return Err(Error::invalid(field, "must be on a host that an address can have"));
     };
-    if Some(mounted) == host(base) {
+    if hosts.is_own(&mounted) || Some(mounted) == host(base) {
         return Err(Error::invalid(field, "must be on another host than the platform's own"));
     }
     Ok(())
@@ -58,7 +59,7 @@ mod tests {
     fn no_site_is_mounted_on_the_host_of_the_platform() {
         let origin = |text: &str| ProxyOrigin::new(text).expect(text);
         for base in ["https://docs.example.com", "http://Docs.Example.com:4000/platform"] {
-            let check = |text: &str| check_host("proxy", origin(text).as_str(), base);
+            let check = |text: &str| check_host("proxy", origin(text).as_str(), (base, &SiteHosts::any()));
             assert!(check("DOCS.example.com/sites/other").is_err(), "{base}");
             assert!(check("example.com/docs").is_ok(), "{base}");
         }
@@ -71,10 +72,14 @@ mod tests {
             ("https://bücher.example", "xn--bcher-kva.example/x"),
             ("https://docs.example.com.:443", "docs.example.com/x"),
         ] {
-            assert!(check_host("proxy", mounted, base).is_err(), "{base}");
+            assert!(check_host("proxy", mounted, (base, &SiteHosts::any())).is_err(), "{base}");
         }
         // What only looks like the name of a host in another script.
         let broken = ProxyOrigin::new("xn--a.example/docs").expect("the form of an origin");
-        assert!(check_host("proxy", broken.as_str(), "https://docs.example.com").is_err());
+        assert!(
+            check_host("proxy", broken.as_str(), ("https://docs.example.com", &SiteHosts::any())).is_err()
+        );
+        let hosts = SiteHosts::any().except("files.example.com:4443");
+        assert!(check_host("proxy", "FILES.example.com/x", ("https://docs.example.com", &hosts)).is_err());
     }
 }

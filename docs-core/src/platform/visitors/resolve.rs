@@ -8,8 +8,8 @@ use super::{Pass, Reader, Signer, Visit, Visitor, address::Address, jwt, pass};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
-        ElsewhereTarget, ResolveUrl, ResolveVisitor, ResolvedContent, ResolvedElsewhere, ResolvedUrl, SiteId,
-        SiteVisibility,
+        ElsewhereTarget, ProxyOrigin, ResolveUrl, ResolveVisitor, ResolvedContent, ResolvedElsewhere,
+        ResolvedUrl, SiteId, SiteVisibility,
     },
     platform::{
         Platform,
@@ -119,13 +119,14 @@ impl Platform {
             (address.host == base.host).then(|| address.segments.strip_prefix(&*base.segments)).flatten();
         let own = below.and_then(|below| below.first());
         let mut mounts: Vec<(Key, usize)> = Vec::new();
-        // Nobody mounts a site over addresses of the platform's own.
+        // A base name takes precedence over mounts on the platform's own host.
         if let Some(basename) = own {
             mounts.push((SiteRecord::by_basename(basename), base.segments.len() + 1));
         }
         let most = address.segments.len().min(MAX_MOUNT);
         // A host alone is that of a site which has one of its own.
-        for used in (0..=most).rev() {
+        let most = if self.site_hosts().is_own(&address.host) { None } else { Some(most) };
+        for used in most.into_iter().flat_map(|most| (0..=most).rev()) {
             let origin = format!("{}/{}", address.host, address.segments[..used].join("/"));
             mounts.push((SiteRecord::by_proxy(&origin), used));
         }
@@ -133,11 +134,26 @@ impl Platform {
         mounts.retain(|(key, _)| key.len() <= MAX_KEY);
         let keys: Vec<Key> = mounts.iter().map(|(key, _)| Key::clone(key)).collect();
         let values = tx.get_values(&keys).await?;
-        let found = values.into_iter().zip(mounts).find_map(|(value, (_, used))| Some((value?, used)));
-        let Some((value, used)) = found else { return Ok(None) };
-        let id: SiteId = linked_id(&value)?;
-        let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&id)).await?;
-        Ok(site.map(|site| (site, used)))
+        for (value, (key, used)) in values.into_iter().zip(mounts) {
+            let Some(value) = value else { continue };
+            let id: SiteId = linked_id(&value)?;
+            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&id)).await?;
+            let Some(site) = site else { continue };
+            let is_proxy =
+                site.proxy.as_ref().is_some_and(|proxy| SiteRecord::by_proxy(proxy.as_str()) == key);
+            if !is_proxy || self.served_proxy(&site).is_some() {
+                return Ok(Some((site, used)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The proxy of a site, unless it is one that was stored before it was not allowed any more.
+    fn served_proxy<'s>(&self, site: &'s SiteRecord) -> Option<&'s ProxyOrigin> {
+        let proxy = site.proxy.as_ref()?;
+        let (host, path) = proxy.as_str().split_once('/')?;
+        let segment = path.split('/').next()?;
+        self.site_hosts().check(&site.organization, (host, segment)).is_ok().then_some(proxy)
     }
 
     /// What a token of the visitor's own says: one that the site's sign-in made, or the platform for a member.
@@ -275,7 +291,7 @@ impl Platform {
     ) -> String {
         let names: Vec<&str> = key.into_iter().chain(names.iter().copied()).collect();
         let below = |start: String| names.iter().fold(start, |url, name| url + &percent_encoded(name) + "/");
-        match &site.proxy {
+        match self.served_proxy(site) {
             Some(origin) => below(format!("https://{origin}/")),
             None => match &site.hostname {
                 Some(hostname) => below(format!("https://{hostname}/")),

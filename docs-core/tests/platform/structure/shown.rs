@@ -194,17 +194,17 @@ async fn a_mount_takes_no_addresses_of_the_platform_or_of_another_organization()
     p.as_actor(&eve).org(&org).site(&theirs).publish().await.expect("published");
     let mount =
         async |at: &str| p.as_actor(&eve).org(&org).site(&theirs).update(read(json!({ "proxy": at }))).await;
-    set(&w, &own, json!({ "proxy": "acme.com/docs/v2" })).await.expect("mounted");
-    for taken in ["acme.com/docs/v2", "acme.com/docs", "ACME.com/docs/v2/api"] {
+    set(&w, &own, json!({ "proxy": "acme.com/help/v2" })).await.expect("mounted");
+    for taken in ["acme.com/help/v2", "acme.com/help", "ACME.com/help/v2/api"] {
         let error = mount(taken).await.refused(ErrorKind::Conflict);
         assert!(error.to_string().starts_with("proxy: "), "{error}");
     }
-    for free in ["acme.com/docs/v20", "acme.com/other", "beta.acme.com/docs/v2"] {
+    for free in ["acme.com/help/v20", "acme.com/other", "beta.acme.com/help/v2"] {
         mount(free).await.expect(free);
     }
     // Sites of one organization may be mounted below each other.
     let (second, _) = site(&w, &[&guide]).await;
-    set(&w, &second, json!({ "proxy": "acme.com/docs/v2/api" })).await.expect("mounted");
+    set(&w, &second, json!({ "proxy": "acme.com/help/v2/api" })).await.expect("mounted");
     let found = async |url: &str| {
         let ask = read(json!({ "url": url }));
         match p.resolve_url(&ask).await.expect(url) {
@@ -212,7 +212,7 @@ async fn a_mount_takes_no_addresses_of_the_platform_or_of_another_organization()
             ResolvedUrl::Redirect(elsewhere) => panic!("{url}: {elsewhere:?}"),
         }
     };
-    assert_eq!(found("https://acme.com/docs/v2/start").await, own);
-    assert_eq!(found("https://Acme.com/docs/v2/api/start").await, second);
+    assert_eq!(found("https://acme.com/help/v2/start").await, own);
+    assert_eq!(found("https://acme.com/help/v2/api/start").await, second);
     assert_eq!(found(&base).await, own);
 }

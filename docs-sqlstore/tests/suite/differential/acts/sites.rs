@@ -134,7 +134,7 @@ impl Act<'_> {
         if self.dice.chance(3) {
             change.insert("defaultSiteSection".to_owned(), "section".into());
         }
-        self.field(&mut change, "proxy", &["example.com/docs".into(), "Example.com/docs".into(), "x".into()]);
+        self.field(&mut change, "proxy", &["example.com/help".into(), "Example.com/help".into(), "x".into()]);
         if self.dice.chance(90) {
             change.retain(|name, value| !value.is_null() || name == "proxy");
         }
