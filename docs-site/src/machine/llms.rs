@@ -16,8 +16,9 @@ use crate::{
     visit::Visit,
 };
 
-/// Most pages that a list names.
+/// Most pages that a list names, and most bytes of it.
 const MAX_LISTED: usize = 10_000;
+const MAX_LIST_BYTES: usize = 1 << 20;
 /// Pages of one part of the whole text.
 const PART_PAGES: usize = 100;
 
@@ -34,11 +35,16 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
             "\n> Agents may ask {base}{OWN}/{MCP} (Model Context Protocol, streamable HTTP).\n"
         ));
     }
-    let mut left = MAX_LISTED;
+    let (mut listed, mut left_out) = (0, 0);
     for place in visit.places() {
         let frame = visit.frame(caches, &place).await?;
         out.push_str(&format!("\n## {}\n\n", one_line(&heading(&place))));
-        for at in frame.listed().take(left) {
+        for at in frame.listed() {
+            if listed >= MAX_LISTED || out.len() > MAX_LIST_BYTES {
+                left_out += 1;
+                continue;
+            }
+            listed += 1;
             let page = &frame.entries[at];
             let path = frame.address(at);
             let path = if path.is_empty() { "index" } else { &path };
@@ -50,7 +56,10 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
             }
             out.push('\n');
         }
-        left = left.saturating_sub(frame.listed().count());
+    }
+    if left_out > 0 {
+        let map = if visit.has_address() { format!(": {base}sitemap.xml") } else { String::new() };
+        out.push_str(&format!("\n{left_out} more pages are not listed here{map}\n"));
     }
     Ok(out)
 }

@@ -9,8 +9,8 @@ use docs_core::{
 
 use crate::{assets::OWN, cache::Caches, visit::Visit, xml::escaped};
 
-/// Most addresses of one map, as the protocol has it.
-const MAX_URLS: usize = 50_000;
+/// Most addresses of one map. The protocol allows more, but each map is made for the request that asks for it.
+const MAX_URLS: usize = 5_000;
 const START: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 const SCHEMA: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
 
@@ -42,42 +42,63 @@ pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>)
         return Ok(None);
     }
     let base = visit.canonical_base(&visit.place()?);
+    let mut window = Window::new(part, MAX_URLS);
     let mut urls = Vec::new();
     for place in visit.places() {
         let frame = visit.frame(caches, &place).await?;
-        for at in frame.documents() {
-            let page = &frame.entries[at];
-            if !page.is_hidden && !page.is_unindexed {
+        let is_indexed = |at: &usize| !frame.entries[*at].is_hidden && !frame.entries[*at].is_unindexed;
+        for at in frame.documents().filter(is_indexed) {
+            if window.takes_next() {
                 let below = format!("{}{}", place.path, frame.address(at));
-                urls.push((visit.address(&base, &below), page.updated_at));
+                urls.push((visit.address(&base, &below), frame.entries[at].updated_at));
             }
         }
     }
-    Ok(map(&base, &urls, (part, MAX_URLS)))
+    Ok(window.map(&base, &urls))
 }
 
-/// The map of some addresses, with when they changed, or a part of it that has at most so many.
-fn map(
-    base: &str,
-    urls: &[(String, Option<Timestamp>)],
-    (part, most): (Option<usize>, usize),
-) -> Option<String> {
-    if part.is_none() && urls.len() > most {
-        return Some(index(base, urls.len().div_ceil(most)));
+/// The addresses of one part, of all that are passed by.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    part: Option<usize>,
+    most: usize,
+    /// The addresses that were passed by.
+    seen: usize,
+}
+
+impl Window {
+    const fn new(part: Option<usize>, most: usize) -> Self {
+        Self { part, most, seen: 0 }
     }
-    let listed = urls.chunks(most).nth(part.unwrap_or(1).checked_sub(1)?);
-    // A site without pages has a map all the same.
-    let listed = if part.is_none() { listed.unwrap_or_default() } else { listed? };
-    let mut out = format!("{START}<urlset {SCHEMA}>\n");
-    for (url, at) in listed {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "<url><loc>{}</loc>", escaped(url));
-        if let Some(at) = at {
-            let _ = write!(out, "<lastmod>{at}</lastmod>");
+
+    /// Passes by an address; tells whether it is of the part.
+    fn takes_next(&mut self) -> bool {
+        let number = self.seen / self.most;
+        self.seen += 1;
+        self.part.unwrap_or(1).checked_sub(1) == Some(number)
+    }
+
+    /// The map of the addresses of the part, with the times of their changes; of all parts, the index of the maps if
+    /// there is more than one.
+    fn map(&self, base: &str, urls: &[(String, Option<Timestamp>)]) -> Option<String> {
+        if self.part.is_none() && self.seen > self.most {
+            return Some(index(base, self.seen.div_ceil(self.most)));
         }
-        out.push_str("</url>\n");
+        // A site without pages has a map all the same.
+        if self.part.is_some() && urls.is_empty() {
+            return None;
+        }
+        let mut out = format!("{START}<urlset {SCHEMA}>\n");
+        for (url, at) in urls {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "<url><loc>{}</loc>", escaped(url));
+            if let Some(at) = at {
+                let _ = write!(out, "<lastmod>{at}</lastmod>");
+            }
+            out.push_str("</url>\n");
+        }
+        Some(out + "</urlset>\n")
     }
-    Some(out + "</urlset>\n")
 }
 
 /// A map that names others.
@@ -96,7 +117,11 @@ mod tests {
     #[test]
     fn a_map_of_more_addresses_than_it_may_have_names_its_parts() {
         let urls: Vec<_> = (0..5).map(|at| (format!("https://a.test/{at}?&"), None)).collect();
-        let of = |part, most| map("https://a.test/", &urls, (part, most));
+        let of = |part, most| {
+            let mut window = Window::new(part, most);
+            let own: Vec<_> = urls.iter().filter(|_| window.takes_next()).cloned().collect();
+            window.map("https://a.test/", &own)
+        };
         let whole = of(None, 5).expect("a map");
         assert_eq!(whole.matches("<url><loc>").count(), 5);
         assert!(whole.contains("https://a.test/0?&amp;</loc>"), "{whole}");
@@ -109,6 +134,7 @@ mod tests {
         let counts: Vec<_> = parts.iter().map(|part| part.matches("<url><loc>").count()).collect();
         assert_eq!(counts, [2, 2, 1], "each address is in one part");
         assert_eq!((of(Some(0), 2), of(Some(4), 2)), (None, None));
-        assert!(map("https://a.test/", &[], (None, 2)).is_some_and(|map| map.contains("<urlset")));
+        let empty = Window::new(None, 2).map("https://a.test/", &[]);
+        assert!(empty.is_some_and(|map| map.contains("<urlset")));
     }
 }
