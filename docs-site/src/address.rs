@@ -125,7 +125,7 @@ pub(crate) struct Addresses {
     /// The space whose content refers.
     pub(crate) space: SpaceId,
     /// Spaces of the site: their paths below it, and titles.
-    spaces: HashMap<SpaceId, (String, String)>,
+    spaces: Arc<HashMap<SpaceId, (String, String)>>,
     /// Their content, as far as it is referred to.
     pub(crate) frames: HashMap<SpaceId, Arc<Frame>>,
     /// How pages load the pictures of others.
@@ -150,11 +150,11 @@ impl Addresses {
         let spaces = places
             .iter()
             .map(|place| (place.space.space.id.clone(), (place.path.clone(), place.space.title.clone())))
-            .collect();
+            .collect::<HashMap<_, _>>();
         Self {
             site_base: site_base.to_owned(),
             space: space.clone(),
-            spaces,
+            spaces: Arc::new(spaces),
             frames: HashMap::new(),
             loads: Loads::Encrypted,
             is_passing: false,
@@ -177,10 +177,9 @@ impl Addresses {
         Self { space: space.clone(), ..self.clone() }
     }
 
-    /// About how many bytes it takes.
+    /// The estimated memory in bytes, without the page trees.
     pub(crate) fn weight(&self) -> usize {
-        let spaces = self.spaces.values().map(|(path, title)| path.len() + title.len() + 256);
-        spaces.chain(self.frames.values().map(|frame| frame.weight())).sum()
+        self.spaces.values().map(|(path, title)| path.len() + title.len() + 256).sum()
     }
 
     /// Tells whether the site has a space.
@@ -221,7 +220,7 @@ impl Addresses {
                 let Some((frame, at)) = found else { return Target::default() };
                 Target {
                     href: self.of_entry(space, frame, at),
-                    name: Some(frame.entries[at].title.clone()),
+                    name: Some(frame.entries[at].title.to_string()),
                     is_outside: false,
                 }
             }

@@ -15,6 +15,7 @@ use quick_cache::{Weighter, sync::Cache};
 use crate::{
     address::{Loads, Place},
     frame::{Frame, TextName},
+    frames::Frames,
     html::Html,
     page::{Rendered, Surroundings},
     render::{Drawn, Manner},
@@ -25,7 +26,7 @@ use crate::{
 /// Entries that are expected: how large the tables of the caches are at first.
 const EXPECTED: usize = 512;
 /// The same of large ones. They lie in one shard, as an entry may take at most what a shard has.
-const LARGE: usize = 32;
+pub(crate) const LARGE: usize = 32;
 
 /// The content of a space as an audience sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -171,7 +172,7 @@ impl Weighter<SiteId, At<Arc<KnownSite>>> for Weigh {
 /// What is kept.
 #[derive(Debug)]
 pub(crate) struct Caches {
-    pub(crate) frames: Cache<FrameKey, Arc<Frame>, Weigh>,
+    pub(crate) frames: Frames,
     pub(crate) pages: Cache<PageKey, Arc<Rendered>, Weigh>,
     pub(crate) surroundings: Cache<SpaceKey, Arc<Surroundings>, Weigh>,
     /// Texts that are the same for all, as they were drawn; `None` for one that has to be drawn each time.
@@ -190,7 +191,7 @@ impl Caches {
     pub(crate) fn new(bytes: u64) -> Self {
         let small = bytes / 16;
         Self {
-            frames: Cache::with_weighter(LARGE, 6 * small, Weigh),
+            frames: Frames::new(6 * small),
             pages: Cache::with_weighter(EXPECTED, 4 * small, Weigh),
             surroundings: Cache::with_weighter(LARGE, 2 * small, Weigh),
             drawn: Cache::with_weighter(LARGE, 2 * small, Weigh),

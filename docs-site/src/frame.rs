@@ -1,18 +1,28 @@
-//! The content of a space as its pages need it: the tree, and where everything is.
+//! The page tree of one space, as one visitor sees it.
+//!
+//! Every page of a site needs the tree: for navigation, for addresses, and for links between pages. A tree is cached
+//! and shared by all requests that see the same, so an entry is kept small, and each lookup costs no more than the
+//! logarithm of the number of entries.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hasher as _},
+    ops::Range,
+};
 
 use docs_core::model::{
     ContentRef, FileId, GitBlob, PageBase, PageCover, PageId, PageLayout, Revision, RevisionFile,
-    RevisionPage, Timestamp,
+    RevisionPage, SpaceId, Timestamp,
 };
 
-use crate::address::encoded;
+use crate::{address::encoded, gather::References};
 
-/// Bytes that an entry takes besides its texts, about.
-const ENTRY: usize = 384;
+/// Estimated bytes of an allocation beside its content.
+const ALLOCATION: usize = 16;
+/// Estimated bytes of a file beside its texts.
+const FILE: usize = 384;
 
-/// What an entry of the tree of pages is.
+/// The kind of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum EntryKind {
     /// A page with content.
@@ -20,169 +30,237 @@ pub(crate) enum EntryKind {
     /// A titled group.
     Group,
     /// A link to something else.
-    Link(ContentRef),
-    /// Pages of a source that nobody here computes.
+    Link(Box<ContentRef>),
+    /// Pages of a source that this server does not compute.
     Computed,
 }
 
-/// An entry of the tree of pages.
+/// An entry of the page tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) id: PageId,
     pub(crate) kind: EntryKind,
-    pub(crate) title: String,
-    pub(crate) emoji: Option<String>,
-    pub(crate) description: Option<String>,
-    /// What the page shows of itself beside its content.
-    pub(crate) look: PageLook,
-    /// The path in the space; blank where there is none.
-    pub(crate) path: String,
+    pub(crate) title: Box<str>,
+    pub(crate) emoji: Option<Box<str>>,
+    pub(crate) description: Option<Box<str>>,
+    pub(crate) layout: PageLayout,
+    pub(crate) cover: Option<Box<PageCover>>,
+    /// The path in the space; blank for an entry without one.
+    pub(crate) path: Box<str>,
+    /// The last change, or the creation of an entry that was never changed.
     pub(crate) updated_at: Option<Timestamp>,
-    /// Names the text of the page; `None` for one without.
+    /// The text of the page; `None` for a page without one.
     pub(crate) text: Option<TextName>,
-    pub(crate) git: Option<GitBlob>,
-    /// The entry that it stands in.
-    pub(crate) parent: Option<usize>,
-    pub(crate) children: Vec<usize>,
-    /// Left out of navigation, itself or by what it stands in.
+    pub(crate) git: Option<Box<GitBlob>>,
+    /// Left out of navigation, itself or an entry above it.
     pub(crate) is_hidden: bool,
     /// Kept out of search.
     pub(crate) is_unlisted: bool,
     /// Kept out of search engines.
     pub(crate) is_unindexed: bool,
+    /// `updated_at` is the time of a change.
+    is_changed: bool,
+    parent: Option<u32>,
+    /// The position after the last entry below this one.
+    end: u32,
+    /// The entries directly below it that navigation shows, as a part of `Frame::shown`.
+    shown: Range<u32>,
 }
 
 impl Entry {
-    /// What the page is about, where that is not blank.
+    /// The description, if it is not blank.
     pub(crate) fn about(&self) -> Option<&str> {
         self.description.as_deref().filter(|text| !text.trim().is_empty())
     }
+
+    /// The time of the last change; `None` for an entry that was never changed.
+    pub(crate) fn changed_at(&self) -> Option<Timestamp> {
+        self.updated_at.filter(|_| self.is_changed)
+    }
 }
 
-/// What a page shows of itself beside its content.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PageLook {
-    pub(crate) layout: PageLayout,
-    pub(crate) cover: Option<PageCover>,
-    /// When it was changed, if it ever was.
-    pub(crate) changed_at: Option<Timestamp>,
-}
-
-/// Names a text of one space: what it names is never another.
+/// The name of a text of one space. Two texts never share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TextName([u8; 32]);
 
 impl TextName {
-    /// The name of the text that an id of a document leads to.
+    /// The name of the text that a document id refers to.
     pub(crate) fn of(id: &str) -> Self {
         Self(*blake3::hash(id.as_bytes()).as_bytes())
     }
 }
 
-/// The content of a space: what one visitor sees of one revision.
+/// The page tree of a revision, as one visitor sees it. Entries are named by their positions in reading order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frame {
-    /// The entries, each before what it holds.
+    /// The entries, each before those below it.
     pub(crate) entries: Vec<Entry>,
-    /// The entries of the top level.
-    pub(crate) top: Vec<usize>,
-    first: Option<usize>,
-    /// The pages that navigation shows, in their order.
-    navigated: Vec<usize>,
+    /// The entries that navigation shows, grouped by the entry above them.
+    shown: Vec<u32>,
+    /// The part of `shown` with the entries of the top level.
+    top: Range<u32>,
+    first: Option<u32>,
+    /// The pages with content.
+    documents: Vec<u32>,
+    /// The pages with content that navigation shows.
+    navigated: Vec<u32>,
+    /// All entries, ordered by their ids.
+    by_id: Vec<u32>,
+    /// The entries that have a path, ordered by the hash of its lower-case form.
+    by_path: Vec<(u64, u32)>,
+    /// Other spaces that the links of the tree refer to.
+    pub(crate) linked: Vec<SpaceId>,
     files: HashMap<FileId, RevisionFile>,
-    by_id: HashMap<PageId, usize>,
-    by_path: HashMap<String, usize>,
 }
 
 impl Frame {
-    /// The frame of a revision.
+    /// The page tree of a revision.
     pub(crate) fn of(revision: Revision) -> Self {
         let files = revision.files.into_iter().map(|file| (file.id.clone(), file)).collect();
         let mut frame = Self { files, ..Self::default() };
-        // A stack, since nobody says how deep pages stand in one another.
-        let mut stack: Vec<(RevisionPage, Option<usize>)> =
-            revision.pages.into_iter().rev().map(|page| (page, None)).collect();
-        while let Some((page, parent)) = stack.pop() {
+        let mut links = References::default();
+        // A stack instead of recursion: the depth of a tree must not decide over the stack of a thread.
+        let mut stack: Vec<Step> =
+            revision.pages.into_iter().rev().map(|page| Step::Page(page, None)).collect();
+        while let Some(step) = stack.pop() {
+            let (page, parent) = match step {
+                Step::Page(page, parent) => (page, parent),
+                Step::End(at) => {
+                    frame.entries[at].end = index(frame.entries.len());
+                    continue;
+                }
+            };
             let at = frame.entries.len();
-            let is_below_hidden = parent.is_some_and(|parent| frame.entries[parent].is_hidden);
             let (mut entry, below) = entry(page);
-            entry.parent = parent;
-            entry.is_hidden |= is_below_hidden;
-            frame.by_id.insert(entry.id.clone(), at);
-            if !entry.path.is_empty() {
-                frame.by_path.entry(entry.path.to_lowercase()).or_insert(at);
-            }
-            match parent {
-                Some(parent) => frame.entries[parent].children.push(at),
-                None => frame.top.push(at),
+            entry.parent = parent.map(index);
+            entry.is_hidden |= parent.is_some_and(|parent| frame.entries[parent].is_hidden);
+            if let EntryKind::Link(target) = &entry.kind {
+                links.add(target);
             }
             frame.entries.push(entry);
-            stack.extend(below.into_iter().rev().map(|page| (page, Some(at))));
+            stack.push(Step::End(at));
+            stack.extend(below.into_iter().rev().map(|page| Step::Page(page, Some(at))));
         }
-        frame.first = frame.found_first();
-        frame.navigated = frame.documents().filter(|at| !frame.entries[*at].is_hidden).collect();
+        frame.entries.shrink_to_fit();
+        frame.linked = links.into_spaces();
+        frame.index();
+        frame.arrange();
         frame
+    }
+
+    /// Builds the tables that entries are looked up by.
+    fn index(&mut self) {
+        let entries = &self.entries;
+        let is_document = |at: &u32| entries[*at as usize].kind == EntryKind::Document;
+        self.documents = (0..index(entries.len())).filter(is_document).collect();
+        let is_shown = |at: &&u32| !entries[**at as usize].is_hidden;
+        self.navigated = self.documents.iter().filter(is_shown).copied().collect();
+        self.first = self.navigated.first().or(self.documents.first()).copied();
+        self.by_id = (0..index(entries.len())).collect();
+        self.by_id.sort_unstable_by_key(|at| &entries[*at as usize].id);
+        let with_path = entries.iter().enumerate().filter(|(_, entry)| !entry.path.is_empty());
+        self.by_path = with_path.map(|(at, entry)| (path_hash(&entry.path), index(at))).collect();
+        self.by_path.sort_unstable();
+        for table in [&mut self.documents, &mut self.navigated] {
+            table.shrink_to_fit();
+        }
+    }
+
+    /// Groups the entries that navigation shows by the entry above them.
+    fn arrange(&mut self) {
+        let visible: Vec<(u32, Option<u32>)> = (0_u32..)
+            .zip(&self.entries)
+            .filter(|(_, entry)| !entry.is_hidden && entry.kind != EntryKind::Computed)
+            .map(|(at, entry)| (at, entry.parent))
+            .collect();
+        let mut counts = vec![0_u32; self.entries.len() + 1];
+        let slot = |parent: Option<u32>| parent.map_or(0, |parent| parent as usize + 1);
+        visible.iter().for_each(|(_, parent)| counts[slot(*parent)] += 1);
+        let mut start = 0;
+        let mut next: Vec<u32> = counts
+            .iter()
+            .map(|count| {
+                let own = start;
+                start += count;
+                own
+            })
+            .collect();
+        self.top = 0..counts[0];
+        for (entry, (start, count)) in self.entries.iter_mut().zip(next.iter().zip(&counts).skip(1)) {
+            entry.shown = *start..start + count;
+        }
+        self.shown = vec![0; visible.len()];
+        for (at, parent) in visible {
+            let place = &mut next[slot(parent)];
+            self.shown[*place as usize] = at;
+            *place += 1;
+        }
     }
 
     /// The entry of a page.
     pub(crate) fn page(&self, id: &PageId) -> Option<usize> {
-        self.by_id.get(id).copied()
+        let found = self.by_id.binary_search_by(|at| self.entries[*at as usize].id.cmp(id)).ok()?;
+        Some(self.by_id[found] as usize)
     }
 
-    /// The entry at a path, in any case; that of the first page for a blank path.
+    /// The entry at a path, in any case; the first page for a blank path.
     pub(crate) fn find(&self, path: &str) -> Option<usize> {
-        if path.is_empty() { self.first() } else { self.by_path.get(&path.to_lowercase()).copied() }
+        if path.is_empty() {
+            return self.first();
+        }
+        let (path, hash) = (path.to_lowercase(), path_hash(path));
+        let start = self.by_path.partition_point(|(own, _)| *own < hash);
+        let same = self.by_path[start..].iter().take_while(|(own, _)| *own == hash);
+        same.map(|(_, at)| *at as usize).find(|at| self.entries[*at].path.to_lowercase() == path)
     }
 
-    /// The page that a space begins with: the first with content that is not left out of navigation, else the first.
-    pub(crate) const fn first(&self) -> Option<usize> {
-        self.first
+    /// The page that a space begins with: the first with content that navigation shows, else the first with content.
+    pub(crate) fn first(&self) -> Option<usize> {
+        self.first.map(|at| at as usize)
     }
 
-    /// The path of an entry below its space, each segment written out; blank for the page that the space begins with.
+    /// The path of an entry below its space, percent-encoded; blank for the page that the space begins with.
     pub(crate) fn address(&self, at: usize) -> String {
         match self.entries.get(at) {
-            Some(entry) if self.first != Some(at) => encoded(&entry.path),
+            Some(entry) if self.first() != Some(at) => encoded(&entry.path),
             _ => String::new(),
         }
     }
 
-    fn found_first(&self) -> Option<usize> {
-        let mut pages = self.documents();
-        let first = pages.next()?;
-        if !self.entries[first].is_hidden {
-            return Some(first);
-        }
-        Some(pages.find(|at| !self.entries[*at].is_hidden).unwrap_or(first))
-    }
-
     /// The pages with content, in their order.
     pub(crate) fn documents(&self) -> impl Iterator<Item = usize> + '_ {
-        let is_document = |at: &usize| self.entries[*at].kind == EntryKind::Document;
-        (0..self.entries.len()).filter(is_document)
+        self.documents.iter().map(|at| *at as usize)
     }
 
     /// The pages with content that lists name: neither left out of navigation nor kept out of search.
     pub(crate) fn listed(&self) -> impl Iterator<Item = usize> + '_ {
-        self.documents().filter(|at| !self.entries[*at].is_hidden && !self.entries[*at].is_unlisted)
+        self.navigated.iter().map(|at| *at as usize).filter(|at| !self.entries[*at].is_unlisted)
     }
 
-    /// The first page with content that an entry holds, at whatever depth.
+    /// The first page with content below an entry, at any depth.
     pub(crate) fn first_below(&self, at: usize) -> Option<usize> {
-        self.documents().find(|page| *page > at && self.above(*page).any(|above| above == at))
+        let next = self.documents.partition_point(|page| *page as usize <= at);
+        self.documents.get(next).filter(|page| **page < self.entries[at].end).map(|page| *page as usize)
     }
 
-    /// The entries that an entry stands in, the nearest first.
+    /// The entries above an entry, the nearest first.
     pub(crate) fn above(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(self.entries[at].parent, |at| self.entries[*at].parent)
+        let parent = |at: usize| self.entries[at].parent.map(|parent| parent as usize);
+        std::iter::successors(parent(at), move |at| parent(*at))
     }
 
-    /// The pages before and behind a page, of those that navigation shows.
+    /// The entries directly below an entry, or at the top, that navigation shows.
+    pub(crate) fn shown(&self, parent: Option<usize>) -> &[u32] {
+        let range = parent.map_or(&self.top, |parent| &self.entries[parent].shown);
+        self.shown.get(range.start as usize..range.end as usize).unwrap_or_default()
+    }
+
+    /// The pages before and after a page, of those that navigation shows.
     pub(crate) fn beside(&self, at: usize) -> (Option<usize>, Option<usize>) {
-        let before = self.navigated.partition_point(|page| *page < at);
-        let behind = self.navigated.partition_point(|page| *page <= at);
-        let page = |index: usize| self.navigated.get(index).copied();
-        (before.checked_sub(1).and_then(page), page(behind))
+        let before = self.navigated.partition_point(|page| (*page as usize) < at);
+        let after = self.navigated.partition_point(|page| *page as usize <= at);
+        let page = |index: usize| self.navigated.get(index).map(|page| *page as usize);
+        (before.checked_sub(1).and_then(page), page(after))
     }
 
     /// A file.
@@ -190,56 +268,90 @@ impl Frame {
         self.files.get(id)
     }
 
-    /// About how many bytes it takes.
+    /// The estimated memory in bytes.
     pub(crate) fn weight(&self) -> usize {
-        let texts = |entry: &Entry| {
-            let cover = entry.look.cover.iter().flat_map(|cover| [&cover.reference, &cover.reference_dark]);
-            let references = cover.flatten().chain(match &entry.kind {
-                EntryKind::Link(target) => Some(target),
-                EntryKind::Document | EntryKind::Group | EntryKind::Computed => None,
-            });
-            let addresses = references.map(|target| match target {
-                ContentRef::Url { url } => url.len(),
-                _ => ENTRY,
-            });
-            let git = entry.git.as_ref().map_or(0, |git| git.path.len() + git.oid.len());
-            let texts = entry.title.len() + 3 * entry.path.len() + git;
-            texts + entry.description.as_deref().map_or(0, str::len) + addresses.sum::<usize>()
-        };
-        let pages: usize = self.entries.iter().map(|entry| 2 * ENTRY + texts(entry)).sum();
-        let files = self.files.values().map(|file| ENTRY + file.name.len() + file.download_url.len());
-        pages + files.sum::<usize>()
+        let entries: usize = self.entries.iter().map(Entry::weight).sum();
+        let tables = self.shown.len() + self.documents.len() + self.navigated.len() + self.by_id.len();
+        let files = self.files.values().map(|file| FILE + file.name.len() + file.download_url.len());
+        let linked: usize = self.linked.iter().map(|space| 2 * ALLOCATION + space.as_str().len()).sum();
+        let tables = tables * size_of::<u32>() + self.by_path.len() * size_of::<(u64, u32)>();
+        entries + tables + linked + files.sum::<usize>()
     }
 }
 
-/// An entry, and the pages that it holds.
+impl Entry {
+    fn weight(&self) -> usize {
+        let text = |text: &str| if text.is_empty() { 0 } else { ALLOCATION + text.len() };
+        let target = |target: &ContentRef| match target {
+            ContentRef::Url { url } => url.len() + size_of::<ContentRef>(),
+            _ => size_of::<ContentRef>() + 4 * ALLOCATION,
+        };
+        let cover = self.cover.as_ref().map_or(0, |cover| {
+            let pictures = [&cover.reference, &cover.reference_dark].into_iter().flatten();
+            size_of::<PageCover>() + pictures.map(target).sum::<usize>()
+        });
+        let link = match &self.kind {
+            EntryKind::Link(to) => ALLOCATION + target(to),
+            EntryKind::Document | EntryKind::Group | EntryKind::Computed => 0,
+        };
+        let git = self.git.as_ref().map_or(0, |git| 5 * ALLOCATION + git.path.len() + git.oid.len());
+        let texts = [Some(&self.title), Some(&self.path), self.emoji.as_ref(), self.description.as_ref()];
+        let texts: usize = texts.into_iter().flatten().map(|own| text(own)).sum();
+        size_of::<Self>() + 2 * ALLOCATION + self.id.as_str().len() + texts + cover + link + git
+    }
+}
+
+/// A step while a tree is read.
+enum Step {
+    /// A page, and the position of the entry above it.
+    Page(RevisionPage, Option<usize>),
+    /// The end of what is below an entry.
+    End(usize),
+}
+
+/// A position as entries store it. A revision never holds more pages than that.
+fn index(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// The hash of a path, in any case.
+fn path_hash(path: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(path.to_lowercase().as_bytes());
+    hasher.finish()
+}
+
+/// The entry of a page, and the pages directly below it.
 fn entry(page: RevisionPage) -> (Entry, Vec<RevisionPage>) {
     let of = |base: PageBase, kind: EntryKind| Entry {
         id: base.id,
         kind,
-        title: base.title,
-        emoji: base.emoji.map(|emoji| emoji.to_string()),
+        title: base.title.into(),
+        emoji: base.emoji.map(|emoji| emoji.to_string().into()),
         description: None,
-        path: String::new(),
+        layout: PageLayout::default(),
+        cover: None,
+        path: Box::default(),
         updated_at: base.updated_at.or(base.created_at),
-        look: PageLook::default(),
         text: None,
         git: None,
-        parent: None,
-        children: Vec::new(),
         is_hidden: false,
         is_unlisted: false,
         is_unindexed: false,
+        is_changed: base.updated_at.is_some(),
+        parent: None,
+        end: 0,
+        shown: 0..0,
     };
     match page {
         RevisionPage::Document(page) => {
-            let changed_at = page.base.updated_at;
             let entry = Entry {
-                look: PageLook { layout: page.layout, cover: page.cover, changed_at },
-                description: page.description,
-                path: page.path,
+                layout: page.layout,
+                cover: page.cover.map(Box::new),
+                description: page.description.map(Into::into),
+                path: page.path.into(),
                 text: page.document_id.as_deref().map(TextName::of),
-                git: page.git,
+                git: page.git.map(Box::new),
                 is_hidden: page.hidden,
                 is_unlisted: page.no_index,
                 is_unindexed: page.no_robots_index,
@@ -248,11 +360,13 @@ fn entry(page: RevisionPage) -> (Entry, Vec<RevisionPage>) {
             (entry, page.pages)
         }
         RevisionPage::Group(page) => {
-            let entry = Entry { path: page.path, is_hidden: page.hidden, ..of(page.base, EntryKind::Group) };
+            let entry =
+                Entry { path: page.path.into(), is_hidden: page.hidden, ..of(page.base, EntryKind::Group) };
             (entry, page.pages)
         }
         RevisionPage::Link(page) => {
-            (Entry { is_hidden: page.hidden, ..of(page.base, EntryKind::Link(page.target)) }, Vec::new())
+            let kind = EntryKind::Link(Box::new(page.target));
+            (Entry { is_hidden: page.hidden, ..of(page.base, kind) }, Vec::new())
         }
         RevisionPage::Computed(page) => (of(page.base, EntryKind::Computed), Vec::new()),
     }

@@ -149,8 +149,21 @@ pub(crate) async fn gather_references<'r>(
 ) -> Result<()> {
     let mut found = References::default();
     targets.for_each(|target| found.add(target));
-    for space in found.spaces {
-        load(visit, caches, addresses, &space).await?;
+    gather_spaces(visit, caches, &found.spaces, addresses).await
+}
+
+/// Reads the pages of some spaces.
+///
+/// # Errors
+/// The platform's.
+pub(crate) async fn gather_spaces(
+    visit: &Visit,
+    caches: &Caches,
+    spaces: &[SpaceId],
+    addresses: &mut Arc<Addresses>,
+) -> Result<()> {
+    for space in spaces {
+        load(visit, caches, addresses, space).await?;
     }
     Ok(())
 }
@@ -166,6 +179,11 @@ impl References {
             }
         }
         found
+    }
+
+    /// The other spaces whose pages are referred to.
+    pub(crate) fn into_spaces(self) -> Vec<SpaceId> {
+        self.spaces
     }
 
     /// About how many bytes it takes.
@@ -197,10 +215,11 @@ impl References {
         }
     }
 
-    fn add(&mut self, target: &ContentRef) {
+    /// Adds what a target refers to.
+    pub(crate) fn add(&mut self, target: &ContentRef) {
         match target {
             ContentRef::Page { space: Some(space), .. } | ContentRef::Anchor { space: Some(space), .. }
-                if !self.spaces.contains(space) =>
+                if self.spaces.len() <= MAX_SPACES && !self.spaces.contains(space) =>
             {
                 self.spaces.push(space.clone());
             }

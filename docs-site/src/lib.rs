@@ -31,6 +31,7 @@ mod cache;
 mod claims;
 mod export;
 mod frame;
+mod frames;
 mod gather;
 mod html;
 mod machine;

@@ -27,7 +27,8 @@ use crate::{
     machine::{feed, full_list, mcp, page_markdown, robots, short_list, sitemap},
     moved::moved_to,
     page::{
-        Rendered, Scene, bare_page, compare_page, document_page, missing_page, results_as_json, search_page,
+        Rendered, Scene, bare_page, compare_page, document_page, list_page, missing_page, results_as_json,
+        search_page,
     },
     preview::{self, Behind, COMPARE, Preview},
     request::{Asked, Base, HostKind, TOKEN_PARAMETER},
@@ -360,6 +361,10 @@ impl Shared {
                 let keeping = if is_this && visit.is_for_all { Keeping::ForGood } else { keeping(visit) };
                 Answer::tagged("text/css; charset=utf-8", sheet.body, keeping)
             }
+            name if name.starts_with("pages.") => match list_page(visit, &self.caches, name).await? {
+                Some(page) => Answer::new(HTML, page, keeping(visit)).unindexed(),
+                None => return self.missing(asked, visit).await,
+            },
             _ => return self.missing(asked, visit).await,
         };
         Ok(answer.send(asked, &self.policy).await)

@@ -424,18 +424,13 @@ impl Visit {
             return Ok((key, frame));
         }
         key.computed = content.computed_tag().await?;
-        if let Some(frame) = caches.frames.get(&key) {
-            return Ok((key, frame));
-        }
-        let revision = content.get(Shown::default()).await?;
-        let is_asked = revision.id == key.revision;
-        key.revision = revision.id.clone();
-        let frame = Arc::new(Frame::of(revision));
-        // Where it has changed since the site was read, what it is computed from was told of another revision.
-        if is_asked {
-            caches.frames.insert(key.clone(), Arc::clone(&frame));
-        }
-        Ok((key, frame))
+        let build = async {
+            let revision = content.get(Shown::default()).await?;
+            let id = revision.id.clone();
+            let frame = tokio::task::spawn_blocking(|| Frame::of(revision)).await.map_err(Error::internal)?;
+            Ok((id, frame))
+        };
+        caches.frames.get_or_build(key, build).await
     }
 
     /// Where a redirect of the site leads from a path below it.

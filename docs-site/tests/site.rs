@@ -22,6 +22,8 @@ mod exports;
 mod hidden;
 #[path = "site/hostile.rs"]
 mod hostile;
+#[path = "site/large.rs"]
+mod large;
 #[path = "site/leaks.rs"]
 mod leaks;
 #[path = "site/log.rs"]

@@ -10,6 +10,7 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     io,
+    sync::Arc,
 };
 
 use docs_core::{
@@ -30,7 +31,7 @@ use crate::{
     frame::EntryKind,
     machine::{above, feed, page_markdown, robots, short_list, sitemap},
     mount::{Shared, Sites},
-    page::{Scene, document_page_of, missing_page, moved_page},
+    page::{Part, Scene, document_page_of, is_listed_in_parts, missing_page, moved_page},
     request::Asked,
     theme,
     visit::{Arrival, Copied, Visit},
@@ -260,6 +261,7 @@ impl Export<'_> {
         let sheet = visit.site.sheet(&place.space.id);
         self.write(&format!("{}{OWN}/{}", place.path, sheet.name), &sheet.body.bytes)?;
         self.write(&format!("{}{OWN}/icon.svg", place.path), theme::icon(look, visit.title_of(look)))?;
+        self.lists(&place).await?;
         let frame = visit.frame(caches, &place).await?;
         for at in 0..frame.entries.len() {
             let entry = &frame.entries[at];
@@ -293,6 +295,23 @@ impl Export<'_> {
                 }
                 EntryKind::Group | EntryKind::Link(_) | EntryKind::Computed => {}
             }
+        }
+        Ok(())
+    }
+
+    /// The lists of all pages of a space whose navigation refers to them.
+    async fn lists(&mut self, place: &Place<'_>) -> Result<()> {
+        let scene = Scene::at(self.visit, self.shared.caches(), place.clone()).await?;
+        if !is_listed_in_parts(&scene) {
+            return Ok(());
+        }
+        let frame = Arc::clone(&scene.frame);
+        for part in Part::all(&frame) {
+            let folder = format!("{}{OWN}", place.path);
+            let path = format!("{folder}/{}", part.name(&frame));
+            let up = "../".repeat(folder.split('/').count());
+            let html = self.linked(&path, Some(&up), &part.page(&scene)).await?;
+            self.write(&path, html)?;
         }
         Ok(())
     }

@@ -1,20 +1,24 @@
 //! The news of a site as RSS: the pages that changed last, of those that the visitor sees.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use docs_core::{Result, model::Timestamp};
 
-use crate::{cache::Caches, visit::Visit, xml::escaped};
+use crate::{
+    cache::Caches,
+    frame::{Entry, Frame},
+    visit::Visit,
+    xml::escaped,
+};
 
 /// Most pages that are named.
 const MAX_ITEMS: usize = 50;
 
 /// A page that changed.
-struct Item {
+struct Item<'f> {
     at: Timestamp,
-    title: String,
-    description: Option<String>,
-    url: String,
+    page: &'f Entry,
+    url: &'f str,
 }
 
 /// The pages of all spaces that changed last, the newest first.
@@ -23,27 +27,27 @@ struct Item {
 /// The platform's.
 pub(crate) async fn feed(visit: &Visit, caches: &Caches) -> Result<String> {
     let base = visit.canonical_base(&visit.place()?);
-    let mut items: Vec<Item> = Vec::new();
+    // Of a space no more than the items that can be shown: its frame is needed for these alone.
+    let mut newest: Vec<(Timestamp, String, Arc<Frame>, usize)> = Vec::new();
     for place in visit.places() {
         let frame = visit.frame(caches, &place).await?;
-        for page in frame.listed() {
-            let (page, path) = (&frame.entries[page], frame.address(page));
-            let Some(at) = page.updated_at else { continue };
-            items.push(Item {
-                at,
-                title: page.title.clone(),
-                description: page.about().map(str::to_owned),
-                url: visit.address(&base, &format!("{}{path}", place.path)),
-            });
-        }
-        // Of many spaces no more is kept than is shown.
-        items.sort_by_key(|item| std::cmp::Reverse(item.at));
-        items.truncate(MAX_ITEMS);
+        let mut own: Vec<(Timestamp, usize)> =
+            frame.listed().filter_map(|page| Some((frame.entries[page].updated_at?, page))).collect();
+        own.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        let own = own.into_iter().take(MAX_ITEMS);
+        newest.extend(own.map(|(at, page)| {
+            let url = visit.address(&base, &format!("{}{}", place.path, frame.address(page)));
+            (at, url, Arc::clone(&frame), page)
+        }));
+        newest.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
+        newest.truncate(MAX_ITEMS);
     }
-    Ok(channel(visit.title(), &base, &items))
+    let items =
+        newest.iter().map(|(at, url, frame, page)| Item { at: *at, page: &frame.entries[*page], url });
+    Ok(channel(visit.title(), &base, items))
 }
 
-fn channel(title: &str, base: &str, items: &[Item]) -> String {
+fn channel<'i>(title: &str, base: &str, items: impl Iterator<Item = Item<'i>>) -> String {
     let (title, base) = (escaped(title), escaped(base));
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
@@ -52,13 +56,13 @@ fn channel(title: &str, base: &str, items: &[Item]) -> String {
          <atom:link href=\"{base}rss.xml\" rel=\"self\" type=\"application/rss+xml\"/>\n"
     );
     for item in items {
-        let url = escaped(&item.url);
+        let url = escaped(item.url);
         let date = item.at.time().to_rfc2822();
         // Writing to a String cannot fail.
-        let _ = write!(out, "<item><title>{}</title><link>{url}</link>", escaped(&item.title));
+        let _ = write!(out, "<item><title>{}</title><link>{url}</link>", escaped(&item.page.title));
         // Each change of a page is news.
         let _ = write!(out, "<guid isPermaLink=\"false\">{url}#{}</guid><pubDate>{date}</pubDate>", item.at);
-        if let Some(text) = &item.description {
+        if let Some(text) = item.page.about() {
             let _ = write!(out, "<description>{}</description>", escaped(text));
         }
         out.push_str("</item>\n");

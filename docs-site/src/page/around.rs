@@ -4,12 +4,19 @@ use docs_core::model::CoverSize;
 use maud::{Markup, html};
 use url::Url;
 
-use super::{Scene, head::markdown_address, parts::write_named};
+use super::{
+    Part, Scene,
+    head::markdown_address,
+    parts::{Way, brief, write_named},
+};
 use crate::{
     address::encoded,
     frame::{Entry, EntryKind},
     html::{Html, Named},
 };
+
+/// Most pages that a page without content shows; the others are in the list of all pages.
+pub(super) const MAX_CARDS: usize = 60;
 
 /// Writes the content of a page and what stands directly around it.
 pub(super) fn write_article(
@@ -18,7 +25,7 @@ pub(super) fn write_article(
     body: Option<impl Fn(&mut Html)>,
 ) {
     let page = &scene.frame.entries[at];
-    let layout = page.look.layout;
+    let layout = page.layout;
     // Each text has the direction of its own first letters: what stands before it may be of another language.
     html.tags("<article>");
     if layout.cover {
@@ -39,7 +46,7 @@ pub(super) fn write_article(
             write(html);
             html.tags("</div>");
         }
-        None if page.children.is_empty() => {
+        None if scene.frame.shown(Some(at)).is_empty() => {
             html.tags("<p class=\"empty\">").text(scene.words.no_content).tags("</p>");
         }
         None => html.markup(&below(scene, at)),
@@ -55,30 +62,33 @@ pub(super) fn write_article(
 
 /// The pages below one that says nothing itself.
 fn below(scene: &Scene<'_>, at: usize) -> Markup {
-    let children = scene.frame.entries[at].children.iter().copied();
+    let below = scene.frame.shown(Some(at));
     html! {
         div.cards.medium {
-            @for child in children {
+            @for child in below.iter().take(MAX_CARDS).map(|child| *child as usize) {
                 @let entry = &scene.frame.entries[child];
-                @if !entry.is_hidden && entry.kind == EntryKind::Document {
+                @if entry.kind == EntryKind::Document {
                     @if let Some(href) = scene.addresses.of_entry(&scene.addresses.space, &scene.frame, child) {
                         a.card href=(href) {
-                            span.name { (entry.title) }
-                            @if let Some(text) = entry.about() { span.about { (text) } }
+                            span.name { (brief(&entry.title)) }
+                            @if let Some(text) = entry.about() { span.about { (brief(text)) } }
                         }
                     }
                 }
             }
         }
+        @if below.len() > MAX_CARDS {
+            p { a href=(Part::first(Some(at)).address(scene)) { (scene.words.all_pages) " (" (below.len()) ")" } }
+        }
     }
 }
 
 fn cover(scene: &Scene<'_>, page: &Entry) -> Markup {
-    let Some(cover) = &page.look.cover else { return Markup::default() };
+    let Some(cover) = &page.cover else { return Markup::default() };
     let picture = |of: &Option<_>| of.as_ref().and_then(|of| scene.addresses.picture(of));
     let Some(light) = picture(&cover.reference) else { return Markup::default() };
     let dark = picture(&cover.reference_dark);
-    let class = match page.look.layout.cover_size {
+    let class = match page.layout.cover_size {
         CoverSize::Hero => "page-cover",
         CoverSize::Full => "page-cover full",
     };
@@ -92,21 +102,25 @@ fn cover(scene: &Scene<'_>, page: &Entry) -> Markup {
 
 /// The way to a page, from the top of its space.
 fn crumbs(scene: &Scene<'_>, at: usize) -> Markup {
-    let mut above: Vec<usize> = scene.frame.above(at).collect();
-    if above.is_empty() {
+    let way = Way::of(&scene.frame, at);
+    if way.end.is_empty() {
         return Markup::default();
     }
-    above.reverse();
+    let crumb = |at: &usize| {
+        let entry = &scene.frame.entries[*at];
+        // A group has no page of its own.
+        let href = (entry.kind == EntryKind::Document)
+            .then(|| scene.addresses.of_entry(&scene.addresses.space, &scene.frame, *at))
+            .flatten();
+        let title = brief(&entry.title);
+        html! { li { @match href { Some(href) => a href=(href) { (title) }, None => (title) } } }
+    };
     html! {
         nav.crumbs dir="auto" aria-label=(scene.place.space.title) {
             ol {
-                @for at in above {
-                    @let entry = &scene.frame.entries[at];
-                    // A group has no page of its own.
-                    @let href = (entry.kind == EntryKind::Document)
-                        .then(|| scene.addresses.of_entry(&scene.addresses.space, &scene.frame, at)).flatten();
-                    li { @match href { Some(href) => a href=(href) { (entry.title) }, None => (entry.title) } }
-                }
+                @for at in &way.start { (crumb(at)) }
+                @if way.is_cut { li { "…" } }
+                @for at in &way.end { (crumb(at)) }
             }
         }
     }
@@ -120,7 +134,7 @@ fn beside(scene: &Scene<'_>, at: usize) -> Markup {
         let href = scene.addresses.of_entry(&scene.addresses.space, &scene.frame, at)?;
         let rel = if class == "before" { "prev" } else { "next" };
         Some(html! {
-            a class=(class) rel=(rel) href=(href) { span.word { (word) } span.name { (scene.frame.entries[at].title) } }
+            a class=(class) rel=(rel) href=(href) { span.word { (word) } span.name { (brief(&scene.frame.entries[at].title)) } }
         })
     };
     let before = link(before, "before", scene.words.previous);
@@ -136,7 +150,7 @@ fn beside(scene: &Scene<'_>, at: usize) -> Markup {
 }
 
 fn metadata(scene: &Scene<'_>, at: usize) -> Markup {
-    let changed_at = scene.frame.entries[at].look.changed_at;
+    let changed_at = scene.frame.entries[at].changed_at();
     html! {
         div.metadata {
             @if let Some(time) = changed_at {
@@ -180,7 +194,7 @@ fn edit_form(tree: &str) -> Option<String> {
 
 /// Writes the headings of a page.
 pub(super) fn write_aside(html: &mut Html, (scene, at): (&Scene<'_>, usize), outline: Option<&Named>) {
-    match outline.filter(|_| scene.frame.entries[at].look.layout.outline) {
+    match outline.filter(|_| scene.frame.entries[at].layout.outline) {
         Some(outline) => html.named(outline),
         None => html.tags("<div class=\"outline empty\"></div>"),
     };

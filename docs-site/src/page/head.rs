@@ -1,10 +1,16 @@
 //! The head of a page: what browsers, search engines and other sites are told of it.
 
+use std::borrow::Cow;
+
 use docs_core::model::{SiteVisibility, Timestamp};
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 
-use super::{Scene, template::Slot};
+use super::{
+    Scene,
+    parts::{Way, brief},
+    template::Slot,
+};
 use crate::{
     address::as_markdown,
     assets::{Asset, OWN},
@@ -35,8 +41,8 @@ pub(super) fn page_head(scene: &Scene<'_>, at: usize) -> Head {
     let canonical = scene.canonical(at);
     let linked_data = linked_data(scene, canonical.as_deref(), at);
     Head {
-        title: page.title.clone(),
-        description: page.description.clone(),
+        title: page.title.to_string(),
+        description: page.description.as_deref().map(str::to_owned),
         markdown: markdown_address(scene, at),
         canonical,
         is_indexed: scene.visit.site.site.visibility == SiteVisibility::Public
@@ -44,8 +50,8 @@ pub(super) fn page_head(scene: &Scene<'_>, at: usize) -> Head {
             && scene.visit.preview.is_none(),
         linked_data: Some(linked_data),
         current: Some(at),
-        is_without_tree: !page.look.layout.table_of_contents,
-        is_wide: page.look.layout.width == docs_core::model::PageWidth::Wide,
+        is_without_tree: !page.layout.table_of_contents,
+        is_wide: page.layout.width == docs_core::model::PageWidth::Wide,
     }
 }
 
@@ -91,7 +97,7 @@ struct Crumb<'p> {
     #[serde(rename = "@type")]
     kind: &'static str,
     item: Option<String>,
-    name: &'p str,
+    name: Cow<'p, str>,
     position: usize,
 }
 
@@ -99,19 +105,17 @@ const SCHEMA: &str = "https://schema.org";
 
 fn linked_data(scene: &Scene<'_>, canonical: Option<&str>, at: usize) -> String {
     let page = &scene.frame.entries[at];
-    let mut way: Vec<usize> = scene.frame.above(at).collect();
-    way.reverse();
-    way.push(at);
-    let crumb = |(index, at): (usize, &usize)| Crumb {
+    let way = Way::of(&scene.frame, at);
+    let crumb = |(index, at): (usize, usize)| Crumb {
         kind: "ListItem",
-        item: scene.canonical(*at),
-        name: &scene.frame.entries[*at].title,
+        item: scene.canonical(at),
+        name: brief(&scene.frame.entries[at].title),
         position: index + 1,
     };
     let article = Article {
         context: SCHEMA,
         kind: "TechArticle",
-        date_modified: page.look.changed_at,
+        date_modified: page.changed_at(),
         description: page.description.as_deref(),
         headline: &page.title,
         in_language: scene.words.language,
@@ -122,7 +126,7 @@ fn linked_data(scene: &Scene<'_>, canonical: Option<&str>, at: usize) -> String 
         },
         url: canonical,
     };
-    let crumbs = way.iter().enumerate().map(crumb).collect();
+    let crumbs = way.start.into_iter().chain(way.end).chain([at]).enumerate().map(crumb).collect();
     let crumbs = Crumbs { context: SCHEMA, kind: "BreadcrumbList", item_list_element: crumbs };
     // Texts and numbers alone are always JSON.
     serde_json::to_string(&LinkedData(article, crumbs)).unwrap_or_default()

@@ -4,6 +4,7 @@ mod around;
 mod body;
 mod compare;
 mod head;
+mod listing;
 mod missing;
 mod parts;
 mod search;
@@ -25,7 +26,7 @@ use crate::{
     answer::gzipped,
     cache::{Caches, SpaceKey, Tagged},
     frame::{EntryKind, Frame},
-    gather::{Gathered, Reused, Specs, gather, gather_references, gather_specs},
+    gather::{Gathered, Reused, Specs, gather, gather_references, gather_spaces, gather_specs},
     html::Html,
     render::{Counter, Manner, Renderer},
     visit::Visit,
@@ -35,8 +36,10 @@ use crate::{
 use self::{body::Body, template::Template, tree::Tree};
 pub(crate) use self::{
     compare::compare_page,
+    listing::{Part, list_page},
     missing::{bare_page, missing_page, moved_page, sign_in_page},
     search::{Found, Outcome, results_as_json, search, search_page},
+    tree::is_listed_in_parts,
 };
 
 /// A page as it is sent.
@@ -91,7 +94,8 @@ pub(crate) struct Scene<'s> {
 /// What stands around all pages of a space, for all who are told the same of it: it is read and written once.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
-    addresses: Arc<Addresses>,
+    /// The addresses of the site, without page trees: those have a cache of their own.
+    addresses: Addresses,
     template: OnceLock<Template>,
     tree: OnceLock<Option<Tree>>,
 }
@@ -131,11 +135,16 @@ impl<'s> Scene<'s> {
         let around = match kept {
             Some(around) => around,
             None => Arc::new(Surroundings {
-                addresses: addresses_around(visit, caches, (&place, look, &frame)).await?,
+                addresses: visit.addresses(&place),
                 template: OnceLock::new(),
                 tree: OnceLock::new(),
             }),
         };
+        let mut addresses = around.addresses.clone();
+        addresses.frames.insert(addresses.space.clone(), Arc::clone(&frame));
+        let mut addresses = Arc::new(addresses);
+        gather_spaces(visit, caches, &frame.linked, &mut addresses).await?;
+        gather_references(visit, caches, targets_of(look), &mut addresses).await?;
         let scene = Self {
             visit,
             canonical_base: visit.canonical_base(&visit.place()?),
@@ -144,7 +153,7 @@ impl<'s> Scene<'s> {
             place,
             look,
             words: Words::of(look.internationalization.locale),
-            addresses: Arc::clone(&around.addresses),
+            addresses,
             frame,
             revision,
             around,
@@ -181,7 +190,7 @@ impl<'s> Scene<'s> {
     /// The platform's.
     async fn find_variants(&mut self, caches: &Caches, at: usize) -> Result<()> {
         let Some(entry) = self.frame.entries.get(at) else { return Ok(()) };
-        let path = if self.frame.first() == Some(at) { "" } else { entry.path.as_str() };
+        let path = if self.frame.first() == Some(at) { "" } else { &*entry.path };
         let (mut found, mut looked, mut is_passing) = (Vec::new(), 0, false);
         for (number, place) in self.beside() {
             if place.space.id == self.place.space.id {
@@ -259,23 +268,6 @@ impl<'s> Scene<'s> {
         let own = self.addresses.of_entry(&self.addresses.space, &self.frame, at)?;
         Some(self.visit.address(&self.canonical_base, own.strip_prefix(self.site_base())?))
     }
-}
-
-/// The addresses of a site as one of its spaces has them, with the pages of others that it leads to from everywhere.
-async fn addresses_around(
-    visit: &Visit,
-    caches: &Caches,
-    (place, look, frame): (&Place<'_>, &Customization, &Arc<Frame>),
-) -> Result<Arc<Addresses>> {
-    let mut addresses = visit.addresses(place);
-    addresses.frames.insert(addresses.space.clone(), Arc::clone(frame));
-    let mut addresses = Arc::new(addresses);
-    let links = frame.entries.iter().filter_map(|entry| match &entry.kind {
-        EntryKind::Link(target) => Some(target),
-        EntryKind::Document | EntryKind::Group | EntryKind::Computed => None,
-    });
-    gather_references(visit, caches, links.chain(targets_of(look)), &mut addresses).await?;
-    Ok(addresses)
 }
 
 /// Where the links of a site's header and footer lead.

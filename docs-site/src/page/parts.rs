@@ -1,10 +1,15 @@
 //! Small parts of pages that several others have.
 
+use std::borrow::Cow;
+
 use docs_core::model::{ContentRef, ExternalLinksTarget, Themed, Url};
 use maud::{Markup, html};
 
 use super::Scene;
-use crate::{frame::Entry, html::Html};
+use crate::{
+    frame::{Entry, Frame},
+    html::Html,
+};
 
 /// The anchors of pages that no author made. A sign that headings have none of keeps them apart from those of content.
 pub(super) const CONTENT: &str = "~content";
@@ -44,8 +49,55 @@ pub(super) fn link_to(scene: &Scene<'_>, to: &ContentRef, title: &str, class: Op
 
 /// Writes the title of an entry, with its emoji.
 pub(super) fn write_named(html: &mut Html, entry: &Entry) {
+    write_emoji(html, entry);
+    html.text(&entry.title);
+}
+
+/// Writes the title of an entry as navigation shows it, with its emoji.
+pub(super) fn write_brief(html: &mut Html, entry: &Entry) {
+    write_emoji(html, entry);
+    html.text(&brief(&entry.title));
+}
+
+fn write_emoji(html: &mut Html, entry: &Entry) {
     if let Some(emoji) = &entry.emoji {
         html.tags("<span class=\"emoji\">").text(emoji).tags("</span> ");
     }
-    html.text(&entry.title);
+}
+
+/// Most characters of a text in navigation.
+const MAX_BRIEF: usize = 160;
+
+/// The beginning of a text, as navigation shows it: a page repeats titles of other pages, and each may be long.
+pub(super) fn brief(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MAX_BRIEF) {
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default().trim_end())),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// The entries above an entry that a page names, from the top: of many, the first and the nearest.
+#[derive(Debug)]
+pub(super) struct Way {
+    pub(super) start: Vec<usize>,
+    pub(super) end: Vec<usize>,
+    /// Some entries between the two are left out.
+    pub(super) is_cut: bool,
+}
+
+impl Way {
+    /// Most entries of the start.
+    const START: usize = 2;
+    /// Most entries of the end.
+    const END: usize = 6;
+
+    /// The way to an entry.
+    pub(super) fn of(frame: &Frame, at: usize) -> Self {
+        let mut all: Vec<usize> = frame.above(at).collect();
+        all.reverse();
+        let end = all.split_off(all.len().saturating_sub(Self::END));
+        let is_cut = all.len() > Self::START;
+        all.truncate(Self::START);
+        Self { start: all, end, is_cut }
+    }
 }

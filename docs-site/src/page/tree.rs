@@ -1,38 +1,52 @@
-//! The tree of the pages of a space.
+//! The navigation: the page tree of a space beside a page.
+//!
+//! A small tree is written once, as a whole, and each page marks its own entry in it. Of a larger one a page shows the
+//! entries on the way to itself, a bounded number of entries beside each of them, and links to the lists of the others.
+//! So the navigation takes a bounded number of bytes, however many entries a space has, and however deep they are.
 
-use std::collections::HashSet;
+use std::{collections::HashMap, ops::Range};
 
+use docs_core::model::ContentRef;
 use maud::PreEscaped;
 
 use super::{
-    Scene,
-    parts::{CONTENT, TREE, write_named},
+    Part, Scene,
+    around::MAX_CARDS,
+    parts::{CONTENT, TREE, brief, write_brief},
 };
 use crate::{
     frame::{Entry, EntryKind, Frame},
-    html::{Html, Named},
+    html::{Html, Named, entity},
 };
 
-/// Most entries of a tree that is shown as a whole. Of a larger one only the way to the page is, and what stands
-/// beside it.
+/// Most entries of a tree that is shown as a whole, and most bytes of one.
 const MAX_WHOLE: usize = 300;
-/// Deepest entries that are shown.
+const MAX_WHOLE_BYTES: usize = 96 * 1024;
+/// Deepest entries of a tree that is shown as a whole.
 const MAX_DEPTH: usize = 12;
+/// Most entries beside each other where a tree is shown in parts, and most bytes of all levels on the way to a page.
+const MAX_SIBLINGS: usize = 50;
+const MAX_PART_BYTES: usize = 48 * 1024;
+/// Entries on the way to a page that are shown: the first ones, and the nearest.
+const WAY_START: usize = 2;
+const WAY_END: usize = 8;
+/// Bytes from which on groups that are not on the way to a page are shown closed.
+const MAX_GROUP_BYTES: usize = 24 * 1024;
 
-/// A tree as navigation has it, on no page in particular.
+/// A tree that is written, on no page in particular.
 #[derive(Debug)]
 pub(crate) struct Tree {
     written: Named,
-    /// For each entry where the marks of the page that is shown go.
-    marks: Vec<Marks>,
+    /// The positions in the text at which an entry is marked.
+    marks: HashMap<usize, Marks>,
 }
 
-/// Where marks of an entry go.
+/// The positions at which an entry is marked.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
-    /// That it is the page that is shown.
+    /// As the current page.
     current: Option<usize>,
-    /// That what it holds is shown.
+    /// As open.
     open: Option<usize>,
 }
 
@@ -40,30 +54,35 @@ struct Marks {
 pub(super) fn write_side(html: &mut Html, scene: &Scene<'_>, current: Option<usize>) {
     match scene.whole_tree() {
         Some(tree) => tree.write(html, &scene.frame, current),
-        None => {
-            let open = current.into_iter().flat_map(|at| scene.frame.above(at).chain([at])).collect();
-            Tree::of(scene, Some(open)).write(html, &scene.frame, current);
-        }
+        None => Tree::of(scene, Some(Path::to(&scene.frame, current))).write(html, &scene.frame, current),
     }
 }
 
+/// Tells whether the navigation of a space refers to the lists of all its pages, or its pages may.
+pub(crate) fn is_listed_in_parts(scene: &Scene<'_>) -> bool {
+    scene.whole_tree().is_none()
+        || (0..scene.frame.entries.len()).any(|at| scene.frame.shown(Some(at)).len() > MAX_CARDS)
+}
+
 impl Tree {
-    /// The whole tree of a space; `None` where that is too large for a page.
+    /// The whole tree of a space; `None` if it is too large for a page.
     pub(super) fn whole(scene: &Scene<'_>) -> Option<Self> {
-        (scene.frame.entries.len() <= MAX_WHOLE).then(|| Self::of(scene, None))
+        let entries = &scene.frame.entries;
+        let is_small = entries.len() <= MAX_WHOLE
+            && entries.iter().map(|entry| cost(scene, entry)).sum::<usize>() <= MAX_WHOLE_BYTES;
+        is_small.then(|| Self::of(scene, None))
     }
 
-    /// The tree with what some entries hold, or all of them.
-    fn of(scene: &Scene<'_>, open: Option<HashSet<usize>>) -> Self {
-        let marks = vec![Marks::default(); scene.frame.entries.len()];
-        let mut writer = Writer { scene, open, html: Html::default(), marks };
+    /// The whole tree, or the part of it around a path.
+    fn of(scene: &Scene<'_>, path: Option<Path>) -> Self {
+        let mut writer = Writer { scene, path, html: Html::default(), marks: HashMap::new() };
         writer.side();
         Self { written: Named::new(PreEscaped(writer.html.into_string())), marks: writer.marks }
     }
 
-    /// Writes the tree as a page has it.
+    /// Writes the tree with the marks of a page.
     fn write(&self, html: &mut Html, frame: &Frame, current: Option<usize>) {
-        let marks = |at: usize| self.marks.get(at).copied().unwrap_or_default();
+        let marks = |at: usize| self.marks.get(&at).copied().unwrap_or_default();
         let way = current.into_iter().flat_map(|at| frame.above(at).chain([at]));
         let open = way.filter_map(|at| Some((marks(at).open?, " open")));
         let here = current.and_then(|at| Some((marks(at).current?, " aria-current=\"page\"")));
@@ -85,19 +104,54 @@ impl Tree {
         });
     }
 
-    /// How many bytes it takes.
+    /// The estimated memory in bytes.
     pub(super) fn weight(&self) -> usize {
-        self.written.as_str().len() + self.marks.len() * size_of::<Marks>()
+        self.written.as_str().len() + self.marks.len() * 2 * size_of::<(usize, Marks)>()
+    }
+}
+
+/// The entries that are opened in a tree that is shown in parts: those on the way to a page, and the page.
+#[derive(Debug, Default)]
+struct Path {
+    /// From the top. If some are left out, it is between the first two parts of [`WAY_START`] entries and of the rest.
+    open: Vec<usize>,
+    is_cut: bool,
+}
+
+impl Path {
+    fn to(frame: &Frame, current: Option<usize>) -> Self {
+        let mut open: Vec<usize> =
+            current.into_iter().flat_map(|at| [at].into_iter().chain(frame.above(at))).collect();
+        open.reverse();
+        // Nothing below a hidden entry is part of the navigation.
+        let end = open.iter().position(|at| frame.entries[*at].is_hidden).unwrap_or(open.len());
+        open.truncate(end);
+        let is_cut = open.len() > WAY_START + WAY_END;
+        if is_cut {
+            open.drain(WAY_START..open.len() - WAY_END);
+        }
+        Self { open, is_cut }
+    }
+
+    /// The entry that is shown below one in place of the entries directly below it.
+    fn after_cut(&self, at: usize) -> Option<usize> {
+        let is_before = self.is_cut && self.open.get(WAY_START - 1) == Some(&at);
+        self.open.get(WAY_START).copied().filter(|_| is_before)
+    }
+
+    /// The bytes that each level may take.
+    fn level_bytes(&self) -> usize {
+        MAX_PART_BYTES / (self.open.len() + 1)
     }
 }
 
 /// A tree that is being written.
 struct Writer<'t> {
     scene: &'t Scene<'t>,
-    /// Entries whose inner ones are shown; `None` for all.
-    open: Option<HashSet<usize>>,
+    /// The path that the tree is shown around; `None` for the whole tree.
+    path: Option<Path>,
     html: Html,
-    marks: Vec<Marks>,
+    marks: HashMap<usize, Marks>,
 }
 
 impl<'t> Writer<'t> {
@@ -110,33 +164,81 @@ impl<'t> Writer<'t> {
         html.tags("</a><nav class=\"tree\"").attribute(" id=\"", TREE);
         html.attribute(" aria-label=\"", words.menu).tags("><a class=\"close-tree\"");
         html.attribute(" href=\"#", CONTENT).attribute(" aria-label=\"", words.skip).tags(">✕</a>");
-        let frame = &self.scene.frame;
-        self.list(&frame.top, 0);
+        self.list(None, 0);
         self.html.tags("</nav></aside>");
     }
 
-    fn list(&mut self, entries: &'t [usize], depth: usize) {
+    /// The entries directly below one.
+    fn list(&mut self, parent: Option<usize>, depth: usize) {
+        let all = self.scene.frame.shown(parent);
+        let window = self.window(all);
         self.html.tags("<ul>");
-        for at in entries {
-            let entry = &self.scene.frame.entries[*at];
-            if !entry.is_hidden {
-                self.entry((*at, entry), depth);
-            }
+        if let Some(last) = window.start.checked_sub(1) {
+            self.gap(Part::with(parent, last), window.start);
+        }
+        for at in all.get(window.clone()).unwrap_or_default() {
+            self.entry(*at as usize, depth);
+        }
+        if window.end < all.len() {
+            self.gap(Part::with(parent, window.end), all.len() - window.end);
         }
         self.html.tags("</ul>");
     }
 
-    fn entry(&mut self, (at, entry): (usize, &'t Entry), depth: usize) {
-        let frame = &self.scene.frame;
-        let has_below =
-            depth < MAX_DEPTH && entry.children.iter().any(|child| !frame.entries[*child].is_hidden);
+    /// The entries of a list that are shown: all of the whole tree, else those around the entry on the path.
+    fn window(&self, all: &[u32]) -> Range<usize> {
+        let Some(path) = &self.path else { return 0..all.len() };
+        let cost = |index: usize| {
+            let entry = all.get(index).and_then(|at| self.scene.frame.entries.get(*at as usize))?;
+            Some(cost(self.scene, entry))
+        };
+        let on_path = |at: &usize| all.binary_search_by(|own| (*own as usize).cmp(at)).ok();
+        let focus = path.open.iter().find_map(on_path);
+        let mut window = focus.map_or(0..0, |focus| focus..focus + 1);
+        let mut left = path.level_bytes();
+        loop {
+            let before = window.start.checked_sub(1).and_then(cost);
+            let after = cost(window.end);
+            let mut grows = |size: Option<usize>, length: usize| {
+                let is_room = length < MAX_SIBLINGS && size.is_some_and(|size| size <= left);
+                left -= size.filter(|_| is_room).unwrap_or(0);
+                is_room
+            };
+            let is_after = grows(after, window.len());
+            window.end += usize::from(is_after);
+            let is_before = grows(before, window.len());
+            window.start -= usize::from(is_before);
+            if !is_after && !is_before {
+                return window;
+            }
+        }
+    }
+
+    /// A link to the list of entries that are left out.
+    fn gap(&mut self, part: Part, count: usize) {
+        let href = part.address(self.scene);
+        let label = format!("{} … {count}", self.scene.words.all_pages);
+        self.html.tags("<li class=\"more\"><a").attribute(" href=\"", &href);
+        self.html.attribute(" aria-label=\"", &label).tags(">… ").text(&count.to_string()).tags("</a></li>");
+    }
+
+    fn entry(&mut self, at: usize, depth: usize) {
+        let entry = &self.scene.frame.entries[at];
+        let has_below = depth < MAX_DEPTH && !self.scene.frame.shown(Some(at)).is_empty();
         match &entry.kind {
+            EntryKind::Group if has_below && !self.opens_group(at) => {
+                let href = Part::first(Some(at)).address(self.scene);
+                self.html.tags("<li class=\"group closed\"><a class=\"head\"").attribute(" href=\"", &href);
+                self.html.tags(" dir=\"auto\">");
+                write_brief(&mut self.html, entry);
+                self.html.tags("</a></li>");
+            }
             EntryKind::Group => {
                 self.html.tags("<li class=\"group\"><span class=\"head\" dir=\"auto\">");
-                write_named(&mut self.html, entry);
+                write_brief(&mut self.html, entry);
                 self.html.tags("</span>");
                 if has_below {
-                    self.list(&entry.children, depth + 1);
+                    self.below(at, depth);
                 }
                 self.html.tags("</li>");
             }
@@ -147,35 +249,35 @@ impl<'t> Writer<'t> {
                 self.html.tags("</li>");
             }
             EntryKind::Link(target) => {
-                let to = self.scene.addresses.target(target);
-                let html = &mut self.html;
-                match &to.href {
-                    // It would lead elsewhere from each page: what it was meant for is not there.
-                    Some(href) if is_relative(href) => {
-                        html.tags("<li><span class=\"gone\" dir=\"auto\">");
-                        write_named(html, entry);
-                        html.tags("</span></li>");
-                    }
-                    Some(href) => {
-                        html.tags("<li><a").attribute(" href=\"", href);
-                        html.attribute_if(" rel=\"", to.is_outside.then_some("noopener"))
-                            .tags(" dir=\"auto\">");
-                        write_named(html, entry);
-                        if to.is_outside {
-                            html.tags("<span class=\"out\" aria-hidden=\"true\"> ↗</span>");
-                        }
-                        html.tags("</a></li>");
-                    }
-                    None => {}
-                }
+                write_link(&mut self.html, self.scene, (entry, target));
             }
             EntryKind::Computed => {}
         }
     }
 
-    /// A page that holds others.
+    /// Tells whether the entries of a group are shown: in parts of a tree while there is room.
+    fn opens_group(&self, at: usize) -> bool {
+        let Some(path) = &self.path else { return true };
+        path.open.contains(&at) || self.html.len() < MAX_GROUP_BYTES
+    }
+
+    /// The entries below an entry; of a long way, those further down.
+    fn below(&mut self, at: usize, depth: usize) {
+        match self.path.as_ref().and_then(|path| path.after_cut(at)) {
+            None => self.list(Some(at), depth + 1),
+            Some(next) => {
+                self.html.tags("<ul>");
+                let count = self.scene.frame.shown(Some(at)).len();
+                self.gap(Part::first(Some(at)), count);
+                self.entry(next, depth + 1);
+                self.html.tags("</ul>");
+            }
+        }
+    }
+
+    /// A page that has pages below it.
     fn branch(&mut self, (at, entry): (usize, &'t Entry), depth: usize) {
-        if self.open.as_ref().is_some_and(|open| !open.contains(&at)) {
+        if self.path.as_ref().is_some_and(|path| !path.open.contains(&at)) {
             self.html.tags("<li class=\"branch closed\">");
             self.link(at, entry);
             self.html.tags("</li>");
@@ -184,9 +286,9 @@ impl<'t> Writer<'t> {
         self.html.tags("<li class=\"branch\">");
         self.link(at, entry);
         self.html.tags("<details");
-        self.marks[at].open = Some(self.html.len());
-        self.html.tags("><summary").attribute(" aria-label=\"", &entry.title).tags("></summary>");
-        self.list(&entry.children, depth + 1);
+        self.marks.entry(at).or_default().open = Some(self.html.len());
+        self.html.tags("><summary").attribute(" aria-label=\"", &brief(&entry.title)).tags("></summary>");
+        self.below(at, depth);
         self.html.tags("</details></li>");
     }
 
@@ -194,14 +296,57 @@ impl<'t> Writer<'t> {
         let addresses = &self.scene.addresses;
         let href = addresses.of_entry(&addresses.space, &self.scene.frame, at);
         self.html.tags("<a").attribute_if(" href=\"", href.as_deref());
-        self.marks[at].current = Some(self.html.len());
+        self.marks.entry(at).or_default().current = Some(self.html.len());
         self.html.tags(" dir=\"auto\">");
-        write_named(&mut self.html, entry);
+        write_brief(&mut self.html, entry);
         self.html.tags("</a>");
     }
 }
 
-/// Tells whether an address leads elsewhere from each page.
+/// Writes an entry that links to something else, as an item of a list.
+pub(super) fn write_link(html: &mut Html, scene: &Scene<'_>, (entry, target): (&Entry, &ContentRef)) {
+    let to = scene.addresses.target(target);
+    match &to.href {
+        // Resolved from each page it would be another address: its target is not part of the space.
+        Some(href) if is_relative(href) => {
+            html.tags("<li><span class=\"gone\" dir=\"auto\">");
+            write_brief(html, entry);
+            html.tags("</span></li>");
+        }
+        Some(href) => {
+            html.tags("<li><a").attribute(" href=\"", href);
+            html.attribute_if(" rel=\"", to.is_outside.then_some("noopener")).tags(" dir=\"auto\">");
+            write_brief(html, entry);
+            if to.is_outside {
+                html.tags("<span class=\"out\" aria-hidden=\"true\"> ↗</span>");
+            }
+            html.tags("</a></li>");
+        }
+        None => {}
+    }
+}
+
+/// About how many bytes an entry takes in a tree, without those below it.
+fn cost(scene: &Scene<'_>, entry: &Entry) -> usize {
+    /// Bytes of the tags of an entry.
+    const TAGS: usize = 128;
+    let text = |text: &str| text.bytes().map(|byte| entity(byte).map_or(1, str::len)).sum::<usize>();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte);
+    let path =
+        |path: &str| path.bytes().map(|byte| if is_plain(byte) { 1 } else { "%00".len() }).sum::<usize>();
+    let address = match &entry.kind {
+        EntryKind::Link(target) => match &**target {
+            ContentRef::Url { url } => text(url),
+            _ => TAGS,
+        },
+        EntryKind::Document | EntryKind::Group | EntryKind::Computed => {
+            scene.base().len() + path(&entry.path)
+        }
+    };
+    TAGS + 2 * text(&brief(&entry.title)) + address
+}
+
+/// Tells whether an address is another one from each page.
 fn is_relative(href: &str) -> bool {
     !href.starts_with(['/', '#', '?']) && !href.contains(':')
 }

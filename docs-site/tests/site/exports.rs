@@ -12,7 +12,7 @@ use crate::world::World;
 
 /// A folder in memory.
 #[derive(Default)]
-struct Files(BTreeMap<String, Vec<u8>>);
+pub(crate) struct Files(BTreeMap<String, Vec<u8>>);
 
 impl ExportTarget for Files {
     fn write(&mut self, path: &str, bytes: &[u8]) -> io::Result<()> {
@@ -22,7 +22,7 @@ impl ExportTarget for Files {
 }
 
 impl Files {
-    fn text(&self, path: &str) -> String {
+    pub(crate) fn text(&self, path: &str) -> String {
         let names: Vec<_> = self.0.keys().collect();
         let bytes = self.0.get(path).unwrap_or_else(|| panic!("{path} of {names:?}"));
         String::from_utf8_lossy(bytes).into_owned()

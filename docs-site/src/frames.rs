@@ -1,0 +1,165 @@
+//! The cache of page trees.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use docs_core::{Error, Result, model::RevisionId};
+use quick_cache::sync::Cache;
+use tokio::sync::Semaphore;
+
+use crate::{
+    cache::{FrameKey, LARGE, Weigh},
+    frame::Frame,
+};
+
+/// Page trees that are built at the same time. A tree and the revision that it is built from take most of the memory of
+/// a request, so this bounds what all requests take together.
+const MAX_BUILDS: usize = 4;
+
+/// Page trees, within a number of bytes.
+pub(crate) struct Frames {
+    cached: Cache<FrameKey, Arc<Frame>, Weigh>,
+    /// The last tree that was larger than the cache. Without it, every request would build that tree again.
+    oversized: Mutex<Option<(FrameKey, Arc<Frame>)>>,
+    builds: Semaphore,
+}
+
+impl fmt::Debug for Frames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Frames").field("cached", &self.cached.len()).finish_non_exhaustive()
+    }
+}
+
+impl Frames {
+    /// A cache of at most this many bytes, and one tree that is larger.
+    pub(crate) fn new(bytes: u64) -> Self {
+        Self {
+            cached: Cache::with_weighter(LARGE, bytes, Weigh),
+            oversized: Mutex::new(None),
+            builds: Semaphore::new(MAX_BUILDS),
+        }
+    }
+
+    /// The tree of a key, if it is cached.
+    pub(crate) fn get(&self, key: &FrameKey) -> Option<Arc<Frame>> {
+        self.cached.get(key).or_else(|| self.oversized(key))
+    }
+
+    /// The tree of a key, built if it is not cached. Concurrent requests for one key wait for one build. The key that is
+    /// returned names the revision that was built, which may be a later one: such a tree is not cached.
+    ///
+    /// # Errors
+    /// Those of `build`.
+    pub(crate) async fn get_or_build(
+        &self,
+        key: FrameKey,
+        build: impl Future<Output = Result<(RevisionId, Frame)>>,
+    ) -> Result<(FrameKey, Arc<Frame>)> {
+        let guard = match self.cached.get_value_or_guard_async(&key).await {
+            Ok(frame) => return Ok((key, frame)),
+            Err(guard) => guard,
+        };
+        if let Some(frame) = self.oversized(&key) {
+            return Ok((key, frame));
+        }
+        let _permit = self.builds.acquire().await.map_err(Error::internal)?;
+        let (revision, frame) = build.await?;
+        let frame = Arc::new(frame);
+        if revision != key.revision {
+            return Ok((FrameKey { revision, ..key }, frame));
+        }
+        self.keep_oversized(&key, &frame);
+        // The waiting requests receive the tree, even if the cache has no room for it.
+        drop(guard.insert(Arc::clone(&frame)));
+        Ok((key, frame))
+    }
+
+    fn oversized(&self, key: &FrameKey) -> Option<Arc<Frame>> {
+        let last = self.oversized.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().filter(|(own, _)| own == key).map(|(_, frame)| Arc::clone(frame))
+    }
+
+    fn keep_oversized(&self, key: &FrameKey, frame: &Arc<Frame>) {
+        let room = self.cached.capacity();
+        if room > 0 && frame.weight() as u64 > room - room / 8 {
+            let mut last = self.oversized.lock().unwrap_or_else(PoisonError::into_inner);
+            *last = Some((key.clone(), Arc::clone(frame)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use docs_core::model::Revision;
+    use serde_json::json;
+
+    use super::*;
+
+    const ID: &str = "r1";
+
+    fn key() -> FrameKey {
+        FrameKey {
+            audience: "all".into(),
+            space: "space".parse().expect("an id"),
+            revision: ID.parse().expect("an id"),
+            computed: None,
+        }
+    }
+
+    fn frame(pages: usize) -> (RevisionId, Frame) {
+        let page = |at: usize| {
+            json!({ "type": "document", "kind": "sheet", "id": format!("p{at}"), "title": format!("Page {at}"),
+                "urls": { "app": "https://a.test/p" }, "slug": format!("page-{at}"), "path": format!("page-{at}"),
+                "pages": [], "layout": {}, "hidden": false, "noIndex": false, "noRobotsIndex": false })
+        };
+        let revision: Revision = serde_json::from_value(json!({
+            "object": "revision", "id": ID, "parents": [], "type": "edits", "files": [], "reusableContents": [],
+            "pages": (0..pages).map(page).collect::<Vec<_>>(), "createdAt": "2026-01-01T00:00:00.000Z",
+            "urls": { "app": "https://a.test" },
+        }))
+        .expect("a revision");
+        (revision.id.clone(), Frame::of(revision))
+    }
+
+    #[tokio::test]
+    async fn concurrent_requests_build_a_tree_once() {
+        for bytes in [1 << 20, 64, 0] {
+            let (frames, built) = (Frames::new(bytes), AtomicUsize::new(0));
+            let request = || {
+                frames.get_or_build(key(), async {
+                    built.fetch_add(1, Ordering::Relaxed);
+                    tokio::task::yield_now().await;
+                    Ok(frame(20))
+                })
+            };
+            let requests: Vec<_> = (0..50).map(|_| request()).collect();
+            for found in futures_util::future::join_all(requests).await {
+                assert_eq!(found.expect("a tree").1.entries.len(), 20);
+            }
+            assert_eq!(built.load(Ordering::Relaxed), 1, "with {bytes} bytes");
+            let is_cached = frames.get(&key()).is_some();
+            assert_eq!(is_cached, bytes > 0, "a tree larger than the cache is kept too; with {bytes} bytes");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_failed_build_is_repeated_by_a_waiting_request() {
+        let frames = Frames::new(1 << 20);
+        let failed = frames.get_or_build(key(), async {
+            tokio::task::yield_now().await;
+            Err(Error::not_found("content"))
+        });
+        let (failed, built) = tokio::join!(failed, frames.get_or_build(key(), async { Ok(frame(1)) }));
+        assert!(failed.is_err() && built.is_ok());
+    }
+
+    #[test]
+    fn an_entry_takes_a_few_hundred_bytes() {
+        let (small, large) = (frame(1_000).1.weight(), frame(2_000).1.weight());
+        assert!(large - small < 1_000 * 400, "{} bytes an entry", (large - small) / 1_000);
+    }
+}

@@ -1,0 +1,195 @@
+//! The lists of all pages of a space, in parts of a bounded size. The navigation of a large space links to them for the
+//! entries that it leaves out, so that each page can be reached without a search, and without a script.
+
+use std::collections::BTreeSet;
+
+use docs_core::Result;
+use maud::{Markup, html};
+
+use super::{
+    Scene,
+    head::Head,
+    parts::{Way, brief, write_brief},
+    shell, tree,
+};
+use crate::{
+    assets::OWN,
+    cache::Caches,
+    frame::{EntryKind, Frame},
+    html::Html,
+    visit::Visit,
+};
+
+/// Most entries of a part.
+pub(crate) const MAX_ENTRIES: usize = 100;
+/// How far the parts are away that a part links to, beside the first and the last.
+const STEPS: [usize; 6] = [1, 2, 3, 10, 100, 1_000];
+
+/// A part of the list of the entries directly below an entry, or of the top level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    parent: Option<usize>,
+    /// Its number, from 0.
+    number: usize,
+}
+
+impl Part {
+    /// The first part of a list.
+    pub(crate) const fn first(parent: Option<usize>) -> Self {
+        Self { parent, number: 0 }
+    }
+
+    /// The part of a list that has the entry at a position.
+    pub(super) const fn with(parent: Option<usize>, position: usize) -> Self {
+        Self { parent, number: position / MAX_ENTRIES }
+    }
+
+    /// The part of a name; `None` for a name of none.
+    fn find(frame: &Frame, name: &str) -> Option<Self> {
+        let name = name.strip_prefix("pages.")?.strip_suffix(".html")?;
+        let (parent, number) = match name.split_once('.') {
+            None => (None, name),
+            Some((id, number)) => (Some(frame.page(&id.parse().ok()?)?), number),
+        };
+        let part = Self { parent, number: number.parse::<usize>().ok()?.checked_sub(1)? };
+        (part.number < part.count(frame)).then_some(part)
+    }
+
+    /// The name of the part among what a site answers itself.
+    pub(crate) fn name(&self, frame: &Frame) -> String {
+        let number = self.number + 1;
+        match self.parent {
+            None => format!("pages.{number}.html"),
+            Some(parent) => format!("pages.{}.{number}.html", frame.entries[parent].id),
+        }
+    }
+
+    /// The address of the part.
+    pub(super) fn address(&self, scene: &Scene<'_>) -> String {
+        format!("{}{OWN}/{}", scene.base(), self.name(&scene.frame))
+    }
+
+    /// The number of parts of its list.
+    fn count(&self, frame: &Frame) -> usize {
+        frame.shown(self.parent).len().div_ceil(MAX_ENTRIES)
+    }
+
+    /// All parts of the lists of a space.
+    pub(crate) fn all(frame: &Frame) -> impl Iterator<Item = Self> + '_ {
+        let parents = [None].into_iter().chain((0..frame.entries.len()).map(Some));
+        parents.flat_map(|parent| {
+            (0..Self::first(parent).count(frame)).map(move |number| Self { parent, number })
+        })
+    }
+}
+
+/// The page with a part of the lists of a space, by its name; `None` if there is no such part.
+///
+/// # Errors
+/// The platform's.
+pub(crate) async fn list_page(visit: &Visit, caches: &Caches, name: &str) -> Result<Option<String>> {
+    let scene = Scene::of(visit, caches).await?;
+    Ok(Part::find(&scene.frame, name).map(|part| part.page(&scene)))
+}
+
+impl Part {
+    /// The page with the part.
+    pub(crate) fn page(&self, scene: &Scene<'_>) -> String {
+        let title = match self.parent {
+            None => scene.words.all_pages.to_owned(),
+            Some(parent) => brief(&scene.frame.entries[parent].title).into_owned(),
+        };
+        let all = scene.frame.shown(self.parent);
+        let start = self.number * MAX_ENTRIES;
+        let entries = all.iter().skip(start).take(MAX_ENTRIES).map(|at| *at as usize);
+        let items = Html::markup_of(|html| entries.for_each(|at| write_item(html, scene, at)));
+        let main = html! {
+            article.all-pages {
+                (self.crumbs(scene))
+                h1 dir="auto" { (title) }
+                ul.pages { (items) }
+                (self.links(scene))
+            }
+        };
+        let head = Head { title, ..Head::default() };
+        shell::shell_around(scene, &head, &main).into_string()
+    }
+
+    /// Links to the lists of the entries above.
+    fn crumbs(&self, scene: &Scene<'_>) -> Markup {
+        let Some(parent) = self.parent else { return Markup::default() };
+        let crumb = |at: Option<usize>| {
+            let title = at.map(|at| brief(&scene.frame.entries[at].title));
+            html! { li { a href=(Part::first(at).address(scene)) {
+                (title.as_deref().unwrap_or(scene.words.all_pages))
+            } } }
+        };
+        let way = Way::of(&scene.frame, parent);
+        html! {
+            nav.crumbs dir="auto" aria-label=(scene.place.space.title) {
+                ol {
+                    (crumb(None))
+                    @for at in way.start { (crumb(Some(at))) }
+                    @if way.is_cut { li { "…" } }
+                    @for at in way.end { (crumb(Some(at))) }
+                }
+            }
+        }
+    }
+
+    /// Links to other parts of the list.
+    fn links(&self, scene: &Scene<'_>) -> Markup {
+        let count = self.count(&scene.frame);
+        if count < 2 {
+            return Markup::default();
+        }
+        let near = |step: usize| [self.number.checked_sub(step), self.number.checked_add(step)];
+        let numbers: BTreeSet<usize> =
+            STEPS.into_iter().flat_map(near).flatten().chain([0, self.number, count - 1]).collect();
+        html! {
+            nav.parts aria-label=(scene.words.all_pages) {
+                ul {
+                    @for number in numbers.into_iter().filter(|number| *number < count) {
+                        @let is_here = number == self.number;
+                        li { a href=(Part { number, ..*self }.address(scene))
+                            aria-current=[is_here.then_some("page")] { (number + 1) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Writes an entry of a list, with a link to the list of those below it.
+fn write_item(html: &mut Html, scene: &Scene<'_>, at: usize) {
+    let entry = &scene.frame.entries[at];
+    if let EntryKind::Link(target) = &entry.kind {
+        tree::write_link(html, scene, (entry, target));
+        return;
+    }
+    let below = scene.frame.shown(Some(at)).len();
+    let list = (below > 0).then(|| Part::first(Some(at)).address(scene));
+    let page = match entry.kind {
+        EntryKind::Document => scene.addresses.of_entry(&scene.addresses.space, &scene.frame, at),
+        _ => None,
+    };
+    html.tags("<li>");
+    match &page {
+        Some(href) => {
+            html.tags("<a").attribute(" href=\"", href).tags(" dir=\"auto\">");
+            write_brief(html, entry);
+            html.tags("</a>");
+        }
+        None => {
+            html.tags("<span dir=\"auto\">");
+            write_brief(html, entry);
+            html.tags("</span>");
+        }
+    }
+    if let Some(href) = list {
+        let label = format!("{}: {} … {below}", scene.words.all_pages, brief(&entry.title));
+        html.tags(" <a class=\"below\"").attribute(" href=\"", &href).attribute(" aria-label=\"", &label);
+        html.tags(">… ").text(&below.to_string()).tags("</a>");
+    }
+    html.tags("</li>");
+}

@@ -1,0 +1,234 @@
+//! Spaces of thousands of entries: pages, lists and requests stay within bounds that do not depend on the space.
+
+use std::collections::BTreeSet;
+
+use docs_core::model::{ImportGitRepository, PutOpenApiSpec, SpaceId, SpecSource};
+use docs_hostile::own_peak_of;
+use docs_site::{ExportOptions, SiteConfig, Sites};
+use poem::http::StatusCode;
+use serde_json::json;
+
+use crate::{exports::Files, world::World};
+
+/// Most bytes of a page, its own text not counted.
+const MAX_PAGE: usize = 200_000;
+
+/// Imports a table of contents.
+async fn import(w: &World, space: &SpaceId, contents: &str) {
+    w.git.put("README.md", "# Welcome\n\nHello.\n");
+    w.git.put("SUMMARY.md", format!("# Table of contents\n\n* [Welcome](README.md)\n{contents}"));
+    let from: ImportGitRepository =
+        serde_json::from_value(json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" }))
+            .expect("a repository");
+    w.me().space(space).import_git(from).await.expect("enqueued");
+    w.platform.settle().await.expect("settled");
+}
+
+/// Adds a specification with this number of tags, each of which is a page wherever it is placed.
+async fn spec(w: &World, tags: usize) {
+    let tags: Vec<_> = (0..tags).map(|tag| json!({ "name": format!("Tag {tag}") })).collect();
+    let spec =
+        json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "tags": tags, "paths": {} });
+    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
+    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.platform.settle().await.expect("settled");
+}
+
+/// A place of the pages of a specification in a table of contents.
+const PLACE: &str = "* ```yaml
+  type: builtin:openapi
+  dependencies:
+    spec:
+      ref:
+        kind: openapi
+        spec: pets
+  ```
+";
+
+/// A site with this number of pages beside each other. Computed pages are many without an edit for each.
+async fn wide(w: &World, pages: usize) -> String {
+    let space = w.space("Wide").await;
+    let tags = pages.min(1_000);
+    import(w, &space, &PLACE.repeat(pages / tags)).await;
+    spec(w, tags).await;
+    w.site("Docs", &space).await.1
+}
+
+/// The addresses in a page that begin with the one of the site, without their anchors.
+fn links(page: &str, site: &str) -> BTreeSet<String> {
+    let all = page.split(" href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    all.filter(|href| href.starts_with(site))
+        .map(|href| href.split('#').next().unwrap_or(href).to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn pages_of_a_wide_space_have_a_bounded_size() {
+    let mut sizes = Vec::new();
+    for pages in [500, 5_000] {
+        let w = World::new().await;
+        let site = wide(&w, pages).await;
+        for path in
+            ["", "tag-3", "tag-250", "tag-499", "no-such-page", "~site/pages.1.html", "~site/search?q=x"]
+        {
+            let got = w.get(&format!("{site}{path}")).await;
+            assert!(got.body.len() < MAX_PAGE, "{path} of {pages}: {} bytes", got.body.len());
+            sizes.push(got.body.len());
+        }
+        let page = w.html(&format!("{site}tag-250")).await;
+        assert_eq!(page.matches(" aria-current=\"page\"").count(), 1, "the page is marked in the navigation");
+        assert!(
+            page.contains(">Tag 249</a>") && page.contains(">Tag 251</a>"),
+            "its neighbours are beside it"
+        );
+        assert!(page.contains("rel=\"prev\"") && page.contains("rel=\"next\""));
+    }
+    let (small, large) = sizes.split_at(sizes.len() / 2);
+    for (small, large) in small.iter().zip(large) {
+        assert!(large.abs_diff(*small) < 2_000, "{sizes:?}");
+    }
+}
+
+#[tokio::test]
+async fn all_pages_of_a_large_space_are_reached_by_links() {
+    let w = World::new().await;
+    let site = wide(&w, 750).await;
+    let (mut seen, mut waiting) = (BTreeSet::new(), vec![site.clone()]);
+    while let Some(path) = waiting.pop() {
+        let page = w.html(&path).await;
+        for link in links(&page, &site) {
+            // Only lists are followed: each page that they name is at most a few links away.
+            if seen.insert(link.clone()) && link.contains("/~site/pages.") {
+                waiting.push(link);
+            }
+        }
+    }
+    let missing: Vec<usize> = (0..750).filter(|tag| !seen.contains(&format!("{site}tag-{tag}"))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    for wrong in [
+        "pages.0.html",
+        "pages.99.html",
+        "pages.x.html",
+        "pages.html",
+        "pages.nothing.1.html",
+        "pages.1.1.html",
+    ] {
+        assert_eq!(w.get(&format!("{site}~site/{wrong}")).await.status, StatusCode::NOT_FOUND, "{wrong}");
+    }
+    let list = w.get(&format!("{site}~site/pages.2.html")).await;
+    assert_eq!(list.header("x-robots-tag"), "noindex", "search engines list the pages, not the lists");
+}
+
+#[tokio::test]
+async fn a_deep_page_shows_the_way_to_it_in_a_bounded_navigation() {
+    let w = World::new().await;
+    let space = w.space("Deep").await;
+    let line = |depth: usize| format!("{}* Level {depth}\n", "  ".repeat(depth));
+    // The tree has more entries than are shown as a whole.
+    let beside: String = (0..320).map(|at| format!("* Beside {at}\n")).collect();
+    import(&w, &space, &((0..30).map(line).collect::<String>() + &beside)).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let path = |depth: usize| (0..=depth).map(|at| format!("level-{at}")).collect::<Vec<_>>().join("/");
+    for depth in [0, 1, 5, 9, 10, 11, 20, 29] {
+        let page = w.html(&format!("{site}{}", path(depth))).await;
+        assert_eq!(page.matches(" aria-current=\"page\"").count(), 1, "{depth}");
+        assert!(page.contains(&format!(">Level {}</a>", depth.saturating_sub(1))), "{depth}");
+        assert!(page.contains(">Level 0</a>"), "{depth}");
+        assert!(page.len() < MAX_PAGE / 2, "{depth}: {} bytes", page.len());
+        let tree =
+            page.split("id=\"~pages\"").nth(1).and_then(|rest| rest.split("</nav>").next()).expect("a tree");
+        let (mut open, mut deepest) = (0_usize, 0);
+        for tag in tree.split('<') {
+            open = open + usize::from(tag.starts_with("ul>")) - usize::from(tag.starts_with("/ul>"));
+            deepest = deepest.max(open);
+        }
+        assert!(deepest <= 13, "{depth}: lists within {deepest} lists");
+    }
+}
+
+#[tokio::test]
+async fn titles_of_the_largest_size_do_not_make_a_large_page() {
+    let w = World::new().await;
+    let space = w.space("Titles").await;
+    for batch in 0..7 {
+        let page = |at: usize| {
+            json!({ "operation": "insert_page", "title": format!("{batch} {at} {}", "\"".repeat(990)),
+            "description": "&".repeat(200), "document": { "markdown": "Text." } })
+        };
+        w.edit(&space, json!((0..50).map(page).collect::<Vec<_>>())).await;
+    }
+    let (_, site) = w.site("Docs", &space).await;
+    for path in ["", "llms.txt", "~site/pages.1.html"] {
+        let got = w.get(&format!("{site}{path}")).await;
+        let most = if path == "llms.txt" { 2 << 20 } else { MAX_PAGE };
+        assert!(got.status == StatusCode::OK && got.body.len() < most, "{path}: {} bytes", got.body.len());
+    }
+}
+
+#[tokio::test]
+async fn a_page_without_content_shows_a_bounded_number_of_cards() {
+    let w = World::new().await;
+    let space = w.space("Cards").await;
+    let below: String = (0..150).map(|at| format!("  * Card {at}\n")).collect();
+    import(&w, &space, &format!("* Parent\n{below}")).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let page = w.html(&format!("{site}parent")).await;
+    assert_eq!(page.matches("<a class=\"card\"").count(), 60);
+    let list = links(&page, &format!("{site}~site/pages.")).into_iter().next().expect("a link to all");
+    assert!(w.html(&list).await.contains(">Card 99</a>"));
+}
+
+#[tokio::test]
+async fn lists_for_machines_come_in_parts() {
+    let w = World::new().await;
+    let site = wide(&w, 6_000).await;
+    let index = w.html(&format!("{site}sitemap.xml")).await;
+    assert!(
+        index.contains("<sitemapindex")
+            && index.contains("sitemap-2.xml")
+            && !index.contains("sitemap-3.xml")
+    );
+    let counts = [1, 2].map(|part| format!("{site}sitemap-{part}.xml"));
+    let mut all = 0;
+    for part in counts {
+        all += w.html(&part).await.matches("<url>").count();
+    }
+    assert_eq!(all, 6_001);
+    assert!(w.html(&format!("{site}llms.txt")).await.len() < 1 << 20);
+}
+
+#[tokio::test]
+async fn an_export_holds_the_lists_that_its_pages_link_to() {
+    let w = World::new().await;
+    let site = wide(&w, 330).await;
+    let sites = Sites::new(&w.platform, SiteConfig::default()).expect("an address");
+    let mut files = Files::default();
+    let done = sites.export(&site, &ExportOptions::default(), &mut files).await.expect("exported");
+    assert!(done.broken.is_empty(), "{:?}", done.broken);
+    let list = files.text("~site/pages.2.html");
+    assert!(
+        list.contains("href=\"../tag-150/\"") && list.contains("href=\"../~site/pages.1.html\""),
+        "{list}"
+    );
+}
+
+/// Bytes that a request for a page takes at once which was not drawn before, in a space whose tree is cached.
+fn memory_of_a_page(pages: usize) -> usize {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (w, site) = runtime.block_on(async {
+        let w = World::new().await;
+        let space = w.space("Stored").await;
+        let contents: String = (0..pages).map(|at| format!("* Page {at}\n")).collect();
+        import(&w, &space, &contents).await;
+        let (_, site) = w.site("Docs", &space).await;
+        w.html(&format!("{site}page-1")).await;
+        (w, site)
+    });
+    own_peak_of(|| runtime.block_on(w.html(&format!("{site}page-2")))).1
+}
+
+#[test]
+fn the_memory_of_a_page_does_not_follow_the_size_of_its_space() {
+    let (small, large) = (memory_of_a_page(400), memory_of_a_page(1_600));
+    assert!(large < small + small / 4, "{small} bytes of a page among 400, {large} among 1,600");
+}
