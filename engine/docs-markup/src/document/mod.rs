@@ -31,6 +31,7 @@ mod keys;
 mod lines;
 mod marks;
 mod memory;
+mod nesting;
 mod normal;
 mod notes;
 mod pairs;

@@ -12,6 +12,7 @@ use super::{
     inlines::{self, Rules},
     lines::{self, Line, SPACE},
     marks::CODE,
+    nesting,
     notes::{LabelLog, Notes},
     print::{self, Labels, Mode, write_inlines},
     spelling, tables, tagged, weight,
@@ -150,7 +151,9 @@ impl<'r> Reader<'r> {
     pub(super) fn chunk(&mut self, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> Vec<Block> {
         self.left = self.left.saturating_sub(1);
         let own = &lines[chunk.lines.clone()];
-        if is_crowded(&chunk.kind, own) {
+        let is_deep = matches!(chunk.kind, ChunkKind::List(_) | ChunkKind::Quote(_))
+            && nesting::is_too_deep(own, self.depth);
+        if is_deep || is_crowded(&chunk.kind, own) {
             return vec![verbatim(own)];
         }
         let block = match &chunk.kind {

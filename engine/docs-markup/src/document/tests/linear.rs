@@ -86,3 +86,32 @@ fn a_text_is_not_read_again_for_each_attempt_to_write_its_translation() {
     let translating = steps_of(|| drop(translated_markdown(&text, same)));
     assert!(2 * translating < 5 * reading, "{translating} steps, {reading} to read it");
 }
+
+/// A list, ordered list or quotation with one more level in each line.
+fn staircase(mark: &str, bytes: usize) -> String {
+    let mut text = String::new();
+    for depth in 0.. {
+        if text.len() > bytes {
+            break;
+        }
+        let indent = if mark == "> " { mark.repeat(depth) } else { " ".repeat(mark.len() * depth) };
+        text.push_str(&format!("{indent}{mark}level {depth}\n"));
+    }
+    text
+}
+
+#[test]
+fn long_blocks_deeper_than_blocks_are_read_take_few_readings() {
+    for mark in ["- ", "1. ", "> ", "- > "] {
+        for bytes in [100_000, 400_000] {
+            let text = staircase(mark, bytes);
+            let mut document = None;
+            let steps = steps_of(|| document = Some(parse(&text))) / text.len() as u64;
+            assert!(steps <= 20, "{mark:?}, {bytes} bytes: {steps} steps a byte");
+            let document = document.expect("a document");
+            let plain = plain_text(&document);
+            assert!(plain.contains("level 0") && plain.contains("level 100"), "nothing is lost");
+            assert_eq!(parse(&print(&document).expect("written")), document);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The nesting of lists and quotations, found before they are read.
+//!
+//! Each level of a block is read, written and read again on its own. A long block that is nested deeper than blocks are
+//! read would take all the work that a text may take, and be kept as it is in the end. It is kept as it is at once.
+
+use super::{
+    lines::Line,
+    marks::{CODE, is_divider, item},
+    read::MAX_DEPTH,
+};
+
+/// Shorter blocks are read in any case, down to the deepest level that is read.
+const MIN_BYTES: usize = 16 * 1024;
+
+/// Tells whether a block is too long for its nesting, at a depth.
+pub(super) fn is_too_deep(lines: &[Line<'_>], depth: usize) -> bool {
+    let room = MAX_DEPTH.saturating_sub(depth);
+    is_long(lines) && levels(lines, room) > room
+}
+
+/// Tells whether lines are long, apart from the indentation that a block loses which is kept as it is.
+fn is_long(lines: &[Line<'_>]) -> bool {
+    let indent = lines.first().map(Line::indent).filter(|indent| *indent < CODE).unwrap_or(0);
+    let bytes = |line: &Line<'_>| line.text.len().saturating_sub(indent);
+    lines.iter().map(bytes).sum::<usize>() > MIN_BYTES
+}
+
+/// The most lists and quotations that are within each other, counted up to the first number above `room`. Code is passed
+/// over. The count bounds how often each byte is looked at.
+fn levels(lines: &[Line<'_>], room: usize) -> usize {
+    // The columns from which on a line belongs to each open item.
+    let mut open: Vec<usize> = Vec::new();
+    let (mut most, mut is_code) = (0, false);
+    for line in lines {
+        let (mut quotes, column, mut rest) = marks(&line.text);
+        if rest.is_empty() {
+            continue;
+        }
+        if rest.starts_with("```") || rest.starts_with("~~~") {
+            is_code = !is_code;
+        }
+        if is_code {
+            continue;
+        }
+        while open.pop_if(|start| *start > column).is_some() {}
+        let mut column = column;
+        while open.len() + quotes <= room
+            && !is_divider(rest)
+            && let Some(item) = item(rest)
+        {
+            column += item.width;
+            open.push(column);
+            let (more, space, behind) = marks(rest.get(item.start..).unwrap_or_default());
+            quotes += more;
+            column += space.saturating_sub(item.space);
+            rest = behind;
+        }
+        most = most.max(open.len() + quotes);
+        if most > room {
+            break;
+        }
+    }
+    most
+}
+
+/// The number of `>` that a text begins with, the column behind them and the space around them, and the rest.
+fn marks(text: &str) -> (usize, usize, &str) {
+    let (mut quotes, mut column) = (0, 0);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b' ' => column += 1,
+            b'\t' => column += CODE - column % CODE,
+            b'>' => {
+                quotes += 1;
+                column += 1;
+            }
+            _ => return (quotes, column, text.get(at..).unwrap_or_default()),
+        }
+    }
+    (quotes, column, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::lines::split;
+
+    #[test]
+    fn levels_are_those_of_lists_and_quotations() {
+        let deep: String = (0..30).map(|depth| format!("{}- a\n", "  ".repeat(depth))).collect();
+        for (text, expected) in [
+            ("a\n", 0),
+            ("- a\n- b\n", 1),
+            ("- a\n  - b\n- c\n", 2),
+            ("1. a\n   1. b\n      1. c\n", 3),
+            ("> > a\n", 2),
+            ("> - a\n>   - b\n", 3),
+            ("- - - a\n", 3),
+            ("- > - > a\n", 4),
+            ("- - -\n", 0),
+            ("- a\n\n  ```\n  - - - - - a\n  ```\n", 1),
+            (deep.as_str(), 30),
+        ] {
+            assert_eq!(levels(&split(text), usize::MAX), expected, "{text:?}");
+        }
+    }
+}
