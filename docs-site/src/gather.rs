@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use docs_core::{
     ErrorKind, Result,
-    content::Evaluated,
+    content::{Evaluated, document::memory},
     model::{BlockKind, CellValue, ContentRef, Document, InlineKind, PageId, Part, ReusableId, SpaceId},
     platform::{ShownSpec, SpecDetail, SpecSubject},
 };
@@ -13,6 +13,8 @@ use crate::{address::Addresses, cache::Caches, visit::Visit};
 
 /// Most reusable contents of a page, those in one another among them.
 const MAX_REUSED: usize = 200;
+/// Bytes of memory of reusable contents after which a page reads no further ones.
+const MAX_REUSED_MEMORY: usize = 32 << 20;
 /// Most other spaces that a page refers to whose pages are named.
 const MAX_SPACES: usize = 20;
 
@@ -60,13 +62,15 @@ pub(crate) async fn gather(
 ) -> Result<Gathered> {
     let mut gathered = Gathered { is_page_of_specs: of_page.shows_specs, ..Gathered::default() };
     let mut waiting = vec![(addresses.space.clone(), of_page)];
+    let mut left = MAX_REUSED_MEMORY;
     while let Some((space, found)) = waiting.pop() {
         for other in found.spaces {
             load(visit, caches, addresses, &other).await?;
         }
         for (of, id) in found.reused {
             let key = (of.unwrap_or_else(|| space.clone()), id);
-            if gathered.reused.contains_key(&key) || gathered.reused.len() >= MAX_REUSED {
+            let is_full = gathered.reused.len() >= MAX_REUSED || left == 0;
+            if is_full || gathered.reused.contains_key(&key) {
                 continue;
             }
             load(visit, caches, addresses, &key.0).await?;
@@ -75,6 +79,7 @@ pub(crate) async fn gather(
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
+            left = left.saturating_sub(memory(&document));
             let found = References::of(&document);
             if found.shows_specs {
                 gathered.reused_of_specs.push(key.clone());

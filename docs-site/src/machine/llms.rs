@@ -35,14 +35,14 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
             "\n> Agents may ask {base}{OWN}/{MCP} (Model Context Protocol, streamable HTTP).\n"
         ));
     }
-    let (mut listed, mut left_out) = (0, 0);
-    for place in visit.places() {
+    let (mut listed, mut is_cut) = (0, false);
+    'site: for place in visit.places() {
         let frame = visit.frame(caches, &place).await?;
         out.push_str(&format!("\n## {}\n\n", one_line(&heading(&place))));
         for at in frame.listed() {
             if listed >= MAX_LISTED || out.len() > MAX_LIST_BYTES {
-                left_out += 1;
-                continue;
+                is_cut = true;
+                break 'site;
             }
             listed += 1;
             let page = &frame.entries[at];
@@ -57,9 +57,9 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
             out.push('\n');
         }
     }
-    if left_out > 0 {
+    if is_cut {
         let map = if visit.has_address() { format!(": {base}sitemap.xml") } else { String::new() };
-        out.push_str(&format!("\n{left_out} more pages are not listed here{map}\n"));
+        out.push_str(&format!("\nMore pages are not listed here{map}\n"));
     }
     Ok(out)
 }
@@ -90,13 +90,14 @@ pub(crate) async fn full_list(
     let mut pages: Vec<(usize, PageId)> = Vec::new();
     let mut seen = 0;
     for (at, place) in visit.places().iter().enumerate() {
-        let frame: Arc<Frame> = visit.frame(&caches, place).await?;
-        for page in frame.listed() {
-            if seen >= skipped && pages.len() < PART_PAGES {
-                pages.push((at, frame.entries[page].id.clone()));
-            }
-            seen += 1;
+        if pages.len() >= PART_PAGES {
+            break;
         }
+        let frame: Arc<Frame> = visit.frame(&caches, place).await?;
+        let passed = skipped.saturating_sub(seen);
+        let own = frame.listed().skip(passed).take(PART_PAGES - pages.len());
+        pages.extend(own.map(|page| (at, frame.entries[page].id.clone())));
+        seen += frame.listed().count();
     }
     if pages.is_empty() {
         return Ok(None);

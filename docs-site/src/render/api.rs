@@ -5,7 +5,7 @@ use docs_core::{
     model::{BlockKind, ContentRef},
     platform::{BodyDetail, FieldDetail, OperationDetail, ParameterDetail, SpecDetail, SpecSubject},
 };
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::{At, Renderer};
 
@@ -31,27 +31,26 @@ impl Renderer<'_> {
         if at.is_told {
             return None;
         }
-        let known = |subject: SpecSubject| {
-            let detail = self.specs.get(&(spec.clone(), subject.clone()))?;
-            self.counter.counts_described().then_some((subject, detail))
-        };
-        let found: Vec<_> = subjects.into_iter().filter_map(known).collect();
-        (!found.is_empty()).then(|| {
-            html! {
-                @for (subject, detail) in found {
-                    @match (&**detail, &subject) {
-                        (SpecDetail::Operation(of), SpecSubject::Operation { method, path }) => {
-                            (self.operation_of((method, path), of, at))
-                        }
-                        (SpecDetail::Operation(of), SpecSubject::Webhook { method, name }) => {
-                            (self.operation_of((method, name), of, at))
-                        }
-                        (SpecDetail::Schema(of), _) => (self.schema(of, at)),
-                        _ => {}
-                    }
-                }
+        let known = |subject: SpecSubject| Some((self.specs.get(&(spec.clone(), subject.clone()))?, subject));
+        let mut drawn: Option<String> = None;
+        // One after the other: what is drawn decides if there is room for the next.
+        for (detail, subject) in subjects.into_iter().filter_map(known) {
+            if !self.counter.counts_described() {
+                break;
             }
-        })
+            let own = match (&**detail, &subject) {
+                (SpecDetail::Operation(of), SpecSubject::Operation { method, path }) => {
+                    self.operation_of((method, path), of, at)
+                }
+                (SpecDetail::Operation(of), SpecSubject::Webhook { method, name }) => {
+                    self.operation_of((method, name), of, at)
+                }
+                (SpecDetail::Schema(of), _) => self.schema(of, at),
+                _ => Markup::default(),
+            };
+            drawn.get_or_insert_default().push_str(&self.counter.add_described(own).0);
+        }
+        drawn.map(PreEscaped)
     }
 
     fn operation_of(&self, (method, path): (&str, &str), of: &OperationDetail, at: At) -> Markup {

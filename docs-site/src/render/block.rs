@@ -280,10 +280,11 @@ impl Renderer<'_> {
         };
         let at = At { reuses: at.reuses + 1, ..at };
         if *space == self.addresses.space {
-            return self.blocks(&document.nodes, at);
+            return self.counter.add_reused(self.blocks(&document.nodes, at));
         }
         let addresses = self.addresses.within(space);
-        Renderer { addresses: &addresses, ..*self }.blocks(&document.nodes, at)
+        let other = Renderer { addresses: &addresses, ..*self };
+        self.counter.add_reused(other.blocks(&document.nodes, at))
     }
 
     /// The name of a block that only its integration can draw; a diagram as the text that it is drawn from.

@@ -35,6 +35,10 @@ const MAX_DEPTH: usize = 40;
 const MAX_REUSES: u32 = 500;
 /// Most operations, webhooks and schemas that a page shows as specifications have them.
 const MAX_DESCRIBED: u32 = 500;
+/// Bytes of reusable contents, and of operations, webhooks and schemas, after which a page shows no further ones: a page
+/// may use one long text any number of times.
+const MAX_REUSED_BYTES: usize = 4 << 20;
+const MAX_DESCRIBED_BYTES: usize = 4 << 20;
 /// How many reusable contents stand within one another.
 const MAX_REUSE_DEPTH: usize = 5;
 
@@ -59,6 +63,8 @@ pub(crate) struct Counter {
     groups: Cell<u32>,
     reuses: Cell<u32>,
     described: Cell<u32>,
+    reused_bytes: Cell<usize>,
+    described_bytes: Cell<usize>,
     formulas: math::Budget,
 }
 
@@ -77,13 +83,25 @@ impl Counter {
     /// Counts one more use of a reusable content; tells whether there is room for it.
     fn counts_reuse(&self) -> bool {
         self.reuses.set(self.reuses.get() + 1);
-        self.reuses.get() <= MAX_REUSES
+        self.reuses.get() <= MAX_REUSES && self.reused_bytes.get() < MAX_REUSED_BYTES
     }
 
     /// Counts one more subject of a specification; tells whether there is room for it.
     fn counts_described(&self) -> bool {
         self.described.set(self.described.get() + 1);
-        self.described.get() <= MAX_DESCRIBED
+        self.described.get() <= MAX_DESCRIBED && self.described_bytes.get() < MAX_DESCRIBED_BYTES
+    }
+
+    /// Adds a reusable content that is drawn.
+    fn add_reused(&self, drawn: Markup) -> Markup {
+        self.reused_bytes.set(self.reused_bytes.get() + drawn.0.len());
+        drawn
+    }
+
+    /// Adds a subject of a specification that is drawn.
+    fn add_described(&self, drawn: Markup) -> Markup {
+        self.described_bytes.set(self.described_bytes.get() + drawn.0.len());
+        drawn
     }
 }
 

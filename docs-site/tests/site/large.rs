@@ -45,12 +45,18 @@ const PLACE: &str = "* ```yaml
   ```
 ";
 
-/// A site with this number of pages beside each other. Computed pages are many without an edit for each.
-async fn wide(w: &World, pages: usize) -> String {
+/// A space with this number of pages beside each other. Computed pages are many without an edit for each.
+async fn wide_space(w: &World, pages: usize) -> SpaceId {
     let space = w.space("Wide").await;
     let tags = pages.min(1_000);
     import(w, &space, &PLACE.repeat(pages / tags)).await;
     spec(w, tags).await;
+    space
+}
+
+/// A site with such a space.
+async fn wide(w: &World, pages: usize) -> String {
+    let space = wide_space(w, pages).await;
     w.site("Docs", &space).await.1
 }
 
@@ -65,7 +71,7 @@ fn links(page: &str, site: &str) -> BTreeSet<String> {
 #[tokio::test]
 async fn pages_of_a_wide_space_have_a_bounded_size() {
     let mut sizes = Vec::new();
-    for pages in [500, 5_000] {
+    for pages in [500, 2_000] {
         let w = World::new().await;
         let site = wide(&w, pages).await;
         for path in
@@ -166,6 +172,23 @@ async fn titles_of_the_largest_size_do_not_make_a_large_page() {
 }
 
 #[tokio::test]
+async fn one_reusable_content_used_many_times_makes_no_huge_page() {
+    let w = World::new().await;
+    let space = w.space("Reuses").await;
+    let text = "A sentence of a long text. ".repeat(10_000);
+    let reusable =
+        json!({ "operation": "insert_reusable_content", "title": "Long", "document": { "markdown": text } });
+    w.edit(&space, json!([reusable])).await;
+    let content = w.me().space(&space).content().get(Default::default()).await.expect("content");
+    let include = format!("{{% include \"/reusable-content/{}\" %}}\n\n", content.reusable_contents[0].id);
+    w.page(&space, "Uses", &include.repeat(200)).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let page = w.html(&site).await;
+    assert!(page.len() > 4 << 20, "{} bytes: as many are shown as there is room for", page.len());
+    assert!(page.len() < 5 << 20, "{} bytes", page.len());
+}
+
+#[tokio::test]
 async fn a_page_without_content_shows_a_bounded_number_of_cards() {
     let w = World::new().await;
     let space = w.space("Cards").await;
@@ -181,7 +204,12 @@ async fn a_page_without_content_shows_a_bounded_number_of_cards() {
 #[tokio::test]
 async fn lists_for_machines_come_in_parts() {
     let w = World::new().await;
-    let site = wide(&w, 6_000).await;
+    let first = wide_space(&w, 2_000).await;
+    let (id, site) = w.site("Docs", &first).await;
+    for _ in 0..2 {
+        let other = wide_space(&w, 2_000).await;
+        w.place(&id, &other).await;
+    }
     let index = w.html(&format!("{site}sitemap.xml")).await;
     assert!(
         index.contains("<sitemapindex")
@@ -193,7 +221,7 @@ async fn lists_for_machines_come_in_parts() {
     for part in counts {
         all += w.html(&part).await.matches("<url>").count();
     }
-    assert_eq!(all, 6_001);
+    assert_eq!(all, 6_003);
     assert!(w.html(&format!("{site}llms.txt")).await.len() < 1 << 20);
 }
 
