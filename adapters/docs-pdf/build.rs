@@ -1,15 +1,15 @@
-//! Writes the fonts that books are set in to where the library compiles them in: only those of the package of fonts
-//! that are used, so that the others do not make every program larger.
+//! Extracts the fonts of books to `OUT_DIR`, where the library embeds them. Unused fonts of the font package are left
+//! out, because every program would contain them.
 
 use std::{env, fs, path::PathBuf};
 
-/// The faces, by their PostScript names, each with the file that it becomes.
+/// The embedded faces by PostScript name, each with its file name.
 const FACES: [(&str, &str); 12] = [
     ("LibertinusSerif-Regular", "serif-regular"),
     ("LibertinusSerif-Bold", "serif-bold"),
     ("LibertinusSerif-Italic", "serif-italic"),
     ("LibertinusSerif-BoldItalic", "serif-bold-italic"),
-    // Drawings ask for these weights.
+    // Font weights used by drawings.
     ("LibertinusSerif-Semibold", "serif-semibold"),
     ("LibertinusSerif-SemiboldItalic", "serif-semibold-italic"),
     ("DejaVuSansMono", "mono-regular"),

@@ -1,4 +1,4 @@
-//! The fonts that type is set in: [`Fonts`].
+//! The fonts for typesetting: [`Fonts`].
 
 use std::{
     collections::HashMap,
@@ -14,19 +14,19 @@ use usvg::fontdb;
 
 use crate::stop::{Done, Stop};
 
-/// Fonts: those that are always there, and those of the host.
+/// Built-in fonts, and fonts added by the embedding application.
 ///
-/// Always there are Libertinus Serif for text, DejaVu Sans Mono for code, New Computer Modern for signs of mathematics
-/// and Noto Emoji, in black and white. Together they have the letters of Latin, Greek, Cyrillic and Hebrew scripts, and
-/// for Arabic those of DejaVu Sans Mono. For Chinese, Japanese, Korean, the scripts of India and others a host adds a
-/// font with [`Fonts::with`] or [`Fonts::folder`]; without one their characters are empty boxes.
+/// The built-in fonts are Libertinus Serif for text, DejaVu Sans Mono for code, New Computer Modern for mathematical
+/// symbols, and Noto Emoji (monochrome). They cover the Latin, Greek, Cyrillic and Hebrew scripts, and Arabic through
+/// DejaVu Sans Mono. Other scripts, such as Chinese, Japanese, Korean and those of India, need a font added with
+/// [`Fonts::with`] or [`Fonts::folder`]. Without one, their characters are rendered as empty boxes.
 #[derive(Clone)]
 pub struct Fonts {
-    /// For text of books.
+    /// Fonts for the text of books.
     pub(crate) collection: Collection,
-    /// For text of drawings.
+    /// Fonts for text in drawings.
     pub(crate) drawings: Arc<fontdb::Database>,
-    /// The families of the host, in the order in which they came.
+    /// Added font families, in the order of their addition.
     more: Vec<FontFamilyName<'static>>,
 }
 
@@ -40,7 +40,7 @@ const SERIF: &str = "Libertinus Serif";
 const MONO: &str = "DejaVu Sans Mono";
 const SIGNS: &str = "NewComputerModern Math";
 const EMOJI: &str = "Noto Emoji";
-/// The fonts compiled in, as `build.rs` chooses them.
+/// The embedded fonts, selected by `build.rs`.
 const FILES: [&[u8]; 12] = [
     include_bytes!(concat!(env!("OUT_DIR"), "/serif-regular")),
     include_bytes!(concat!(env!("OUT_DIR"), "/serif-bold")),
@@ -83,7 +83,7 @@ impl Default for Fonts {
 }
 
 impl Fonts {
-    /// Adds the fonts of a file; answers how many there are.
+    /// Adds the fonts of a file, and returns their number.
     fn add(&mut self, file: Arc<dyn AsRef<[u8]> + Send + Sync>) -> usize {
         let added = self.collection.register_fonts(Blob::new(Arc::clone(&file)), None);
         let ids: Vec<_> = added.iter().map(|(id, _)| *id).collect();
@@ -99,20 +99,20 @@ impl Fonts {
         added.iter().map(|(_, fonts)| fonts.len()).sum()
     }
 
-    /// The same and the fonts of a file: TrueType or OpenType, one font or a collection. They serve for characters
-    /// that the others do not have.
+    /// Adds the fonts of a TrueType or OpenType file with one font or a collection. They are used for characters that
+    /// the other fonts do not have.
     ///
     /// # Errors
-    /// [`NoFont`] when there is none in it.
+    /// [`NoFont`] if the file contains no font.
     pub fn with(mut self, file: Vec<u8>) -> Result<Self, NoFont> {
         if self.add(Arc::new(file)) == 0 { Err(NoFont) } else { Ok(self) }
     }
 
-    /// The same and the fonts of all files of a folder that end in `.ttf`, `.otf`, `.ttc` or `.otc`, in the order of
+    /// Adds the fonts of all files in a folder with the extension `.ttf`, `.otf`, `.ttc` or `.otc`, in the order of
     /// their names.
     ///
     /// # Errors
-    /// When the folder or a file of it cannot be read, or a file holds no font.
+    /// If the folder or one of its files cannot be read, or a file contains no font.
     pub fn folder(mut self, folder: &Path) -> std::io::Result<Self> {
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder)? {
@@ -130,12 +130,12 @@ impl Fonts {
         Ok(self)
     }
 
-    /// The families for text, in the order in which they are asked for a character.
+    /// Returns the font families for text, in fallback order.
     pub(crate) fn text(&self) -> Vec<FontFamilyName<'static>> {
         self.order([SERIF, EMOJI], [MONO, SIGNS])
     }
 
-    /// The families for code.
+    /// Returns the font families for code, in fallback order.
     pub(crate) fn code(&self) -> Vec<FontFamilyName<'static>> {
         self.order([MONO, EMOJI], [SERIF, SIGNS])
     }
@@ -146,12 +146,12 @@ impl Fonts {
     }
 }
 
-/// A file holds no font that can be read.
+/// The error for a file without a readable font.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is no TrueType or OpenType font in it")]
 pub struct NoFont;
 
-/// The fonts that a book uses, as they are written.
+/// The fonts used by a book, in the form required by the PDF writer.
 #[derive(Default)]
 pub(crate) struct Faces {
     known: HashMap<(u64, u32), u16>,
@@ -159,10 +159,10 @@ pub(crate) struct Faces {
 }
 
 impl Faces {
-    /// The number of a font.
+    /// Returns the number of a font, and registers it on first use.
     ///
     /// # Errors
-    /// [`Stop::Failed`] when it cannot be written.
+    /// [`Stop::Failed`] if the font cannot be embedded.
     pub(crate) fn number(&mut self, font: &parley::FontData) -> Done<u16> {
         let key = (font.data.id(), font.index);
         if let Some(number) = self.known.get(&key) {
@@ -174,10 +174,10 @@ impl Faces {
         Ok(number)
     }
 
-    /// Adds a font that is not among those for text.
+    /// Registers a font that is not a text font.
     ///
     /// # Errors
-    /// [`Stop::Failed`] when it cannot be written.
+    /// [`Stop::Failed`] if the font cannot be embedded.
     pub(crate) fn push(&mut self, data: krilla::Data, index: u32) -> Done<u16> {
         let font = krilla::text::Font::new(data, index);
         let font = font.ok_or_else(|| Stop::Failed("a font cannot be written".to_owned()))?;

@@ -1,8 +1,8 @@
-//! Formulas: the mathematics of TeX, laid out.
+//! Layout of TeX formulas.
 //!
-//! `docs-formula` reads a formula, and bounds how long it is and how much its macros make. A library says where its
-//! glyphs and lines stand; how much is laid out and drawn is bounded here. A formula that is not understood, or is too
-//! much, is none, and is shown as its source.
+//! `docs-formula` parses a formula, and limits its length and the size of its macro expansion. A library computes the
+//! positions of glyphs and lines. This module limits the number of boxes laid out and of items drawn. An unsupported or
+//! oversized formula is shown as source.
 
 mod weight;
 
@@ -22,36 +22,35 @@ use crate::{
     tags::TagId,
 };
 
-/// Most boxes that are laid out of a formula.
+/// Maximum number of boxes laid out for a formula.
 const BOXES: usize = 16_000;
-/// Most glyphs and lines of a formula.
+/// Maximum number of glyphs and lines of a formula.
 const ITEMS: usize = 8_000;
-/// No part of a formula stands farther away than so many em.
+/// Maximum distance of an item from the origin of a formula, in em.
 const FAR: f64 = 2_000.0;
 
-/// A formula that is understood.
 #[derive(Clone, Debug)]
 pub(crate) struct Formula {
     nodes: Vec<ParseNode>,
     style: MathStyle,
 }
 
-/// A part of a formula that stands on one line, in em.
+/// A laid-out formula, or a part of one, on a single line. Lengths are in em.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
     items: Vec<DisplayItem>,
     pub(crate) width: f32,
-    /// How far it reaches above the line.
+    /// Height above the baseline.
     pub(crate) height: f32,
-    /// How far it reaches below the line.
+    /// Depth below the baseline.
     pub(crate) depth: f32,
 }
 
-/// Where a formula stands.
+/// The position and appearance of a formula on a sheet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
     pub(crate) x: f32,
-    /// Its line.
+    /// The baseline.
     pub(crate) y: f32,
     pub(crate) em: f32,
     pub(crate) ink: Ink,
@@ -59,7 +58,7 @@ pub(crate) struct Spot {
 }
 
 impl Formula {
-    /// Reads a formula; `None` when it is not understood.
+    /// Parses a formula. Returns `None` if it is unsupported or too large.
     pub(crate) fn read(tex: &str, style: MathStyle) -> Option<Self> {
         let nodes = match style {
             MathStyle::Display => docs_formula::alone(tex),
@@ -69,19 +68,19 @@ impl Formula {
         formula.whole().map(|_| formula)
     }
 
-    /// The whole formula on one line; `None` when there is too much of it.
+    /// Lays out the formula on one line. Returns `None` if it is too large.
     pub(crate) fn whole(&self) -> Option<Drawn> {
         self.draw(&self.nodes)
     }
 
-    /// Parts of a formula that may stand on lines of their own: they end behind a relation or an operator.
+    /// Lays out the parts of a formula between possible line breaks, which are after relations and binary operators.
     pub(crate) fn parts(&self) -> Vec<Drawn> {
         let mut out = Vec::new();
         let mut rest = self.nodes.as_slice();
         while !rest.is_empty() {
             let end = rest.iter().skip(1).position(may_break).map_or(rest.len(), |at| at + 2);
             let (part, after) = rest.split_at(end.min(rest.len()));
-            // An operator has its space where something stands behind it, be it nothing.
+            // An operator is spaced only if an item follows, so an empty group is appended.
             let nothing =
                 ParseNode::OrdGroup { mode: Mode::Math, body: Vec::new(), semisimple: None, loc: None };
             out.extend(self.draw(&[part, &[nothing]].concat()));
@@ -104,7 +103,7 @@ impl Formula {
     }
 }
 
-/// Tells whether a line may end behind a part.
+/// Returns `true` if a line break is possible after a node.
 fn may_break(node: &ParseNode) -> bool {
     matches!(node, ParseNode::Atom { family: AtomFamily::Rel | AtomFamily::Bin, .. })
 }
@@ -142,7 +141,7 @@ const fn point(length: f64) -> f32 {
     length as f32
 }
 
-/// The fonts of formulas that a book uses.
+/// The formula fonts used by a book.
 #[derive(Default)]
 pub(crate) struct FormulaFonts {
     known: HashMap<String, Option<Known>>,
@@ -172,10 +171,10 @@ impl FormulaFonts {
         Ok(known)
     }
 
-    /// Draws a formula. Characters that its fonts do not have are left out.
+    /// Draws a formula. Characters missing in its fonts are skipped.
     ///
     /// # Errors
-    /// [`crate::stop::Stop::Failed`] when a font cannot be written.
+    /// [`crate::stop::Stop::Failed`] if a font cannot be embedded.
     pub(crate) fn put(&mut self, drawn: &Drawn, spot: Spot, faces: &mut Faces, sheet: &mut Sheet) -> Done {
         let top = spot.y - drawn.height * spot.em;
         let place = |x: f64, y: f64| (spot.x + point(x) * spot.em, top + point(y) * spot.em);

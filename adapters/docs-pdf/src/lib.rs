@@ -1,10 +1,10 @@
-//! Sets pages of the documentation platform as PDF files.
+//! Typesetter for PDF files of documentation pages.
 //!
-//! A book is brought page after page into a tree of plain data (`lower`), which is laid out on sheets (`layout`,
-//! `pages`) as a compact list of what is drawn (`sheet`); when all sheets are known they are written (`write`). Shaping
-//! of text, formulas, pictures, drawings and the file itself are the work of libraries. What users wrote is never code;
-//! pictures are looked at before they are used; nothing is read from a disk or fetched from anywhere. The same book
-//! gives the same bytes.
+//! Each page of a book is converted to a tree of plain data (`lower`). The tree is laid out on sheets, the pages of the
+//! PDF file (`layout`, `pages`), as a compact list of drawing operations (`sheet`). When all sheets are known, they are
+//! written (`write`). Libraries perform text shaping, layout of formulas, decoding of images and drawings, and writing
+//! of the file. User content is never interpreted as code, images are checked before use, and neither the disk nor the
+//! network is accessed. The output is deterministic: the same book produces the same bytes.
 //!
 //! ```no_run
 //! # async fn example(book: std::sync::Arc<docs_ports::Book>) -> Result<(), docs_ports::PdfError> {
@@ -39,21 +39,21 @@ use tokio::sync::Semaphore;
 
 pub use fonts::{Fonts, NoFont};
 
-/// How much longer than its time somebody waits for a book.
+/// Additional time that a caller waits after the time limit of a book.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How much of a book is set.
+/// The limits of a book.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most pages of the space.
+    /// Maximum number of pages.
     pub pages: usize,
-    /// Most parts: texts, blocks, cells, lines of code.
+    /// Maximum number of parts: texts, blocks, cells, lines of code.
     pub parts: usize,
-    /// Most bytes of the file.
+    /// Maximum size of the file in bytes.
     pub bytes: usize,
-    /// Most time.
+    /// Maximum time to typeset a book.
     pub time: Duration,
-    /// Most books at once; others wait.
+    /// Maximum number of books typeset concurrently. Further books wait.
     pub at_once: usize,
 }
 
@@ -63,7 +63,7 @@ impl Default for Limits {
     }
 }
 
-/// Sets books as PDF files. Cheap to clone; all clones share the limit of books at once.
+/// Typesets books as PDF files. Clones are cheap and share the limit of concurrent books.
 #[derive(Clone, Debug)]
 pub struct Typesetter {
     fonts: Arc<Fonts>,
@@ -78,15 +78,15 @@ impl Default for Typesetter {
 }
 
 impl Typesetter {
-    /// A typesetter with fonts and limits of the host's choice.
+    /// Creates a typesetter with fonts and limits.
     #[must_use]
     pub fn new(fonts: Fonts, limits: Limits) -> Self {
         let places = Arc::new(Semaphore::new(limits.at_once.clamp(1, Semaphore::MAX_PERMITS)));
         Self { fonts: Arc::new(fonts), limits: Arc::new(limits), places }
     }
 
-    /// Sets a book on this thread: a pure function that takes seconds. Pictures that are not loaded are shown by
-    /// their alternative text.
+    /// Typesets a book on the current thread. This is a pure function that may take seconds. Images that are not loaded
+    /// are replaced by their alternative text.
     ///
     /// # Errors
     /// As [`Pdf::render`].
@@ -103,11 +103,11 @@ impl Pdf for Typesetter {
         let book = book.with_images_loaded().await?;
         let this = self.clone();
         let (done, set) = tokio::sync::oneshot::channel();
-        // The place goes along: it is free when the work is done, not when nobody waits for it any more.
+        // The permit is held until the work is done, even if the caller stops waiting earlier.
         let work = move || {
             let _place = place;
             let set = this.set(&book);
-            // Nobody may wait any more.
+            // The caller may have dropped the receiver.
             let _ = done.send(set);
         };
         std::thread::Builder::new()
@@ -115,7 +115,7 @@ impl Pdf for Typesetter {
             .stack_size(typeset::STACK)
             .spawn(work)
             .map_err(|e| failed(&e))?;
-        // The work ends by itself soon after its time; who waits need not wait for that.
+        // The thread stops soon after its time limit. The caller does not wait for that.
         match tokio::time::timeout(self.limits.time.saturating_add(GRACE), set).await {
             Ok(set) => set.map_err(|_| failed(&"the typesetter stopped"))?.map(Bytes::from),
             Err(_) => Err(stop::Clock::late(self.limits.time)),

@@ -1,11 +1,11 @@
-//! How a book looks: sizes of the sheet, colours, and the names that lowering gives them.
+//! Appearance of a book: page dimensions and colours.
 
-/// A colour.
+/// An RGB colour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Ink(pub(crate) u8, pub(crate) u8, pub(crate) u8);
 
 impl Ink {
-    /// The same, mixed with some parts of a hundred of white.
+    /// Returns the colour mixed with a percentage of white.
     pub(crate) const fn lighter(self, percent: u16) -> Self {
         const fn mix(channel: u8, percent: u16) -> u8 {
             let channel = channel as u16;
@@ -25,28 +25,28 @@ pub(crate) const MARKED: Ink = Ink(0xec, 0xee, 0xf2);
 pub(crate) const HIGHLIGHTED: Ink = Ink(0xe3, 0xe9, 0xf7);
 pub(crate) const WHITE: Ink = Ink(0xff, 0xff, 0xff);
 
-/// The width of a sheet in points: A4.
+/// The width of a sheet in points (A4).
 pub(crate) const SHEET_WIDTH: f32 = 595.28;
-/// The height of a sheet.
+/// The height of a sheet in points (A4).
 pub(crate) const SHEET_HEIGHT: f32 = 841.89;
-/// The left and the right margin.
+/// The left and right margin.
 pub(crate) const SIDE: f32 = 62.36;
-/// The upper margin.
+/// The top margin.
 pub(crate) const TOP: f32 = 62.36;
-/// The lower margin, in which the footer stands.
+/// The bottom margin, which contains the footer.
 pub(crate) const FOOT: f32 = 68.03;
-/// The width of what is written.
+/// The width of the content area.
 pub(crate) const WIDTH: f32 = SHEET_WIDTH - 2.0 * SIDE;
-/// Where what is written ends.
+/// The lower end of the content area.
 pub(crate) const BOTTOM: f32 = SHEET_HEIGHT - FOOT;
-/// The height of what is written.
+/// The height of the content area.
 pub(crate) const HEIGHT: f32 = BOTTOM - TOP;
-/// How thick lines are: rules, frames, and between the rows of a table.
+/// Thickness of rules, frames and lines between table rows.
 pub(crate) const LINE_WIDTH: f32 = 0.5;
-/// The size of letters.
+/// Default font size in points.
 pub(crate) const SIZE: f32 = 10.5;
 
-/// The dark and the light form of a named colour.
+/// Returns the dark and the light variant of a named colour.
 pub(crate) fn colour(name: &str) -> (Ink, Ink) {
     match name {
         "green" => (Ink(0x0f, 0x7b, 0x3f), Ink(0xdc, 0xf5, 0xe5)),
@@ -59,7 +59,7 @@ pub(crate) fn colour(name: &str) -> (Ink, Ink) {
     }
 }
 
-/// The size of the letters of a heading.
+/// Returns the font size of a heading level.
 pub(crate) fn heading_size(level: usize) -> f32 {
     const SIZES: [f32; 5] = [20.0, 16.0, 13.5, 12.0, 11.0];
     SIZES[level.clamp(1, SIZES.len()) - 1]

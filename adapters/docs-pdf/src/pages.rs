@@ -1,8 +1,8 @@
-//! Where the next line stands, and what happens when a sheet is full: [`Pager`].
+//! Position tracking and sheet breaks: [`Pager`].
 //!
-//! What is laid out runs down a sheet and goes on at the top of the next one. Boxes around it are open frames: at the
-//! end of a sheet the part that stands there is drawn, and the next part begins on the next sheet. What stands side by
-//! side is laid out one after the other, each from the same place; the later ones find the sheets that the first made.
+//! Content is placed from top to bottom, and continues at the top of the next sheet. Enclosing boxes are open frames:
+//! at the end of a sheet, the part on this sheet is drawn, and the next part begins on the next sheet. Columns are laid
+//! out one after the other from the same position. Later columns reuse the sheets that earlier ones created.
 
 use crate::{
     look::{BOTTOM, SIDE, TOP, WIDTH},
@@ -10,72 +10,72 @@ use crate::{
     stop::{Done, Stop},
 };
 
-/// Smaller distances are none.
+/// Tolerance for comparing distances, in points.
 const NOTHING: f32 = 0.01;
 
-/// What is done for something that is open, where a sheet ends and on the next one.
+/// The drawing for an open frame at the end of a sheet and at the start of the next one.
 #[derive(Clone, Debug)]
 enum Frame {
-    /// A box is drawn behind it.
+    /// A box behind the content.
     Box {
         x: f32,
         w: f32,
         paint: Paint,
-        /// The place that is kept for the box on the sheet that was reached last.
+        /// The placeholder for the box on the last reached sheet.
         place: usize,
-        /// Where the box begins on that sheet.
+        /// The top of the box on that sheet.
         from: f32,
     },
-    /// Something is said again: the head of a table.
+    /// Repeated content: the head of a table.
     Again(Box<Sheet>),
 }
 
 #[derive(Clone, Debug)]
 struct Open {
     frame: Frame,
-    /// The last sheet that it reached.
+    /// The last sheet that the frame reached.
     reached: usize,
-    /// Where it begins on further sheets.
+    /// The top of the frame on further sheets.
     top: f32,
-    /// What it takes of the top and the bottom of every sheet.
+    /// The space that the frame takes at the top and the bottom of each sheet.
     takes: (f32, f32),
 }
 
-/// Space within a frame.
+/// Vertical padding within a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Inset {
     pub(crate) top: f32,
     pub(crate) bottom: f32,
 }
 
-/// A position: what is compared first is the sheet.
+/// A position, ordered by sheet and then by height.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub(crate) struct SheetPosition {
     pub(crate) sheet: usize,
     pub(crate) y: f32,
 }
 
-/// The sheets, and the place where something is laid out.
+/// The sheets, and the current layout position.
 #[derive(Clone, Debug)]
 pub(crate) struct Pager {
     sheets: Vec<Sheet>,
     at: usize,
     y: f32,
-    /// Where a sheet begins for what is laid out now.
+    /// The top of a sheet for the current content.
     top: f32,
-    /// Where it ends, without its notes.
+    /// The bottom of a sheet for the current content, without notes.
     bottom: f32,
-    /// The space that is wanted before the next thing.
+    /// Pending space before the next item.
     gap: f32,
-    /// Whether nothing stands above in the same box, so that no space is wanted.
+    /// `true` at the beginning of a box, where no space is added.
     fresh: bool,
     open: Vec<Open>,
-    /// Whether nothing may go on elsewhere.
+    /// `true` for a trial layout, which cannot continue on another sheet.
     trial: bool,
 }
 
 impl Pager {
-    /// An empty sheet, and as many more as are needed.
+    /// Creates a pager with one empty sheet. Further sheets are added on demand.
     pub(crate) fn new() -> Self {
         Self {
             sheets: vec![Sheet { filled: TOP, ..Sheet::default() }],
@@ -90,20 +90,20 @@ impl Pager {
         }
     }
 
-    /// One piece of some height at most, whose top is at zero.
+    /// Creates a pager for a trial layout: one piece with a maximum height, whose top is at 0.
     pub(crate) fn trial(height: f32) -> Self {
         let sheets = vec![Sheet::default()];
         Self { sheets, y: 0.0, top: 0.0, bottom: height, trial: true, ..Self::new() }
     }
 
-    /// Tells whether this is one piece that stands on no sheet yet.
+    /// Returns `true` for a trial layout.
     pub(crate) const fn is_trial(&self) -> bool {
         self.trial
     }
 
-    /// The sheet that is drawn on.
+    /// Returns the current sheet.
     pub(crate) fn sheet(&mut self) -> &mut Sheet {
-        // There always is one: places are made by `next` only.
+        // The list is never empty, and `next` adds a sheet before it advances.
         let last = self.sheets.len() - 1;
         &mut self.sheets[self.at.min(last)]
     }
@@ -116,34 +116,34 @@ impl Pager {
         self.y
     }
 
-    /// Goes to a place where something else was laid out beside.
+    /// Moves to the start of a column next to content already laid out.
     pub(crate) fn go(&mut self, position: SheetPosition) {
         (self.at, self.y, self.gap) = (position.sheet.min(self.sheets.len() - 1), position.y, 0.0);
         self.fresh = true;
     }
 
-    /// Goes to the end of what was laid out side by side.
+    /// Moves to the end of adjacent columns.
     pub(crate) fn go_on(&mut self, position: SheetPosition) {
         self.go(position);
         self.fresh = false;
     }
 
-    /// How many sheets there are.
+    /// Number of sheets.
     pub(crate) const fn len(&self) -> usize {
         self.sheets.len()
     }
 
-    /// Tells whether nothing stands on this sheet yet, as far as what is open sees.
+    /// Returns `true` if the current content is at the top of the sheet.
     pub(crate) fn is_at_top(&self) -> bool {
         self.y <= self.top + NOTHING
     }
 
-    /// What is left of the sheet.
+    /// Returns the remaining height of the sheet.
     pub(crate) fn room(&self) -> f32 {
         self.end() - self.y - self.gap_before()
     }
 
-    /// The height of an empty sheet.
+    /// Returns the height of an empty sheet.
     pub(crate) fn height(&self) -> f32 {
         (self.bottom - self.top).max(1.0)
     }
@@ -152,12 +152,12 @@ impl Pager {
         self.bottom - self.sheets.get(self.at).map_or(0.0, |sheet| sheet.notes_height)
     }
 
-    /// Wants space before the next thing; of several wishes the largest counts.
+    /// Requests space before the next item. The largest request wins.
     pub(crate) const fn space(&mut self, gap: f32) {
         self.gap = self.gap.max(gap);
     }
 
-    /// Takes the space that is wanted, as who lays out on trial asks for it afterwards.
+    /// Takes the pending space, for callers that restore it later.
     pub(crate) const fn take_gap(&mut self) -> f32 {
         std::mem::replace(&mut self.gap, 0.0)
     }
@@ -166,11 +166,11 @@ impl Pager {
         if self.fresh { 0.0 } else { self.gap }
     }
 
-    /// Makes room for something, on the next sheet where there is none on this. What is higher than a sheet stands at
-    /// the top of one.
+    /// Moves to the next sheet if `height` does not fit on this one. Content higher than a sheet is placed at the top
+    /// of a sheet.
     ///
     /// # Errors
-    /// [`Stop::Full`] when nothing may go on elsewhere.
+    /// [`Stop::Full`] in a trial layout.
     pub(crate) fn ensure(&mut self, height: f32) -> Done {
         if self.trial {
             return if self.room() + NOTHING < height { Err(Stop::Full) } else { Ok(()) };
@@ -185,7 +185,7 @@ impl Pager {
         Ok(())
     }
 
-    /// Takes some height; answers where it begins.
+    /// Reserves a height, and returns its top position.
     ///
     /// # Errors
     /// As [`Pager::ensure`].
@@ -201,7 +201,7 @@ impl Pager {
         Ok(y)
     }
 
-    /// Goes on at the top of the next sheet.
+    /// Moves to the top of the next sheet.
     ///
     /// # Errors
     /// As [`Pager::ensure`].
@@ -231,7 +231,7 @@ impl Pager {
         Ok(())
     }
 
-    /// Draws the parts of what is open that stand on a sheet that is left.
+    /// Draws the parts of open frames on the sheet that is being left.
     fn close_parts(&mut self) {
         let notes = self.sheets[self.at].notes_height;
         let mut end = BOTTOM - notes;
@@ -244,7 +244,7 @@ impl Pager {
         }
     }
 
-    /// Opens a box around what follows.
+    /// Opens a box around the following content.
     ///
     /// # Errors
     /// As [`Pager::ensure`].
@@ -257,12 +257,12 @@ impl Pager {
         Ok(())
     }
 
-    /// Says something again at the top of every further sheet. It has some height.
+    /// Repeats a head with a height at the top of each further sheet.
     pub(crate) fn open_head(&mut self, head: Sheet, height: f32) {
         self.push(Frame::Again(Box::new(head)), Inset { top: height, bottom: 0.0 });
     }
 
-    /// Says it no more.
+    /// Ends the repetition of the head.
     pub(crate) fn close_head(&mut self) {
         if let Some(open) = self.open.pop() {
             self.top -= open.takes.0;
@@ -276,7 +276,7 @@ impl Pager {
         self.bottom -= inset.bottom;
     }
 
-    /// Closes what was opened last.
+    /// Closes the frame that was opened last.
     pub(crate) fn close(&mut self) {
         let Some(open) = self.open.pop() else { return };
         self.top -= open.takes.0;
@@ -288,7 +288,7 @@ impl Pager {
         draw(&open, sheet, y);
     }
 
-    /// Puts something that was laid out on trial where the pen is. There is room for it.
+    /// Places a piece from a trial layout at the current position. The caller ensures that it fits.
     ///
     /// # Errors
     /// As [`Pager::ensure`].
@@ -302,31 +302,31 @@ impl Pager {
         Ok(())
     }
 
-    /// Tells whether something has room here, with its notes at the foot of the sheet.
+    /// Returns `true` if content fits here, with its notes at the foot of the sheet.
     pub(crate) fn fits(&self, height: f32, notes: f32) -> bool {
         if self.room() + NOTHING < height + notes {
             return false;
         }
-        // What stands beside may reach farther down.
+        // An adjacent column may reach farther down.
         let Some(sheet) = self.sheets.get(self.at) else { return false };
         self.trial || notes <= 0.0 || sheet.filled + notes + sheet.notes_height <= BOTTOM + NOTHING
     }
 
-    /// Puts a note at the foot of the sheet.
+    /// Adds a note at the foot of the sheet.
     pub(crate) fn put_note(&mut self, note: Sheet, height: f32) {
         let sheet = self.sheet();
         sheet.notes.push((note, height));
         sheet.notes_height += height;
     }
 
-    /// What was laid out on trial, and its height.
+    /// Returns the piece of a trial layout, and its height.
     pub(crate) fn piece(mut self) -> (Sheet, f32) {
         let (height, gap_after) = (self.y, self.gap);
         let piece = std::mem::take(self.sheet());
         (Sheet { gap_after, ..piece }, height)
     }
 
-    /// The sheets with their notes.
+    /// Returns the finished sheets, with their notes.
     pub(crate) fn finish(self) -> Vec<Sheet> {
         let mut sheets = self.sheets;
         for sheet in &mut sheets {
@@ -346,7 +346,7 @@ impl Pager {
     }
 }
 
-/// Draws the part of a box that ends at some height.
+/// Draws the part of a box that ends at a vertical position.
 fn draw(open: &Open, sheet: &mut Sheet, end: f32) {
     if let Frame::Box { x, w, paint, place, from } = &open.frame {
         let area = Area { x: *x, y: *from, w: *w, h: (end - from).max(0.0) };

@@ -1,4 +1,4 @@
-//! What stands on a sheet: a compact list of what is drawn, which is written when all sheets are known.
+//! The content of a sheet: a compact list of drawing operations, which is written when all sheets are known.
 
 use std::rc::Rc;
 
@@ -6,35 +6,34 @@ use ratex_types::path_command::PathCommand;
 
 use crate::{look::Ink, tags::TagId};
 
-/// A glyph of a run: twelve bytes, because a book has millions of them.
+/// A glyph of a run. Compact (12 bytes), because a book has millions of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Glyph {
-    /// How far the next glyph is, as a part of the size of letters.
+    /// Advance width, relative to the font size.
     pub(crate) advance: f32,
-    /// Where its text begins, counted from the beginning of the run's text.
+    /// Start of its text, relative to the text of the run.
     pub(crate) start: u32,
-    /// How long its text is.
+    /// Length of its text.
     pub(crate) length: u16,
     pub(crate) id: u16,
 }
 
-/// A glyph that does not stand where the pen is.
+/// The displacement of a glyph from the pen position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offset {
-    /// The position of the glyph among those of the sheet.
+    /// Index of the glyph on the sheet.
     pub(crate) glyph: u32,
     pub(crate) x: f32,
     pub(crate) y: f32,
 }
 
-/// A part of one of the lists of a sheet.
+/// A range in one of the lists of a sheet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) from: u32,
     pub(crate) to: u32,
 }
 
-/// A rectangle.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Area {
     pub(crate) x: f32,
@@ -43,27 +42,27 @@ pub(crate) struct Area {
     pub(crate) h: f32,
 }
 
-/// How a rectangle is painted.
+/// The fill and the border of a rectangle.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Paint {
     pub(crate) fill: Option<Ink>,
-    /// The line around it, and its width.
+    /// Colour and width of the border.
     pub(crate) line: Option<(Ink, f32)>,
-    /// The line at its left side, and its width.
+    /// Colour and width of the line on the left.
     pub(crate) left: Option<(Ink, f32)>,
     pub(crate) radius: f32,
 }
 
-/// Something that is drawn.
+/// A drawing operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Mark {
-    /// A place that is kept for what is drawn behind the following.
+    /// A placeholder for a background of later operations.
     Kept,
     Box {
         area: Area,
         paint: Paint,
     },
-    /// A dotted line from left to right.
+    /// A dotted horizontal line.
     Dots {
         x: f32,
         y: f32,
@@ -93,40 +92,40 @@ pub(crate) enum Mark {
     },
 }
 
-/// Something that is drawn, and what it is for those who do not see it.
+/// A drawing operation with its tag.
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
     pub(crate) tag: TagId,
     pub(crate) mark: Mark,
 }
 
-/// A part of a sheet that leads somewhere.
+/// A link area on a sheet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkArea {
     pub(crate) area: Area,
-    /// The position of the target among those of the book.
+    /// Index of the target among those of the book.
     pub(crate) target: u32,
     pub(crate) tag: TagId,
 }
 
-/// A heading that stands on a sheet.
+/// A heading on a sheet.
 #[derive(Clone, Debug)]
 pub(crate) struct Bookmark {
     pub(crate) level: usize,
     pub(crate) title: String,
     pub(crate) y: f32,
-    /// Whether the table of contents lists it.
+    /// `true` if the table of contents lists it.
     pub(crate) listed: bool,
 }
 
-/// A place that links lead to.
+/// A link target on a sheet.
 #[derive(Clone, Debug)]
 pub(crate) struct Label {
     pub(crate) name: Rc<str>,
     pub(crate) y: f32,
 }
 
-/// A sheet, or something laid out on trial that will stand on one.
+/// A sheet, or a piece from a trial layout.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sheet {
     pub(crate) ops: Vec<Op>,
@@ -136,36 +135,36 @@ pub(crate) struct Sheet {
     pub(crate) links: Vec<LinkArea>,
     pub(crate) bookmarks: Vec<Bookmark>,
     pub(crate) labels: Vec<Label>,
-    /// Notes at its foot, each with its height.
+    /// Footnotes, each with its height.
     pub(crate) notes: Vec<(Self, f32)>,
-    /// The height of the notes together.
+    /// Total height of the footnotes.
     pub(crate) notes_height: f32,
-    /// The lowest place that something stands at.
+    /// The lowest occupied position.
     pub(crate) filled: f32,
-    /// The space that is wanted behind what was laid out on trial.
+    /// Pending space after a piece from a trial layout.
     pub(crate) gap_after: f32,
 }
 
 impl Sheet {
-    /// Draws something.
+    /// Adds a drawing operation.
     pub(crate) fn put(&mut self, tag: TagId, mark: Mark) {
         self.ops.push(Op { tag, mark });
     }
 
-    /// Keeps a place for what is drawn behind the following.
+    /// Adds a placeholder for a background of later operations.
     pub(crate) fn keep(&mut self) -> usize {
         self.ops.push(Op { tag: TagId::DECOR, mark: Mark::Kept });
         self.ops.len() - 1
     }
 
-    /// Draws behind what came after a kept place.
+    /// Replaces a placeholder.
     pub(crate) fn fill(&mut self, place: usize, area: Area, paint: Paint) {
         if let Some(op) = self.ops.get_mut(place) {
             op.mark = Mark::Box { area, paint };
         }
     }
 
-    /// Adds a part that leads somewhere. What stands side by side in one line is one part.
+    /// Adds a link area. Adjacent areas of the same link on a line are merged.
     pub(crate) fn add_link(&mut self, link: LinkArea) {
         if let Some(last) = self.links.last_mut()
             && (last.target, last.tag) == (link.target, link.tag)
@@ -179,7 +178,7 @@ impl Sheet {
         self.links.push(link);
     }
 
-    /// Takes over everything of another, moved down, but its notes.
+    /// Appends all content of another sheet except its notes, moved down.
     pub(crate) fn absorb(&mut self, other: Self, down: f32) {
         let (glyphs, text) = (count(self.glyphs.len()), count(self.text.len()));
         let shift = |part: Part, by: u32| Part { from: part.from + by, to: part.to + by };
@@ -209,7 +208,7 @@ impl Sheet {
     }
 }
 
-/// A length as it is kept; no list of a sheet is longer than that.
+/// Converts a length. No list of a sheet exceeds the range.
 pub(crate) fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }

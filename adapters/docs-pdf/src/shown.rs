@@ -1,20 +1,20 @@
-//! What is laid out: a tree of plain data, so that nothing a user wrote is ever read as code.
+//! The layout tree. It is plain data, so user content is never interpreted as code.
 
 use crate::formula::Formula;
 
-/// A page of the book.
+/// A lowered page of the book.
 #[derive(Debug)]
 pub(crate) struct ShownPage {
     pub(crate) label: String,
     pub(crate) level: usize,
     pub(crate) title: String,
     pub(crate) description: Option<String>,
-    /// Whether it begins on a new sheet.
+    /// `true` if the page begins on a new sheet.
     pub(crate) fresh: bool,
     pub(crate) body: Vec<Shown>,
 }
 
-/// A part of a page: text as it is, several parts, or something to draw.
+/// A part of a page: plain text, a list of parts, or a tag.
 #[derive(Clone, Debug)]
 pub(crate) enum Shown {
     Text(String),
@@ -28,22 +28,22 @@ impl From<Tag> for Shown {
     }
 }
 
-/// A list of text or blocks; nothing else is so often optional.
+/// A list of inline content or blocks.
 pub(crate) type Parts = Vec<Shown>;
 
-/// Something to draw.
+/// A part with its own rendering.
 #[derive(Clone, Debug)]
 pub(crate) enum Tag {
-    /// Text with marks.
+    /// Styled text.
     Styled(Style),
-    /// A link: to a label, or its page where there is no such label; or to an address.
+    /// A link to a label (otherwise to its page), or to an address.
     Link {
         c: Parts,
         to: Option<String>,
         page: Option<String>,
         url: Option<String>,
     },
-    /// A picture within text; `line` as high as the line.
+    /// An inline image. With `line`, it has the height of the line.
     Glyph {
         file: u32,
         w: f64,
@@ -51,23 +51,21 @@ pub(crate) enum Tag {
         alt: String,
         line: bool,
     },
-    /// A formula.
     Math {
         formula: Formula,
-        /// What those hear who do not see it.
+        /// Alternative text for screen readers.
         source: String,
         block: bool,
     },
-    /// A note at the foot of the sheet.
+    /// A footnote.
     Note {
         c: Parts,
     },
-    /// A button.
     Button {
         c: Parts,
         primary: bool,
     },
-    /// A box, checked or not.
+    /// A checkbox.
     Check {
         on: bool,
     },
@@ -100,11 +98,11 @@ pub(crate) enum Tag {
     Code {
         title: Option<String>,
         numbers: bool,
-        /// Whether all of it stands on one sheet.
+        /// `true` if the listing must not be split between sheets.
         whole: bool,
         lines: Vec<Line>,
     },
-    /// A picture with its size in points.
+    /// An image with its size in points.
     Image {
         file: u32,
         w: f64,
@@ -114,17 +112,17 @@ pub(crate) enum Tag {
         frame: bool,
         align: &'static str,
     },
-    /// Pictures beside one another.
+    /// Images side by side.
     Images {
         items: Parts,
         align: &'static str,
     },
-    /// A framed line that leads somewhere.
+    /// A framed line with a link.
     Card {
         c: Parts,
         note: Option<String>,
     },
-    /// Something with a title: a tab, an expandable.
+    /// Content with a title, such as a tab or an expandable.
     Titled {
         title: Parts,
         c: Parts,
@@ -150,7 +148,7 @@ pub(crate) enum Tag {
     },
 }
 
-/// Text with marks.
+/// Styled text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Style {
     pub(crate) v: String,
@@ -165,14 +163,12 @@ pub(crate) struct Style {
     pub(crate) bg: Option<&'static str>,
 }
 
-/// A line of code.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) c: Parts,
     pub(crate) on: bool,
 }
 
-/// A card.
 #[derive(Clone, Debug)]
 pub(crate) struct CardShown {
     pub(crate) cover: Option<Shown>,

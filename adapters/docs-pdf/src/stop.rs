@@ -1,28 +1,28 @@
-//! Why work ends early: [`Stop`], and the [`Clock`] that ends it.
+//! Early termination: [`Stop`], and the [`Clock`] of the time limit.
 
 use std::time::{Duration, Instant};
 
 use docs_ports::PdfError;
 
-/// Why work ends before it is done.
+/// A reason for early termination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
-    /// The time is over.
+    /// The time limit is exceeded.
     Late,
     /// The book has more parts than its limit.
     TooMuch,
-    /// The file has more bytes than its limit.
+    /// The file exceeds its size limit. Contains the size in bytes.
     TooLarge(usize),
-    /// What is laid out on trial is higher than the room that it was given. Who gave the room does otherwise.
+    /// A trial layout is higher than the available space. The caller then uses a different layout.
     Full,
     /// A library failed.
     Failed(String),
 }
 
-/// What may end early.
+/// The result of an operation that may terminate early.
 pub(crate) type Done<T = ()> = Result<T, Stop>;
 
-/// The time that is left.
+/// The remaining time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     until: Option<Instant>,
@@ -30,12 +30,12 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// A clock that begins now.
+    /// Starts a clock.
     pub(crate) fn new(time: Duration) -> Self {
         Self { until: Instant::now().checked_add(time), time }
     }
 
-    /// Ends the work when its time is over.
+    /// Checks the time limit.
     ///
     /// # Errors
     /// [`Stop::Late`]
@@ -43,17 +43,17 @@ impl Clock {
         if self.is_late() { Err(Stop::Late) } else { Ok(()) }
     }
 
-    /// Tells whether the time is over.
+    /// Returns `true` if the time limit is exceeded.
     pub(crate) fn is_late(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// What the user is told.
+    /// Returns the error for an exceeded time limit.
     pub(crate) fn late(time: Duration) -> PdfError {
         PdfError::TooSlow(format!("this PDF takes longer than {} seconds", time.as_secs_f32()))
     }
 
-    /// The error that work ends with.
+    /// Converts a reason to an error of the port.
     pub(crate) fn error(&self, stop: Stop, most: usize) -> PdfError {
         match stop {
             Stop::Late => Self::late(self.time),

@@ -1,22 +1,22 @@
-//! What parts of a file are for those who do not see it: headings, paragraphs, lists, tables, figures, links.
+//! Structure tags for accessibility: headings, paragraphs, lists, tables, figures, links.
 
 use std::num::NonZeroU16;
 
 use krilla::tagging::{Identifier, ListNumbering, Node, TableHeaderScope, Tag, TagGroup, TagKind, TagTree};
 
-/// A part, by its position.
+/// The index of a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TagId(u32);
 
 impl TagId {
-    /// The whole book.
+    /// The root of the tag tree.
     pub(crate) const BOOK: Self = Self(0);
-    /// What is there for the eye only.
+    /// An artifact: decoration that is not part of the text.
     pub(crate) const DECOR: Self = Self(u32::MAX);
-    /// The foot of a sheet.
+    /// The footer of a sheet, an artifact.
     pub(crate) const FOOTER: Self = Self(u32::MAX - 1);
 
-    /// Tells whether it is no part of the text.
+    /// Returns `true` for an artifact.
     pub(crate) fn is_artifact(self) -> bool {
         self == Self::DECOR || self == Self::FOOTER
     }
@@ -26,7 +26,7 @@ impl TagId {
     }
 }
 
-/// What a part is.
+/// The role of a tag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Book,
@@ -88,7 +88,7 @@ impl Role {
 struct Entry {
     role: Role,
     above: TagId,
-    /// Whether it is among the children of what is above it.
+    /// `true` if the tag is among the children of its parent.
     placed: bool,
     children: Vec<Child>,
 }
@@ -99,7 +99,7 @@ enum Child {
     Drawn(Identifier),
 }
 
-/// The parts of a book. What was laid out and not used is there too, and is left out in the end.
+/// The tags of a book. Tags of discarded layouts are left out of the tree.
 #[derive(Debug)]
 pub(crate) struct Tags {
     all: Vec<Entry>,
@@ -110,7 +110,7 @@ impl Tags {
         Self { all: vec![Entry { role: Role::Book, above: TagId::BOOK, placed: true, children: Vec::new() }] }
     }
 
-    /// Adds a part. Within what is for the eye only, everything is.
+    /// Adds a tag. A child of an artifact is the same artifact.
     pub(crate) fn add(&mut self, above: TagId, role: Role) -> TagId {
         if above.is_artifact() {
             return above;
@@ -120,17 +120,17 @@ impl Tags {
         TagId(id)
     }
 
-    /// Tells how many parts there are.
+    /// Number of tags.
     pub(crate) const fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Forgets the parts that were added after some number, because what they were for was not used.
+    /// Removes the tags added after an index, because their layout was discarded.
     pub(crate) fn forget(&mut self, after: usize) {
         self.all.truncate(after);
     }
 
-    /// Says that something was drawn that belongs to a part. Parts stand in the order in which they are drawn.
+    /// Records content of a tag. Tags are ordered by their first content.
     pub(crate) fn drawn(&mut self, id: TagId, what: Identifier) {
         let Some(entry) = self.all.get_mut(id.at()) else { return };
         entry.children.push(Child::Drawn(what));
@@ -147,9 +147,9 @@ impl Tags {
         }
     }
 
-    /// The tree of all parts.
+    /// Builds the tag tree.
     pub(crate) fn tree(mut self, language: &str) -> TagTree {
-        // What stands within another was added after it, so the last are the innermost.
+        // Children follow their parents, so the last tags are the innermost.
         let mut built: Vec<Option<TagGroup>> = Vec::new();
         built.resize_with(self.all.len(), || None);
         while let Some(entry) = self.all.pop() {

@@ -1,20 +1,20 @@
-//! Text as it can be set: without control characters, and with places where what is too long may break.
+//! Text preparation: control characters are removed, and break opportunities are added to long words.
 
-/// Where a line may break, although nothing is seen.
+/// An invisible line break opportunity.
 const BREAK: char = '\u{200b}';
-/// After these a long word breaks best.
+/// Characters after which a long word is preferably broken.
 const SEPARATORS: &str = "/._-?&=:,;|\\@#%+~)]}>";
 
-/// Joins two characters, or keeps them apart.
+/// Zero-width joiner and non-joiner.
 const ZWJ: char = '\u{200d}';
 const ZWNJ: char = '\u{200c}';
 
-/// Text without what cannot be shown: a sign stands in its place.
+/// Replaces characters that cannot be displayed.
 pub(crate) fn clean(text: &str) -> String {
     text.chars().filter(|c| *c != '\r').map(seen).collect()
 }
 
-/// The same on one line, for titles.
+/// Replaces characters that cannot be displayed, and converts a text to one line, for titles.
 pub(crate) fn one_line(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { seen(c) }).collect();
     line.trim().to_owned()
@@ -23,7 +23,7 @@ pub(crate) fn one_line(text: &str) -> String {
 fn seen(c: char) -> char {
     match c {
         '\n' | '\t' => c,
-        // Marks of direction that are never closed would turn what follows around.
+        // Unclosed directional formatting characters would affect the following text.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{200b}',
         c if c.is_control() || is_noncharacter(c) => '\u{fffd}',
         c => c,
@@ -35,29 +35,29 @@ fn is_noncharacter(c: char) -> bool {
     code & 0xfffe == 0xfffe || (0xfdd0..=0xfdef).contains(&code)
 }
 
-/// Puts places to break into words that do not fit: one run of text after the other.
+/// Adds break opportunities to words that do not fit. Text is processed in consecutive runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Breaker {
-    /// Characters that surely fit.
+    /// Number of characters that always fit into a line.
     fits: usize,
-    /// At most so many stay together in a word that does not fit.
+    /// Maximum number of characters between break opportunities in a long word.
     piece: usize,
-    /// Characters since the last place where a line breaks by itself.
+    /// Number of characters since the last natural break opportunity.
     since_space: usize,
-    /// Characters since the last place of ours.
+    /// Number of characters since the last added break opportunity.
     since_break: usize,
-    /// Whether the last character holds on to the next.
+    /// `true` if the last character joins the next one.
     joins: bool,
 }
 
 impl Breaker {
-    /// For lines of so many characters.
+    /// Creates a breaker for lines of a number of characters.
     pub(crate) fn new(width: usize) -> Self {
         let fits = width.clamp(2, 24);
         Self { fits, piece: (width / 2).clamp(1, 8), since_space: 0, since_break: 0, joins: false }
     }
 
-    /// The next run of a text.
+    /// Processes the next run of a text.
     pub(crate) fn run(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
@@ -66,7 +66,7 @@ impl Breaker {
                 out.push(c);
                 continue;
             }
-            // A joiner is joined itself, and then holds the next one.
+            // A joiner belongs to the previous character, and joins the next one.
             let held = std::mem::replace(&mut self.joins, c == ZWJ);
             let combines = held || is_joined(c);
             if self.since_space >= self.fits && self.since_break >= self.piece && !combines {
@@ -88,7 +88,7 @@ impl Breaker {
     }
 }
 
-/// Characters that belong to the one before: a break would tear them apart.
+/// Returns `true` for characters that combine with the previous one. A break would separate them.
 fn is_joined(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{65f}' | ZWNJ | ZWJ | '\u{20d0}'..='\u{20ff}'
         | '\u{fe00}'..='\u{fe0f}' | '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0020}'..='\u{e007f}')

@@ -1,4 +1,4 @@
-//! A book to a file.
+//! Conversion of a book to a PDF file.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -15,10 +15,10 @@ use crate::{
     write::{About, Sources, write},
 };
 
-/// The stack of a thread that sets type: blocks within blocks are laid out by functions that call themselves.
+/// Stack size of a typesetting thread. Nested blocks are laid out recursively.
 pub(crate) const STACK: usize = 64 << 20;
 
-/// Sets a book.
+/// Typesets a book.
 pub(crate) fn typeset(book: &Book, fonts: &Fonts, limits: &Limits) -> Result<Vec<u8>, PdfError> {
     let pages = book.pages.len();
     if pages > limits.pages {
@@ -26,7 +26,8 @@ pub(crate) fn typeset(book: &Book, fonts: &Fonts, limits: &Limits) -> Result<Vec
         return Err(PdfError::TooLarge(format!("a PDF has at most {most} pages of a space, not {pages}")));
     }
     let clock = Clock::new(limits.time);
-    // The libraries that read fonts and pictures are many; a fault of theirs must not take the host down.
+    // Many libraries are involved in reading fonts and images. A panic in one of them must not crash the embedding
+    // application.
     match catch_unwind(AssertUnwindSafe(|| set(book, fonts, limits, clock))) {
         Ok(set) => set.map_err(|stop| clock.error(stop, limits.bytes)),
         Err(_) => {

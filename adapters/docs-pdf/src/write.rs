@@ -1,4 +1,4 @@
-//! Sheets to a file.
+//! Writing of sheets to a PDF file.
 
 use std::collections::HashMap;
 
@@ -32,18 +32,18 @@ use crate::{
     tags::{TagId, Tags},
 };
 
-/// How far above its heading a reader arrives.
+/// Distance above a heading at which a link to it arrives, in points.
 const ABOVE: f32 = 6.0;
-/// Longest title in the outline, in characters.
+/// Maximum number of characters of a title in the outline.
 const TITLE: usize = 500;
 
-/// What a file says of itself.
+/// The metadata of a file.
 pub(crate) struct About {
     pub(crate) title: String,
     pub(crate) language: String,
 }
 
-/// What sheets refer to.
+/// Resources referenced by sheets.
 pub(crate) struct Sources<'a> {
     pub(crate) faces: &'a Faces,
     pub(crate) targets: &'a [Target],
@@ -53,7 +53,7 @@ pub(crate) struct Sources<'a> {
 /// Writes sheets.
 ///
 /// # Errors
-/// [`Stop::Late`], and [`Stop::Failed`] when the library that writes fails.
+/// [`Stop::Late`], and [`Stop::Failed`] if the PDF library fails.
 pub(crate) fn write(
     sheets: Vec<Sheet>,
     about: &About,
@@ -113,7 +113,7 @@ fn place_tag(tags: &mut Tags, tag: TagId, id: Identifier) {
     }
 }
 
-/// Where labels are.
+/// Positions of labels.
 struct Places(HashMap<std::rc::Rc<str>, (usize, f32)>);
 
 impl Places {
@@ -156,7 +156,7 @@ fn annotation(link: &LinkArea, targets: &[Target], places: &Places) -> Option<An
     Some(Annotation::new_link(LinkAnnotation::new(area, way), said))
 }
 
-/// The outline: all headings, each below the last one of a higher level.
+/// Builds the outline: each heading is a child of the previous heading of a higher level.
 fn outline(sheets: &[Sheet]) -> Outline {
     let mut outline = Outline::new();
     let mut open: Vec<(usize, OutlineNode)> = Vec::new();
@@ -183,7 +183,7 @@ fn outline(sheets: &[Sheet]) -> Outline {
     outline
 }
 
-/// The pictures that were written, so that each is written once.
+/// Images, each of which is written once.
 struct Pictures {
     shapes: Vec<Shape>,
     drawn: HashMap<u32, Graphic>,
@@ -216,7 +216,7 @@ fn draw(op: &Op, sheet: &Sheet, faces: &Faces, pictures: &mut Pictures, surface:
     }
 }
 
-/// The glyphs of a run. The text of each is within the text of the run.
+/// Returns the glyphs of a run. The text range of each is relative to the text of the run.
 fn glyphs_of(sheet: &Sheet, part: Part, said: &str) -> Vec<KrillaGlyph> {
     let (from, to) = (part.from as usize, part.to as usize);
     let first = sheet.offsets.partition_point(|offset| offset.glyph < part.from);
@@ -269,9 +269,9 @@ fn draw_box(area: Area, paint: Paint, surface: &mut Surface<'_>) {
     }
 }
 
-/// A rectangle with round corners.
+/// Returns the path of a rectangle with rounded corners.
 fn rounded(Area { x, y, w, h }: Area, radius: f32) -> Option<Path> {
-    /// How far the handles of a quarter of a circle are from its ends, as a part of the radius.
+    /// Distance of the Bézier handles of a quarter circle from the corner, as a fraction of the radius.
     const HANDLE: f32 = 0.447_715;
     let r = radius.min(w / 2.0).min(h / 2.0);
     let mut path = PathBuilder::new();
@@ -323,7 +323,7 @@ fn draw_picture(area: Area, picture: u32, pictures: &mut Pictures, surface: &mut
             let graphic = pictures.drawn.entry(picture).or_insert_with(|| {
                 let mut stream = surface.stream_builder();
                 let mut inner = stream.surface();
-                // It says nothing when it could not draw all of it.
+                // Unsupported parts of a drawing are skipped without an error.
                 let _ = inner.draw_svg(tree, size, SvgSettings::default());
                 inner.finish();
                 Graphic::new(stream.finish(), false)

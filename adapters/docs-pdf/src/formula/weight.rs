@@ -1,23 +1,23 @@
-//! How much is laid out of a formula, counted before it is.
+//! Estimates of the layout size of a formula, before it is laid out.
 
 use ratex_parser::{
     ParseNode,
     parse_node::{ArrayTag, ProofBranch},
 };
 
-/// What may be drawn as a path counts as so many boxes: it is some kilobytes.
+/// The cost in boxes of an element that may be drawn as a path, which takes several kilobytes.
 const PATH: usize = 16;
-/// What is drawn as a path of several parts: a brace takes 50 KB while it is laid out.
+/// The cost in boxes of an element drawn as a path of several parts. A brace takes 50 KB during layout.
 const PATHS: usize = 64;
 
-/// Parts of a formula whose boxes are still to be counted, and how often each is laid out.
+/// The parts of a formula that remain to be counted, and the number of times each one is laid out.
 #[derive(Default)]
 struct Rest<'a> {
     parts: Vec<(&'a ParseNode, usize)>,
     proofs: Vec<(&'a ProofBranch, usize)>,
 }
 
-/// Tells whether at most so many boxes are laid out of a formula.
+/// Returns `true` if the layout of a formula has at most `most` boxes.
 pub(super) fn is_within(nodes: &[ParseNode], most: usize) -> bool {
     let mut rest = Rest::default();
     rest.all(nodes, 1);
@@ -39,14 +39,14 @@ pub(super) fn is_within(nodes: &[ParseNode], most: usize) -> bool {
     }
 }
 
-/// The boxes of a node without those of what is in it.
+/// Returns the number of boxes of a node without its children.
 fn own(node: &ParseNode) -> usize {
     use ParseNode as N;
     match node {
         N::Verb { body, .. } => 1 + body.chars().count(),
         N::MathOrd { text, .. } | N::TextOrd { text, .. } | N::Atom { text, .. } => text.chars().count(),
         N::Op { name, .. } => 1 + name.as_deref().unwrap_or_default().chars().count(),
-        // A cell that a row does not have is laid out nevertheless.
+        // Cells missing in a row are laid out nevertheless.
         N::Array { body, hlines_before_row, cols, .. } => {
             let columns = body.iter().map(Vec::len).max().unwrap_or_default();
             let lines: usize = hlines_before_row.iter().map(Vec::len).sum();
@@ -86,7 +86,7 @@ impl<'a> Rest<'a> {
         self.proofs.extend(branch.premises.iter().map(|premise| (premise, times)));
     }
 
-    /// Adds what is in a node.
+    /// Adds the children of a node.
     #[expect(clippy::too_many_lines, reason = "a table: a kind of node, and what is in it")]
     fn inside(&mut self, node: &'a ParseNode, times: usize) {
         use ParseNode as N;
@@ -104,7 +104,7 @@ impl<'a> Rest<'a> {
             | N::Href { body, .. }
             | N::HBox { body, .. }
             | N::Html { body, .. } => self.all(body, times),
-            // It is laid out twice, the one a little beside the other.
+            // Poor man's bold: the body is laid out twice with a small offset.
             N::Pmb { body, .. } => self.all(body, times.saturating_mul(2)),
             N::SupSub { base, sup, sub, .. } => {
                 self.some([base.as_deref(), sup.as_deref(), sub.as_deref()], times);

@@ -1,4 +1,4 @@
-//! Code: line after line in a panel.
+//! Layout of code blocks, line by line in a panel.
 
 use super::{Room, Setter, Side, flattened, inline::Inline};
 use crate::{
@@ -12,21 +12,20 @@ use crate::{
 
 use super::panels::{AROUND, framed};
 
-/// The size of letters.
+/// Font size in points.
 const SIZE: f32 = 8.2;
-/// The space beside lines.
+/// Space to the left and right of lines, in points.
 const BESIDE: f32 = 8.0;
 
-/// A listing.
 pub(super) struct Listing<'a> {
     pub(super) title: Option<&'a str>,
     pub(super) numbers: bool,
-    /// Whether all of it stands on one sheet.
+    /// `true` if the listing must not be split between sheets.
     pub(super) whole: bool,
     pub(super) lines: &'a [Line],
 }
 
-/// Where the parts of a line stand.
+/// The areas of the parts of a line.
 #[derive(Clone, Copy)]
 struct Places<'a> {
     frame: &'a Room,
@@ -58,7 +57,7 @@ impl Setter {
 
     fn listing(&mut self, listing: &Listing<'_>, room: &Room, text: &Room) -> Done {
         self.pages.open(room.x, room.width, Inset { top: 5.0, bottom: 5.0 }, framed(Some(PANEL)))?;
-        // A title is said again where the code goes on.
+        // The title is repeated on each further sheet.
         let mut repeats = false;
         if let Some(title) = listing.title {
             let most = self.pages.height() * 0.3;

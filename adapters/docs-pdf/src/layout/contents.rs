@@ -1,4 +1,4 @@
-//! The title and the table of contents.
+//! Layout of the title sheet and the table of contents.
 
 use super::{Room, Setter, Side, Target};
 use crate::{
@@ -11,17 +11,17 @@ use crate::{
 
 use super::inline::Inline;
 
-/// What the number of a sheet takes of a line.
+/// Width reserved for the sheet number in an entry, in points.
 const NUMBER: f32 = 44.0;
 
-/// What stands before the first page.
+/// The front matter before the first page.
 pub(crate) struct Front<'a> {
     pub(crate) title: &'a str,
     pub(crate) subtitle: Option<&'a str>,
 }
 
 impl Front<'_> {
-    /// The sheets before the first page: the title, and the table of contents of those that follow.
+    /// Lays out the sheets before the first page: the title, and the table of contents of the sheets in `body`.
     ///
     /// # Errors
     /// As [`Setter::flow`].
@@ -34,7 +34,8 @@ impl Front<'_> {
         if listed.is_empty() {
             return Ok(sheets);
         }
-        // How many sheets the table takes does not depend on the numbers in it.
+        // The number of sheets of the table does not depend on the sheet numbers in it, so a first layout determines
+        // it.
         let (tags, targets) = (setter.tags.len(), setter.targets.len());
         setter.contents(&listed, 0)?;
         let taken = setter.take_sheets().len();
@@ -62,7 +63,7 @@ impl Setter {
         Ok(())
     }
 
-    /// The table of contents, when so many sheets stand before the first page.
+    /// Lays out the table of contents, with `before` sheets before the first page.
     fn contents(&mut self, listed: &[(usize, &Bookmark)], before: usize) -> Done {
         let tag = self.tags.add(TagId::BOOK, Role::Contents);
         for (at, mark) in listed {
@@ -86,7 +87,7 @@ impl Setter {
         self.lines(&title, &room)?;
         let end = self.pages.y();
         let line = room.size * room.leading;
-        // The number stands on the last line.
+        // The sheet number is placed on the last line of the entry.
         let number = Inline::plain(&(before + sheet + 1).to_string());
         let here = self.pages.position();
         let (_, wide) = self.measure(&number, &Room { width: NUMBER, ..room });
@@ -109,7 +110,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Where what was drawn last ends.
+    /// Returns the right end of the last drawn run.
     fn last_line_end(&mut self) -> f32 {
         let sheet = self.pages.sheet();
         let Some(Mark::Run { x, size, glyphs, .. }) = sheet.ops.last().map(|op| &op.mark) else {

@@ -1,4 +1,4 @@
-//! Pictures and formulas that stand by themselves.
+//! Layout of block images and formulas.
 
 use super::{Room, Setter, Side, panels::shares};
 use crate::{
@@ -10,11 +10,11 @@ use crate::{
     tags::{Role, TagId},
 };
 
-/// The space around a picture within its frame.
+/// Space between an image and its frame, in points.
 const FRAME: f32 = 4.0;
-/// A formula is made smaller down to this part; a wider one is broken into lines.
+/// Minimum scale of a wide formula. A formula that needs a smaller one is broken into lines.
 const SMALLEST: f32 = 0.6;
-/// Most pictures side by side.
+/// Maximum number of images in a row.
 const ACROSS: usize = 3;
 
 impl Setter {
@@ -25,7 +25,7 @@ impl Setter {
         let side = Side::of(align);
         let figure = self.tags.add(room.tag, Role::Figure(alt.clone()));
         self.pages.space(8.0);
-        // A short text stands with its picture.
+        // The beginning of the caption stays with its image.
         let below = if caption.is_empty() { 0.0 } else { 24.0 };
         let height = h + around * 2.0;
         self.pages.ensure((height + below).min(self.pages.height()))?;
@@ -47,7 +47,7 @@ impl Setter {
         Ok(())
     }
 
-    /// The size of a picture in the room that it has.
+    /// Returns the size of an image scaled to the available area.
     fn fitted(&self, tag: &Tag, room: &Room) -> (f32, f32) {
         let Tag::Image { w, h, frame, caption, .. } = tag else { return (0.0, 0.0) };
         #[expect(clippy::cast_possible_truncation, reason = "a size")]
@@ -92,7 +92,8 @@ impl Setter {
         }
     }
 
-    /// A formula that is a little too wide is made smaller, and a wider one is broken into lines: nothing is cut off.
+    /// Lays out a block formula. A slightly too wide formula is scaled down, a wider one is broken into lines. Nothing
+    /// is cut off.
     pub(super) fn formula(&mut self, formula: &Formula, source: &str, room: &Room) -> Done {
         let tag = self.tags.add(room.tag, Role::Formula(source.to_owned()));
         self.pages.space(7.0);
@@ -121,7 +122,7 @@ impl Setter {
         let em = em.min(room.width / width.max(0.01));
         let above = parts.iter().map(|part| part.height).fold(0.0, f32::max);
         let below = parts.iter().map(|part| part.depth).fold(0.0, f32::max);
-        // One that is higher than a sheet is made smaller too.
+        // A formula higher than a sheet is scaled down too.
         let em = em.min(self.pages.height() * 0.95 / (above + below).max(0.01));
         let y = self.pages.take((above + below) * em)?;
         let mut x = moved(room, width * em, Side::Center);
@@ -134,7 +135,7 @@ impl Setter {
     }
 }
 
-/// Parts of a formula on lines of some width.
+/// Distributes the parts of a formula to lines of a maximum width.
 fn lines(parts: Vec<Drawn>, width: f32) -> Vec<Vec<Drawn>> {
     let mut out: Vec<Vec<Drawn>> = Vec::new();
     let mut taken = 0.0;
@@ -152,7 +153,7 @@ fn lines(parts: Vec<Drawn>, width: f32) -> Vec<Vec<Drawn>> {
     out
 }
 
-/// Where something of some width stands.
+/// Returns the left position of an item with a width and an alignment.
 fn moved(room: &Room, width: f32, side: Side) -> f32 {
     let left = (room.width - width).max(0.0);
     room.x

@@ -1,4 +1,4 @@
-//! The foot of sheets: the title and the number of the page.
+//! Sheet footers with the title and the sheet number.
 
 use super::{Room, Setter, Side, inline::Inline};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     tags::TagId,
 };
 
-/// Draws the foot of all sheets but the first.
+/// Draws the footer of all sheets except the first.
 ///
 /// # Errors
 /// As [`Setter::flow`].
@@ -23,7 +23,7 @@ pub(crate) fn number_sheets(setter: &mut Setter, sheets: &mut [Sheet], title: &s
 }
 
 impl Setter {
-    /// Draws the foot of a sheet.
+    /// Draws the footer of a sheet.
     fn foot(&mut self, title: &str, number: usize, all: usize) -> Done<Sheet> {
         let room = Room { size: 8.5, ink: SOFT, tag: TagId::FOOTER, ..Room::sheet() };
         let said = Inline::plain(&format!("{number} / {all}"));
@@ -37,9 +37,9 @@ impl Setter {
         Ok(piece.map(|(sheet, _)| sheet).unwrap_or_default())
     }
 
-    /// The first line of a text.
+    /// Draws the first line of a text.
     fn one_line(&mut self, said: &str, room: &Room) -> Done {
-        // No line has so many characters.
+        // A line never has more characters.
         let said: String = said.chars().take(300).collect();
         let inline = Inline::plain(&said);
         let Some(end) = self.first_line(&inline, room) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Headings.
+//! Layout of headings.
 
 use super::{Room, Setter, Side, flattened};
 use crate::{
@@ -9,12 +9,12 @@ use crate::{
     tags::Role,
 };
 
-/// What stands with a heading at least: two lines.
+/// Minimum height of content kept together with a heading, in points: two lines.
 const LEAD: f32 = 38.0;
-/// Headings within pages that the table of contents lists.
+/// Headings within pages below this level are listed in the table of contents.
 const LISTED: usize = 4;
 
-/// A heading.
+/// The properties of a heading.
 struct Title<'a> {
     level: usize,
     label: Option<&'a str>,
@@ -22,7 +22,7 @@ struct Title<'a> {
 }
 
 impl Setter {
-    /// A page.
+    /// Lays out a page.
     ///
     /// # Errors
     /// As [`Setter::flow`].
@@ -77,7 +77,7 @@ impl Setter {
     }
 }
 
-/// The parts, when the first of them hold others.
+/// Flattens the beginning of the parts, if it consists of nested lists.
 fn flattened_first<'a>(parts: &[&'a Shown]) -> Vec<&'a Shown> {
     let mut out: Vec<&Shown> = parts.to_vec();
     while let Some(Shown::Parts(inner)) = out.first() {
@@ -86,7 +86,7 @@ fn flattened_first<'a>(parts: &[&'a Shown]) -> Vec<&'a Shown> {
     out
 }
 
-/// How much of what follows a heading stands on the same sheet.
+/// Returns the height of the content after a heading that stays on the same sheet.
 fn lead(after: &[&Shown]) -> f32 {
     let mut sum = 0.0;
     for part in after.iter().take(4) {

@@ -1,4 +1,4 @@
-//! Text with what stands within it, as one string with marks: [`Inline`].
+//! Inline content as one string with styles and objects: [`Inline`].
 
 use crate::{
     formula::{Drawn, Formula},
@@ -8,10 +8,10 @@ use crate::{
 
 use super::{Room, Setter, Target};
 
-/// Letters of a key that stand in a frame; more are only marked.
+/// Maximum number of characters of a key label in a frame. Longer labels are only highlighted.
 const KEY: usize = 30;
 
-/// How text looks.
+/// The inline style of text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Look {
     pub(crate) bold: bool,
@@ -22,11 +22,11 @@ pub(crate) struct Look {
     pub(crate) raise: Raise,
     pub(crate) ink: Option<Ink>,
     pub(crate) back: Option<Ink>,
-    /// The position of the target among those of the book.
+    /// Index of the link target among those of the book.
     pub(crate) link: Option<u32>,
 }
 
-/// What stands around text.
+/// The frame around text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Frame {
     Code,
@@ -35,7 +35,7 @@ pub(crate) enum Frame {
     MainButton,
 }
 
-/// Whether text stands above or below its line.
+/// The vertical position of text: superscript or subscript.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) enum Raise {
     #[default]
@@ -44,7 +44,7 @@ pub(crate) enum Raise {
     Down,
 }
 
-/// Something that stands in text and is none.
+/// An inline object other than text.
 #[derive(Clone, Debug)]
 pub(crate) enum Object {
     Check(bool),
@@ -60,22 +60,22 @@ pub(crate) enum Object {
         source: String,
     },
     Space(f32),
-    /// A line ends here when it must.
+    /// A footnote with its content and number.
     Note(Parts, usize),
 }
 
-/// Text with marks.
+/// Text with styles and objects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inline {
     pub(crate) text: String,
-    /// Where each look ends.
+    /// Styles, each with the end of its range.
     pub(crate) looks: Vec<(usize, Look)>,
-    /// What stands where, in order.
+    /// Objects by position, in order.
     pub(crate) objects: Vec<(usize, Object)>,
 }
 
 impl Inline {
-    /// Text without marks.
+    /// Creates unstyled text.
     pub(crate) fn plain(text: &str) -> Self {
         let looks = vec![(text.len(), Look::default())];
         Self { text: text.to_owned(), looks, objects: Vec::new() }
@@ -103,7 +103,7 @@ impl Inline {
 }
 
 impl Setter {
-    /// The text of parts.
+    /// Converts parts to inline content.
     pub(super) fn inline(&mut self, parts: &[&Shown], room: &Room) -> Inline {
         let mut out = Inline::default();
         for part in parts {
@@ -112,7 +112,7 @@ impl Setter {
         out
     }
 
-    /// How deep this goes is bounded where pages are lowered.
+    /// The recursion depth is limited by lowering.
     fn put_inline(&mut self, part: &Shown, look: Look, room: &Room, out: &mut Inline) {
         let tag = match part {
             Shown::Text(text) => return out.push(text, look),
@@ -149,7 +149,7 @@ impl Setter {
                 out.object(Object::Space(7.0));
             }
             Tag::Check { on } => out.object(Object::Check(*on)),
-            // What else stands here is text of blocks, which nothing puts into text.
+            // Other tags are blocks, which never occur within text.
             Tag::Par { c, .. } => self.put_all(c, look, room, out),
             _ => {}
         }
@@ -210,7 +210,7 @@ fn picture(tag: &Tag, room: &Room) -> Option<Object> {
     Some(Object::Picture { file, w: w * part, h: h * part, alt: alt.clone(), sinks })
 }
 
-/// A formula that is wider than the line is broken into parts.
+/// Adds a formula. A formula wider than the line is split into parts.
 fn put_formula(formula: &Formula, source: &str, room: &Room, out: &mut Inline) {
     let whole = formula.whole();
     let fits = |drawn: &Drawn| drawn.width * room.size <= room.width;
@@ -227,7 +227,7 @@ fn put_formula(formula: &Formula, source: &str, room: &Room, out: &mut Inline) {
     }
 }
 
-/// What is painted behind text, and how far it reaches beyond it.
+/// Returns the background of a style, with its horizontal and vertical padding.
 pub(super) fn backing(look: Look) -> Option<(crate::sheet::Paint, f32, f32)> {
     use crate::{look, sheet::Paint};
     let filled = |ink, radius| Paint { fill: Some(ink), radius, ..Paint::default() };

@@ -1,4 +1,4 @@
-//! Lists, tasks and steps.
+//! Layout of lists, tasks and steps.
 
 use super::{Room, Setter, Side, inline::Inline};
 use crate::{
@@ -10,12 +10,12 @@ use crate::{
     tags::{Role, TagId},
 };
 
-/// Signs of items, by how many lists they stand in.
+/// Bullets by list depth.
 const SIGNS: [&str; 3] = ["•", "–", "◦"];
-/// The space before a sign, and behind it, in sizes of letters.
+/// The space before and after a bullet, relative to the font size.
 const BEFORE: f32 = 0.4;
 const BEHIND: f32 = 0.6;
-/// The least width of what stands in a list.
+/// Minimum width of list content, in points.
 const LEAST: f32 = 90.0;
 
 impl Setter {
@@ -44,13 +44,13 @@ impl Setter {
         Ok(())
     }
 
-    /// An item: its sign in one room, and what it says in another.
+    /// Lays out an item: its bullet in the area `mark`, its content in `room`.
     fn item(&mut self, sign: &str, parts: &[Shown], mark: &Room, room: &Room) -> Done {
         self.clock.check()?;
         let item = self.tags.add(room.tag, Role::Item);
         let label = self.tags.add(item, Role::ItemLabel);
         let body = self.tags.add(item, Role::ItemBody);
-        // The sign stands with the first line.
+        // The bullet stays with the first line.
         self.pages.space(2.4);
         let line = room.size * room.leading;
         self.pages.ensure(line * 1.1)?;
@@ -65,7 +65,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Goes to the place where both end that stand side by side, with the space behind the one that is here.
+    /// Moves to the end of the longer of two adjacent columns, and preserves the pending space of the current one.
     fn go_farther(&mut self, other: SheetPosition) {
         let here = self.pages.position();
         let gap = self.pages.take_gap();

@@ -1,4 +1,4 @@
-//! From plain data to sheets: [`Setter`].
+//! Layout of the content tree on sheets: [`Setter`].
 
 mod code;
 mod contents;
@@ -31,7 +31,7 @@ pub(crate) use contents::Front;
 pub(crate) use foot::number_sheets;
 use paragraph::{Families, Writer};
 
-/// Where text stands in its line.
+/// The horizontal alignment of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
     Start,
@@ -49,32 +49,32 @@ impl Side {
     }
 }
 
-/// Where something is laid out, and how its letters look.
+/// The area that content is laid out in, and its text style.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     pub(crate) x: f32,
     pub(crate) width: f32,
-    /// The size of letters.
+    /// Font size in points.
     pub(crate) size: f32,
-    /// The height of a line, in sizes.
+    /// Line height, relative to the font size.
     pub(crate) leading: f32,
-    /// The space between paragraphs.
+    /// Space between paragraphs.
     pub(crate) gap: f32,
     pub(crate) ink: Ink,
     pub(crate) bold: bool,
-    /// Whether letters are those of code.
+    /// `true` for text in the code font.
     pub(crate) code: bool,
     pub(crate) side: Side,
-    /// How far lines after the first are moved in.
+    /// Indentation of lines after the first.
     pub(crate) hanging: f32,
-    /// How many lists it stands in.
+    /// Number of enclosing lists.
     pub(crate) lists: usize,
-    /// What it belongs to.
+    /// The parent in the tag tree.
     pub(crate) tag: TagId,
 }
 
 impl Room {
-    /// All that a sheet has.
+    /// The full content area of a sheet.
     pub(crate) const fn sheet() -> Self {
         Self {
             x: SIDE,
@@ -92,7 +92,7 @@ impl Room {
         }
     }
 
-    /// The same, moved in on both sides.
+    /// Returns the area with insets on the left and right.
     pub(crate) fn within(self, left: f32, right: f32) -> Self {
         Self { x: self.x + left, width: (self.width - left - right).max(8.0), ..self }
     }
@@ -102,29 +102,29 @@ impl Room {
     }
 }
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
-    /// A label, else that of its page, else an address.
+    /// A label, otherwise the label of its page, otherwise an address.
     Named { to: Option<String>, page: Option<String>, url: Option<String> },
-    /// A place of the book: a sheet counted from the first page, and how far down.
+    /// A position in the book: a sheet counted from the first page, and a vertical position.
     Position { sheet: usize, y: f32 },
 }
 
-/// A note that is too long for the foot of a sheet: it stands at the end of its page.
+/// A note that is too long for the foot of a sheet. It is placed at the end of its page.
 struct LateNote {
     number: usize,
     parts: Parts,
     tag: TagId,
 }
 
-/// Lays a book out.
+/// Lays out a book.
 pub(crate) struct Setter {
     pub(crate) clock: Clock,
     pub(crate) faces: Faces,
     pub(crate) tags: Tags,
     pub(crate) targets: Vec<Target>,
-    /// Whether headings within pages stand in the table of contents.
+    /// `true` if the table of contents lists headings within pages.
     lists_headings: bool,
     pages: Pager,
     families: Families,
@@ -142,7 +142,7 @@ impl Setter {
             faces: Faces::default(),
             tags: Tags::new(),
             targets: Vec::new(),
-            // A book of one page lists its headings.
+            // Only a book with a single page lists its headings.
             lists_headings: pages <= 1,
             pages: Pager::new(),
             families: Families { text: fonts.text(), code: fonts.code() },
@@ -154,15 +154,15 @@ impl Setter {
         }
     }
 
-    /// The sheets that were laid out since the last time.
+    /// Takes the sheets laid out since the last call.
     pub(crate) fn take_sheets(&mut self) -> Vec<Sheet> {
         std::mem::replace(&mut self.pages, Pager::new()).finish()
     }
 
-    /// Parts below one another.
+    /// Lays out parts one below the other.
     ///
     /// # Errors
-    /// Every kind of [`Stop`], here and wherever something is laid out: the time may be over, and on trial the room.
+    /// Every kind of [`Stop`], as all layout functions: the time limit may be exceeded, and a trial layout may not fit.
     pub(crate) fn flow(&mut self, parts: &[Shown], room: &Room) -> Done {
         let flat = flattened(parts);
         let mut rest = flat.as_slice();
@@ -212,12 +212,12 @@ impl Setter {
                 self.table(&table::Grid { widths, aligns, head, rows, size: *size }, room)
             }
             Tag::Cards { across, items } => self.cards(*across, items, room),
-            // All others stand in text.
+            // All other tags are inline.
             _ => Ok(()),
         }
     }
 
-    /// Lays something out in one piece of some height at most; `None` when it is higher.
+    /// Lays out content as one piece with a maximum height. Returns `None` if it is higher.
     fn piece(&mut self, height: f32, lay: impl FnOnce(&mut Self) -> Done) -> Done<Option<(Sheet, f32)>> {
         let (tags, notes, late) = (self.tags.len(), self.notes, self.late_notes.len());
         let pages = std::mem::replace(&mut self.pages, Pager::trial(height));
@@ -235,9 +235,9 @@ impl Setter {
         }
     }
 
-    /// Keeps something on one sheet when it is no higher than a part of one.
+    /// Keeps content on one sheet if it is not higher than a fraction of a sheet.
     fn together(&mut self, part: f32, mut lay: impl FnMut(&mut Self) -> Done) -> Done {
-        // On trial everything is in one piece anyway.
+        // A trial layout is always in one piece.
         if self.pages.is_trial() {
             return lay(self);
         }
@@ -255,13 +255,13 @@ impl Setter {
         Ok(())
     }
 
-    /// Says that links to a label lead here.
+    /// Adds a link target at a vertical position.
     fn label(&mut self, name: &str, y: f32) {
         self.pages.sheet().labels.push(Label { name: Rc::from(name), y });
     }
 }
 
-/// Parts without those that only hold others.
+/// Flattens nested lists of parts.
 fn flattened(parts: &[Shown]) -> Vec<&Shown> {
     let mut out = Vec::with_capacity(parts.len());
     let mut stack: Vec<&Shown> = parts.iter().rev().collect();
@@ -274,7 +274,7 @@ fn flattened(parts: &[Shown]) -> Vec<&Shown> {
     out
 }
 
-/// Tells whether a part stands in text.
+/// Returns `true` if a part is inline content.
 fn is_inline(part: &Shown) -> bool {
     match part {
         Shown::Text(_) => true,

@@ -1,4 +1,4 @@
-//! Notes at the foot of sheets.
+//! Layout of footnotes.
 
 use super::{LateNote, Room, Setter, inline::Inline};
 use crate::{
@@ -9,14 +9,14 @@ use crate::{
     tags::{Role, TagId},
 };
 
-/// Highest note that stands at the foot of a sheet.
+/// Maximum height of a note at the foot of a sheet, in points.
 const HIGHEST: f32 = 220.0;
-/// The space above a note; above the first there is a line in it.
+/// Space above a note. Above the first note, it contains a line.
 const ABOVE: f32 = 5.0;
-/// The space that is kept for the number of a note.
+/// Width reserved for the number of a note.
 const NUMBER: f32 = 14.0;
 
-/// A note, and what calls it.
+/// A note with its number and its parent in the tag tree.
 #[derive(Clone, Copy)]
 pub(super) struct NoteCall<'a> {
     pub(super) parts: &'a [Shown],
@@ -25,8 +25,8 @@ pub(super) struct NoteCall<'a> {
 }
 
 impl Setter {
-    /// A note that belongs to a line of some height, which calls others too; `None` when it stands at the end of its
-    /// page instead.
+    /// Lays out a note for a line with a height, which may have other notes. Returns `None` if the note is placed at
+    /// the end of its page instead.
     pub(super) fn note(
         &mut self,
         call: &NoteCall<'_>,
@@ -43,7 +43,7 @@ impl Setter {
             if self.pages.fits(height, taken + high) {
                 return Ok(Some((note, high)));
             }
-            // It goes along with its line where the line may go on.
+            // Moves to the next sheet together with its line, if the line may move.
             if others.is_empty() && !self.pages.is_trial() && !self.pages.is_at_top() {
                 self.pages.next()?;
                 self.pages.ensure(height)?;
@@ -72,12 +72,12 @@ impl Setter {
         Ok(())
     }
 
-    /// The notes that had no place at the foot of their sheet.
+    /// Lays out the notes that did not fit at the foot of their sheet.
     ///
     /// # Errors
     /// As [`Setter::flow`].
     pub(super) fn put_late_notes(&mut self) -> Done {
-        // A note calls no other.
+        // Notes are never nested.
         for note in std::mem::take(&mut self.late_notes) {
             self.pages.space(6.0);
             self.pages.take(0.0)?;
@@ -87,7 +87,7 @@ impl Setter {
     }
 }
 
-/// The same, moved down.
+/// Returns a note moved down.
 fn below(note: Sheet, down: f32) -> Sheet {
     let mut out = Sheet::default();
     out.absorb(note, down);

@@ -1,4 +1,4 @@
-//! Panels: quotes, hints, cards, tabs, and what stands side by side.
+//! Layout of panels: quotes, hints, cards, tabs, and columns.
 
 use super::{Room, Setter, flattened};
 use crate::{
@@ -10,9 +10,9 @@ use crate::{
     tags::{Role, TagId},
 };
 
-/// The space above and below a panel.
+/// Space above and below a panel, in points.
 pub(super) const AROUND: f32 = 9.0;
-/// Panels up to so much of a sheet stay on one.
+/// Panels up to this fraction of the sheet height are not split.
 const WHOLE: f32 = 0.22;
 
 impl Setter {
@@ -26,7 +26,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Something within a box, of which a small one stays on one sheet.
+    /// Lays out content in a box. Small boxes are not split between sheets.
     fn boxed(
         &mut self,
         room: &Room,
@@ -35,7 +35,7 @@ impl Setter {
         mut lay: impl FnMut(&mut Self) -> Done,
     ) -> Done {
         self.pages.space(AROUND);
-        // Its first line stands with its frame.
+        // The first line stays with the frame.
         self.pages.ensure(inset.top + inset.bottom + room.size * room.leading * 1.2)?;
         self.together(WHOLE, |this| {
             this.pages.open(room.x, room.width, inset, paint)?;
@@ -109,7 +109,7 @@ impl Setter {
         })
     }
 
-    /// Lays out things side by side, from the same place; goes on below the longest.
+    /// Lays out items side by side, starting at the same position, and continues below the longest one.
     pub(super) fn beside<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
@@ -183,7 +183,7 @@ impl Setter {
     }
 }
 
-/// The places of things side by side, by what part of the width each has.
+/// Returns the position and width of columns with relative widths.
 pub(super) fn shares(widths: &[f64], room: &Room, between: f32) -> Vec<(f32, f32)> {
     let all: f64 = widths.iter().sum::<f64>().max(f64::MIN_POSITIVE);
     #[expect(clippy::cast_precision_loss, reason = "a few")]
@@ -200,7 +200,7 @@ pub(super) fn shares(widths: &[f64], room: &Room, between: f32) -> Vec<(f32, f32
     out
 }
 
-/// A line around something.
+/// Returns the style of a frame.
 pub(super) fn framed(fill: Option<look::Ink>) -> Paint {
     Paint { fill, line: Some((LINE, LINE_WIDTH)), radius: 3.0, ..Paint::default() }
 }

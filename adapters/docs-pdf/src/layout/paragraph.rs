@@ -1,4 +1,4 @@
-//! Lines of text: shaped by a library, placed on sheets here.
+//! Layout of text lines. A library shapes the text; this module places the lines on sheets.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -22,23 +22,23 @@ use crate::{
     tags::{Role, TagId},
 };
 
-/// Most bytes of text that are shaped at once. What is longer is shaped in parts, which meet at the ends of lines.
+/// Maximum size in bytes of text that is shaped at once. Longer text is shaped in chunks that meet at line ends.
 const CHUNK: usize = 16 << 10;
-/// Most looks and objects that are shaped at once.
+/// Maximum number of styles and of objects that are shaped at once.
 const LOOKS: usize = 1_000;
 
-/// The families of fonts, in the order in which they are asked.
+/// Font families in fallback order.
 #[derive(Clone, Debug)]
 pub(super) struct Families {
     pub(super) text: Vec<FontFamilyName<'static>>,
     pub(super) code: Vec<FontFamilyName<'static>>,
 }
 
-/// The position of a look among those of a chunk.
+/// The index of a style in its chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Brush(u32);
 
-/// What shapes text.
+/// The state of the text shaper.
 pub(super) struct Writer {
     context: LayoutContext<Brush>,
 }
@@ -49,14 +49,14 @@ impl Writer {
     }
 }
 
-/// A part of a text that was broken into lines.
+/// A chunk of text, broken into lines.
 pub(super) struct Chunk {
     layout: Layout<Brush>,
     range: Range<usize>,
     looks: Vec<Look>,
 }
 
-/// A part of a text and what it was made to.
+/// Inline content and one of its chunks.
 #[derive(Clone, Copy)]
 struct Text<'a> {
     inline: &'a Inline,
@@ -64,7 +64,7 @@ struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// The words of a part, counted from the beginning of the chunk.
+    /// Returns the text of a range, relative to the start of the chunk.
     fn said(&self, range: &Range<usize>) -> &str {
         let start = self.chunk.range.start;
         self.inline.text.get(start + range.start..start + range.end).unwrap_or_default()
@@ -83,7 +83,7 @@ struct Piece {
 }
 
 impl Setter {
-    /// Text as a paragraph.
+    /// Lays out a paragraph.
     ///
     /// # Errors
     /// As [`Setter::flow`].
@@ -94,7 +94,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Text line after line.
+    /// Lays out inline content line by line.
     ///
     /// # Errors
     /// As [`Setter::flow`].
@@ -108,7 +108,7 @@ impl Setter {
             let chunk = self.shape(inline, from..to, room);
             let is_last = to == inline.text.len();
             let lines = chunk.layout.len();
-            // The last line of a part that goes on is shaped again with what follows.
+            // The last line of a chunk is shaped again together with the next chunk.
             let used = if is_last || lines < 2 { lines } else { lines - 1 };
             for at in 0..used {
                 self.clock.check()?;
@@ -125,19 +125,19 @@ impl Setter {
         }
     }
 
-    /// The height of text, and how wide its widest line is.
+    /// Returns the height of text, and the width of its widest line.
     pub(super) fn measure(&mut self, inline: &Inline, room: &Room) -> (f32, f32) {
         let chunk = self.shape(inline, 0..chunk_end(inline, 0), room);
         (chunk.layout.lines().map(|line| high(&line, inline, room)).sum(), chunk.layout.width())
     }
 
-    /// Where the first line of a text ends.
+    /// Returns the end of the first line of a text.
     pub(super) fn first_line(&mut self, inline: &Inline, room: &Room) -> Option<usize> {
         let chunk = self.shape(inline, 0..chunk_end(inline, 0), room);
         chunk.layout.get(0).map(|line| line.text_range().end)
     }
 
-    /// Shapes a part of a text and breaks it into lines.
+    /// Shapes a chunk of text and breaks it into lines.
     fn shape(&mut self, inline: &Inline, range: Range<usize>, room: &Room) -> Chunk {
         let text = inline.text.get(range.clone()).unwrap_or_default();
         let Self { fonts, writer, families, .. } = self;
@@ -180,7 +180,7 @@ impl Setter {
         Chunk { layout, range, looks }
     }
 
-    /// Places a line. One line of a paragraph does not stand alone above or below the end of a sheet.
+    /// Places a line. Avoids a single line of a paragraph before or after the end of a sheet.
     fn line(&mut self, text: Text<'_>, at: usize, lines: usize, room: &Room) -> Done {
         let chunk = text.chunk;
         let Some(line) = chunk.layout.get(at) else { return Ok(()) };
@@ -200,7 +200,7 @@ impl Setter {
         Ok(())
     }
 
-    /// The notes that a line calls, where they fit at the foot of its sheet.
+    /// Lays out the notes referenced by a line, if they fit at the foot of its sheet.
     fn notes_of(
         &mut self,
         Text { inline, chunk }: Text<'_>,
@@ -221,12 +221,12 @@ impl Setter {
         Ok(out)
     }
 
-    /// Draws a line whose chunk begins at some height.
+    /// Draws a line of a chunk that begins at a vertical position.
     fn put_line(&mut self, text: Text<'_>, line: &Line<'_, Brush>, top: f32, room: &Room) -> Done {
         let inline = text.inline;
         let baseline = top + line.metrics().baseline;
         let mut pieces = Vec::new();
-        // What stands between which pieces, as it is read.
+        // Objects, each with the number of pieces before it, in reading order.
         let mut objects = Vec::new();
         let mut last = None;
         for item in line.items() {
@@ -234,7 +234,7 @@ impl Setter {
                 PositionedLayoutItem::InlineBox(object) => objects.push((pieces.len(), object)),
                 PositionedLayoutItem::GlyphRun(part) => {
                     let run = part.run();
-                    // A run with several looks comes in several parts.
+                    // A run with several styles is reported in several parts.
                     if last.replace(run.index()) != Some(run.index()) {
                         self.put_run(text, run, part.offset(), &mut pieces)?;
                     }
@@ -259,7 +259,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Draws a piece of a line, which may be one of a link.
+    /// Draws a piece of a line, with its link if it has one.
     fn put_linked(&mut self, piece: &Piece, baseline: f32, links: &mut Links, room: &Room) {
         let Some(target) = piece.look.link else { return self.put_piece(piece, baseline, room) };
         let tag = links.tag(target, self);
@@ -269,7 +269,7 @@ impl Setter {
         self.pages.sheet().add_link(LinkArea { area, target, tag });
     }
 
-    /// Adds the glyphs of a run to the sheet, a piece for every look.
+    /// Adds the glyphs of a run to the sheet, as one piece per style.
     fn put_run(
         &mut self,
         source: Text<'_>,
@@ -285,7 +285,7 @@ impl Setter {
         for cluster in run.visual_clusters() {
             let range = cluster.text_range();
             if cluster.is_ligature_continuation() {
-                // Its glyph stands before it, or after it where text runs to the left.
+                // Its glyph is the previous one, or the next one in right-to-left text.
                 if cluster.is_rtl() {
                     waiting = Some(joined(waiting, range));
                 } else if let Some((_, piece)) = &mut piece {
@@ -329,7 +329,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Paints what stands behind text: one box for what belongs together.
+    /// Paints the background of text, with one box for adjacent pieces of the same style.
     fn put_backings(&mut self, pieces: &[Piece], baseline: f32, room: &Room) {
         let mut rest = pieces;
         while let Some(first) = rest.first() {
@@ -399,19 +399,19 @@ impl Setter {
         Ok(())
     }
 
-    /// Draws a box to be checked.
+    /// Draws a checkbox.
     pub(super) fn put_box(&mut self, area: Area, tag: TagId) {
         let paint = Paint { line: Some((SOFT, 0.6)), radius: 1.5, ..Paint::default() };
         self.pages.sheet().put(tag, Mark::Box { area, paint });
     }
 
-    /// Draws what is in a box that is checked.
+    /// Draws the check mark of a checkbox.
     pub(super) fn put_tick(&mut self, Area { x, y, w, .. }: Area, tag: TagId) -> Done {
         let room = Room { size: w * 0.87, ink: ACCENT, code: true, bold: true, tag, ..Room::sheet() };
         self.word("✓", &room, x + w / 2.0, y + w * 0.85)
     }
 
-    /// Draws one word whose middle is at some place.
+    /// Draws one word, horizontally centered at a position.
     pub(super) fn word(&mut self, said: &str, room: &Room, x: f32, y: f32) -> Done {
         let inline = Inline::plain(said);
         let chunk = self.shape(&inline, 0..said.len(), &Room { width: 400.0, side: Side::Start, ..*room });
@@ -422,7 +422,7 @@ impl Setter {
     }
 }
 
-/// The tags of the links of a line: one for each of them.
+/// The tags of the links of a line, one per link.
 struct Links {
     above: TagId,
     known: Vec<(u32, TagId)>,
@@ -443,7 +443,7 @@ impl Links {
     }
 }
 
-/// Where a part of a text ends that is shaped at once.
+/// Returns the end of the next chunk of text.
 fn chunk_end(inline: &Inline, from: usize) -> usize {
     let most = (from + CHUNK).min(inline.text.len());
     let first = inline.looks.partition_point(|(end, _)| *end <= from);
@@ -457,7 +457,7 @@ fn chunk_end(inline: &Inline, from: usize) -> usize {
     if end <= from { inline.text.len() } else { end }
 }
 
-/// The looks of a part of a text, each with its end.
+/// Returns the styles in a range of text, each with its end.
 fn looks_of<'a>(inline: &'a Inline, range: &Range<usize>) -> impl Iterator<Item = (usize, Look)> + 'a {
     let first = inline.looks.partition_point(|(end, _)| *end <= range.start);
     let (start, last) = (range.start, range.end);
@@ -472,7 +472,7 @@ fn looks_of<'a>(inline: &'a Inline, range: &Range<usize>) -> impl Iterator<Item 
         .map(move |(_, (end, look))| ((*end).min(last), *look))
 }
 
-/// Tells whether something stands in a part of a text; at its end only where the text ends.
+/// Returns `true` if a position is within a range of text. The end is included only at the end of the text.
 fn in_range(at: usize, range: &Range<usize>, inline: &Inline) -> bool {
     range.contains(&at) || at == range.end && range.end == inline.text.len()
 }
@@ -488,7 +488,7 @@ fn style<'a>(look: Look, brush: u32, room: &Room, families: &'a Families) -> Tex
     };
     let size = room.size * part;
     let list = if is_code { &families.code } else { &families.text };
-    // Smaller letters do not make a line higher.
+    // Smaller text does not increase the line height.
     let height = if part < 1.0 { size * 1.05 } else { room.size * room.leading };
     TextStyle {
         font_family: FontFamily::List(Cow::Borrowed(list.as_slice())),
@@ -502,7 +502,7 @@ fn style<'a>(look: Look, brush: u32, room: &Room, families: &'a Families) -> Tex
     }
 }
 
-/// The size of something that stands in text: its width, and how far it reaches above and below the baseline.
+/// The size of an inline object: width, height above the baseline and depth below it.
 struct Extent {
     width: f32,
     above: f32,
@@ -522,7 +522,7 @@ fn extent(object: &Object, room: &Room) -> Extent {
     Extent { width, above: above.max(0.0), below: below.max(0.0) }
 }
 
-/// How high a line is. What shapes it knows nothing of what reaches below the baseline but letters.
+/// Returns the height of a line. The shaper ignores the depth of objects below the baseline.
 fn high(line: &Line<'_, Brush>, inline: &Inline, room: &Room) -> f32 {
     let metrics = line.metrics();
     let boxes = (!inline.objects.is_empty()).then(|| line.items()).into_iter().flatten();
@@ -535,7 +535,7 @@ fn high(line: &Line<'_, Brush>, inline: &Inline, room: &Room) -> f32 {
     (metrics.baseline - metrics.block_min_coord + below).max(0.0)
 }
 
-/// What a box of a line stands for, and where it is in the text.
+/// Returns the object of an inline box, and its position in the text.
 fn object_of<'a>(inline: &'a Inline, object: &PositionedInlineBox) -> Option<&'a (usize, Object)> {
     inline.objects.get(usize::try_from(object.id).ok()?)
 }
@@ -547,7 +547,7 @@ fn joined(first: Option<Range<usize>>, second: Range<usize>) -> Range<usize> {
     }
 }
 
-/// Adds the text of a character that has no glyph of its own to the glyph before.
+/// Appends the text of a character without a glyph of its own to the previous glyph.
 fn lengthen(sheet: &mut crate::sheet::Sheet, piece: &mut Piece, said: &str) {
     let Some(last) = sheet.glyphs.last().copied() else { return };
     if piece.glyphs.to != count(sheet.glyphs.len()) || is_silent(said) {
@@ -556,13 +556,13 @@ fn lengthen(sheet: &mut crate::sheet::Sheet, piece: &mut Piece, said: &str) {
     sheet.text.push_str(said);
     piece.text.to = count(sheet.text.len());
     let longer = u16::try_from(usize::from(last.length) + said.len()).unwrap_or(last.length);
-    // All glyphs of a character have its text.
+    // All glyphs of a cluster have the same text.
     for glyph in sheet.glyphs.iter_mut().rev().take_while(|glyph| glyph.start == last.start) {
         glyph.length = longer;
     }
 }
 
-/// Tells whether text is a place to break and nothing else.
+/// Returns `true` if text consists of line break opportunities only.
 fn is_silent(said: &str) -> bool {
     said.chars().all(|c| matches!(c, '\n' | '\u{200b}'))
 }

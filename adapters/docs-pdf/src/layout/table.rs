@@ -1,4 +1,4 @@
-//! Tables: rows split between sheets, and the head is said again on each of them.
+//! Layout of tables. Rows may be split between sheets, and the head is repeated on each sheet.
 
 use super::{Room, Setter, Side, panels::shares};
 use crate::{
@@ -10,16 +10,15 @@ use crate::{
     tags::{Role, TagId},
 };
 
-/// Rows up to so much of a sheet stay on one.
+/// Rows up to this fraction of the sheet height are not split.
 const WHOLE: f32 = 0.4;
-/// Heads up to so much of a sheet are said again.
+/// Heads up to this fraction of the sheet height are repeated.
 const HEAD: f32 = 0.3;
-/// The space above and below what stands in a cell.
+/// Padding above and below the content of a cell, in points.
 const INSET: f32 = 4.0;
-/// The space above and below a table.
+/// Space above and below a table, in points.
 const AROUND: f32 = 11.0;
 
-/// A table.
 pub(super) struct Grid<'a> {
     pub(super) widths: &'a [f64],
     pub(super) aligns: &'a [&'static str],
@@ -28,13 +27,13 @@ pub(super) struct Grid<'a> {
     pub(super) size: f64,
 }
 
-/// A row about to be laid out.
+/// A row to lay out.
 #[derive(Clone, Copy)]
 struct Row<'a> {
     cells: &'a [Parts],
     places: &'a [(f32, f32)],
     aligns: &'a [&'static str],
-    /// What its cells are.
+    /// `true` for cells of the head.
     is_head: bool,
 }
 
@@ -67,14 +66,14 @@ impl Setter {
         Ok(())
     }
 
-    /// The head, and whether it is said again on further sheets.
+    /// Lays out the head. Returns `true` if it is repeated on further sheets.
     fn head(&mut self, row: Row<'_>, room: &Room) -> Done<bool> {
         let most = self.pages.height() * HEAD;
         let Some((piece, height)) = self.piece(most, |this| this.put_head(row, room))? else {
             self.row(row, room)?;
             return Ok(false);
         };
-        // The first row stands with its head.
+        // The first row stays with the head.
         self.pages.ensure((height + 30.0).min(self.pages.height()))?;
         let again = for_the_eye(piece.clone());
         self.pages.put(piece, height)?;
@@ -102,7 +101,7 @@ impl Setter {
         let tag = self.tags.add(room.tag, Role::Row);
         self.pages.take(INSET)?;
         let line = room.size * room.leading;
-        // An empty row is as high as a line.
+        // An empty row has the height of a line.
         let start = self.pages.position();
         let least = SheetPosition { y: start.y + line, ..start };
         self.beside(row.cells.iter().zip(row.places).enumerate(), |this, (at, (parts, (x, width)))| {
@@ -121,7 +120,7 @@ impl Setter {
         Ok(())
     }
 
-    /// The line between rows.
+    /// Draws the line between rows.
     fn across(&mut self, room: &Room) {
         let area = Area { x: room.x, y: self.pages.y() - LINE_WIDTH / 2.0, w: room.width, h: LINE_WIDTH };
         let paint = Paint { fill: Some(LINE), ..Paint::default() };
@@ -129,7 +128,7 @@ impl Setter {
     }
 }
 
-/// What is said again is no part of the text.
+/// Turns a piece into an artifact: repeated content is not part of the text.
 fn for_the_eye(mut piece: Sheet) -> Sheet {
     piece.ops.iter_mut().for_each(|op| op.tag = TagId::DECOR);
     piece.notes.clear();

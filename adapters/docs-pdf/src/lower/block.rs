@@ -1,4 +1,4 @@
-//! Blocks.
+//! Lowering of blocks.
 
 use docs_model::{
     Block, BlockKind, ContentRef, HeadingData, HintStyle, ImageAlign, ImageData, IntegrationData, Length,
@@ -12,17 +12,17 @@ use crate::{
     text::{Breaker, clean, one_line},
 };
 
-/// Points of the width of a text.
+/// Width of text in points.
 const WIDTH: f64 = 470.0;
-/// Highest picture, in points: a page with room for its caption.
+/// Maximum height of an image in points, which leaves space for a caption on the sheet.
 const HEIGHT: f64 = 560.0;
-/// Most lines of code that are kept on one sheet.
+/// Maximum number of code lines that are kept on one sheet.
 const WHOLE: usize = 14;
-/// Columns that a tab of code reaches to.
+/// Tab width in code, in columns.
 const TAB: usize = 4;
 
 impl Lower<'_> {
-    /// Blocks, one after the other.
+    /// Lowers a sequence of blocks.
     pub(super) fn blocks(&mut self, blocks: &[Block], at: At) -> Done<Parts> {
         let mut out = Vec::with_capacity(blocks.len());
         for block in blocks {
@@ -32,7 +32,7 @@ impl Lower<'_> {
         Ok(out)
     }
 
-    /// What a block holds. Text that stands directly in it is a paragraph.
+    /// Lowers the children of a block. Text directly in a block becomes a paragraph.
     fn held(&mut self, nodes: &[Node], at: At) -> Done<Parts> {
         let mut out = Vec::new();
         let mut rest = nodes;
@@ -113,7 +113,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// A paragraph, unless there is nothing in it.
+    /// Lowers a paragraph. Empty paragraphs are dropped.
     fn paragraph(&mut self, block: &Block, align: Option<TextAlign>, at: At, out: &mut Parts) -> Done {
         let c = self.inlines(&block.nodes, at)?;
         if !c.is_empty() {
@@ -122,7 +122,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The card of an operation of an API.
+    /// Creates the card of an API operation.
     fn operation(&self, method: &str, name: &str, target: &ContentRef) -> Shown {
         self.card(target, Some(format!("{} {name}", method.to_uppercase())))
     }
@@ -140,7 +140,7 @@ impl Lower<'_> {
         Ok(Tag::Titled { title, c: self.held(&block.nodes, at.inner(4))?, kind: "tab" }.into())
     }
 
-    /// A card, and what is said below it.
+    /// Creates a card with a caption.
     fn captioned(&mut self, block: &Block, (target, at): (&ContentRef, At), out: &mut Parts) -> Done {
         let caption = self.caption(block, at)?;
         out.push(self.card(target, None));
@@ -148,7 +148,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The name of a block that only its integration can draw.
+    /// Returns the name of an integration block, which cannot be rendered here.
     fn integration(&self, data: &IntegrationData) -> Shown {
         let name = format!("{} / {}", one_line(&data.integration), one_line(&data.block));
         let target = data.url.as_ref().map(|url| ContentRef::Url { url: url.clone() });
@@ -157,10 +157,11 @@ impl Lower<'_> {
         Tag::Card { c: vec![c], note: None }.into()
     }
 
-    /// What is too deep stands beside: its text is not lost, only its frame. Answers whether that was done.
+    /// Flattens a block that is nested too deeply: its text is kept, its frame is dropped. Returns `true` if the block
+    /// was flattened.
     fn flat(&mut self, block: &Block, at: At, out: &mut Parts) -> Done<bool> {
         match &block.kind {
-            // These have no depth of their own.
+            // These blocks add no depth.
             BlockKind::Paragraph { .. }
             | BlockKind::Code { .. }
             | BlockKind::Divider {}
@@ -199,7 +200,7 @@ impl Lower<'_> {
             | BlockKind::Column { .. }
             | BlockKind::If { .. } => {}
         }
-        // Text that stands beside blocks.
+        // Text next to blocks.
         if block.nodes.iter().any(|node| !matches!(node, Node::Block(_))) {
             let c = self.inlines(&block.nodes, at)?;
             out.push(Tag::Par { c, align: "start" }.into());
@@ -213,7 +214,8 @@ impl Lower<'_> {
         Ok(true)
     }
 
-    /// Blocks within a block that is too deep itself. A stack, because nobody knows how deep it goes on.
+    /// Flattens the descendants of a block that is nested too deeply. Uses a stack, because the remaining depth is not
+    /// limited.
     fn flatten<'b>(
         &mut self,
         blocks: impl Iterator<Item = &'b Block> + Clone,
@@ -244,11 +246,11 @@ impl Lower<'_> {
     }
 
     fn heading(&mut self, block: &Block, data: &HeadingData, (at, level): (At, usize)) -> Done<Shown> {
-        // Letters of headings are larger.
+        // Headings have a larger font.
         let c = self.inlines(&block.nodes, At { width: at.width * 2 / 3, ..at })?;
         let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
         let label = self.label(anchor, &plain(&block.nodes));
-        // What stands in a table, a card or a note is no part of the outline.
+        // Headings in tables, cards and notes are not part of the outline.
         let align = aligned(data.align);
         Ok(Tag::Heading { c, level: at.level + level, label, align }.into())
     }
@@ -274,7 +276,7 @@ impl Lower<'_> {
 
     fn code(&mut self, block: &Block, title: Option<&str>, (numbers, at): (bool, At)) -> Done<Shown> {
         let mut lines = Vec::new();
-        // Letters of code are wider than those of text.
+        // Code characters are wider than those of text.
         let width = (at.width * 3 / 4).max(4);
         let mut height = 0;
         for node in &block.nodes {
@@ -379,7 +381,7 @@ impl Lower<'_> {
 
     fn columns(&mut self, block: &Block, at: At) -> Done<Shown> {
         let count = block.nodes.len().max(1);
-        // More than four beside one another, or ones of a few letters, cannot be read on paper.
+        // More than four columns, or columns of only a few characters, are unreadable on paper.
         if count > 4 || at.width / count < 12 {
             return Ok(Shown::Parts(self.held(&block.nodes, at)?));
         }
@@ -419,7 +421,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// A framed line with the name of what it leads to.
+    /// Creates a framed line with the name of a link target.
     fn card(&self, target: &ContentRef, note: Option<String>) -> Shown {
         let name = Breaker::new(60).run(&self.name(target));
         let c = vec![self.way(target).around(vec![text(name)])];
@@ -427,7 +429,7 @@ impl Lower<'_> {
     }
 }
 
-/// The text of nodes without its marks.
+/// Returns the text of nodes without formatting.
 pub(super) fn plain(nodes: &[Node]) -> String {
     let mut out = String::new();
     let mut stack: Vec<&Node> = nodes.iter().rev().collect();
@@ -441,7 +443,7 @@ pub(super) fn plain(nodes: &[Node]) -> String {
     out
 }
 
-/// Code with its tabs as spaces.
+/// Expands tabs in code to spaces.
 fn tabbed(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut column = 0;
@@ -458,7 +460,7 @@ fn tabbed(line: &str) -> String {
     out
 }
 
-/// The size in points of a picture with a size in pixels and wishes, so that it fits the page.
+/// Returns the size of an image in points, from its size in pixels and the requested size, limited to the page.
 fn fitted(
     (width, height): (f64, f64),
     (wide, high): (Option<&Length>, Option<&Length>),
@@ -478,7 +480,7 @@ fn fitted(
     (w, (w * height / width).max(1.0))
 }
 
-/// The part of the width that a column wants.
+/// Returns the fraction of the width that a column requests.
 fn share(width: &Length, even: f64) -> f64 {
     let share = match width {
         Length::Pixels(px) => px * PIXEL / WIDTH,

@@ -1,4 +1,4 @@
-//! Text and what stands within it.
+//! Lowering of inline content.
 
 use docs_model::{
     BlockKind, ButtonKind, ContentRef, Inline, InlineImageSize, InlineKind, MarkColor, MarkKind, Node,
@@ -14,14 +14,14 @@ use crate::{
     text::{Breaker, clean, one_line},
 };
 
-/// Points of a picture's pixel: 96 pixels are an inch, as on the web.
+/// Points per image pixel, at 96 pixels per inch as on the web.
 pub(super) const PIXEL: f64 = 0.75;
 
-/// How many levels of blocks and elements of text stand within one another; of what is deeper only the text does.
+/// Maximum nesting of blocks and inline elements. Deeper content is reduced to its text.
 const INLINES: usize = super::NESTING + 5;
 
 impl Lower<'_> {
-    /// The text of a paragraph, heading or cell.
+    /// Lowers the text of a paragraph, heading or cell.
     pub(super) fn inlines(&mut self, nodes: &[Node], at: At) -> Done<Parts> {
         let mut breaker = Breaker::new(at.width);
         let mut out = Vec::new();
@@ -41,7 +41,7 @@ impl Lower<'_> {
             match node {
                 Node::Text(node) => self.put_text(node, breaker, out)?,
                 Node::Inline(inline) => self.put_inline(inline, (at, &mut *breaker), out)?,
-                // Blocks do not stand within text; should one, its text does.
+                // Blocks are not valid within text. An invalid one is reduced to its text.
                 Node::Block(block) => self.put_inlines(&block.nodes, (at.inner(0), &mut *breaker), out)?,
             }
         }
@@ -101,7 +101,7 @@ impl Lower<'_> {
                     let inner = At { notes: false, ..at.inner(0) };
                     let mut c = Vec::new();
                     for block in inline.fragments().iter().flat_map(|fragment| &fragment.nodes) {
-                        // A note begins on the line of its number.
+                        // The first paragraph of a note begins on the line of its number.
                         if c.is_empty() && matches!(block.kind, BlockKind::Paragraph { .. }) {
                             c.extend(self.inlines(&block.nodes, inner)?);
                         } else {
@@ -123,7 +123,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// A picture within text; `None` when there is none to show.
+    /// Lowers an inline image. Returns `None` if it is not available.
     fn glyph(&self, target: &ContentRef, alt: Option<&str>, line: bool) -> Option<Shown> {
         let picture = self.pictures.get(target)?;
         Some(
@@ -138,7 +138,7 @@ impl Lower<'_> {
         )
     }
 
-    /// A formula; its source where it is none.
+    /// Lowers a formula. An unsupported formula becomes its source.
     pub(super) fn formula(&mut self, formula: &str, block: bool) -> Done<Shown> {
         self.count(1 + formula.len() / 4)?;
         let style = if block { MathStyle::Display } else { MathStyle::Text };
@@ -180,7 +180,7 @@ fn colour(colour: MarkColor) -> Option<&'static str> {
     })
 }
 
-/// The characters of an emoji; nothing for a code that is none.
+/// Returns the characters of an emoji code. Empty for an invalid code.
 fn emoji(code: &str) -> String {
     code.split('-').filter_map(|hex| char::from_u32(u32::from_str_radix(hex, 16).ok()?)).collect()
 }

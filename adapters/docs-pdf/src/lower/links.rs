@@ -1,4 +1,4 @@
-//! Where references lead.
+//! Resolution of references.
 
 use docs_markup::slugify;
 use docs_model::{ContentRef, PageId, ReusableId, SpaceId};
@@ -9,13 +9,13 @@ use crate::{
     text::one_line,
 };
 
-/// Longest address that is a link; a longer one is text.
+/// Maximum length of a link address in bytes. A longer one is rendered as text.
 const URL: usize = 4_000;
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Way {
-    /// A label of the book, which may turn out not to exist.
+    /// A label of the book, which may not exist.
     pub(super) to: Option<String>,
     /// The label of its page.
     pub(super) page: Option<String>,
@@ -28,7 +28,7 @@ impl Way {
         Self { url: is_address(url).then(|| url.to_owned()), ..Self::default() }
     }
 
-    /// The parts as a link; as they are when it leads nowhere.
+    /// Wraps parts in a link. Without a target, they stay unchanged.
     pub(super) fn around(self, c: Parts) -> Shown {
         let Self { to, page, url } = self;
         if to.is_none() && page.is_none() && url.is_none() {
@@ -38,7 +38,7 @@ impl Way {
     }
 }
 
-/// Tells whether text is an address that a reader may be sent to.
+/// Returns `true` if text is an address with a permitted scheme.
 fn is_address(url: &str) -> bool {
     let known = ["https://", "http://", "mailto:", "tel:"];
     let starts = |scheme: &&str| url.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
@@ -48,7 +48,7 @@ fn is_address(url: &str) -> bool {
 }
 
 impl Lower<'_> {
-    /// Where a reference leads.
+    /// Resolves a reference to a link target.
     pub(super) fn way(&self, target: &ContentRef) -> Way {
         let known = self.book.links.get(target).and_then(|link| link.url.as_deref()).map(Way::url);
         match target {
@@ -70,7 +70,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What a reference is called.
+    /// Returns the display name of a reference.
     pub(super) fn name(&self, target: &ContentRef) -> String {
         if let Some(title) = self.book.links.get(target).and_then(|link| link.title.as_deref()) {
             return one_line(title);
@@ -91,7 +91,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The label of a heading, unless another has it.
+    /// Returns the label of a heading, unless it is already in use.
     pub(super) fn label(&mut self, anchor: Option<&str>, text: &str) -> Option<String> {
         let anchor = match anchor {
             Some(anchor) => one_line(anchor),
@@ -101,7 +101,7 @@ impl Lower<'_> {
         (!anchor.is_empty() && self.labels.insert(label.clone())).then_some(label)
     }
 
-    /// The reusable content of a reference, where the book has it.
+    /// Returns the reusable content of a reference, if the book contains it.
     pub(super) fn reusable(&self, target: &ContentRef) -> Option<&ReusableId> {
         match target {
             ContentRef::ReusableContent { reusable_content, .. } => {
@@ -111,7 +111,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The position of a page of the book.
+    /// Returns the index of a page in the book.
     fn inside(&self, page: &PageId, space: Option<&SpaceId>) -> Option<usize> {
         match space {
             Some(space) if self.book.space.as_ref() != Some(space) => None,

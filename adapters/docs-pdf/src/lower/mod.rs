@@ -1,4 +1,4 @@
-//! From the document of a page to what is laid out.
+//! Lowering of page documents to the layout tree.
 
 mod block;
 mod inline;
@@ -18,25 +18,25 @@ use crate::{
     text::one_line,
 };
 
-/// How many levels of blocks stand within one another as they are; what is deeper stands beside.
+/// Maximum nesting of blocks. Deeper blocks are flattened.
 const NESTING: usize = 7;
-/// Most levels of the table of contents.
+/// Maximum number of levels in the table of contents.
 const LEVELS: usize = 12;
-/// Characters of a line of text, about.
+/// Approximate number of characters in a line of text.
 const LINE: usize = 88;
 
-/// The book, about to be laid out page after page.
+/// The lowering state of a book. Pages are lowered one at a time.
 pub(crate) struct Lower<'a> {
     book: &'a Book,
     pictures: &'a BTreeMap<ContentRef, Picture>,
     pages: HashMap<&'a PageId, usize>,
-    /// The labels that were given.
+    /// Labels in use.
     labels: HashSet<String>,
-    /// The position of the page that is being set.
+    /// The index of the current page.
     page: usize,
-    /// How many more parts the book may have.
+    /// Number of parts that the book may still have.
     left: usize,
-    /// The reusable contents that are being set, so that none holds itself.
+    /// Reusable contents being lowered, to detect cycles.
     reusables: Vec<&'a ReusableId>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A page of the book; `None` behind the last.
+    /// Lowers a page of the book. Returns `None` after the last page.
     ///
     /// # Errors
     /// [`Stop::TooMuch`]
@@ -79,14 +79,14 @@ impl<'a> Lower<'a> {
         }))
     }
 
-    /// Counts a part.
+    /// Subtracts parts from the limit of the book.
     fn count(&mut self, parts: usize) -> Done {
         self.left = self.left.checked_sub(parts).ok_or(Stop::TooMuch)?;
         Ok(())
     }
 }
 
-/// The language of a book: English where it says nothing that is one.
+/// Returns the language of a book, or English if it states no valid language.
 pub(crate) fn language(book: &Book) -> String {
     book.language.as_deref().filter(|lang| is_language(lang)).unwrap_or("en").to_ascii_lowercase()
 }
@@ -95,26 +95,26 @@ fn is_language(text: &str) -> bool {
     matches!(text.len(), 2 | 3) && text.bytes().all(|b| b.is_ascii_alphabetic())
 }
 
-/// The level of the heading of a page.
+/// Returns the level of the heading of a page.
 fn level(depth: usize) -> usize {
     depth.min(LEVELS - 1) + 1
 }
 
-/// The label of a page, by its position.
+/// Returns the label of a page by its index.
 fn page_label(at: usize) -> String {
     format!("p{at}")
 }
 
-/// Where something stands.
+/// The context of a block or inline element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At {
-    /// How many characters its lines have.
+    /// Line width in characters.
     width: usize,
-    /// How many blocks it stands in.
+    /// Number of enclosing blocks.
     nesting: usize,
-    /// The level of the page's own heading.
+    /// The level of the heading of the page.
     level: usize,
-    /// Whether a note at the foot may be called from here: not from a note.
+    /// `true` if footnotes are permitted. They are not permitted within a footnote.
     notes: bool,
 }
 
@@ -123,12 +123,12 @@ impl At {
         Self { width: LINE, nesting: 0, level, notes: true }
     }
 
-    /// Within a block that takes some of the line.
+    /// Returns the context within a block that reduces the line width.
     fn inner(self, taken: usize) -> Self {
         Self { width: self.width.saturating_sub(taken).max(4), nesting: self.nesting + 1, ..self }
     }
 
-    /// Within one of several blocks beside one another, which has a part of the line.
+    /// Returns the context within a column with a fraction of the line width.
     fn part(self, share: f64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
@@ -145,7 +145,7 @@ impl At {
     }
 }
 
-/// Text that is one part.
+/// Creates a text part.
 fn text(text: impl Into<String>) -> Shown {
     Shown::Text(text.into())
 }

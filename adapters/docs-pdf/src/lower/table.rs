@@ -1,4 +1,4 @@
-//! Tables and cards.
+//! Lowering of tables and cards.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use crate::{
     text::{Breaker, one_line},
 };
 
-/// Most columns that stand beside one another; a wider table is told row by row.
+/// Maximum number of columns in a table. A wider table is rendered as a list of rows.
 const ACROSS: usize = 20;
-/// Characters of nine points that a table is wide.
+/// Width of a table in characters of 9 points.
 const CHARACTERS: f64 = 96.0;
 
 impl Lower<'_> {
-    /// A table, or cards.
+    /// Lowers a table or cards.
     pub(super) fn table(&mut self, block: &Block, table: &TableData, at: At) -> Done<Shown> {
         let columns: Vec<&TableColumn> =
             table.view.columns().iter().filter_map(|id| table.definition.get(id)).collect();
@@ -54,7 +54,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A table with too many columns: every row on its own, a line a column.
+    /// Lowers a table with too many columns, as one line per column for each row.
     fn told(&mut self, block: &Block, table: &TableData, columns: &[&TableColumn], at: At) -> Done<Shown> {
         let mut rows = Vec::new();
         for (_, row) in table.rows() {
@@ -167,7 +167,7 @@ impl Lower<'_> {
 }
 
 impl At {
-    /// How many characters of a size a line has.
+    /// Returns the number of characters of a font size in a line.
     fn fitting(self, size: f64) -> usize {
         #[expect(
             clippy::cast_possible_truncation,
@@ -180,7 +180,7 @@ impl At {
     }
 }
 
-/// The size of letters in a table of so many columns.
+/// Returns the font size in a table with a number of columns.
 const fn letters(columns: usize) -> f64 {
     match columns {
         0..=5 => 9.0,
@@ -190,8 +190,8 @@ const fn letters(columns: usize) -> f64 {
     }
 }
 
-/// How wide columns are, in characters: as was wished; else every column has room for its words, and what is left goes
-/// to those with long texts.
+/// Returns the column widths in characters. Requested widths are used if present. Otherwise, each column gets space for
+/// its words, and the remaining space is distributed to columns with long text.
 fn weights(
     block: &Block,
     table: &TableData,
@@ -214,7 +214,7 @@ fn weights(
     let room = CHARACTERS * 9.0 / letters(columns.len());
     let least = |wants: &[Want]| wants.iter().map(|want| want.least).sum::<f64>();
     let wants = |longest| columns.iter().map(|column| Want::of(table, column, (&texts, longest))).collect();
-    // Long words are whole where that leaves room for the rest.
+    // Space for longer words is reserved if enough remains for the other columns.
     let mut chosen: Vec<Want> = wants(6);
     for longest in [10, 14, 20, 28] {
         let larger: Vec<Want> = wants(longest);
@@ -228,14 +228,15 @@ fn weights(
     wants.iter().map(|want| want.least + if more > 0.0 { left * want.more / more } else { 0.0 }).collect()
 }
 
-/// How many characters a column needs so that its words are whole, and how many more it could use.
+/// The number of characters that a column needs to keep its words unbroken, and the number of additional characters it
+/// can use.
 struct Want {
     least: f64,
     more: f64,
 }
 
 impl Want {
-    /// With room for words of so many characters.
+    /// Computes the widths for words of at most `fits` characters.
     fn of(
         table: &TableData,
         column: &TableColumn,
@@ -250,7 +251,7 @@ impl Want {
             all += text;
             rows += 1;
         }
-        // A column of one long text and many short ones need not be as wide as the long one.
+        // A column with one long text and many short ones does not need the width of the long one.
         let usual = (most + 2 * (all / rows)) / 2;
         let number = |count: usize| f64::from(u32::try_from(count.min(400)).unwrap_or(400));
         let least = number(longest.clamp(3, fits)) + 3.0;
@@ -258,13 +259,13 @@ impl Want {
     }
 }
 
-/// How long the text of a cell is, and its longest word.
+/// Returns the length of the text of a cell, and of its longest word.
 fn extent(value: &CellValue, kind: &TableColumnKind, texts: &BTreeMap<&str, &[Block]>) -> (usize, usize) {
     match (value, kind) {
         (CellValue::Text(name), TableColumnKind::Text { .. }) => {
             let blocks = texts.get(name.as_str()).copied().unwrap_or_default();
             let all = blocks.iter().map(|block| plain(&block.nodes));
-            // Letters of code are wider, and nothing says yet which words are code.
+            // Code characters are wider, and it is not yet known which words are code.
             all.fold((0, 0), |(text, long), said| {
                 (text.max(said.chars().count()), long.max(word(&said) * 9 / 8))
             })
@@ -299,7 +300,7 @@ const fn reference(value: &CellValue) -> Option<&ContentRef> {
     }
 }
 
-/// What an id of a column names.
+/// Returns the reference that an id in a column represents.
 fn named(kind: &TableColumnKind, id: &str) -> Option<ContentRef> {
     match kind {
         TableColumnKind::Files => Some(ContentRef::File { file: id.parse::<FileId>().ok()? }),

@@ -1,7 +1,7 @@
-//! Drawings: SVG.
+//! SVG drawings.
 //!
-//! What a drawing costs is in what it says and not in its size: a few lines can ask for a thousand million shapes. So
-//! it is weighed before it is drawn, and one that is too heavy is none.
+//! The cost of a drawing depends on its content, not on its size: a few lines can request a billion shapes. The cost is
+//! therefore estimated before rendering, and a drawing that is too expensive is rejected.
 
 use std::{
     collections::HashMap,
@@ -16,26 +16,26 @@ use usvg::{ImageHrefResolver, ImageKind, Options, Tree, roxmltree};
 use super::{Read, Shape};
 use crate::fonts::Fonts;
 
-/// Most bytes of a drawing.
+/// Maximum size of a drawing in bytes.
 const BYTES: usize = 1 << 20;
-/// Most elements of a drawing.
+/// Maximum number of elements in a drawing.
 const ELEMENTS: u32 = 30_000;
-/// Most shapes that a drawing draws, counted as often as they are used.
+/// Maximum number of rendered shapes, counting each use.
 const WEIGHT: usize = 60_000;
-/// Most digits before the point of a number of a shape, with those that its power of ten adds.
+/// Maximum number of integer digits of a number in a shape, including those from its exponent.
 const DIGITS: usize = 9;
-/// What a byte of text weighs each time it is drawn, and what a place where letters begin anew: letters are laid out,
-/// and have outlines of their own.
+/// The weight of a byte of text each time it is rendered, and of each position where text starts again. Text is shaped,
+/// and each glyph has an outline of its own.
 const LETTER: usize = 2;
-/// The elements of a text that add as much to each of its letters as a shape weighs: a text is shaped anew for each of
-/// them.
+/// Number of elements in a text that add the weight of a shape to each of its letters, because the text is shaped again
+/// for each element.
 const SPANS: usize = 16;
-/// How deep elements stand within one another.
+/// Maximum nesting of elements.
 const DEPTH: usize = 200;
-/// Most rules of a style sheet, times the elements that each is tried on.
+/// Maximum product of the number of style rules and the number of elements that they are matched against.
 const RULES: usize = 2_000_000;
 
-/// A drawing that can be drawn.
+/// A drawing within the limits.
 #[derive(Clone)]
 pub(crate) struct Drawing {
     tree: Arc<Tree>,
@@ -47,13 +47,13 @@ impl Drawing {
     }
 }
 
-/// Reads a drawing; `None` when it is none, leads elsewhere or is too heavy.
+/// Parses a drawing. Returns `None` if it is invalid, has external references, or is too expensive.
 pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<Read> {
     if data.len() > BYTES {
         return None;
     }
     let text = std::str::from_utf8(data).ok()?;
-    // An entity stands for text of any length.
+    // An entity can expand to text of any length.
     if text.contains("<!ENTITY") {
         return None;
     }
@@ -75,7 +75,8 @@ pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<Read> {
     Some(Read { shape, width, height, pixels: data.len(), bytes: data.len() })
 }
 
-/// A drawing has the fonts of the book and the pictures that it holds itself; one that names another is refused.
+/// Returns parser options with the fonts of the book. Embedded images are permitted; a drawing with an external image
+/// is rejected.
 fn settings<'a>(fonts: &Fonts, leads_away: &Arc<AtomicBool>) -> Options<'a> {
     let away = Arc::clone(leads_away);
     let resolver = ImageHrefResolver {
@@ -93,7 +94,7 @@ fn settings<'a>(fonts: &Fonts, leads_away: &Arc<AtomicBool>) -> Options<'a> {
     }
 }
 
-/// A picture within a drawing: packed anew, so that nothing that writes it can fail.
+/// Decodes an embedded image and encodes it again, so that the PDF writer cannot fail on it.
 fn embedded(data: &[u8]) -> Option<ImageKind> {
     const PIXELS: u32 = 4_000;
     let format = image::guess_format(data).ok()?;
@@ -110,13 +111,14 @@ fn embedded(data: &[u8]) -> Option<ImageKind> {
     Some(ImageKind::PNG(Arc::new(out.into_inner())))
 }
 
-/// Tells whether a drawing is small enough, counted as it is drawn.
+/// Returns `true` if the estimated cost of a drawing is within the limits.
 fn is_light(document: &roxmltree::Document<'_>) -> bool {
     let elements = document.descendants().filter(roxmltree::Node::is_element).count();
     let mut rules = 0;
     for node in document.descendants().filter(roxmltree::Node::is_element) {
         let name = node.tag_name().name();
-        // A filter is drawn as pixels, of any number. Text of elsewhere (`tref`) is in no browser, and not counted.
+        // Filters are rasterized to any number of pixels. External text (`tref`) is not supported by browsers and
+        // cannot be counted.
         let is_boundless = matches!(name, "filter" | "tref") || node.attributes().any(has_huge_number);
         if is_boundless || node.ancestors().take(DEPTH + 1).count() > DEPTH {
             return false;
@@ -132,14 +134,14 @@ fn is_light(document: &roxmltree::Document<'_>) -> bool {
     }
     let mut scale = Scale { ids: HashMap::new(), known: HashMap::new() };
     for (id, node) in document.descendants().filter_map(|node| Some((node.attribute("id")?, node))) {
-        // Of several elements with one id the first is meant.
+        // For a duplicate id, the first element wins.
         scale.ids.entry(id).or_insert(node);
     }
     scale.weight(document.root_element(), 0).is_some_and(|weight| weight <= WEIGHT)
 }
 
-/// Tells whether an attribute of a shape has a number of more than [`DIGITS`] digits before its point: an arc is made
-/// into the more curves the larger it is.
+/// Returns `true` if an attribute of a shape has a number with more than [`DIGITS`] integer digits. Larger arcs are
+/// converted to more curves.
 fn has_huge_number(attribute: roxmltree::Attribute<'_, '_>) -> bool {
     if !matches!(attribute.name(), "d" | "points" | "r" | "rx" | "ry" | "width" | "height" | "style") {
         return false;
@@ -168,15 +170,15 @@ fn has_huge_number(attribute: roxmltree::Attribute<'_, '_>) -> bool {
     false
 }
 
-/// Weighs elements with what they refer to.
+/// Computes the weight of elements, including referenced ones.
 struct Scale<'a, 'input> {
     ids: HashMap<&'a str, roxmltree::Node<'a, 'input>>,
-    /// What was weighed; nothing for what is being weighed, as it would hold itself.
+    /// Computed weights. `None` for an element in progress, which detects cycles.
     known: HashMap<roxmltree::NodeId, Option<usize>>,
 }
 
 impl<'a, 'input> Scale<'a, 'input> {
-    /// The weight of an element; `None` when it is without end or too heavy for any drawing.
+    /// Returns the weight of an element, or `None` if it is cyclic or too heavy.
     fn weight(&mut self, node: roxmltree::Node<'a, 'input>, depth: usize) -> Option<usize> {
         if let Some(known) = self.known.get(&node.id()) {
             return *known;
@@ -207,7 +209,8 @@ impl<'a, 'input> Scale<'a, 'input> {
     }
 }
 
-/// What the letters weigh that a text has, at any depth; nothing for what is no text, or is within one.
+/// Returns the weight of the letters of a text with all its descendants. 0 for elements other than text, and within
+/// text.
 fn letters(node: roxmltree::Node<'_, '_>) -> usize {
     let is_text = |node: roxmltree::Node<'_, '_>| node.tag_name().name() == "text";
     if !is_text(node) || node.ancestors().skip(1).any(is_text) {
@@ -223,7 +226,7 @@ fn letters(node: roxmltree::Node<'_, '_>) -> usize {
     letters.saturating_mul(LETTER).saturating_add(letters.saturating_mul(spans) / SPANS)
 }
 
-/// The names that an attribute refers to.
+/// Returns the ids that an attribute references.
 fn references<'a>(name: &str, value: &'a str) -> impl Iterator<Item = &'a str> {
     let whole = (name == "href").then(|| value.trim().strip_prefix('#')).flatten();
     let parts = value.split("url(").skip(1).filter_map(|rest| {
@@ -282,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_drawing_with_more_text_than_a_drawing_has_is_none() {
-        // What is light is laid out, which takes seconds without optimisation: it is weighed only.
+        // Drawings within the limits are only weighed here, because their layout takes seconds without optimisation.
         let is_light = |inner: &str| {
             let whole = svg(inner);
             is_light(&roxmltree::Document::parse(&whole).unwrap())
@@ -309,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_with_filters_entities_or_a_picture_from_elsewhere_is_none() {
+    fn filters_entities_and_external_images_reject_a_drawing() {
         assert!(!is_read("<filter id='f'><feGaussianBlur stdDeviation='9'/></filter>"));
         assert!(!is_read("<image href='/etc/passwd' width='9' height='9'/>"));
         assert!(!is_read("<image href='https://example.com/a.png' width='9' height='9'/>"));

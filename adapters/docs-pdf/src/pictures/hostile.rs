@@ -1,6 +1,7 @@
-//! Pictures and formulas that repeat what is read of them: nothing ends the process, and memory is bounded.
+//! Images and formulas with repeated constructs: the process does not crash, and memory is bounded.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-pdf --lib pictures_and -- --nocapture` reads as many.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-pdf --lib pictures_and -- --nocapture` reads this many
+//! inputs.
 
 use std::{io::Cursor, sync::OnceLock};
 
@@ -12,12 +13,12 @@ use super::*;
 use crate::formula::Formula;
 
 #[test]
-fn pictures_and_formulas_that_repeat_something_take_bounded_memory() {
+fn pictures_and_formulas_with_repeats_take_bounded_memory() {
     docs_hostile::run_among_others(PARSERS);
 }
 
 #[test]
-fn a_formula_of_which_much_would_be_laid_out_is_none_and_takes_little_memory() {
+fn formulas_with_large_layouts_are_rejected_with_little_memory() {
     let braces = "\\underbrace{a}_{b}".repeat(220);
     for (tex, is_formula) in [(braces.clone(), true), (format!("\\def\\a{{{braces}}}\\a\\a"), false)] {
         let (read, peak) = docs_hostile::own_peak_of(|| Formula::read(&tex, MathStyle::Display));
@@ -27,11 +28,11 @@ fn a_formula_of_which_much_would_be_laid_out_is_none_and_takes_little_memory() {
 }
 
 #[test]
-fn a_picture_takes_no_memory_for_more_pixels_than_it_says_it_has() {
+fn frames_larger_than_the_image_take_no_memory() {
     let mut gif = Cursor::new(Vec::new());
     RgbaImage::new(8, 8).write_to(&mut gif, ImageFormat::Gif).expect("a picture");
     let mut gif = gif.into_inner();
-    // The first picture of the file is wider and higher than the whole.
+    // The first frame of the file is wider and higher than the whole image.
     let at = gif.windows(9).position(|bytes| bytes == [0x2c, 0, 0, 0, 0, 8, 0, 8, 0]).expect("a picture");
     gif[at + 6] = 0x10;
     gif[at + 8] = 0x10;
@@ -41,22 +42,22 @@ fn a_picture_takes_no_memory_for_more_pixels_than_it_says_it_has() {
 }
 
 #[test]
-fn a_picture_of_few_bytes_takes_no_memory_for_millions_of_pixels_that_it_says_it_has() {
+fn small_files_declaring_many_pixels_take_no_memory() {
     let mut gif = Cursor::new(Vec::new());
     RgbaImage::new(8, 8).write_to(&mut gif, ImageFormat::Gif).expect("a picture");
     let mut gif = gif.into_inner();
-    // The file says that it is 6,144 pixels wide and 4,864 high.
+    // The file declares a size of 6,144 by 4,864 pixels.
     (gif[7], gif[9]) = (0x18, 0x13);
     let fonts = Fonts::default();
     let (read, peak) = docs_hostile::own_peak_of(|| Read::of(&Bytes::from(gif), &fonts, 1 << 20).is_some());
     assert!(!read && peak < OWN, "{read}, {peak} bytes");
 }
 
-/// Bytes of memory that any picture may take: it is unpacked, and so is what is made of it for a sheet.
+/// Memory in bytes that any image may take, for its decoded form and the scaled result.
 const PIXELS: usize = 64 << 20;
-/// Bytes of memory that any drawing may take: of at most so many shapes.
+/// Memory in bytes that any drawing may take, given the limit of shapes.
 const SHAPES: usize = 64 << 20;
-/// Bytes of memory that any formula may take: of at most so many letters.
+/// Memory in bytes that any formula may take, given the limit of glyphs.
 const LETTERS: usize = 16 << 20;
 
 const PARSERS: &[Parser] = &[
@@ -97,10 +98,10 @@ fn formula(text: &str) {
     }
 }
 
-/// What WebP has room for.
+/// Maximum height of a WebP image.
 const MOST_ROWS: u32 = 16_383;
 
-/// A picture of these bytes, some of its own changed. Which format it has depends on how many there are.
+/// Creates an image with these bytes as pixels, and changes some bytes of the file. The format depends on their number.
 fn picture(text: &str) -> Vec<u8> {
     let mut random = Random::new(text.len() as u64);
     let width = 1 + u32::try_from(random.below(80)).unwrap_or_default();

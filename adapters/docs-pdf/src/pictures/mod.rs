@@ -1,6 +1,7 @@
-//! Pictures, read before anything is laid out: those that cannot be read become their text.
+//! Images of a book, decoded before the layout. Unreadable images are replaced by their alternative text.
 //!
-//! One at a time is unpacked, made as small as a sheet can show, and kept only as it stands in the file.
+//! Images are decoded one at a time, scaled to the resolution of a sheet, and retained only in the form in which the
+//! file contains them.
 
 mod drawing;
 #[cfg(test)]
@@ -19,32 +20,32 @@ use crate::{
     stop::{Clock, Done, Stop},
 };
 
-/// Most pictures of a book.
+/// Maximum number of images in a book.
 const IMAGES: usize = 2_000;
-/// Most pixels of all pictures of a book together, which are time.
+/// Maximum number of pixels of all images of a book, which bounds the time.
 const ALL_PIXELS: usize = 4_000_000_000;
 
-/// Most bytes of all pictures of a book together in its file, about.
+/// Approximate maximum size in bytes of all images of a book in its file.
 const ALL_BYTES: usize = 64 << 20;
 
-/// A picture that can be shown.
+/// A displayable image.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
-    /// Its position among the pictures of the book.
+    /// Index among the images of the book.
     pub(crate) file: u32,
-    /// Its size in pixels.
+    /// Size in pixels.
     pub(crate) width: f64,
     pub(crate) height: f64,
 }
 
-/// A picture as it is written.
+/// An image in the form in which it is written.
 #[derive(Clone)]
 pub(crate) enum Shape {
     Raster(krilla::image::Image),
     Drawing(Drawing),
 }
 
-/// The pictures of a book.
+/// The images of a book.
 #[derive(Default)]
 pub(crate) struct Pictures {
     pub(crate) known: BTreeMap<ContentRef, Picture>,
@@ -52,13 +53,13 @@ pub(crate) struct Pictures {
 }
 
 impl Pictures {
-    /// Reads the pictures of a book. Those that cannot be read are left out.
+    /// Reads the images of a book. Unreadable images are left out.
     ///
     /// # Errors
-    /// [`Stop::Late`], and [`Stop::TooLarge`] when they alone are larger than the file may be.
+    /// [`Stop::Late`], and [`Stop::TooLarge`] if the images alone exceed the size limit of the file.
     pub(crate) fn read(book: &Book, fonts: &Fonts, clock: &Clock, most: usize) -> Done<Self> {
         let mut out = Self::default();
-        // Many pictures are smaller ones, so that the file and what it takes to write it stay small.
+        // With many images, each one gets a smaller share, so that the file and the memory to write it stay small.
         let share = (ALL_BYTES / book.images.len().max(1)).clamp(64 << 10, 1 << 20);
         let (mut pixels, mut bytes) = (0_usize, 0_usize);
         for (name, image) in &book.images {
@@ -84,20 +85,20 @@ impl Pictures {
     }
 }
 
-/// A picture that was read.
+/// A decoded image.
 struct Read {
     shape: Shape,
     width: f64,
     height: f64,
-    /// What it costs to read.
+    /// The decoding cost in pixels.
     pixels: usize,
-    /// How many bytes it has in the file, as far as that is known.
+    /// Approximate size in the file in bytes, as far as it is known.
     bytes: usize,
 }
 
 impl Read {
     fn of(data: &Bytes, fonts: &Fonts, most: usize) -> Option<Self> {
-        // The libraries that read pictures are many; a fault of theirs costs the picture and no more.
+        // Many libraries are involved in decoding. A panic in one of them only drops the image.
         let read = || raster::read(data, most).or_else(|| drawing::read(data, fonts));
         let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).ok().flatten()?;
         let is_size = |length: f64| length.is_finite() && length > 0.0;

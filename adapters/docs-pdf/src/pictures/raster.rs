@@ -1,4 +1,4 @@
-//! Pictures made of pixels.
+//! Raster images.
 
 use std::{io::Cursor, sync::Arc};
 
@@ -10,28 +10,28 @@ use image::{
 
 use super::{Read, Shape};
 
-/// Most pixels of a picture.
+/// Maximum number of pixels of an image.
 const PIXELS: usize = 40_000_000;
-/// Most bytes of a picture.
+/// Maximum size of an image file in bytes.
 const BYTES: usize = 32 << 20;
-/// Most bytes that a picture is unpacked to, and how many for each of its pixels beside what any may take: what is in a
-/// file may have more of them than it says.
+/// Maximum decoded size of an image in bytes: an absolute limit, and a limit per pixel in addition to a free amount. A
+/// file may contain more pixels than its header declares.
 const UNPACKED: u64 = 256 << 20;
 const UNPACKED_PIXEL: u64 = 16;
 const UNPACKED_ANY: u64 = 1 << 20;
-/// Most bytes that any picture is unpacked to, and how many more for each of its own: a few bytes may say that they are
-/// millions of pixels.
+/// Free decoded size of any image in bytes, and additional decoded bytes per byte of the file. A file of a few bytes
+/// may declare millions of pixels.
 const UNPACKED_FREE: u64 = 42 << 20;
 const UNPACKED_BYTE: u64 = 20;
-/// Most pixels across: the width of what is written on a sheet, 200 to the inch.
+/// Maximum width in pixels: the content width of a sheet at 200 pixels per inch.
 const ACROSS: u32 = 1_400;
-/// Most pixels down.
+/// Maximum height in pixels.
 const DOWN: u32 = 2_000;
-/// How good a picture is that is packed again, of a hundred.
+/// JPEG quality of re-encoded images, from 0 to 100.
 const QUALITY: u8 = 82;
 
-/// Reads a picture; `None` when it is none that can be shown. One that has few enough bytes keeps what it is, without
-/// loss; a larger one is packed again.
+/// Decodes an image. Returns `None` if it is not displayable. A small file is kept lossless; a larger one is
+/// re-encoded.
 pub(super) fn read(data: &Bytes, most: usize) -> Option<Read> {
     let format = image::guess_format(data).ok()?;
     if !matches!(format, ImageFormat::Jpeg | ImageFormat::Png | ImageFormat::Gif | ImageFormat::WebP) {
@@ -63,14 +63,14 @@ fn unpack(data: &[u8], format: ImageFormat, pixels: usize) -> Option<DynamicImag
     reader.decode().ok()
 }
 
-/// How a picture was packed, and how many bytes it may have.
+/// The source format of an image, and its maximum size in bytes.
 #[derive(Clone, Copy)]
 struct Packing {
     format: ImageFormat,
     most: usize,
 }
 
-/// A picture as it is written, and how many bytes it has, about.
+/// Returns an image in the form in which it is written, and its approximate size in bytes.
 fn shape(image: DynamicImage, data: &Bytes, packing: Packing) -> Option<(krilla::image::Image, usize)> {
     let Packing { format, most } = packing;
     let (width, height) = image.dimensions();
@@ -88,7 +88,7 @@ fn shape(image: DynamicImage, data: &Bytes, packing: Packing) -> Option<(krilla:
         return packed(image.into_rgb8(), most);
     }
     let pixels = image.into_rgba8();
-    // What other formats pack well may be large without loss.
+    // Content that other formats compress well may be large in lossless form.
     let stays = is_small && (format == ImageFormat::Png || pixels.as_raw().len() <= most * 4);
     if stays && pixels.pixels().any(|pixel| pixel.0[3] != u8::MAX) {
         let (width, height) = pixels.dimensions();
@@ -97,13 +97,13 @@ fn shape(image: DynamicImage, data: &Bytes, packing: Packing) -> Option<(krilla:
     packed(on_white(&pixels), most)
 }
 
-/// A picture that fits a sheet, in place of a larger one.
+/// Scales an image down to the resolution of a sheet.
 #[expect(clippy::needless_pass_by_value, reason = "the larger one is gone before anything else is made")]
 fn fitted(image: DynamicImage) -> DynamicImage {
     image.thumbnail(ACROSS, DOWN)
 }
 
-/// A picture as it is seen on paper.
+/// Blends an image with a white background.
 fn on_white(pixels: &RgbaImage) -> RgbImage {
     let mix = |channel: u8, alpha: u8| {
         let (channel, alpha) = (u32::from(channel), u32::from(alpha));
@@ -115,7 +115,7 @@ fn on_white(pixels: &RgbaImage) -> RgbImage {
     })
 }
 
-/// Packs a picture without alpha, with fewer pixels where it has too many bytes.
+/// Encodes an image without alpha, at a lower resolution if it exceeds the size limit.
 fn packed(image: RgbImage, most: usize) -> Option<(krilla::image::Image, usize)> {
     let mut out = jpeg(&image)?;
     for part in [80, 60, 45, 30, 20] {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_larger_than_a_sheet_is_made_smaller_and_says_its_own_size() {
+    fn large_images_are_scaled_down_and_keep_their_nominal_size() {
         for image in [DynamicImage::new_rgb8(3_000, 1_500), DynamicImage::new_rgba8(3_000, 1_500)] {
             let read = read(&png(&image), MOST).expect("a picture");
             assert_eq!((read.width, read.height), (3_000.0, 1_500.0));

@@ -48,7 +48,7 @@ fn url(url: &str) -> Value {
     json!({ "kind": "url", "url": url })
 }
 
-/// Text with marks.
+/// Formatted text with every mark.
 fn marks() -> Vec<Value> {
     let colour =
         json!([{ "object": "mark", "type": "color", "data": { "text": "red", "background": "yellow" } }]);
@@ -75,7 +75,7 @@ fn marks() -> Vec<Value> {
     ]
 }
 
-/// The elements that stand within text.
+/// All inline elements.
 fn elements() -> Vec<Value> {
     let link = |target: Value, text: &str| inline("link", json!({ "ref": target }), vec![t(text)]);
     vec![
@@ -330,7 +330,7 @@ fn document(nodes: Vec<Value>) -> Arc<Document> {
     Arc::new(serde_json::from_value(value).expect("a document"))
 }
 
-/// A picture of some size in one colour.
+/// Creates a single-coloured PNG image.
 fn png(width: u32, height: u32) -> Vec<u8> {
     let crc = |bytes: &[u8]| {
         !bytes.iter().fold(!0_u32, |crc, byte| {
@@ -346,7 +346,7 @@ fn png(width: u32, height: u32) -> Vec<u8> {
         out.extend(crc(&all).to_be_bytes());
     };
     chunk(b"IHDR", &[&width.to_be_bytes()[..], &height.to_be_bytes(), &[8, 0, 0, 0, 0]].concat());
-    // Grey lines, each of them stored as it is.
+    // Grey lines, stored uncompressed.
     let line = vec![0x99; width as usize + 1];
     let raw: Vec<u8> = (0..height)
         .flat_map(|_| {
@@ -434,7 +434,7 @@ fn shown() -> &'static Read {
     READ.get_or_init(|| set("everything", &everything()))
 }
 
-/// What is said in it, at least once each.
+/// Texts that the book contains at least once.
 const SAID: &[&str] = &[
     "Everything there is",
     "#3 Every kind of block",
@@ -543,7 +543,7 @@ fn links_jump_within_the_file_and_lead_to_the_web_otherwise() {
     .map(str::to_owned)
     .into();
     assert_eq!(shown().addresses(), expected);
-    // The table of contents, and the links to the second page, to its places and to this one's.
+    // Links of the table of contents, links to the second page and its anchors, and links to anchors of this page.
     assert!(shown().jumps() >= 4 + 5, "{}", shown().jumps());
 }
 

@@ -1,4 +1,4 @@
-//! Nothing in a book is code, and nothing stops the typesetter.
+//! User content is never interpreted as code, and cannot stop the typesetter.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use docs_ports::Book;
 
 use crate::{book, heading, id, page, paragraph, set};
 
-/// Text that would do something where text is code.
+/// Text that would have an effect if it were interpreted as code.
 const NASTY: &[&str] = &[
     "#eval(\"1+1\") #panic(\"x\") #include \"/etc/passwd\"",
     "#set page(width: 1pt) #pagebreak() $x$ *b* _i_ `c` <label> @ref = Heading",
@@ -106,7 +106,7 @@ fn a_script_in_a_drawing_does_nothing() {
     assert!(!text.contains("JavaScript"));
 }
 
-/// Blocks within blocks, with a word at every level.
+/// Nested blocks with a word at every level.
 fn nested(depth: usize, around: fn() -> BlockKind) -> Block {
     (0..depth).fold(paragraph("the innermost"), |inner, level| {
         let nodes = vec![Node::Block(paragraph(&format!("level-{level}."))), Node::Block(inner)];
@@ -128,7 +128,7 @@ fn nested(depth: usize, around: fn() -> BlockKind) -> Block {
 }
 
 #[test]
-fn blocks_deep_within_one_another_lose_their_frames_and_not_their_text() {
+fn deeply_nested_blocks_lose_frames_but_keep_their_text() {
     let kinds: [fn() -> BlockKind; 5] = [
         || BlockKind::ListUnordered {},
         || BlockKind::ListTasks {},

@@ -1,4 +1,4 @@
-//! What is large is set whole, on as many sheets as it needs.
+//! Large content is typeset completely, on as many sheets as it needs.
 
 use std::collections::BTreeMap;
 
@@ -119,7 +119,7 @@ fn a_thousand_formulas_are_drawn() {
 }
 
 #[test]
-fn a_line_has_room_for_what_a_formula_reaches_above_and_below_it() {
+fn lines_grow_with_the_height_and_depth_of_formulas() {
     let sheets = |name: &str, formula: &str| {
         let kind = InlineKind::InlineMath { formula: formula.to_owned() };
         let math = || Node::Inline(Inline::new(kind.clone(), Vec::new()));
@@ -177,7 +177,7 @@ fn a_note_stands_on_the_sheet_that_calls_it() {
 }
 
 #[test]
-fn the_table_of_contents_names_the_sheets_that_headings_stand_on() {
+fn table_of_contents_lists_the_sheet_of_each_heading() {
     let text = |at: usize| (0..at % 40).map(|n| paragraph(&format!("words {n}"))).collect::<Vec<_>>();
     let pages: Vec<BookPage> = (0..120)
         .map(|at| {

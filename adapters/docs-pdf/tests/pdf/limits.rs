@@ -1,4 +1,4 @@
-//! Too much is refused in words.
+//! Exceeded limits are reported as errors.
 
 use std::{
     sync::{
@@ -79,6 +79,6 @@ async fn many_at_once_all_come() {
         typesetter.render(one)
     );
     let a = a.expect("a file");
-    // The same book is the same bytes.
+    // The output is deterministic.
     assert_eq!((Ok(a.clone()), Ok(a)), (b, c));
 }

@@ -1,4 +1,4 @@
-//! Books are set and read back.
+//! Books are typeset and read back.
 
 mod everything;
 mod hostile;
@@ -14,9 +14,9 @@ use docs_ports::{Book, BookPage};
 
 use crate::read::Read;
 
-/// Sets a book and reads it. With `DOCS_PDF_OUT` as the name of a folder the file is left there, to be looked at.
+/// Typesets a book and reads the file. With `DOCS_PDF_OUT`, the file is also written to that folder for inspection.
 fn set(name: &str, book: &Book) -> Read {
-    // Layout calls itself; the stack of a test is smaller than that of the thread the adapter makes.
+    // The layout is recursive, and the stack of a test thread is smaller than that of the adapter's thread.
     let set = std::thread::scope(|scope| {
         let work = || Typesetter::default().set(book).unwrap_or_else(|e| panic!("{name}: {e}"));
         std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, work).expect("a thread").join()

@@ -1,13 +1,13 @@
-//! What is in a PDF file.
+//! Reading of PDF files.
 
 use std::collections::BTreeSet;
 
 use lopdf::{Document, Object};
 
-/// A file that was read back.
+/// A PDF file that was read back.
 pub(crate) struct Read {
     pub(crate) pdf: Document,
-    /// The text of every sheet, without white space and places to break.
+    /// The text of each sheet, without whitespace and break opportunities.
     pub(crate) sheets: Vec<String>,
 }
 
@@ -19,17 +19,17 @@ impl Read {
         Self { pdf, sheets }
     }
 
-    /// Tells whether text stands somewhere, however it is broken into lines.
+    /// Returns `true` if the file contains a text, independent of line breaks.
     pub(crate) fn says(&self, text: &str) -> bool {
         self.sheets.concat().contains(&bare(text))
     }
 
-    /// The number of the sheet, from 1, where text stands for the last time.
+    /// Returns the number of the last sheet that contains a text, counting from 1.
     pub(crate) fn sheet(&self, text: &str) -> Option<usize> {
         self.sheets.iter().rposition(|sheet| sheet.contains(&bare(text))).map(|at| at + 1)
     }
 
-    /// The titles of the outline, each with its level, in order.
+    /// Returns the titles of the outline in order, each with its level.
     pub(crate) fn outline(&self) -> Vec<(usize, String)> {
         let catalog = self.pdf.catalog().expect("a catalog");
         let Ok(outlines) = catalog.get(b"Outlines") else { return Vec::new() };
@@ -56,12 +56,12 @@ impl Read {
         object.as_dict().expect("a dictionary")
     }
 
-    /// The addresses that links lead to.
+    /// Returns the addresses of all links.
     pub(crate) fn addresses(&self) -> BTreeSet<String> {
         self.links().0
     }
 
-    /// How many links lead to a place of the file.
+    /// Returns the number of links within the file.
     pub(crate) fn jumps(&self) -> usize {
         self.links().1
     }
@@ -84,7 +84,7 @@ impl Read {
         (addresses, jumps)
     }
 
-    /// How many pictures there are.
+    /// Returns the number of images.
     pub(crate) fn pictures(&self) -> usize {
         let is = |object: &&Object| {
             let stream = object.as_stream();
