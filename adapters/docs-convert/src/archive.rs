@@ -1,31 +1,31 @@
-//! Zip archives.
+//! Unpacking of zip archives with limits.
 
 use std::io::{Cursor, Read as _};
 
 use docs_ports::{ConvertError, MAX_FILE_BYTES, MAX_TEXTS_BYTES, UnpackedFile};
 use zip::{ZipArchive, result::ZipError};
 
-/// Most entries of an archive.
+/// Maximum number of entries of an archive.
 const MAX_ENTRIES: usize = 10_000;
-/// Most bytes of all files together, unpacked.
+/// Maximum unpacked size of all files together, in bytes.
 const MAX_BYTES: u64 = 200_000_000;
-/// Most bytes of a part of a document that is text, unpacked.
+/// Maximum unpacked size of a text part of a document, in bytes.
 const MAX_PART_BYTES: u64 = 40_000_000;
-/// How many times larger than packed a file may be that is large at all. Deflate reaches a thousand; text has ten.
+/// Maximum compression ratio of a file that is not [`SMALL`]. Deflate reaches about 1,000; text about 10.
 const MAX_RATIO: u64 = 200;
-/// How many times larger than packed files are.
+/// Compression ratio of usual files.
 const USUAL_RATIO: u64 = 16;
-/// What is not large, whatever its ratio.
+/// Size in bytes below which the compression ratio is not checked.
 const SMALL: u64 = 1_000_000;
-/// Longest path, in bytes.
+/// Maximum length of a path in bytes.
 const MAX_PATH: usize = 1_024;
-/// The signature of an entry in the directory of an archive.
+/// The signature of an entry in the central directory of an archive.
 const ENTRY: &[u8] = b"PK\x01\x02";
-/// Endings of archives within archives, which are left out.
+/// File name extensions of nested archives, which are skipped.
 const ARCHIVES: [&str; 10] = [".zip", ".jar", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst"];
-/// Endings of pages.
+/// File name extensions of pages.
 const PAGES: [&str; 2] = [".md", ".markdown"];
-/// The bits of a mode that say what an entry is, and those of a symbolic link.
+/// The file type bits of a Unix mode, and their value for a symbolic link.
 const KIND: u32 = 0o170_000;
 const LINK: u32 = 0o120_000;
 
@@ -44,17 +44,18 @@ pub(crate) fn unpack(archive: &[u8]) -> Result<Vec<UnpackedFile>, ConvertError> 
     Ok(files)
 }
 
-/// An archive that is unpacked with limits.
+/// An archive that is unpacked within limits.
 pub(crate) struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
-    /// How many bytes may still be unpacked.
+    /// Remaining bytes that may be unpacked.
     left: u64,
 }
 
 impl<'a> Archive<'a> {
-    /// Opens an archive; `what` it should be is for the user.
+    /// Opens an archive. `what` names the expected file in error messages.
     pub(crate) fn open(bytes: &'a [u8], what: &str) -> Result<Self, ConvertError> {
-        // Counted before the directory is read, which needs far more memory than its bytes.
+        // Entries are counted before the directory is parsed, because the parsed form needs far more memory than its
+        // bytes.
         let entries =
             bytes.windows(ENTRY.len()).filter(|window| *window == ENTRY).take(MAX_ENTRIES + 1).count();
         if entries > MAX_ENTRIES {
@@ -68,7 +69,7 @@ impl<'a> Archive<'a> {
         Ok(Self { zip, left: MAX_BYTES })
     }
 
-    /// Refuses an archive that says itself that its pages are too much together, before any of it is unpacked.
+    /// Rejects an archive whose declared page sizes exceed the limit, before anything is unpacked.
     fn require_bounded_texts(&mut self) -> Result<(), ConvertError> {
         let mut bytes: u64 = 0;
         for at in 0..self.zip.len() {
@@ -86,7 +87,7 @@ impl<'a> Archive<'a> {
         Ok(())
     }
 
-    /// The bytes of a file by its path; `None` when there is none.
+    /// Returns the bytes of a file by path, or `None` if it does not exist.
     pub(crate) fn named(&mut self, path: &str) -> Result<Option<Vec<u8>>, ConvertError> {
         match self.zip.index_for_name(path) {
             Some(at) => self.read(at).map(Some),
@@ -94,8 +95,8 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// The bytes of a part of a document by its path; `None` when there is none. A part of text is far smaller than a
-    /// picture may be.
+    /// Returns the bytes of a document part by path, or `None` if it does not exist. Text parts have a lower limit than
+    /// images.
     pub(crate) fn part(&mut self, path: &str) -> Result<Option<Vec<u8>>, ConvertError> {
         let Some(at) = self.zip.index_for_name(path) else { return Ok(None) };
         let limit = MAX_PART_BYTES.min(self.left);
@@ -115,7 +116,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// A file with its path; `None` for folders, links, and archives.
+    /// Returns a file with its path, or `None` for folders, links and nested archives.
     fn file(&mut self, at: usize) -> Result<Option<UnpackedFile>, ConvertError> {
         let entry = self.zip.by_index_raw(at).map_err(damaged)?;
         let is_link = entry.unix_mode().is_some_and(|mode| mode & KIND == LINK);
@@ -138,10 +139,10 @@ impl<'a> Archive<'a> {
         drop(entry);
         let entry = self.zip.by_index(at).map_err(damaged)?;
         let mut limit = MAX_FILE_BYTES.min(self.left);
-        // What an entry says of its size need not be true, so it is what comes out that counts.
+        // The declared size of an entry may be wrong, so the actual output is limited.
         limit = limit.min(packed.saturating_mul(MAX_RATIO).max(SMALL));
-        // What the entry says of its size is enough to begin with, so that there are no two copies while it grows;
-        // unless it says more than files are packed.
+        // The declared size is used as initial capacity, which avoids a second copy while the buffer grows. It is
+        // capped by the usual compression ratio.
         let told = entry.size().min(limit).min(packed.saturating_mul(USUAL_RATIO)).saturating_add(1);
         let mut bytes = Vec::with_capacity(usize::try_from(told).unwrap_or_default());
         let read = entry.take(limit + 1).read_to_end(&mut bytes);
@@ -159,7 +160,7 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// The path of an entry, if it stays within the archive.
+/// Returns the normalized path of an entry. Rejects paths that leave the archive.
 fn checked_path(name: &str) -> Result<String, ConvertError> {
     let name = name.replace('\\', "/");
     let leaves = name.split('/').any(|part| part == "..");
@@ -184,7 +185,7 @@ fn damaged(error: ZipError) -> ConvertError {
     ConvertError::Unreadable(format!("the archive cannot be read: {}", reason(&error)))
 }
 
-/// What is wrong with an archive, without what only a programmer understands.
+/// Describes an archive error for users.
 fn reason(error: &ZipError) -> &'static str {
     match error {
         ZipError::UnsupportedArchive(_) => "it is packed in a way that is not supported",

@@ -1,24 +1,26 @@
-//! Bytes of documents as text: which characters they are.
+//! Character encoding detection and decoding.
 
 use docs_ports::Document;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 
-/// How many bytes of a page are read for what it says of itself, as the standard has it.
+/// Number of bytes of a page that are searched for an encoding declaration, as in the HTML standard.
 const HEAD: usize = 1024;
 
-/// The text of an HTML page: by its byte order mark, by what its host told, by what it says of itself, as UTF-8, and as
-/// what old pages are in, in this order.
+/// Decodes an HTML page. The encoding is taken from the byte order mark, the charset of the response, or the page's own
+/// declaration, in this order. Otherwise it is UTF-8, or windows-1252 if the page is not UTF-8.
 pub(crate) fn html(document: &Document) -> String {
     decoded(&document.bytes, told(document).or_else(|| said(&document.bytes, in_page)))
 }
 
-/// Any other text: by its byte order mark, by what its host told, as UTF-8, and as what old texts are in.
+/// Decodes any other text. The encoding is taken from the byte order mark or the charset of the response. Otherwise it
+/// is UTF-8, or windows-1252 if the text is not UTF-8.
 pub(crate) fn plain(document: &Document) -> String {
     decoded(&document.bytes, told(document))
 }
 
-/// A part of a document in XML: by its byte order mark, by its declaration, and as UTF-8.
+/// Decodes an XML part of a document. The encoding is taken from the byte order mark or the XML declaration, otherwise
+/// it is UTF-8.
 pub(crate) fn xml(bytes: &[u8]) -> String {
     decoded(bytes, said(bytes, in_declaration))
 }
@@ -29,14 +31,14 @@ fn decoded(bytes: &[u8], encoding: Option<&'static Encoding>) -> String {
         return marked.decode_without_bom_handling(body).0.into_owned();
     }
     let encoding = match encoding.unwrap_or(UTF_8) {
-        // A few broken bytes in a text of UTF-8 are damage, and not another encoding.
+        // A few invalid bytes in UTF-8 text are damage, not a different encoding.
         encoding if encoding == UTF_8 && !is_mostly_utf8(bytes) => WINDOWS_1252,
         encoding => encoding,
     };
     encoding.decode_without_bom_handling(bytes).0.into_owned()
 }
 
-/// Tells whether more characters beyond ASCII are right than wrong.
+/// Returns `true` if there are no invalid sequences, or fewer than valid non-ASCII characters.
 fn is_mostly_utf8(bytes: &[u8]) -> bool {
     let (mut right, mut wrong) = (0_usize, 0_usize);
     for chunk in bytes.utf8_chunks() {
@@ -46,7 +48,7 @@ fn is_mostly_utf8(bytes: &[u8]) -> bool {
     wrong == 0 || right > wrong
 }
 
-/// The encoding of a name; `None` for one that is not known, or that nobody decodes any more.
+/// Returns the encoding for a label, or `None` for unknown and obsolete encodings.
 fn named(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(label.as_bytes())
 }
@@ -55,27 +57,27 @@ fn told(document: &Document) -> Option<&'static Encoding> {
     document.charset.as_deref().and_then(named)
 }
 
-/// What a document says of itself, where it can be found in what it begins with.
+/// Returns the encoding that a document declares in its first [`HEAD`] bytes.
 fn said(bytes: &[u8], find: fn(&str) -> Option<&'static Encoding>) -> Option<&'static Encoding> {
     let head = bytes.get(..HEAD.min(bytes.len())).unwrap_or_default();
-    // The declaration of XML in units of two bytes.
+    // An XML declaration in UTF-16.
     if head.starts_with(b"<\0?\0x\0") {
         return Some(UTF_16LE);
     }
     if head.starts_with(b"\0<\0?\0x") {
         return Some(UTF_16BE);
     }
-    // Whatever it is, what is looked for is ASCII.
+    // The declaration is ASCII in every remaining encoding.
     let (head, _) = WINDOWS_1252.decode_without_bom_handling(head);
     Some(match find(&head)? {
-        // What could be read so far is not in it.
+        // A declaration that is readable as ASCII cannot be in UTF-16.
         encoding if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,
         encoding if encoding == X_USER_DEFINED => WINDOWS_1252,
         encoding => encoding,
     })
 }
 
-/// In an element `meta`, or in an XML declaration.
+/// Returns the encoding in a `meta` element or an XML declaration.
 fn in_page(head: &str) -> Option<&'static Encoding> {
     in_meta(head).or_else(|| in_declaration(head))
 }
@@ -107,7 +109,7 @@ fn in_declaration(head: &str) -> Option<&'static Encoding> {
     named(assigned(declaration, "encoding")?)
 }
 
-/// What stands behind a name and `=`, with or without quotation marks.
+/// Returns the value after a name and `=`, with or without quotation marks.
 fn assigned<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let lower = text.to_ascii_lowercase();
     lower.match_indices(name).find_map(|(at, _)| {
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_goes_before_what_the_host_told_and_that_before_what_the_page_says() {
+    fn bom_precedes_response_charset_precedes_page_declaration() {
         let text = "<meta charset=koi8-r>ж";
         let utf_8 = [b"\xef\xbb\xbf", text.as_bytes()].concat();
         assert_eq!(html(&page(utf_8, Some("shift_jis"))), text);
@@ -181,7 +183,7 @@ mod tests {
         }
         let (bytes, ..) = WINDOWS_1251.encode(text);
         assert_eq!(html(&page(&*bytes, Some("windows-1251"))), text);
-        // What is no name says nothing.
+        // Unknown and obsolete labels are ignored.
         let (bytes, ..) = KOI8_R.encode(text);
         assert_eq!(html(&page(&*bytes, Some("klingon"))), text);
         assert_eq!(html(&page(&*bytes, Some("iso-2022-kr"))), text);
@@ -200,7 +202,7 @@ mod tests {
         assert_eq!(xml(&WINDOWS_1251.encode(text).0), text);
         let wide: Vec<u8> = "ж".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(html(&page(wide, Some("utf-16"))), "ж");
-        // A page that can be read to say so is not in units of two bytes.
+        // A page whose declaration is readable as ASCII is not UTF-16.
         assert_eq!(html(&page("<meta charset=utf-16>ж", None)), "<meta charset=utf-16>ж");
         assert_eq!(
             html(&page(b"<meta charset=x-user-defined>\x80".to_vec(), None)),
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_too_far_down_or_where_it_means_nothing_is_not_taken_for_a_word_of_the_page() {
+    fn late_or_invalid_charset_declarations_are_ignored() {
         let word = WINDOWS_1252.encode("Größe").0;
         for before in [
             format!("{}<meta charset=koi8-r>", " ".repeat(HEAD)),

@@ -1,18 +1,18 @@
-//! What of a page is its content, and what stands around it on every page.
+//! Separation of the content of a page from the navigation around it.
 
 use crate::{
     dom::{Dom, Id, Kind, ROOT},
     text::collapse,
 };
 
-/// Elements that show nothing, or nothing that a page of documentation has.
+/// Elements without visible content, or with content that documentation pages do not use.
 const DROPPED: [&str; 22] = [
     "audio", "button", "canvas", "datalist", "dialog", "embed", "footer", "head", "input", "link", "map",
     "meta", "nav", "noscript", "object", "script", "select", "style", "svg", "template", "textarea", "title",
 ];
-/// Roles of what stands around the content.
+/// ARIA roles of elements around the content.
 const DROPPED_ROLES: [&str; 6] = ["banner", "complementary", "contentinfo", "menu", "navigation", "search"];
-/// Classes of what stands around the content, or is for the screen only.
+/// Classes of elements around the content, or of screen-only elements.
 const DROPPED_CLASSES: [&str; 20] = [
     "breadcrumb",
     "breadcrumbs",
@@ -40,24 +40,25 @@ const DROPPED_CLASSES: [&str; 20] = [
 #[derive(Debug)]
 pub(crate) struct Content<'a> {
     pub(crate) dom: &'a Dom,
-    /// What the content is in.
+    /// The element that contains the content.
     pub(crate) top: Id,
-    /// What is left out.
+    /// For each node, `true` if it is omitted.
     dropped: Vec<bool>,
-    /// The heading that names the page, if one does. It is left out too.
+    /// The heading that is the title of the page, if any. It is omitted from the content.
     heading: Option<Id>,
-    /// How many levels headings move down, so that none is on the level of the title.
+    /// Number of levels by which headings are lowered, so that none has the level of the title.
     pub(crate) shift: usize,
 }
 
 impl<'a> Content<'a> {
-    /// The content of a page: what says that it is, else the body, without what stands around it.
+    /// Finds the content of a page: the element marked as main content, otherwise the body, without the navigation
+    /// around it.
     pub(crate) fn of(dom: &'a Dom) -> Self {
         let body = body(dom);
         let top = main(dom, body);
         let mut content = Self { dom, top, dropped: vec![false; dom.len()], heading: None, shift: 0 };
         for id in dom.below(top, |_| false) {
-            // Outside of an article a header is that of the site, unless it has the title.
+            // Outside an article, a `header` belongs to the site, unless it contains the title.
             if is_dropped(dom, id) || (top == body && dom.name(id) == "header" && !has(dom, id, "h1")) {
                 content.drop(id);
             }
@@ -66,14 +67,14 @@ impl<'a> Content<'a> {
         content
     }
 
-    /// The whole of a tree: a document that has nothing around its content.
+    /// Uses a whole tree as content, for documents without navigation around it.
     pub(crate) fn whole(dom: &'a Dom) -> Self {
         let mut content = Self { dom, top: ROOT, dropped: vec![false; dom.len()], heading: None, shift: 0 };
         content.find_heading();
         content
     }
 
-    /// What the heading says that names the page.
+    /// Returns the text of the title heading.
     pub(crate) fn title(&self) -> Option<String> {
         let text = self.dom.text_of(self.heading?, |id| self.is_dropped(id));
         Some(collapse(&text)).filter(|title| !title.is_empty())
@@ -101,7 +102,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Tells whether something is left out.
+    /// Returns `true` if a node is omitted.
     pub(crate) fn is_dropped(&self, id: Id) -> bool {
         usize::try_from(id).is_ok_and(|id| self.dropped.get(id).copied().unwrap_or_default())
     }
@@ -111,19 +112,20 @@ fn body(dom: &Dom) -> Id {
     dom.below(ROOT, |_| false).find(|id| dom.name(*id) == "body").unwrap_or(ROOT)
 }
 
-/// The element that the content is in.
+/// Returns the element that contains the content.
 fn main(dom: &Dom, body: Id) -> Id {
     let is_outside = |id: Id| is_dropped(dom, id);
     let is_main = |id: &Id| dom.name(*id) == "main" || dom.attribute(*id, "role") == Some("main");
     let has_text = |id: &Id| !dom.text_of(*id, is_outside).trim().is_empty();
     let main = dom.below(body, is_outside).find(|id| is_main(id) && has_text(id)).unwrap_or(body);
     let mut articles = dom.below(main, |id| is_outside(id) || dom.name(id) == "article");
-    // An article is not looked into, so those that are found are next to each other: of several, none is the content.
+    // The iterator does not descend into articles, so it finds siblings only. If there are several, none of them is the
+    // content.
     let article = find_articles(dom, main, &mut articles);
     article.filter(has_text).unwrap_or(main)
 }
 
-/// The only article below an element.
+/// Returns the only article below an element, or `None` if there are several.
 fn find_articles(dom: &Dom, top: Id, outside: &mut impl Iterator<Item = Id>) -> Option<Id> {
     let parents = std::iter::once(top).chain(outside);
     let mut found = parents.flat_map(|id| dom.children(id)).filter(|child| dom.name(*child) == "article");
@@ -134,7 +136,7 @@ fn find_articles(dom: &Dom, top: Id, outside: &mut impl Iterator<Item = Id>) -> 
 fn is_dropped(dom: &Dom, id: Id) -> bool {
     let Kind::Element(name) = dom.kind(id) else { return false };
     if DROPPED.contains(&name) {
-        // A box to tick in front of an item says whether it is done.
+        // A checkbox before a list item shows its state.
         return name != "input" || dom.attribute(id, "type") != Some("checkbox");
     }
     let is_hidden = dom.attribute(id, "hidden").is_some() || dom.attribute(id, "aria-hidden") == Some("true");

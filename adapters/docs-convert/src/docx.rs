@@ -1,4 +1,4 @@
-//! Word documents.
+//! Conversion of Word documents.
 
 mod body;
 mod parts;
@@ -35,7 +35,7 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     })
 }
 
-/// A part of the document as a tree; `None` when there is none.
+/// Returns a part of the document as a tree, or `None` if it does not exist.
 fn part(archive: &mut Archive<'_>, path: &str) -> Result<Option<Xml>, ConvertError> {
     let Some(bytes) = archive.part(path)? else { return Ok(None) };
     Xml::read(&charset::xml(&bytes)).map(Some)

@@ -1,29 +1,30 @@
-//! A small tree of elements and texts, from HTML, from XML and from Word documents alike.
+//! A compact tree of elements and texts, shared by HTML, XML and Word documents.
 //!
-//! A node takes sixteen bytes, since a text may be little but nodes: names are numbers, and texts and values stand one
-//! behind the other in one text.
+//! A node takes 16 bytes, because a document may consist of little but nodes. Names are interned as numbers, and all
+//! texts and attribute values are stored in one string.
 
 use std::collections::HashMap;
 
-/// Most elements and texts of a document.
+/// Maximum number of elements and texts of a document.
 pub(crate) const MAX_NODES: usize = 500_000;
-/// Most levels of elements; what is deeper is taken to be on the last one. Whatever walks the tree may recurse.
+/// Maximum depth of elements. Deeper ones are attached to the last level. The limit makes recursion over the tree safe.
 pub(crate) const MAX_DEPTH: usize = 200;
-/// Most names of elements and attributes. What has another one has the last: no document has as many.
+/// Maximum number of distinct element and attribute names. Further names share the last number; no real document has
+/// that many.
 const MAX_NAMES: u16 = 4_096;
 
-/// A place in the tree.
+/// The index of a node.
 pub(crate) type Id = u32;
 
-/// The top of every tree.
+/// The root of every tree.
 pub(crate) const ROOT: Id = 0;
-/// No place.
+/// The absence of a node.
 const NONE: Id = Id::MAX;
 
-/// What stands at a place.
+/// The content of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind<'a> {
-    /// An element, by its name.
+    /// An element with its name.
     Element(&'a str),
     Text(&'a str),
 }
@@ -31,17 +32,17 @@ pub(crate) enum Kind<'a> {
 #[derive(Clone, Debug)]
 struct Node {
     next: Id,
-    /// Of an element, its first child and its last one; of a text, where it begins and ends.
+    /// For an element, its first and last child. For a text, its start and end.
     first: u32,
     last: u32,
-    /// The name of an element; none for a text.
+    /// The number of the element name, or [`TEXT`].
     name: u16,
     is_block: bool,
-    /// Tells whether an element that stands on lines of its own is somewhere below.
+    /// `true` if a descendant is a block element.
     has_block: bool,
 }
 
-/// What a text has instead of a name.
+/// The name number of text nodes.
 const TEXT: u16 = u16::MAX;
 
 #[derive(Debug)]
@@ -52,13 +53,13 @@ struct Attribute {
     name: u16,
 }
 
-/// The tree. Children come after their parents, so that going backwards everything below is done.
+/// The tree. Children follow their parents, so a backward iteration visits descendants first.
 #[derive(Debug)]
 pub(crate) struct Dom {
     nodes: Vec<Node>,
     /// In the order of their elements.
     attributes: Vec<Attribute>,
-    /// All texts and values.
+    /// All texts and attribute values.
     text: String,
     names: Vec<Box<str>>,
     numbers: HashMap<Box<str>, u16>,
@@ -69,7 +70,7 @@ impl Dom {
         Self::with_room(0, 0)
     }
 
-    /// A tree with room for so many nodes, and so many bytes of text.
+    /// Creates a tree with capacity for a number of nodes and bytes of text.
     pub(crate) fn with_room(nodes: usize, text: usize) -> Self {
         let mut dom = Self {
             nodes: Vec::with_capacity(nodes + 1),
@@ -87,12 +88,12 @@ impl Dom {
         self.len() >= MAX_NODES
     }
 
-    /// How many elements and texts there are.
+    /// Number of elements and texts.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// How many bytes the texts and the values have.
+    /// Number of bytes of the texts and attribute values.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len()
     }
@@ -103,7 +104,7 @@ impl Dom {
         self.add(parent, Node { next: NONE, first: NONE, last: NONE, name: number, is_block, has_block })
     }
 
-    /// Gives the last element that was added an attribute.
+    /// Adds an attribute to the last element.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         let of = small(self.nodes.len().saturating_sub(1));
         let name = self.number(name);
@@ -115,7 +116,7 @@ impl Dom {
         self.attributes.push(Attribute { of, start, end: small(self.text.len()), name });
     }
 
-    /// Adds text; right behind other text it becomes part of it.
+    /// Adds text. It is merged with directly preceding text.
     pub(crate) fn text(&mut self, parent: Id, text: &str) {
         let start = small(self.text.len());
         self.text.push_str(text);
@@ -142,12 +143,12 @@ impl Dom {
         id
     }
 
-    /// The number of the name of an element.
+    /// Returns the number of the name of an element.
     pub(crate) fn number_at(&self, id: Id) -> u16 {
         self.node(id).name
     }
 
-    /// The number of a name that some element or attribute has.
+    /// Returns the number of a name, if an element or attribute uses it.
     pub(crate) fn number_of(&self, name: &str) -> Option<u16> {
         let is_full = self.names.len() >= usize::from(MAX_NAMES);
         self.numbers.get(name).copied().or_else(|| is_full.then_some(MAX_NAMES - 1))
@@ -165,7 +166,7 @@ impl Dom {
         number
     }
 
-    /// Learns where blocks are, once everything is there.
+    /// Computes which nodes contain blocks. Call it when the tree is complete.
     pub(crate) fn finish(&mut self) {
         for id in (0..small(self.nodes.len())).rev() {
             let below = self.children(id).any(|child| self.is_block(child) || self.has_block(child));
@@ -201,13 +202,13 @@ impl Dom {
         Some(self.node(id).next).filter(|next| *next != NONE)
     }
 
-    /// The last child of an element.
+    /// Returns the last child of an element.
     pub(crate) fn last(&self, id: Id) -> Option<Id> {
         let node = self.node(id);
         Some(node.last).filter(|last| node.name != TEXT && *last != NONE)
     }
 
-    /// The name of an element; nothing for a text.
+    /// Returns the name of an element. Empty for a text.
     pub(crate) fn name(&self, id: Id) -> &str {
         self.names.get(usize::from(self.node(id).name)).map_or("", |name| name)
     }
@@ -220,13 +221,13 @@ impl Dom {
             .map(|attribute| self.text_at(attribute.start, attribute.end))
     }
 
-    /// The classes of an element, in lower case.
+    /// Returns the classes of an element in lower case.
     pub(crate) fn classes(&self, id: Id) -> Vec<String> {
         let class = self.attribute(id, "class").unwrap_or_default();
         class.split_whitespace().take(50).map(str::to_ascii_lowercase).collect()
     }
 
-    /// Tells whether an element stands on lines of its own.
+    /// Returns `true` if a node is a block element.
     pub(crate) fn is_block(&self, id: Id) -> bool {
         self.node(id).is_block
     }
@@ -235,9 +236,9 @@ impl Dom {
         self.node(id).has_block
     }
 
-    /// Everything below, parents first, in the order of the document; below what `skip` says is not looked.
+    /// Iterates over the descendants in document order, parents first. Nodes below a skipped node are not visited.
     pub(crate) fn below(&self, top: Id, skip: impl Fn(Id) -> bool) -> impl Iterator<Item = Id> {
-        // What is next on each level.
+        // The next node of each level.
         let mut todo: Vec<Id> = self.children(top).next().into_iter().collect();
         std::iter::from_fn(move || {
             loop {
@@ -251,7 +252,7 @@ impl Dom {
         })
     }
 
-    /// All text below.
+    /// Returns the text of all descendants.
     pub(crate) fn text_of(&self, top: Id, skip: impl Fn(Id) -> bool) -> String {
         let mut out = String::new();
         let texts = std::iter::once(top).chain(self.below(top, skip));
@@ -266,7 +267,7 @@ impl Dom {
     }
 }
 
-/// No tree has more nodes or bytes than fit: the bytes of what it is made of are limited.
+/// The conversion never saturates, because the input size is limited.
 fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
@@ -275,7 +276,7 @@ fn large(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Tells whether elements of a name stand on lines of their own.
+/// Returns `true` if elements with this name are block elements.
 pub(crate) fn is_block(name: &str) -> bool {
     matches!(
         name,

@@ -1,4 +1,4 @@
-//! HTML as a page.
+//! Conversion of HTML pages.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::{
     tokens::tokens,
 };
 
-/// Longest attribute that is kept, in bytes: addresses are the longest that mean anything.
+/// Maximum stored length of an attribute in bytes. Addresses are the longest values in use.
 const MAX_ATTRIBUTE: usize = 8 * 1024;
 
 pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
@@ -37,13 +37,13 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     })
 }
 
-/// A title, never empty.
+/// Normalizes a title. Never empty.
 pub(crate) fn titled(title: &str) -> String {
     let title = collapse(title);
     if title.is_empty() { "Untitled".to_owned() } else { title }
 }
 
-/// What the head says.
+/// Title and base address from the document head.
 struct Head {
     title: Option<String>,
     base: Option<String>,
@@ -67,8 +67,8 @@ impl Head {
     }
 }
 
-/// Reads HTML into a tree, as forgiving as readers of the web are used to. The work grows with the bytes alone: the
-/// rules of the standard for tags that do not match are left out, which cost more the deeper a document is.
+/// Parses HTML into a tree, as tolerant as browsers. The work is linear in the input: the standard's rules for
+/// mismatched tags are omitted, because their cost grows with the depth of the document.
 pub(crate) fn parse(html: &str) -> Result<Dom, ConvertError> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
@@ -93,11 +93,11 @@ pub(crate) fn parse(html: &str) -> Result<Dom, ConvertError> {
     Ok(builder.dom)
 }
 
-/// At most how many nodes a text is, as far as they are not too many.
+/// Returns an upper bound of the number of nodes in a text, capped at [`MAX_NODES`].
 fn most_nodes(html: &str) -> usize {
     let pairs = html.bytes().zip(html.bytes().skip(1));
     let count = pairs.filter(|pair| match pair {
-        // A tag, and text behind one.
+        // A tag, or text after one.
         (b'<', next) => next.is_ascii_alphabetic() || *next == b'/',
         (b'>', next) => !matches!(next, b'<' | b'>'),
         _ => false,
@@ -107,28 +107,28 @@ fn most_nodes(html: &str) -> usize {
 
 struct Builder {
     dom: Dom,
-    /// The elements that are open, from the outermost.
+    /// Open elements, outermost first.
     open: Vec<Open>,
-    /// What these are, all together.
+    /// The union of the flags of all open elements.
     all: u32,
-    /// How many of each name are open.
+    /// Number of open elements by name number.
     counts: Vec<u16>,
-    /// Elements that are open and too deep to be in the tree.
+    /// Number of open elements that are too deep to be stored.
     beyond: usize,
 }
 
-/// An element that is open.
+/// An open element.
 #[derive(Clone, Copy)]
 struct Open {
     id: Id,
     /// The number of its name.
     name: u16,
-    /// What it is, as far as it matters for what ends it, and what was open around it.
+    /// Flags that determine which tags end it, and the union of the flags of the elements around it.
     is: u32,
     around: u32,
 }
 
-// What elements are: whether one of them is open is asked for every tag, and there may be a tag every three bytes.
+// Element flags. Every tag checks for open elements of a kind, and there may be a tag every three bytes.
 const LI: u32 = 1;
 const LIST: u32 = 1 << 1;
 const TERM: u32 = 1 << 2;
@@ -150,7 +150,7 @@ const HEADING: u32 = 1 << 17;
 const BODY: u32 = 1 << 18;
 const BLOCK: u32 = 1 << 19;
 
-/// What elements of a name are.
+/// Returns the flags of elements with a name.
 fn is_what(name: &str) -> u32 {
     let own = match name {
         "li" => LI,
@@ -184,13 +184,13 @@ impl Builder {
 
     fn start(&mut self, tag: &StartTag<()>) {
         let name = String::from_utf8_lossy(&tag.name);
-        // There is one of each, whatever the text says.
+        // A document has only one of each, so further tags are ignored.
         if matches!(&*name, "html" | "head") {
             return;
         }
         let is = is_what(&name);
         self.close_implied(&name, is);
-        // The top of the tree is a level, too.
+        // The root counts as a level.
         if self.open.len() + 1 >= MAX_DEPTH {
             if !is_void(&name) {
                 self.beyond += 1;
@@ -227,7 +227,7 @@ impl Builder {
         if self.counts.get(usize::from(number)).is_none_or(|count| *count == 0) {
             return;
         }
-        // What marks text ends within its block; a block ends within its cell.
+        // An end tag of inline formatting is limited to its block, that of a block to its cell.
         let is = is_what(name);
         let stops = match is & BLOCK > 0 {
             true if is & (TABLE | ROWS | ROW | CELL | BODY) > 0 => 0,
@@ -245,7 +245,7 @@ impl Builder {
         }
     }
 
-    /// Ends the elements that an element of a name ends without saying so.
+    /// Closes the elements that a start tag closes implicitly.
     fn close_implied(&mut self, name: &str, is: u32) {
         let (ended, within) = match is & !BLOCK {
             LI => (LI, LIST),
@@ -267,7 +267,8 @@ impl Builder {
         }
     }
 
-    /// Ends the innermost open element that is this, unless one that is that is around it.
+    /// Closes the innermost open element with the flags `ended`, unless an element with the flags `within` is further
+    /// inside.
     fn close(&mut self, ended: u32, within: u32) {
         if self.all & ended == 0 {
             return;
@@ -283,7 +284,7 @@ impl Builder {
         }
     }
 
-    /// Ends all elements but the outermost so many.
+    /// Closes all elements except the outermost `at`.
     fn truncate(&mut self, at: usize) {
         for open in self.open.drain(at..).rev() {
             self.all = open.around;
@@ -312,7 +313,7 @@ fn is_void(name: &str) -> bool {
     )
 }
 
-/// The attributes that mean something here.
+/// Returns the attributes that the conversion uses.
 fn attributes(tag: &StartTag<()>) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
     tag.attributes.iter().filter_map(|(name, value)| {
         let name = str::from_utf8(name).ok().filter(|name| is_wanted(name))?;

@@ -1,11 +1,11 @@
-//! Reads HTML, Markdown, Word documents and archives as pages for the documentation platform.
+//! Converter of HTML, Markdown, Word documents and archives to pages of the documentation platform.
 //!
-//! [`DocumentConverter`] is the port [`Converter`]. [`convert`] and [`unpack`] do its work: pure functions of the
-//! bytes, in time and memory that grow with the bytes and no faster, whoever made them. Nothing is fetched and no file
-//! is touched.
+//! [`DocumentConverter`] implements the port [`Converter`]. It calls [`convert`] and [`unpack`], which are pure
+//! functions of the input. Their time and memory are at most linear in the size of the input, including malicious
+//! input. They access neither the network nor the file system.
 //!
-//! HTML and Word documents both become a small tree of elements first, which is then cleaned up and written as
-//! Markdown of the platform, so that a list is a list wherever it came from.
+//! HTML and Word documents are both parsed into a small tree of elements, which is cleaned up and rendered as Markdown
+//! of the platform. Both formats therefore share one renderer.
 
 mod archive;
 mod charset;
@@ -25,15 +25,15 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use docs_ports::{ConvertError, ConvertedPage, Converter, Document, DocumentFormat, UnpackedFile};
 
-/// Most bytes of an HTML document.
+/// Maximum size of an HTML document in bytes.
 pub const MAX_TEXT_BYTES: usize = 8_000_000;
-/// Most bytes of a Markdown document: what a page may have, front matter, and room for encodings that need more than
-/// UTF-8.
+/// Maximum size of a Markdown document in bytes: the limit of a page, plus front matter, plus a margin for encodings
+/// that need more bytes than UTF-8.
 pub const MAX_MARKDOWN_BYTES: usize = 2_500_000;
-/// Most bytes of a Word document and of an archive, as they are packed.
+/// Maximum packed size of a Word document or archive in bytes.
 pub const MAX_PACKED_BYTES: usize = docs_ports::MAX_FILE_BYTES as usize;
 
-/// Converts documents, on the threads that the runtime has for work that blocks.
+/// Converts documents on the blocking threads of the runtime.
 ///
 /// ```
 /// use docs_convert::DocumentConverter;
@@ -67,10 +67,10 @@ impl Converter for DocumentConverter {
     }
 }
 
-/// Turns a document into a page.
+/// Converts a document to a page.
 ///
 /// # Errors
-/// [`ConvertError`], with a sentence for the user.
+/// [`ConvertError`], with a message for users.
 pub fn convert(document: &Document) -> Result<ConvertedPage, ConvertError> {
     let (limit, what) = match document.format {
         DocumentFormat::Html => (MAX_TEXT_BYTES, "an HTML page"),
@@ -88,7 +88,7 @@ pub fn convert(document: &Document) -> Result<ConvertedPage, ConvertError> {
 /// Unpacks a zip archive.
 ///
 /// # Errors
-/// [`ConvertError`], with a sentence for the user.
+/// [`ConvertError`], with a message for users.
 pub fn unpack(archive: &[u8]) -> Result<Vec<UnpackedFile>, ConvertError> {
     check_size(archive.len(), MAX_PACKED_BYTES, "an archive")?;
     archive::unpack(archive)
@@ -101,12 +101,12 @@ fn check_size(has: usize, limit: usize, what: &str) -> Result<(), ConvertError> 
     Err(ConvertError::TooLarge(format!("{what} must have at most {limit} bytes, has {has}")))
 }
 
-/// Runs work that blocks where it blocks nothing.
+/// Runs blocking work on a blocking thread.
 async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ConvertError> + Send + 'static,
 ) -> Result<T, ConvertError> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-        // The work does not panic; a runtime that ends takes it along.
+        // The task does not panic, but a runtime that shuts down cancels it.
         tracing::error!(%error, "a document was not converted");
         Err(ConvertError::Failed(error.to_string()))
     })

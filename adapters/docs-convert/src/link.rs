@@ -1,4 +1,4 @@
-//! Where links lead.
+//! Resolution of link targets.
 
 use std::collections::HashSet;
 
@@ -6,15 +6,15 @@ use docs_ports::FoundFile;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// Longest name of a file that is made from an address, in characters.
+/// Maximum number of characters of a file name derived from a URL.
 const MAX_NAME: usize = 200;
-/// Most links and pictures that are told of one page.
+/// Maximum number of links and images reported for one page.
 const MAX_FOUND: usize = 10_000;
 
-/// Reads the links of one page, and keeps what they lead to.
+/// Resolves the links of one page, and collects their targets.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    /// Where relative links start; without it they stay relative.
+    /// The base URL of relative links. Without it, they stay relative.
     base: Option<Url>,
     pub(crate) found: Vec<String>,
     pub(crate) images: Vec<FoundFile>,
@@ -27,14 +27,14 @@ impl Links {
         Self { base, ..Self::default() }
     }
 
-    /// Starts relative links elsewhere, as `<base href>` says.
+    /// Applies `<base href>`.
     pub(crate) fn rebase(&mut self, href: &str) {
         if let Some(base) = self.base.as_ref().and_then(|base| base.join(href.trim()).ok()) {
             self.base = Some(base).filter(|url| matches!(url.scheme(), "http" | "https"));
         }
     }
 
-    /// The destination of a link; `None` for what is none, such as a script.
+    /// Returns the destination of a link, or `None` for unsupported ones such as scripts.
     pub(crate) fn link(&mut self, href: &str) -> Option<String> {
         let href = href.trim();
         if href.is_empty() {
@@ -60,7 +60,7 @@ impl Links {
         Some(plain(url.as_str()))
     }
 
-    /// The destination of a picture; `None` for what can be none.
+    /// Returns the destination of an image, or `None` if it is not an image address.
     pub(crate) fn image(&mut self, source: &str) -> Option<String> {
         let source = source.trim();
         if source.is_empty() || source.starts_with('#') {
@@ -97,7 +97,7 @@ enum Target {
     Nothing,
 }
 
-/// A destination that Markdown and HTML read as one, whatever is in it.
+/// Escapes a destination so that Markdown and HTML parse it as one destination.
 pub(crate) fn plain(destination: &str) -> String {
     let mut out = String::with_capacity(destination.len());
     for c in destination.chars() {
@@ -121,7 +121,7 @@ pub(crate) fn plain(destination: &str) -> String {
     out
 }
 
-/// A name for the file at an address.
+/// Returns a file name for a URL.
 fn file_name(url: &Url) -> String {
     let last = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
     let name = percent_decode_str(last).decode_utf8_lossy();

@@ -1,16 +1,16 @@
-//! Markdown as a page: as it is, but for where its links lead.
+//! Conversion of Markdown pages. The text stays unchanged except for link targets.
 
 use docs_markup::markdown::{LinkKind, Resolution, parse_page, rewrite_links};
 use docs_ports::{ConvertError, ConvertedPage, Document};
 
 use crate::{charset, html::titled, link::Links};
 
-/// Endings of pictures, by which those in HTML are told.
+/// File name extensions of images, for detecting images in HTML.
 const PICTURES: [&str; 7] = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"];
 
 pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     let text = charset::plain(document);
-    // No text has this character, and every picture and archive does.
+    // Text never contains NUL, while binary image and archive files do.
     if text.contains('\0') {
         return Err(ConvertError::Unreadable("must be Markdown, a text: it has NUL characters".to_owned()));
     }

@@ -1,4 +1,4 @@
-//! The tree as Markdown of the platform.
+//! Rendering of the tree as Markdown of the platform.
 
 mod blocks;
 mod escape;
@@ -17,10 +17,10 @@ use crate::{
     text::collapse,
 };
 
-/// How deep lists and quotations stand within each other; what is deeper is on the last level. Each level is written
-/// in front of every line.
+/// Maximum nesting of lists and quotations. Deeper ones are rendered on the last level. The limit exists because each
+/// level adds a prefix to every line.
 const MAX_NESTED: usize = 8;
-/// The words that classes of a hint have, and what style it then has.
+/// Words in the class names of hints, and the resulting hint style.
 const HINTS: [(&str, &str); 12] = [
     ("note", "info"),
     ("info", "info"),
@@ -35,7 +35,7 @@ const HINTS: [(&str, &str); 12] = [
     ("danger", "danger"),
     ("error", "danger"),
 ];
-/// Classes of elements that are hints of some kind.
+/// Classes that mark an element as a hint.
 const HINT_CLASSES: [&str; 8] = [
     "admonition",
     "alert",
@@ -46,11 +46,11 @@ const HINT_CLASSES: [&str; 8] = [
     "notecard",
     "theme-admonition",
 ];
-/// Classes of the first line of a hint, which says its kind.
+/// Classes of the title line of a hint, which states its kind.
 const HINT_TITLES: [&str; 4] =
     ["admonition-title", "admonition-heading", "custom-block-title", "markdown-alert-title"];
 
-/// The content of a page as Markdown.
+/// Renders the content of a page as Markdown.
 pub(crate) fn markdown(content: &Content<'_>, links: &mut Links) -> String {
     let mut renderer = Renderer { content, links, nested: 0, language: None };
     let mut blocks = Blocks::default();
@@ -58,13 +58,13 @@ pub(crate) fn markdown(content: &Content<'_>, links: &mut Links) -> String {
     blocks.join()
 }
 
-/// The style of a hint, where classes say that an element is one.
+/// Returns the hint style for the classes of an element, or `None` if it is not a hint.
 pub(crate) fn hint_style(classes: &[String]) -> Option<&'static str> {
     let is_hint =
         |class: &&str| classes.iter().any(|own| own == class || own.starts_with(&format!("{class}-")));
     HINT_CLASSES.iter().find(|class| is_hint(class))?;
     let words = classes.iter().flat_map(|class| class.split(['-', '_']));
-    // A class like `hint` names the kind of element before it names its style.
+    // Classes such as `hint` name the kind of the element, not the style.
     let style = words.filter(|word| !matches!(*word, "hint" | "alert")).find_map(style_of);
     Some(style.unwrap_or("info"))
 }
@@ -76,14 +76,14 @@ fn style_of(word: &str) -> Option<&'static str> {
 struct Renderer<'a, 'l> {
     content: &'a Content<'a>,
     links: &'l mut Links,
-    /// How many lists and quotations are around.
+    /// Number of enclosing lists and quotations.
     nested: usize,
-    /// The language that an element around code tells.
+    /// The code language stated by an enclosing element.
     language: Option<String>,
 }
 
 impl Renderer<'_, '_> {
-    /// The blocks of what is in an element.
+    /// Renders the children of an element as blocks.
     fn children(&mut self, parent: Id, out: &mut Blocks) {
         let dom = self.content.dom;
         let mut line = Writer::new(InlineContext::Paragraph);
@@ -91,7 +91,7 @@ impl Renderer<'_, '_> {
             if self.content.is_dropped(child) {
                 continue;
             }
-            // A link around blocks is one link: its blocks are one line.
+            // A link around blocks stays one link, so its blocks are rendered as one line.
             if dom.is_block(child) || (dom.has_block(child) && dom.name(child) != "a") {
                 out.written(BlockKind::Paragraph, |text| line.finish(text));
                 self.block(child, out);
@@ -107,7 +107,7 @@ impl Renderer<'_, '_> {
         out.push(&text, BlockKind::Paragraph);
     }
 
-    /// Elements of one line as text.
+    /// Renders inline elements as one line.
     fn line(&mut self, ids: impl Iterator<Item = Id>, context: InlineContext) -> String {
         let mut line = Writer::new(context);
         for id in ids {
@@ -157,7 +157,7 @@ impl Renderer<'_, '_> {
             return;
         }
         let level = name.bytes().last().map_or(2, |digit| usize::from(digit.saturating_sub(b'0')));
-        // The first level is the title's.
+        // Level 1 is reserved for the title.
         let level = (level + self.content.shift).clamp(2, 6);
         let plain = collapse(&dom.text_of(id, |id| self.content.is_dropped(id)));
         let anchor = self.anchor(id).filter(|anchor| *anchor != docs_markup::slugify(&plain));
@@ -166,7 +166,7 @@ impl Renderer<'_, '_> {
         out.other(&format!("{} {text}{anchor}", "#".repeat(level)));
     }
 
-    /// The name by which links lead to a heading: its own, or that of an element in it.
+    /// Returns the anchor of a heading: its own id, or that of an element in it.
     fn anchor(&self, id: Id) -> Option<String> {
         let dom = self.content.dom;
         let own = std::iter::once(id).chain(dom.below(id, |_| false).take(20));
@@ -186,7 +186,7 @@ impl Renderer<'_, '_> {
         }
     }
 
-    /// Code, with its language.
+    /// Renders a code block with its language.
     fn code(&self, id: Id, out: &mut Blocks) {
         let dom = self.content.dom;
         let mut code = String::new();
@@ -213,7 +213,7 @@ impl Renderer<'_, '_> {
                     }
                 }
                 Kind::Element("br") => out.push('\n'),
-                // Some have an element for each line, and no other end of it.
+                // Some pages wrap each line in an element instead of using line breaks.
                 Kind::Element("div" | "p") => {
                     if !out.is_empty() && !out.ends_with('\n') {
                         out.push('\n');
@@ -224,7 +224,7 @@ impl Renderer<'_, '_> {
         }
     }
 
-    /// The language of code, as the classes of an element tell it.
+    /// Returns the language stated by the attributes or classes of an element.
     fn language(&self, id: Id) -> Option<String> {
         let dom = self.content.dom;
         let told = dom.attribute(id, "data-lang").or_else(|| dom.attribute(id, "data-language"));
@@ -281,10 +281,10 @@ impl Renderer<'_, '_> {
         }
     }
 
-    /// A picture with what is written below it; anything else is what it holds.
+    /// Renders an image with its caption. Other figures are rendered as their content.
     fn figure(&mut self, id: Id, out: &mut Blocks) {
         let dom = self.content.dom;
-        // Nothing of what is below is kept: there are figures in figures.
+        // The descendants are not collected, because figures may be nested.
         let (mut image, mut caption, mut is_more) = (None, None, false);
         for below in dom.below(id, |id| self.content.is_dropped(id)) {
             match dom.name(below) {
@@ -303,7 +303,7 @@ impl Renderer<'_, '_> {
         }
     }
 
-    /// A picture with what is written below it; tells whether something is.
+    /// Renders an image with its caption. Returns `false` if the caption is empty.
     fn picture(&mut self, image: Id, caption: Id, out: &mut Blocks) -> bool {
         let dom = self.content.dom;
         let caption = collapse(&dom.text_of(caption, |id| self.content.is_dropped(id)));
@@ -326,7 +326,7 @@ impl Renderer<'_, '_> {
         }
     }
 
-    /// What stands at the end of a document and is referred to in its text.
+    /// Renders a footnote definition.
     fn note(&mut self, id: Id, out: &mut Blocks) {
         let name = self.content.dom.attribute(id, "name").unwrap_or_default().to_owned();
         let mut blocks = Blocks::default();
@@ -338,15 +338,15 @@ impl Renderer<'_, '_> {
         }
     }
 
-    /// Where a picture is.
+    /// Returns the destination of an image.
     fn source(&mut self, id: Id) -> Option<String> {
         let dom = self.content.dom;
         let candidates = [dom.attribute(id, "src"), dom.attribute(id, "data-src")];
-        // A picture that is loaded later has a small one within the page until then.
+        // Lazily loaded images have an inline placeholder as `src`.
         candidates.into_iter().flatten().find_map(|source| self.links.image(source))
     }
 
-    /// Writes an element of a line.
+    /// Renders an inline element.
     fn runs(&mut self, id: Id, marks: Marks, out: &mut Writer) {
         let dom = self.content.dom;
         if self.content.is_dropped(id) {
@@ -388,12 +388,12 @@ impl Renderer<'_, '_> {
     fn link(&mut self, id: Id, marks: Marks, out: &mut Writer) {
         let dom = self.content.dom;
         let href = dom.attribute(id, "href").unwrap_or_default();
-        // Nothing of the label is kept: there are links in links.
+        // The label is dropped immediately, because links may be nested.
         let (is_sign, is_empty) = {
             let label = collapse(&dom.text_of(id, |id| self.content.is_dropped(id)));
             (matches!(label.as_str(), "" | "#" | "¶" | "§" | "🔗" | "\u{200b}"), label.is_empty())
         };
-        // A sign beside a heading that leads to the heading itself.
+        // A permalink symbol next to a heading.
         if href.starts_with('#') && is_sign {
             return;
         }
@@ -408,7 +408,7 @@ impl Renderer<'_, '_> {
         }
     }
 
-    /// Tells whether there is a picture below an element that is shown.
+    /// Returns `true` if an element contains a visible image.
     fn has_image(&mut self, id: Id) -> bool {
         let dom = self.content.dom;
         let content = self.content;
@@ -417,7 +417,8 @@ impl Renderer<'_, '_> {
     }
 }
 
-/// Writes text with something in front of its first line and of the others. Blank lines stay blank but for a mark.
+/// Writes text with one prefix for the first line and another for the rest. Blank lines get the prefix without trailing
+/// spaces.
 fn prefixed(text: &str, (first, rest): (&str, &str), out: &mut String) {
     for (at, line) in text.trim_end().lines().enumerate() {
         if at > 0 {
@@ -429,7 +430,7 @@ fn prefixed(text: &str, (first, rest): (&str, &str), out: &mut String) {
     }
 }
 
-/// The longest run of a character.
+/// Returns the length of the longest run of a character.
 fn longest_run(text: &str, wanted: char) -> usize {
     let mut longest = 0;
     let mut run = 0;

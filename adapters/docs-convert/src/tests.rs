@@ -23,7 +23,7 @@ fn at(url: &str, format: DocumentFormat, text: &str) -> ConvertedPage {
     convert(&document).expect(text)
 }
 
-/// An archive of files, packed.
+/// Creates an archive with compressed files.
 fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     use std::io::{Cursor, Write as _};
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));

@@ -1,6 +1,6 @@
-//! Text of documents.
+//! Whitespace normalization.
 
-/// Text with every run of white space as one space, and none at its ends.
+/// Replaces each run of whitespace by one space, and trims both ends.
 pub(crate) fn collapse(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {

@@ -1,36 +1,35 @@
-//! HTML as tokens, on a stack of fixed depth.
+//! HTML tokenization with bounded stack depth.
 //!
-//! The states of html5gum are functions that call one another. Where an attribute has a value in double quotes they do
-//! so in a circle: value, after the value, before a name, name, before a value, value. One tag with some thousand such
-//! attributes fills the stack of a thread, and the process is aborted. The circle is broken where the tokenizer reads:
-//! it returns to its caller when its reader fails, and goes on in the same state when it is asked for the next token.
-//! So a reader that fails once before each value takes the stack back, and changes no token.
+//! The states of html5gum are functions that call one another. For an attribute value in double quotes, they do so in a
+//! cycle: value, after value, before name, name, before value, value. A tag with several thousand such attributes
+//! overflows the stack of a thread and aborts the process. The cycle is broken in the reader: the tokenizer returns to
+//! its caller when its reader fails, and continues in the same state when the next token is requested. A reader that
+//! fails once before each value therefore unwinds the stack without changing any token.
 
 use std::{error::Error, fmt};
 
 use docs_markup::syntax::emitter::WithoutErrors;
 use html5gum::{Emitter, Readable as _, Reader, StringReader, Tokenizer};
 
-/// The bytes that the state for a value in double quotes looks for. No other state looks for the same. It is entered
-/// through a change of state, so that it is the one to go on with.
+/// The bytes that the state for double-quoted values searches for. No other state searches for the same bytes. The
+/// state is entered by a state change, so the tokenizer continues in it.
 const VALUE_ENDS: [u8; 3] = [b'"', b'&', b'\0'];
 
-/// The tokens of an HTML text, but for what the standard calls errors. However many attributes a tag has, the stack is
-/// as deep as for one.
+/// Tokenizes HTML, without parse errors. The stack depth is independent of the number of attributes.
 pub(crate) fn tokens<E: Emitter>(html: &str, emitter: E) -> impl Iterator<Item = E::Token> {
     let reader = Pausing { reader: html.to_reader(), is_due: true };
-    // A failure is a pause and nothing else: the text is in memory.
+    // A failure is only a pause, because the text is in memory.
     Tokenizer::new_with_emitter(reader, WithoutErrors(emitter)).filter_map(Result::ok)
 }
 
-/// Fails once before each read within a value in double quotes.
+/// A reader that fails once before each read within a double-quoted value.
 struct Pausing<'a> {
     reader: StringReader<'a>,
-    /// Tells whether the next such read fails.
+    /// `true` if the next such read fails.
     is_due: bool,
 }
 
-/// Makes the tokenizer return to its caller.
+/// The error that makes the tokenizer return to its caller.
 #[derive(Debug)]
 struct Pause;
 

@@ -1,8 +1,8 @@
-//! Every converter on inputs that repeat what it reads, in breadth and in depth: nothing ends the process, and memory
-//! follows the bytes.
+//! All converters on inputs with repeated constructs, in breadth and in depth: the process does not crash, and memory
+//! is proportional to the input.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-convert --test hostile -- --nocapture` reads as many with
-//! each parser, and asks for time, too; with `DOCS_FUZZ_PARSER=HTML` it does so with one of them.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-convert --test hostile -- --nocapture` reads this many inputs
+//! with each parser, and also limits the time. `DOCS_FUZZ_PARSER=HTML` selects one parser.
 
 use std::io::{Cursor, Write as _};
 
@@ -71,7 +71,7 @@ fn read_markdown(text: &str) {
     drop(convert(&document(DocumentFormat::Markdown, text.as_bytes().to_vec())));
 }
 
-/// The text as the body of a Word document, and as each of its other parts.
+/// Creates Word documents with the text as the body, and as each other part.
 fn make_word(text: &str) -> Vec<u8> {
     let body = format!("<w:document><w:body>{text}</w:body></w:document>");
     let others = ["word/styles.xml", "word/numbering.xml", "word/footnotes.xml"];
@@ -84,7 +84,7 @@ fn read_word(bytes: &[u8]) {
     drop(convert(&document(DocumentFormat::Docx, bytes.to_vec())));
 }
 
-/// An archive, some of its bytes changed: where depends on the text.
+/// Creates an archive and changes some of its bytes, at positions that depend on the text.
 fn make_archive(text: &str) -> Vec<u8> {
     let path = text.chars().take(40).collect::<String>();
     let mut archive = packed(&[("a.md", text), (path.as_str(), "b"), ("c/d.html", text)]);
@@ -96,7 +96,7 @@ fn read_archive(bytes: &[u8]) {
     drop(unpack(bytes));
 }
 
-/// The text in one of the encodings of the web, which one depends on its length, some of its bytes changed.
+/// Encodes the text in one of the web encodings, chosen by its length, and changes some of its bytes.
 fn make_encoded(text: &str) -> Vec<u8> {
     const LABELS: [&str; 8] =
         ["utf-8", "utf-16le", "shift_jis", "gb18030", "iso-2022-jp", "big5", "koi8-r", "x-user-defined"];
@@ -128,7 +128,7 @@ fn packed(files: &[(&str, &str)]) -> Vec<u8> {
     for (path, text) in files {
         let options =
             zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-        // Two files of one path, or a path that is none, leave the archive without the second.
+        // A duplicate or invalid path leaves the second file out of the archive.
         if writer.start_file(*path, options).is_ok() {
             writer.write_all(text.as_bytes()).expect("bytes");
         }
@@ -160,7 +160,7 @@ fn what_stands_in_its_own_kind_takes_no_memory_of_its_own() {
 }
 
 #[test]
-fn a_word_document_with_too_much_text_is_refused_before_it_is_a_page() {
+fn oversized_word_text_is_rejected_before_conversion() {
     for (words, what) in
         [(45_000_000, "at most 40 MB of text"), (9_000_000, "at most 16000000 bytes of text")]
     {

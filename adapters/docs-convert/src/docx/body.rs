@@ -1,4 +1,4 @@
-//! The text of a document as a tree of elements like that of HTML.
+//! Conversion of the document body to a tree of HTML-like elements.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,11 +14,11 @@ use crate::{
     link::plain,
 };
 
-/// Most pictures of a document.
+/// Maximum number of images in a document.
 const MAX_FILES: usize = 500;
-/// Endings of pictures that readers of the web show.
+/// File name extensions of images that browsers can display.
 const PICTURES: [&str; 7] = ["png", "jpg", "jpeg", "gif", "svg", "webp", "bmp"];
-/// Fonts whose letters are equally wide: text in them is code.
+/// Monospaced fonts. Text in them is code.
 const CODE_FONTS: [&str; 8] = [
     "courier",
     "consolas",
@@ -30,54 +30,54 @@ const CODE_FONTS: [&str; 8] = [
     "dejavu sans mono",
 ];
 
-/// What was read.
+/// The result: the tree and the embedded files.
 pub(super) struct Read {
     pub(super) dom: Dom,
     pub(super) files: Vec<EmbeddedFile>,
 }
 
-/// Reads one document.
+/// State of the conversion of one document.
 pub(super) struct Body<'a, 'z> {
     archive: &'a mut Archive<'z>,
     parts: &'a Parts,
     dom: Dom,
     files: Vec<EmbeddedFile>,
-    /// The destination of each picture that was read; none for those that are none.
+    /// Destinations of the images read so far. `None` for files that are not displayable images.
     pictures: HashMap<String, Option<String>>,
-    /// The places that links of the document lead to.
+    /// Bookmarks that links in the document reference.
     anchors: HashSet<String>,
-    /// The notes that were referred to, in order: which part they are in, and their id.
+    /// Referenced notes in order, each with its part and id.
     notes: Vec<(Notes, String)>,
-    /// The numbers of these notes, from one.
+    /// Numbers of these notes, counting from 1.
     numbers: HashMap<(Notes, String), usize>,
-    /// Fields that are open, from the outermost.
+    /// Open fields, outermost first.
     fields: Vec<Field>,
 }
 
-/// Where notes are.
+/// The part that contains a note.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Notes {
     Foot,
     End,
 }
 
-/// A field: what it says, and the link that its result is in.
+/// A field: its instruction, and the link around its result.
 #[derive(Default)]
 struct Field {
     instruction: String,
     link: Option<Id>,
 }
 
-/// What paragraphs in a row are parts of.
+/// Open blocks that consecutive paragraphs extend.
 #[derive(Default)]
 struct Flow {
-    /// The lists that are open, from the outermost: their levels and elements.
+    /// Open lists, outermost first: their levels and elements.
     lists: Vec<(usize, Id)>,
     quote: Option<Id>,
     code: Option<Id>,
 }
 
-/// How text is marked.
+/// Inline formatting of text.
 #[derive(Default)]
 struct Marks {
     names: Vec<&'static str>,
@@ -105,7 +105,7 @@ impl<'a, 'z> Body<'a, 'z> {
         if let Some(body) = body {
             self.blocks(body, ROOT, &mut Flow::default())?;
         }
-        // A note may refer to another one.
+        // A note may reference another note.
         let parts = self.parts;
         let mut notes = HashMap::new();
         for (kind, part, name) in
@@ -133,7 +133,7 @@ impl<'a, 'z> Body<'a, 'z> {
                     *flow = Flow::default();
                     self.table(child, place)?;
                 }
-                // What another program would show instead is not shown beside.
+                // `Fallback` is ignored, because it is an alternative to `Choice`.
                 "AlternateContent" => {
                     if let Some(choice) = child.child("Choice") {
                         self.blocks(choice, place, flow)?;
@@ -182,7 +182,7 @@ impl<'a, 'z> Body<'a, 'z> {
         }
     }
 
-    /// A paragraph that is an element of its own.
+    /// Adds a paragraph as an element of its own.
     fn whole(
         &mut self,
         paragraph: Element<'_>,
@@ -194,7 +194,7 @@ impl<'a, 'z> Body<'a, 'z> {
         self.runs(paragraph, line)
     }
 
-    /// Lines of code in a row are one block.
+    /// Adds a line of code. Consecutive lines form one block.
     fn code(&mut self, paragraph: Element<'_>, place: Id, flow: &mut Flow) -> Result<(), ConvertError> {
         let block = match flow.code {
             Some(block) => {
@@ -207,14 +207,14 @@ impl<'a, 'z> Body<'a, 'z> {
         self.runs(paragraph, block)
     }
 
-    /// The list that a paragraph is an item of, and the level.
+    /// Returns the list and level of a paragraph that is a list item.
     fn list(&self, properties: Option<Element<'_>>, style: &str) -> Option<(String, usize)> {
         let own = properties.and_then(|it| it.child("numPr"));
         let id = own.and_then(|own| own.child("numId")).and_then(|id| id.value());
         let level =
             own.and_then(|own| own.child("ilvl")).and_then(|it| it.value()).and_then(|it| it.parse().ok());
         let (list, level) = match (id, self.parts.list_of(style)) {
-            // The list that is none takes a paragraph out of that of its style.
+            // List `0` removes a paragraph from the list of its style.
             (Some("0"), _) => return None,
             (Some(id), _) => (id, level.unwrap_or_default()),
             (None, Some((id, of_style))) => (id, level.unwrap_or(of_style)),
@@ -235,7 +235,7 @@ impl<'a, 'z> Body<'a, 'z> {
         while lists.last().is_some_and(|(open, _)| *open > level) {
             lists.pop();
         }
-        // Another kind of list on the same level is another list.
+        // A different kind of list on the same level starts a new list.
         if lists.last().is_some_and(|(open, id)| *open == level && self.dom.name(*id) != name) {
             lists.pop();
         }
@@ -264,7 +264,7 @@ impl<'a, 'z> Body<'a, 'z> {
                 let name = if at == 0 && has_head { "th" } else { "td" };
                 let place = self.element(line, name, &[("colspan", span)])?;
                 let merged = properties.and_then(|it| it.child("vMerge"));
-                // The rest of a cell that began in a row above is empty.
+                // A vertically merged cell that continues a cell above is empty.
                 if merged.is_none_or(|merged| merged.value() == Some("restart")) {
                     self.blocks(cell, place, &mut Flow::default())?;
                 }
@@ -273,7 +273,7 @@ impl<'a, 'z> Body<'a, 'z> {
         Ok(())
     }
 
-    /// The parts of a line.
+    /// Converts the inline content of a paragraph.
     fn runs(&mut self, parent: Element<'_>, place: Id) -> Result<(), ConvertError> {
         for child in parent.children() {
             match child.name() {
@@ -341,7 +341,7 @@ impl<'a, 'z> Body<'a, 'z> {
                 Some(at) => at,
                 None => {
                     let mut at = outer;
-                    // In code and headings only the text counts.
+                    // Code and headings contain plain text only.
                     let is_plain =
                         matches!(self.dom.name(place), "pre" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6");
                     for name in marks.names.iter().filter(|_| !is_plain) {
@@ -351,7 +351,7 @@ impl<'a, 'z> Body<'a, 'z> {
                 }
             };
             self.content(child, (at, outer))?;
-            // A picture and the sign of a note stand beside marked text.
+            // Images and note references are placed next to formatted text, not inside it.
             if !matches!(child.name(), "t" | "tab") {
                 inner = None;
             }
@@ -359,7 +359,7 @@ impl<'a, 'z> Body<'a, 'z> {
         Ok(())
     }
 
-    /// What is in a run: within its marks, or beside them.
+    /// Converts the content of a run: text inside its formatting, everything else next to it.
     fn content(&mut self, child: Element<'_>, (marked, beside): (Id, Id)) -> Result<(), ConvertError> {
         match child.name() {
             "t" => self.text(marked, &child.text()),
@@ -379,7 +379,7 @@ impl<'a, 'z> Body<'a, 'z> {
         }
     }
 
-    /// Follows the parts of a field; tells whether this is one.
+    /// Tracks the parts of a field. Returns `true` if the element belongs to a field.
     fn field(&mut self, child: Element<'_>, place: Id) -> Result<bool, ConvertError> {
         match (child.name(), child.attribute("fldCharType")) {
             ("fldChar", Some("begin")) => self.fields.push(Field::default()),
@@ -419,7 +419,7 @@ impl<'a, 'z> Body<'a, 'z> {
         Ok(())
     }
 
-    /// The destination of a picture, which is read the first time.
+    /// Returns the destination of an image. The file is read on first use.
     fn file(&mut self, relation: &str) -> Result<Option<String>, ConvertError> {
         let Some(related) = self.parts.relation(relation) else { return Ok(None) };
         if related.is_external {
@@ -493,7 +493,7 @@ impl Marks {
             (value("vertAlign") == Some("superscript"), "sup"),
             (value("vertAlign") == Some("subscript"), "sub"),
         ];
-        // Code is shown as it is written, so marks in it would show as their signs.
+        // Code is shown verbatim, so formatting marks in it would become visible.
         if is_code {
             return Self { names: vec!["code"] };
         }
@@ -501,7 +501,7 @@ impl Marks {
     }
 }
 
-/// Where a field leads that is a link: `HYPERLINK "address"`, or `HYPERLINK \l "place"`.
+/// Returns the target of a hyperlink field: `HYPERLINK "address"` or `HYPERLINK \l "bookmark"`.
 fn hyperlink(instruction: &str) -> Option<String> {
     let rest = instruction.trim_start().strip_prefix("HYPERLINK")?;
     let quoted = rest.split('"').nth(1)?;

@@ -1,4 +1,4 @@
-//! What a document says beside its text: styles, kinds of lists, where links lead, notes.
+//! Parts of a document other than its body: styles, list definitions, link targets, notes.
 
 use std::collections::HashMap;
 
@@ -7,20 +7,19 @@ use docs_ports::ConvertError;
 use super::{part, xml::Xml};
 use crate::archive::Archive;
 
-/// Levels of a list in Word.
+/// Number of list levels in Word.
 const LEVELS: usize = 9;
 
-/// The element of the title in the properties of a document.
+/// The title element of the document properties.
 pub(super) const TITLE: &str = "title";
-/// How many styles are asked, each for the one that it is based on.
+/// Maximum length of a chain of base styles.
 const MAX_BASED: usize = 20;
 
-/// What a paragraph is by its style.
+/// The role that a paragraph has by its style.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
-    /// The title of the document.
     Title,
-    /// A heading of a level, from one.
+    /// A heading with its level, counting from 1.
     Heading(u8),
     Quote,
     Code,
@@ -37,18 +36,18 @@ struct Style {
     list: Option<(String, usize)>,
 }
 
-/// The parts of a document beside its text.
+/// The parts of a document other than its body.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     styles: HashMap<String, Style>,
-    /// The levels of each list, whether they are numbered.
+    /// For each list, the levels: `true` if numbered.
     lists: HashMap<String, Vec<bool>>,
     relations: HashMap<String, Relation>,
     pub(super) footnotes: Option<Xml>,
     pub(super) endnotes: Option<Xml>,
 }
 
-/// What a part of the text refers to.
+/// The target of a relation.
 #[derive(Debug)]
 pub(super) struct Relation {
     pub(super) target: String,
@@ -83,7 +82,7 @@ impl Parts {
         self.relations.get(id)
     }
 
-    /// What a paragraph of a style is.
+    /// Returns the role of paragraphs with a style.
     pub(super) fn role(&self, style: &str) -> Role {
         let mut next = Some(style);
         for _ in 0..MAX_BASED {
@@ -97,11 +96,11 @@ impl Parts {
             }
             next = style.based_on.as_deref();
         }
-        // Without a table of styles their ids are all there is.
+        // Without a style table, only style ids are available.
         if self.styles.is_empty() { role_of(&spaced(style)) } else { Role::Text }
     }
 
-    /// The list that a style puts its paragraphs into, and the level in it.
+    /// Returns the list that a style assigns, and the level.
     pub(super) fn list_of(&self, style: &str) -> Option<(&str, usize)> {
         let mut next = Some(style);
         for _ in 0..MAX_BASED {
@@ -114,12 +113,12 @@ impl Parts {
         None
     }
 
-    /// Tells whether text of a style is code.
+    /// Returns `true` if text with this style is code.
     pub(super) fn is_code(&self, style: &str) -> bool {
         self.role(style) == Role::Code
     }
 
-    /// Tells whether a level of a list is numbered; `None` when there is no such list.
+    /// Returns `true` if a level of a list is numbered, or `None` if the list does not exist.
     pub(super) fn is_numbered(&self, list: &str, level: usize) -> Option<bool> {
         let levels = self.lists.get(list)?;
         Some(levels.get(level).or(levels.last()).copied().unwrap_or_default())
@@ -140,7 +139,7 @@ impl Parts {
             let style = Style {
                 name: value("name").unwrap_or(id).to_lowercase(),
                 based_on: value("basedOn").map(str::to_owned),
-                // The tenth level means that it is none.
+                // Outline level 10 means body text.
                 outline: outline.and_then(|level| level.parse().ok()).filter(|level| *level < 9),
                 list,
             };
@@ -154,7 +153,8 @@ impl Parts {
             let Some(id) = kind.attribute("abstractNumId") else { continue };
             let levels = kind.children().filter(|child| child.name() == "lvl");
             let is_numbered = |format: &str| !matches!(format, "bullet" | "none");
-            // Lists share a kind, and each keeps its levels: Word has nine.
+            // Several lists share a definition and each one stores its levels, so the number of levels is limited to
+            // that of Word.
             let levels = levels
                 .take(LEVELS)
                 .map(|level| level.child("numFmt").and_then(|it| it.value()).is_some_and(is_numbered))
@@ -171,7 +171,7 @@ impl Parts {
     }
 }
 
-/// What the name of a style says, in lower case. Word keeps the English name in every language.
+/// Returns the role for a style name in lower case. Word stores built-in style names in English in every language.
 fn role_of(name: &str) -> Role {
     if let Some(level) = name.strip_prefix("heading ").and_then(|level| level.trim().parse().ok()) {
         return Role::Heading(level);
@@ -187,7 +187,7 @@ fn role_of(name: &str) -> Role {
     }
 }
 
-/// `Heading1` as `heading 1`.
+/// Converts a style id such as `Heading1` to a name such as `heading 1`.
 fn spaced(id: &str) -> String {
     let stem = id.trim_end_matches(|c: char| c.is_ascii_digit());
     format!("{} {}", stem.to_lowercase(), &id[stem.len()..]).trim_end().to_owned()

@@ -1,4 +1,4 @@
-//! XML as a tree. Prefixes of names are left out: within a Word document no two of them mean different things.
+//! XML as a tree. Namespace prefixes are dropped, because local names are unambiguous in Word documents.
 
 use docs_ports::ConvertError;
 use quick_xml::{
@@ -9,11 +9,11 @@ use quick_xml::{
 
 use crate::dom::{Dom, Id, Kind, ROOT};
 
-/// Most elements and texts of a part.
+/// Maximum number of elements and texts of a part.
 const MAX_NODES: usize = 1_000_000;
-/// Most bytes of the texts and the attributes of a part: a page holds far less.
+/// Maximum size in bytes of the texts and attributes of a part, far above that of real documents.
 const MAX_TEXT_BYTES: usize = 16_000_000;
-/// Most levels of elements; what is deeper is left out. Whatever walks the tree may recurse.
+/// Maximum depth of elements. Deeper ones are dropped. The limit makes recursion over the tree safe.
 const MAX_DEPTH: usize = 120;
 
 #[derive(Debug)]
@@ -21,7 +21,6 @@ pub(super) struct Xml {
     dom: Dom,
 }
 
-/// An element within its tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Element<'a> {
     xml: &'a Xml,
@@ -34,7 +33,7 @@ impl Xml {
         let mut reader = Reader::from_str(text);
         let mut xml = Self { dom: Dom::with_room(most_nodes(text).min(MAX_NODES), text.len() / 8) };
         let mut open = vec![ROOT];
-        // Elements that are open and too deep to be kept.
+        // Number of open elements that are too deep to be stored.
         let mut beyond = 0_usize;
         loop {
             match reader.read_event().map_err(|_| damaged())? {
@@ -65,7 +64,7 @@ impl Xml {
         Element { xml: self, at: ROOT }
     }
 
-    /// The text of the first element of a name, if it has one.
+    /// Returns the text of the first element with a name, if not blank.
     pub(super) fn text_of(&self, name: &str) -> Option<String> {
         let found = self.root().below().find(|element| element.name() == name)?;
         Some(found.text()).filter(|text| !text.trim().is_empty())
@@ -88,11 +87,11 @@ impl Xml {
     }
 }
 
-/// At most how many nodes a text is.
+/// Returns an upper bound of the number of nodes in a text.
 fn most_nodes(text: &str) -> usize {
     let pairs = text.bytes().zip(text.bytes().skip(1));
     let is_node = |pair: &(u8, u8)| match pair {
-        // An element, and text behind one.
+        // An element, or text after a tag.
         (b'<', next) => !matches!(next, b'/' | b'<'),
         (b'>', next) => !matches!(next, b'<' | b'>'),
         _ => false,
@@ -100,7 +99,7 @@ fn most_nodes(text: &str) -> usize {
     pairs.filter(is_node).count() + 1
 }
 
-/// What an entity stands for. Those that a document defines itself stand for nothing.
+/// Resolves an entity. Entities defined by a document itself resolve to nothing.
 fn resolved(reference: &BytesRef<'_>) -> String {
     if let Ok(Some(c)) = reference.resolve_char_ref() {
         return c.to_string();
@@ -114,7 +113,7 @@ impl<'a> Element<'a> {
         Self { at, ..self }
     }
 
-    /// Its name; nothing where it is a text.
+    /// The element name, empty for a text.
     pub(super) fn name(self) -> &'a str {
         self.xml.dom.name(self.at)
     }
@@ -123,7 +122,7 @@ impl<'a> Element<'a> {
         self.xml.dom.attribute(self.at, name)
     }
 
-    /// The attribute `val`, where Word keeps most values.
+    /// The attribute `val`, which holds most values in Word documents.
     pub(super) fn value(self) -> Option<&'a str> {
         self.attribute("val")
     }
@@ -136,12 +135,12 @@ impl<'a> Element<'a> {
         self.children().find(|child| child.name() == name)
     }
 
-    /// Everything below, in the order of the document.
+    /// Returns all descendants in document order.
     pub(super) fn below(self) -> impl Iterator<Item = Element<'a>> {
         self.xml.dom.below(self.at, |_| false).map(move |at| self.of(at))
     }
 
-    /// Its own text.
+    /// Returns the text of its direct text children.
     pub(super) fn text(self) -> String {
         let text = |child: Element<'a>| match self.xml.dom.kind(child.at) {
             Kind::Text(text) => text,
@@ -150,7 +149,7 @@ impl<'a> Element<'a> {
         self.children().map(text).collect()
     }
 
-    /// Tells whether a switch is on: it is there, and does not say `0`.
+    /// Returns `true` if a toggle element exists and its value does not switch it off.
     pub(super) fn is_on(self, name: &str) -> bool {
         let is_off = |value: &str| matches!(value, "0" | "false" | "off" | "none");
         self.child(name).is_some_and(|switch| !switch.value().is_some_and(is_off))

@@ -1,6 +1,6 @@
-//! Blocks of Markdown, one behind the other in one text.
+//! A sequence of Markdown blocks in one string.
 
-/// What a block is, as far as what stands beside it depends on that.
+/// The kind of a block, which determines the separation from its neighbours.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockKind {
     Paragraph,
@@ -8,16 +8,16 @@ pub(super) enum BlockKind {
     Other,
 }
 
-/// Blocks, none of them empty.
+/// A sequence of non-empty blocks.
 #[derive(Default)]
 pub(super) struct Blocks {
     text: String,
-    /// Where each ends in the text.
+    /// The end of each block in the text.
     ends: Vec<(u32, BlockKind)>,
 }
 
 impl Blocks {
-    /// Adds a block, unless it is empty.
+    /// Adds a block. Empty blocks are ignored.
     pub(super) fn push(&mut self, text: &str, kind: BlockKind) {
         if !text.is_empty() {
             self.text.push_str(text);
@@ -25,12 +25,12 @@ impl Blocks {
         }
     }
 
-    /// Adds a block that is neither a paragraph nor a list.
+    /// Adds a block of kind [`BlockKind::Other`].
     pub(super) fn other(&mut self, text: &str) {
         self.push(text, BlockKind::Other);
     }
 
-    /// Adds what `write` writes as a block.
+    /// Adds the output of `write` as a block.
     pub(super) fn written(&mut self, kind: BlockKind, write: impl FnOnce(&mut String)) {
         let start = self.text.len();
         write(&mut self.text);
@@ -51,12 +51,12 @@ impl Blocks {
         self.ends.is_empty()
     }
 
-    /// The kind of the last one.
+    /// Returns the kind of the last block.
     pub(super) fn last(&self) -> Option<BlockKind> {
         self.ends.last().map(|(_, kind)| *kind)
     }
 
-    /// Those in a range, with their kinds.
+    /// Returns the blocks in a range, with their kinds.
     pub(super) fn range(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = (&str, BlockKind)> {
         let at = |end: u32| usize::try_from(end).unwrap_or(usize::MAX);
         let before = range.start.checked_sub(1).and_then(|before| self.ends.get(before));
@@ -72,7 +72,7 @@ impl Blocks {
         self.range(0..self.len())
     }
 
-    /// All with a blank line between them.
+    /// Returns all blocks, separated by blank lines.
     pub(super) fn join(&self) -> String {
         let mut out = String::with_capacity(self.text.len() + 2 * self.len());
         join(self.iter(), &mut out);
@@ -80,7 +80,7 @@ impl Blocks {
     }
 }
 
-/// Writes blocks with a blank line between them.
+/// Writes blocks, separated by blank lines.
 pub(super) fn join<'t>(blocks: impl Iterator<Item = (&'t str, BlockKind)>, out: &mut String) {
     for (at, (text, _)) in blocks.enumerate() {
         if at > 0 {

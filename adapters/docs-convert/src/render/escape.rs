@@ -1,17 +1,17 @@
-//! Text that Markdown and HTML show as it is.
+//! Escaping of text for Markdown and HTML.
 
 use docs_markup::syntax::entity;
 
-/// Where a word stands.
+/// The position of a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
-    /// First on its line, where some characters begin a list, a heading or a quotation.
+    /// At the start of a line, where some characters begin a list, a heading or a quotation.
     Line,
     /// Anywhere else.
     Within,
 }
 
-/// Adds a word as Markdown that shows it.
+/// Appends a word, escaped for Markdown.
 pub(super) fn word(word: &str, start: Start, out: &mut String) {
     let mut before = None;
     let mut characters = word.char_indices().peekable();
@@ -19,7 +19,7 @@ pub(super) fn word(word: &str, start: Start, out: &mut String) {
         let next = characters.peek().map(|(_, next)| *next);
         let is_special = match c {
             '\\' | '`' | '*' | '[' | ']' | '<' => true,
-            // Within a word it marks nothing.
+            // Within a word, an underscore is not a mark.
             '_' => !(before.is_some_and(char::is_alphanumeric) && next.is_some_and(char::is_alphanumeric)),
             '~' => before == Some('~') || next == Some('~'),
             '$' => before == Some('$') || next == Some('$'),
@@ -36,7 +36,7 @@ pub(super) fn word(word: &str, start: Start, out: &mut String) {
     }
 }
 
-/// Tells whether a character at a place would begin something other than a paragraph.
+/// Returns `true` if a character at this position begins a block other than a paragraph.
 fn begins_block(word: &str, place: usize, c: char) -> bool {
     match (place, c) {
         (0, '#') => word.len() <= 6 && word.bytes().all(|b| b == b'#'),
@@ -48,7 +48,7 @@ fn begins_block(word: &str, place: usize, c: char) -> bool {
     }
 }
 
-/// Text within HTML, also within its attributes.
+/// Escapes text for HTML, including attribute values.
 pub(super) fn html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -57,7 +57,7 @@ pub(super) fn html(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // A tag of the platform would be read within HTML as well.
+            // Tags of the platform are also recognized within HTML.
             '{' => out.push_str("&#x7b;"),
             '\n' | '\r' => out.push(' '),
             c => out.push(c),

@@ -1,14 +1,14 @@
-//! One line: runs of text with marks, and how they are written.
+//! Rendering of a line: text runs with marks.
 
 use super::escape::{self, Start};
 
-/// How text is marked.
+/// Inline formatting of text, as a bit set.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Marks {
     bits: u8,
 }
 
-/// The marks, from the outermost: their bit, how Markdown writes them, and the name of their element.
+/// The marks, outermost first: bit, Markdown delimiter and HTML element.
 const MARKS: [(u8, Option<&str>, &str); 6] = [
     (1, Some("**"), "strong"),
     (2, Some("*"), "em"),
@@ -19,7 +19,7 @@ const MARKS: [(u8, Option<&str>, &str); 6] = [
 ];
 
 impl Marks {
-    /// These marks, and the one that an element makes.
+    /// Adds the mark of an element.
     pub(super) fn with(self, element: &str) -> Self {
         let bit = match element {
             "b" | "strong" => 1,
@@ -34,39 +34,39 @@ impl Marks {
     }
 }
 
-/// Where a line stands.
+/// The context of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum InlineContext {
     Paragraph,
     Heading,
-    /// A cell of a table, where a line cannot end.
+    /// A table cell, which cannot contain line breaks.
     Cell,
 }
 
-/// A piece of the line as it is written, before it is known how marks are.
+/// A piece of a line, before it is decided how marks are written.
 #[derive(Clone, Copy)]
 enum Piece {
     Open(u8),
     Close(u8),
     Space,
     Break,
-    /// Words in a row, or something that is no text: up to where it ends in the text of the line.
+    /// Consecutive words, or an item that is not text. Contains its end in the text of the line.
     Written(u32),
 }
 
-/// Writes a line as Markdown.
+/// Renders a line as Markdown.
 pub(super) struct Writer {
     context: InlineContext,
     pieces: Vec<Piece>,
-    /// All that is written, without marks and what stands between.
+    /// All written text, without marks and spaces between pieces.
     text: String,
-    /// The marks that are open, as places in [`MARKS`].
+    /// Open marks, as indices into [`MARKS`].
     open: Vec<u8>,
-    /// White space was seen since the last word.
+    /// `true` if whitespace was read since the last word.
     space: bool,
-    /// Code that may go on: some write each word of it on its own.
+    /// Code that may continue: some pages wrap each word of it separately.
     code: Option<String>,
-    /// Whether the line begins with white space, once it has begun, and whether it ends with it.
+    /// `true` if the line begins with whitespace (`None` while it is empty), and `true` if it ends with whitespace.
     starts_with_space: Option<bool>,
     ends_with_space: bool,
 }
@@ -85,7 +85,7 @@ impl Writer {
         }
     }
 
-    /// A writer for the label of a link in the line.
+    /// Creates a writer for the label of a link in this line.
     pub(super) const fn inside_link(&self) -> Self {
         Self::new(match self.context {
             InlineContext::Cell => InlineContext::Cell,
@@ -93,7 +93,7 @@ impl Writer {
         })
     }
 
-    /// Writes the line, and begins another one.
+    /// Writes the line, and starts a new one.
     pub(super) fn finish(&mut self, out: &mut String) {
         self.end_code();
         self.marks(Marks::default());
@@ -101,7 +101,7 @@ impl Writer {
         *self = Self::new(self.context);
     }
 
-    /// Text with marks.
+    /// Adds text with marks.
     pub(super) fn text(&mut self, text: &str, marks: Marks) {
         self.begin(text);
         self.end_code();
@@ -119,7 +119,7 @@ impl Writer {
         self.written(&format!("![{alt}]({source})"));
     }
 
-    /// A link, with its label.
+    /// Adds a link with its label.
     pub(super) fn link(&mut self, to: &str, mut inside: Self) {
         self.begin("");
         self.end_code();
@@ -129,13 +129,13 @@ impl Writer {
         if label.is_empty() {
             return;
         }
-        // Space at the ends of a label belongs around the link.
+        // Whitespace at the ends of a label is moved outside the link.
         self.space |= starts.unwrap_or_default();
         self.written(&format!("[{label}]({to})"));
         self.space |= ends;
     }
 
-    /// The sign of a note.
+    /// Adds a footnote reference.
     pub(super) fn note(&mut self, name: &str) {
         self.begin("");
         self.written(&format!("[^{name}]"));
@@ -151,7 +151,7 @@ impl Writer {
         }
     }
 
-    /// Learns how what is added begins and ends.
+    /// Records if the added text begins and ends with whitespace.
     fn begin(&mut self, text: &str) {
         self.starts_with_space.get_or_insert(text.starts_with(char::is_whitespace));
         self.ends_with_space = text.ends_with(char::is_whitespace);
@@ -180,7 +180,7 @@ impl Writer {
         }
     }
 
-    /// Adds a word to the words before, if nothing is between.
+    /// Adds a word. It is merged with directly preceding words.
     fn word(&mut self, word: &str, start: Start) {
         let has_space = self.pieces.pop_if(|piece| matches!(piece, Piece::Space)).is_some();
         if self.pieces.pop_if(|piece| matches!(piece, Piece::Written(_))).is_some() {
@@ -196,7 +196,7 @@ impl Writer {
         self.pieces.push(Piece::Written(u32::try_from(self.text.len()).unwrap_or(u32::MAX)));
     }
 
-    /// Something that is neither escaped nor marked.
+    /// Adds text without escaping and marks.
     fn written(&mut self, text: &str) {
         self.end_code();
         self.marks(Marks::default());
@@ -211,7 +211,7 @@ impl Writer {
         }
     }
 
-    /// Closes the marks that are not wanted any more.
+    /// Closes the marks that are no longer wanted.
     fn marks(&mut self, wanted: Marks) {
         let is_wanted = |mark: &u8| bit(*mark) & wanted.bits > 0;
         let keep = self.open.iter().take_while(|mark| is_wanted(mark)).count();
@@ -222,7 +222,7 @@ impl Writer {
         }
     }
 
-    /// Opens the marks that are missing.
+    /// Opens the missing marks.
     fn open(&mut self, wanted: Marks) {
         for (mark, (bit, ..)) in (0_u8..).zip(&MARKS) {
             if wanted.bits & bit > 0 && !self.open.contains(&mark) {
@@ -242,12 +242,11 @@ impl Writer {
     }
 }
 
-/// The bit of a mark.
 fn bit(mark: u8) -> u8 {
     MARKS.get(usize::from(mark)).map_or(0, |(bit, ..)| *bit)
 }
 
-/// Text without marks, escaped.
+/// Escapes text without marks.
 fn words(text: &str) -> String {
     let mut out = String::new();
     for word in text.split_whitespace() {
@@ -262,12 +261,12 @@ fn words(text: &str) -> String {
 fn code_span(code: &str, context: InlineContext) -> String {
     let fence = "`".repeat(super::longest_run(code, '`') + 1);
     let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
-    // A line of a table ends a cell even within code.
+    // A pipe ends a table cell even within code.
     let code = if context == InlineContext::Cell { code.replace('|', "\\|") } else { code.to_owned() };
     format!("{fence}{pad}{code}{pad}{fence}")
 }
 
-/// Writes the pieces. A mark whose signs Markdown would not read as such is written as HTML.
+/// Writes the pieces. Marks whose delimiters Markdown would not recognize are written as HTML.
 fn write(pieces: &[Piece], text: &str, context: InlineContext, out: &mut String) {
     let as_html = html_marks(pieces, text);
     let begin = out.len();
@@ -284,7 +283,7 @@ fn write(pieces: &[Piece], text: &str, context: InlineContext, out: &mut String)
             Piece::Written(end) => {
                 let end = place(*end);
                 let own = text.get(std::mem::replace(&mut start, end)..end).unwrap_or_default();
-                // An exclamation mark before a link would make it a picture.
+                // An exclamation mark before a link would turn it into an image.
                 if own.starts_with('[') && out.len() > begin && out.ends_with('!') {
                     out.pop();
                     out.push_str("\\!");
@@ -307,8 +306,8 @@ fn place(end: u32) -> usize {
     usize::try_from(end).unwrap_or(usize::MAX)
 }
 
-/// Which pieces that open and close marks have to be HTML: those with a letter on one side and punctuation on the
-/// other, and those right behind the end of another mark.
+/// Determines the marks that must be HTML: those between a letter and punctuation, and those directly after the end of
+/// another mark.
 fn html_marks(pieces: &[Piece], text: &str) -> Vec<bool> {
     let mut as_html = vec![false; pieces.len()];
     let mut open: Vec<(usize, bool)> = Vec::new();
@@ -341,13 +340,15 @@ fn html_marks(pieces: &[Piece], text: &str) -> Vec<bool> {
     as_html
 }
 
-/// The character before a piece, given the pieces and the text before it; none where white space or nothing is.
+/// Returns the character before a piece, given the preceding pieces and text. `None` for whitespace or the start of the
+/// line.
 fn before(pieces: &[Piece], text: &str) -> Option<char> {
     let last = pieces.iter().rev().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)))?;
     text.chars().next_back().filter(|_| matches!(last, Piece::Written(_)))
 }
 
-/// The character behind a piece, likewise.
+/// Returns the character after a piece, given the following pieces and text. `None` for whitespace or the end of the
+/// line.
 fn behind(pieces: &[Piece], text: &str) -> Option<char> {
     let next = pieces.iter().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)))?;
     text.chars().next().filter(|_| matches!(next, Piece::Written(_)))

@@ -1,4 +1,4 @@
-//! Lists.
+//! Rendering of lists.
 
 use super::{
     Renderer,
@@ -7,19 +7,19 @@ use super::{
 };
 use crate::dom::{Id, Kind};
 
-/// An item of a list.
+/// A list item.
 struct Item {
-    /// Its number, if it has one.
+    /// The number, or [`BULLET`].
     number: u32,
-    /// Where its blocks end among those of the list.
+    /// The end of its blocks among those of the list.
     end: u32,
     tick: Tick,
 }
 
-/// The number of an item with a bullet.
+/// The number of bulleted items.
 const BULLET: u32 = u32::MAX;
 
-/// The box in front of an item.
+/// The checkbox before an item.
 #[derive(Clone, Copy)]
 enum Tick {
     None,
@@ -50,7 +50,7 @@ impl Renderer<'_, '_> {
             let is_item = dom.name(child) == "li";
             match is_item {
                 true => self.children(child, &mut blocks),
-                // What is between items belongs to the one before: older pages have their inner lists there.
+                // Content between items belongs to the previous item: old pages have nested lists there.
                 false => self.block_or_line(child, &mut blocks),
             }
             let end = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
@@ -68,7 +68,7 @@ impl Renderer<'_, '_> {
         if blocks.is_empty() {
             return;
         }
-        // Two lists in a row would be one.
+        // Two consecutive lists would be merged.
         if out.last() == Some(BlockKind::List) {
             out.other("<!-- -->");
         }
@@ -84,7 +84,7 @@ impl Renderer<'_, '_> {
         }
     }
 
-    /// The box in front of an item that is something to do.
+    /// Returns the checkbox state of a task list item.
     fn tick(&self, item: Id) -> Tick {
         let dom = self.content.dom;
         let below = dom.below(item, |id| self.content.is_dropped(id)).take(4);
@@ -102,7 +102,7 @@ fn is_blank(kind: Kind<'_>) -> bool {
 }
 
 fn write(items: &[Item], blocks: &Blocks, out: &mut String) {
-    // An item without blocks is none.
+    // Items without blocks are skipped.
     let items = || {
         let starts = std::iter::once(0).chain(items.iter().map(Item::end));
         starts.zip(items).filter(|(start, item)| *start < item.end())
@@ -128,12 +128,12 @@ fn write(items: &[Item], blocks: &Blocks, out: &mut String) {
             Tick::Open => "[ ] ",
             Tick::Done => "[x] ",
         };
-        // What follows the first line stands below its text, and a box to tick is part of that.
+        // Continuation lines are indented to the text after the bullet. The checkbox is part of that text.
         prefixed(&inside, (&format!("{bullet}{tick}"), &" ".repeat(bullet.len())), out);
     }
 }
 
-/// Tells whether an item is a paragraph, and lists below it.
+/// Returns `true` if an item is a paragraph followed by lists only.
 fn is_tight<'t>(mut blocks: impl Iterator<Item = (&'t str, BlockKind)>) -> bool {
     let first = blocks.next();
     first.is_none_or(|(_, kind)| kind != BlockKind::Other) && blocks.all(|(_, kind)| kind == BlockKind::List)

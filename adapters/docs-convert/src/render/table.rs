@@ -1,4 +1,4 @@
-//! Tables.
+//! Rendering of tables.
 
 use super::{
     Renderer,
@@ -7,13 +7,13 @@ use super::{
 };
 use crate::dom::Id;
 
-/// Most columns of a table; a wider one is a layout of the page.
+/// Maximum number of columns. A wider table is considered page layout.
 const MAX_COLUMNS: usize = 40;
 
-/// A table as it is in the tree.
+/// The rows of a table in the tree.
 struct Rows {
     cells: Vec<Id>,
-    /// Where each row ends among the cells.
+    /// The end of each row among the cells.
     ends: Vec<u32>,
     columns: usize,
     has_head: bool,
@@ -64,7 +64,7 @@ impl Renderer<'_, '_> {
         }
     }
 
-    /// One row. Cells of rows above that reach into it are empty here.
+    /// Renders one row. Columns covered by cells of rows above are empty.
     fn row(&mut self, cells: &[Id], taken: &mut [usize], line: &mut String) {
         let dom = self.content.dom;
         let span = |id: Id, name: &str| {
@@ -101,7 +101,7 @@ impl Renderer<'_, '_> {
         }
     }
 
-    /// A cell as one line: paragraphs and items with breaks between them.
+    /// Renders a cell as one line, with `<br>` between paragraphs and items.
     fn cell(&mut self, cell: Id, out: &mut String) {
         let mut parts = Blocks::default();
         self.cell_parts(cell, &mut parts);
@@ -139,7 +139,7 @@ impl Renderer<'_, '_> {
         parts.written(BlockKind::Other, |text| line.finish(text));
     }
 
-    /// The rows of a table, not those of a table within it.
+    /// Returns the rows of a table, without those of nested tables.
     fn rows(&self, id: Id) -> Rows {
         let dom = self.content.dom;
         let mut table = Rows { cells: Vec::new(), ends: Vec::new(), columns: 0, has_head: false };
@@ -169,7 +169,7 @@ impl Renderer<'_, '_> {
         table
     }
 
-    /// Tells whether a table only places parts of a page beside each other.
+    /// Returns `true` if a table is used for page layout.
     fn is_layout(&self, table: &Rows) -> bool {
         let dom = self.content.dom;
         if table.columns > MAX_COLUMNS || table.ends.is_empty() {

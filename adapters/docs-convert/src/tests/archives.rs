@@ -1,4 +1,4 @@
-//! Archives.
+//! Unpacking of archives.
 
 use std::io::{Cursor, Write as _};
 
@@ -48,7 +48,7 @@ fn what_unpacks_to_too_much_is_refused() {
     let zeros = vec![0; 3_000_000];
     let message = refused(unpack(&zip(&[("bomb", &zeros)])));
     assert!(message.contains("must unpack to at most"), "{message}");
-    // Text that is large and packs well is fine.
+    // Large text that compresses well is accepted.
     let text: String = (0..200_000).map(|n| format!("line {n}\n")).collect();
     assert_eq!(unpack(&zip(&[("a.md", text.as_bytes())])).unwrap()[0].bytes.len(), text.len());
 }
@@ -79,7 +79,7 @@ fn too_many_entries_are_refused_before_they_are_read() {
 #[test]
 fn an_encrypted_archive_is_refused() {
     let mut archive = zip(&[("a.md", b"secret")]);
-    // The first flag of an entry says that it is encrypted, in its head and in the directory.
+    // The lowest flag bit of an entry marks it as encrypted, in the local header and in the directory.
     for (signature, flags) in [(b"PK\x03\x04", 6), (b"PK\x01\x02", 8)] {
         let at = archive.windows(4).position(|window| window == signature).unwrap();
         archive[at + flags] |= 1;

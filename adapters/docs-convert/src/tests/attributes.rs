@@ -1,4 +1,4 @@
-//! Tags that are larger than any page has them: the stack of a thread of the runtime is enough for each.
+//! Oversized tags are parsed on the stack of a runtime thread.
 
 use docs_ports::ConvertError;
 use html5gum::{DefaultEmitter, Token, Tokenizer};
@@ -7,21 +7,21 @@ use proptest::prelude::*;
 use super::html;
 use crate::{dom::ROOT, html::parse, tokens::tokens};
 
-/// As much stack as a runtime gives its threads.
+/// Stack size of runtime threads.
 const STACK: usize = 2 * 1024 * 1024;
-/// Far more than a stack would bear: the least that a call leaves on it, 16 bytes, for each part of some bytes.
+/// A number of repetitions that exceeds the stack even with the minimum of 16 bytes per call.
 const MUCH: usize = 1_000_000;
-/// Attributes of which a call each would be more than a stack bears, however little a call needs.
+/// A number of attributes that exceeds the stack with one call per attribute.
 const MANY: usize = 200_000;
 
-/// Parses on a thread of the runtime's size; answers how many elements and texts there are.
+/// Parses on a thread with the stack size of the runtime. Returns the number of elements and texts.
 fn parsed(text: String) -> Result<usize, ConvertError> {
     let work = move || parse(&text).map(|dom| dom.below(ROOT, |_| false).count());
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(work).expect("a thread");
     thread.join().expect("it does not panic")
 }
 
-/// A number as a name, as short as it goes.
+/// Encodes a number as a short name.
 fn name(mut number: usize) -> String {
     let mut name = String::from("n");
     while number > 0 {
@@ -31,7 +31,7 @@ fn name(mut number: usize) -> String {
     name
 }
 
-/// Attributes, each with a value as it is written.
+/// Generates attributes with a literal value.
 fn attributes(many: usize, named: fn(usize) -> String, value: &str) -> String {
     (0..many).map(|number| format!(" {}{value}", named(number))).collect()
 }
@@ -58,7 +58,7 @@ fn a_tag_with_thousands_of_attributes_is_a_tag() {
 }
 
 #[test]
-fn a_tag_with_more_attributes_than_a_stack_has_room_for_is_a_tag() {
+fn tags_with_many_attributes_do_not_overflow_the_stack() {
     for value in ["=\"\"", "=''", "=a"] {
         let many = attributes(MANY, name, value);
         assert_eq!(parsed(format!("<p{many}>t")).expect(value), 2);
@@ -78,7 +78,7 @@ fn what_stands_among_many_attributes_is_read() {
     assert_eq!(page.markdown, "see [more](https://a.test/?x=1&y=2) of it\n");
 }
 
-/// Pieces of HTML that are repeated alone.
+/// Pieces of HTML that are repeated on their own.
 const ALONE: &[&str] = &[
     "<a x=\"1\" y=\"2\">",
     "</a x=\"1\" y=\"2\">",
@@ -118,7 +118,7 @@ const ALONE: &[&str] = &[
     "x ",
 ];
 
-/// Pieces that are repeated between a beginning and an end.
+/// Pieces that are repeated between a start and an end.
 const WITHIN: &[(&str, &str, &str)] = &[
     ("<a ", "x=\"1\" ", ">"),
     ("<a ", "x=\"1\"", ">"),
@@ -161,7 +161,7 @@ fn a_megabyte_within_anything_needs_no_deeper_stack() {
     }
 }
 
-/// A tag with attributes of every kind, among other things that HTML has.
+/// Generates a tag with attributes of every kind, mixed with other HTML.
 fn soup() -> impl Strategy<Value = String> {
     let space = prop::sample::select(vec!["", " ", "  ", "\n", "\t", "\r\n", "\r", "/", " / ", "\u{c}"]);
     let value = prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! Input that somebody made to do harm: it ends soon, and nothing panics.
+//! Malicious input: the conversion ends in time and does not panic.
 
 use std::sync::mpsc;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{document, html, refused, zip as packed};
 use crate::{DocumentConverter, MAX_TEXT_BYTES, convert, unpack};
 
-/// Converts on a thread with as much stack as a runtime gives, within a time that is far more than is needed.
+/// Converts on a thread with the stack size of the runtime, with a generous time limit.
 fn in_time(document: Document) -> Result<ConvertedPage, ConvertError> {
     let (done, ended) = mpsc::channel();
     let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
@@ -116,7 +116,7 @@ fn a_word_document_of_great_depth_ends() {
         let many = 50_000;
         let xml =
             format!("<w:document><w:body>{}{}</w:body></w:document>", open.repeat(many), close.repeat(many));
-        // Stored, as it would pack too well for what it is.
+        // Not compressed, because the compression ratio would exceed the limit.
         let archive = stored("word/document.xml", xml.as_bytes());
         in_time(document(DocumentFormat::Docx, archive)).expect(open);
     }
@@ -138,7 +138,7 @@ async fn the_converter_does_what_the_functions_do() {
     assert!(DocumentConverter.unpack(Default::default()).await.is_err());
 }
 
-/// An archive of one file, not packed.
+/// Creates an archive with one uncompressed file.
 fn stored(path: &str, bytes: &[u8]) -> Vec<u8> {
     use std::io::{Cursor, Write as _};
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
@@ -148,7 +148,7 @@ fn stored(path: &str, bytes: &[u8]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// Pieces of HTML that mean something, and others.
+/// HTML fragments, meaningful and arbitrary.
 const PIECES: &str = "(<(/)?(div|p|b|i|a href=x|ul|li|ol|table|tr|td colspan=3|th|pre|code|h1|h2 id=x|blockquote|details|\
     summary|figure|img src=y|figcaption|br|main|article|script|title|base href=z|dl|dt|dd|div class=admonition|input \
     type=checkbox|iframe src=q)>|<!--|-->|&(amp|lt|#0|#x41|nope);|[ \\n*_`\\[\\]{}%|#>.-]|[a-c1ä😀]){0,120}";
@@ -186,7 +186,7 @@ fn xml_pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-/// Markdown without its code.
+/// Returns Markdown without its code spans and blocks.
 fn without_code(markdown: &str) -> String {
     let ticks = |text: &str| text.len() - text.trim_start_matches('`').len();
     let end_of = |text: &str, run: usize| {
@@ -236,9 +236,9 @@ proptest! {
     fn tag_soup_never_panics_and_gives_no_script(soup in PIECES) {
         let page = html(&soup);
         prop_assert!(!page.title.trim().is_empty());
-        // Within code it is what a frame holds, as text.
+        // In code, it is the escaped content of a frame.
         prop_assert!(!without_code(&page.markdown).to_lowercase().contains("<script"), "{}", page.markdown);
-        // What it says is a body: no front matter, and no other title.
+        // The output must not contain front matter or a second title.
         let parsed = docs_markup::markdown::parse_page(&page.markdown);
         prop_assert!(parsed.yaml.is_none() && parsed.heading.is_none(), "{}", page.markdown);
     }

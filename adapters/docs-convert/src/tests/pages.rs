@@ -1,11 +1,11 @@
-//! HTML and Markdown as pages.
+//! Conversion of HTML and Markdown pages.
 
 use docs_markup::markdown::parse_page;
 use docs_ports::{ConvertError, Document, DocumentFormat, FoundFile};
 
 use super::{at, convert, document, html};
 
-/// The Markdown of a page's body.
+/// Returns the Markdown of a page body.
 fn body(text: &str) -> String {
     html(&format!("<body>{text}</body>")).markdown
 }
@@ -163,7 +163,7 @@ fn headings_stand_below_the_title() {
 }
 
 #[test]
-fn what_is_converted_is_read_back_as_a_body_without_front_matter_and_title() {
+fn converted_pages_have_no_front_matter_or_second_title() {
     for given in ["<hr><p>a: b</p><hr>", "<h1>T</h1><h1>U</h1>", "<p># x</p>", "<p>---<br>a: b<br>---</p>"] {
         let markdown = body(given);
         let page = parse_page(&markdown);

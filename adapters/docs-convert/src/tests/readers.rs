@@ -1,11 +1,11 @@
-//! Whole pages are read by the tokenizer of the standard; HTML within Markdown by that of `docs-markup`. Where both
-//! read the same, they read it the same way.
+//! HTML pages are tokenized by the standard tokenizer, HTML within Markdown by that of `docs-markup`. Both must agree
+//! on well-formed tags.
 
 use docs_markup::syntax::html::{self, TagKind};
 use html5gum::{DefaultEmitter, Token};
 use proptest::prelude::*;
 
-/// A tag: its name, and its attributes; the name of a closing one begins with `/`.
+/// A tag: its name and attributes. The name of an end tag begins with `/`.
 type Tag = (String, Vec<(String, String)>);
 
 fn by_standard(text: &str) -> Vec<Tag> {
@@ -44,7 +44,7 @@ fn by_markup(text: &str) -> Vec<Tag> {
     html::tokens(text, 0..text.len()).filter_map(tag).collect()
 }
 
-/// Pages of whole tags: what never ends is text to the one and lost to the other.
+/// Generates pages of complete tags. The two tokenizers treat unterminated tags differently.
 fn page() -> impl Strategy<Value = String> {
     let name = prop_oneof![
         Just("a".to_owned()),

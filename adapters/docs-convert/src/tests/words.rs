@@ -1,4 +1,4 @@
-//! Word documents, made by hand.
+//! Conversion of handmade Word documents.
 
 use docs_ports::{ConvertedPage, DocumentFormat};
 
