@@ -1,4 +1,4 @@
-//! What is found wrong with a specification.
+//! Collected problems of a specification.
 
 use std::collections::HashSet;
 
@@ -6,12 +6,11 @@ use docs_ports::{MAX_SPEC_PROBLEMS, SpecFile, SpecFormat, SpecProblem};
 
 use crate::{as_text, place::line_of, text::Unparsed};
 
-/// Bytes that are read once more to find the lines of problems.
+/// Maximum number of bytes that are parsed again to find the lines of problems.
 const LOCATED_BYTES: usize = 40_000_000;
-/// Most characters of a message, and of a pointer in it.
+/// Maximum number of characters of a message, and of a pointer in it.
 const MAX_MESSAGE: usize = 300;
 
-/// The problems of a specification.
 pub(crate) struct Findings<'a> {
     entry: &'a SpecFile,
     problems: Vec<SpecProblem>,
@@ -26,22 +25,22 @@ impl<'a> Findings<'a> {
         Self { entry, problems, seen, format: SpecFormat::Yaml, more: 0 }
     }
 
-    /// What the entry is written in.
+    /// Sets the format of the entry file.
     pub(crate) const fn written_in(&mut self, format: SpecFormat) {
         self.format = format;
     }
 
-    /// Tells of a file that is no document at all.
+    /// Records a file that cannot be parsed.
     pub(crate) fn unreadable(&mut self, file: &SpecFile, why: Unparsed) {
         let mut problem = why.problem();
         if !std::ptr::eq(file, self.entry) {
-            // The line is one of this file.
+            // The line refers to this file.
             problem.message = format!("the file {} {}", file.location, problem.message);
         }
         self.push(problem);
     }
 
-    /// Tells of a place in a file.
+    /// Records a problem at a JSON pointer in a file.
     pub(crate) fn at(&mut self, file: &SpecFile, pointer: &str, message: impl std::fmt::Display) {
         let message = match std::ptr::eq(file, self.entry) {
             true => message.to_string(),
@@ -62,7 +61,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The problems, with their lines as far as they can be found.
+    /// Returns the problems, with line numbers as far as they can be determined.
     pub(crate) fn told(mut self) -> Vec<SpecProblem> {
         let mut left = LOCATED_BYTES;
         if let Ok(text) = as_text(&self.entry.bytes) {

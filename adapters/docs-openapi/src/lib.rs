@@ -1,13 +1,11 @@
-//! Reads OpenAPI specifications: Swagger 2.0, OpenAPI 3.0 and 3.1, in JSON and YAML.
+//! Reader for OpenAPI specifications: Swagger 2.0, OpenAPI 3.0 and 3.1, in JSON and YAML.
 //!
-//! [`OpenApiReader`] is the port [`SpecReader`]. A specification is read as a tree that keeps the order of its
-//! document. What pages and clients rely on has to be there and to be what it should be: each finding has its JSON
-//! pointer, and a line where it can be found. Formats, extensions and examples are anybody's, so nothing is said of
-//! them.
+//! [`OpenApiReader`] implements the port [`SpecReader`]. A specification is parsed into a tree that preserves field
+//! order. The parts that pages and clients rely on are validated; each problem has a JSON pointer, and a line number if
+//! it can be determined. Formats, extensions and examples are not validated.
 //!
-//! Specifications are foreign: bytes, nesting, nodes and aliases of YAML are bounded, no reference is followed more
-//! than once, and nothing is fetched. Files that a specification refers to are named in the answer, for the caller to
-//! fetch.
+//! Specifications are untrusted: bytes, nesting, nodes and YAML aliases are limited, no reference is followed more than
+//! once, and nothing is fetched. The result lists the files that a specification references, for the caller to fetch.
 
 mod findings;
 mod node;
@@ -33,7 +31,7 @@ use crate::{
     text::parse,
 };
 
-/// Reads specifications in this process.
+/// Reads specifications in the current process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenApiReader;
 
@@ -41,28 +39,28 @@ pub struct OpenApiReader;
 impl SpecReader for OpenApiReader {
     async fn read(&self, files: SpecFiles) -> Result<ReadSpec, SpecError> {
         tokio::task::spawn_blocking(move || read(&files)).await.unwrap_or_else(|error| {
-            // The work does not panic; a runtime that ends takes it along.
+            // The task does not panic, but a runtime that shuts down cancels it.
             tracing::error!(%error, "a specification was not read");
             Err(SpecError::Failed(error.to_string()))
         })
     }
 }
 
-/// A file as a tree.
+/// A parsed file.
 struct Parsed<'a> {
     file: &'a SpecFile,
     format: SpecFormat,
     root: Arc<Node>,
 }
 
-/// The stack that a specification is read on. Nesting is bounded, and what is nested so deep takes some megabytes of it
-/// where the program is not optimised: more than a thread has that its caller made.
+/// Stack size of the reader thread. Nesting is limited, but at the limit an unoptimised build needs several megabytes,
+/// more than the thread of the caller may have.
 const STACK: usize = 32 << 20;
 
-/// Reads a specification as far as its files are at hand, on a thread of its own.
+/// Reads a specification from the available files, on a thread of its own.
 ///
 /// # Errors
-/// [`SpecError`]; problems of a document that could be read at all are in the answer.
+/// [`SpecError`]. Problems of a document that can be parsed are part of the result.
 pub fn read(files: &SpecFiles) -> Result<ReadSpec, SpecError> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("openapi".to_owned()).stack_size(STACK);
@@ -113,13 +111,13 @@ fn read_here(files: &SpecFiles) -> Result<ReadSpec, SpecError> {
     Ok(ReadSpec { outline, problems: findings.told(), missing, files: told })
 }
 
-/// What is answered of a specification that cannot be read at all.
+/// Returns the result for a specification that cannot be parsed at all.
 fn nothing(findings: Findings<'_>) -> ReadSpec {
     let (problems, outline) = (findings.told(), SpecOutline::default());
     ReadSpec { outline, problems, missing: Vec::new(), files: Vec::new() }
 }
 
-/// Bytes as text, without a mark of their order.
+/// Decodes bytes as UTF-8 without a byte order mark. Returns the position of the first invalid byte as an error.
 fn as_text(bytes: &Bytes) -> Result<&str, usize> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| error.valid_up_to())

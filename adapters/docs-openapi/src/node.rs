@@ -1,4 +1,4 @@
-//! A document as a tree that keeps the order of its fields.
+//! A document as a tree that preserves field order.
 
 use std::{cell::Cell, fmt};
 
@@ -11,18 +11,18 @@ use serde::{
 };
 use serde_json::Number;
 
-/// Most values of a document, aliases resolved.
+/// Maximum number of values in a document, with aliases expanded.
 pub(crate) const MAX_NODES: usize = 1_000_000;
-/// Values that any document may have, and how many bytes it has for each one more. A value takes as much memory as some
-/// twenty bytes, and documents that people write have some ten for each.
+/// Number of values permitted in any document, and bytes of input required for each further value. A value takes about
+/// 20 bytes of memory; documents written by people have about 10 bytes per value.
 const FREE_NODES: usize = 20_000;
 const BYTES_A_NODE: usize = 5;
-/// Most bytes of its names and texts, aliases resolved.
+/// Maximum total bytes of the names and texts in a document, with aliases expanded.
 pub(crate) const MAX_TEXT_BYTES: usize = 2 * MAX_SPEC_BYTES;
-/// Objects with fewer fields are looked through from their beginning.
+/// Objects with at most this many fields are searched linearly.
 const FEW: usize = 16;
 
-/// A value of JSON or YAML.
+/// A JSON or YAML value.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Node {
     Null,
@@ -30,22 +30,22 @@ pub(crate) enum Node {
     Number(Number),
     Text(Box<str>),
     List(Vec<Node>),
-    /// An object without fields. A text may be thousands of them.
+    /// An empty object, without an allocation. A document may contain thousands of them.
     NoFields,
     Map(Box<Fields>),
 }
 
-/// The fields of an object, in the order of the document.
+/// The fields of an object, in document order.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Fields {
     fields: Box<[(Box<str>, Node)]>,
-    /// The numbers of the fields in the order of their names; of few fields none.
+    /// Field indices sorted by name. Empty for small objects.
     by_name: Box<[u32]>,
 }
 
 impl Fields {
     /// # Errors
-    /// A name that is there twice.
+    /// A duplicate field name.
     fn new(fields: Vec<(Box<str>, Node)>) -> Result<Self, Box<str>> {
         let fields = fields.into_boxed_slice();
         if fields.len() <= FEW {
@@ -78,7 +78,7 @@ impl Fields {
 }
 
 impl Node {
-    /// A field of a map.
+    /// Returns a field of an object.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Map(fields) => fields.get(name),
@@ -86,7 +86,7 @@ impl Node {
         }
     }
 
-    /// The fields of a map; none of everything else.
+    /// Returns the fields of an object. Empty for other values.
     pub(crate) fn fields(&self) -> &[(Box<str>, Self)] {
         match self {
             Self::Map(fields) => &fields.fields,
@@ -94,7 +94,7 @@ impl Node {
         }
     }
 
-    /// The items of a list; none of everything else.
+    /// Returns the items of a list. Empty for other values.
     pub(crate) fn items(&self) -> &[Self] {
         match self {
             Self::List(items) => items,
@@ -113,7 +113,7 @@ impl Node {
         matches!(self, Self::Map(_) | Self::NoFields)
     }
 
-    /// A text, or a number as it is written: `version: 1.0` of YAML is meant as a text.
+    /// Returns a text, or a number as it is written. In YAML, `version: 1.0` is meant as a text.
     pub(crate) fn text_or_number(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.to_string()),
@@ -122,7 +122,7 @@ impl Node {
         }
     }
 
-    /// What kind of value it is, for messages.
+    /// Names the kind of value, for messages.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -134,7 +134,7 @@ impl Node {
         }
     }
 
-    /// Follows a JSON pointer without its `#`.
+    /// Resolves a JSON pointer without its `#`.
     pub(crate) fn at(&self, pointer: &str) -> Option<&Self> {
         let mut node = self;
         for part in pointer.split('/').skip(1) {
@@ -179,23 +179,23 @@ impl Serialize for Node {
     }
 }
 
-/// How much more there may be of a document.
+/// The remaining size budget of a document.
 pub(crate) struct Left {
     nodes: Cell<usize>,
     bytes: Cell<usize>,
-    /// Most values.
+    /// Maximum number of values.
     most: usize,
 }
 
 impl Left {
-    /// What there may be of a document of so many bytes.
+    /// Returns the budget of a document of `bytes` bytes.
     pub(crate) fn of(bytes: usize) -> Self {
         let most = MAX_NODES.min(FREE_NODES + bytes / BYTES_A_NODE);
         Self { nodes: Cell::new(most), bytes: Cell::new(MAX_TEXT_BYTES), most }
     }
 }
 
-/// Adds to a list that grows by half, and not by as much again.
+/// Appends to a list, growing its capacity by half instead of doubling it.
 fn add<T>(list: &mut Vec<T>, item: T) {
     if list.len() == list.capacity() {
         list.reserve_exact(list.len() / 2 + 1);
@@ -203,7 +203,7 @@ fn add<T>(list: &mut Vec<T>, item: T) {
     list.push(item);
 }
 
-/// Reads a node as long as there is not too much of the document.
+/// Deserializes a node within the budget of its document.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadNode<'a>(pub(crate) &'a Left);
 
@@ -218,7 +218,7 @@ impl ReadNode<'_> {
         }
     }
 
-    /// Counts a text, before it is kept.
+    /// Subtracts a text from the budget before it is stored.
     fn text<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
         Self::take(&self.0.bytes, text.len(), MAX_TEXT_BYTES, "bytes in its texts")
     }
@@ -273,7 +273,7 @@ impl<'de> Visitor<'de> for ReadNode<'_> {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
-        // JSON has no infinity; YAML has.
+        // YAML has infinity, which JSON does not: it becomes a text.
         Ok(Number::from_f64(value).map_or_else(|| Node::Text(value.to_string().into()), Node::Number))
     }
 

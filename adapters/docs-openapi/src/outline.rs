@@ -1,4 +1,4 @@
-//! The outline of a specification.
+//! Outlines of specifications.
 
 use std::collections::HashSet;
 
@@ -11,14 +11,14 @@ use crate::{
     shape::{MAX_TAGS, OpenApiVersion, operations},
 };
 
-/// Most bytes of a description that is kept; the text of a page may be no longer.
+/// Maximum length of a description in bytes. The text of a page has the same limit.
 const MAX_TEXT: usize = 100_000;
-/// Most characters of a title or a summary.
+/// Maximum number of characters of a title or a summary.
 const MAX_LINE: usize = 300;
-/// Most servers.
+/// Maximum number of servers.
 const MAX_SERVERS: usize = 50;
 
-/// The outline of a specification that was checked.
+/// Returns the outline of a validated specification.
 pub(crate) fn outline<'a>(entry: &'a Parsed<'a>, files: &Files<'a>, version: OpenApiVersion) -> SpecOutline {
     let root = &*entry.root;
     let info = root.get("info");
@@ -36,7 +36,7 @@ pub(crate) fn outline<'a>(entry: &'a Parsed<'a>, files: &Files<'a>, version: Ope
         version: cut(&of_info("version").unwrap_or_default()),
         description: info.and_then(|info| text(info, "description")),
         servers: servers(root, version),
-        // Of more, the problem is told; they need not be kept.
+        // More tags than the limit are already reported as a problem, so they are dropped here.
         tags: root
             .get("tags")
             .map(Node::items)
@@ -105,14 +105,14 @@ fn all_of<'a>(entry: &'a Parsed<'a>, field: &str, files: &Files<'a>) -> Vec<Spec
     items.flat_map(of_item).collect()
 }
 
-/// The tags of an operation, each once.
+/// Returns the tags of an operation without duplicates.
 fn tags(operation: &Node) -> Vec<String> {
     let mut seen = HashSet::new();
     let named = operation.get("tags").map(Node::items).unwrap_or_default().iter().filter_map(Node::text);
     named.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
 }
 
-/// A text of several lines.
+/// Returns a multi-line text, cut to [`MAX_TEXT`].
 fn text(of: &Node, name: &str) -> Option<String> {
     let text = of.get(name)?.text().filter(|text| !text.trim().is_empty())?;
     let mut end = text.len().min(MAX_TEXT);
@@ -122,7 +122,7 @@ fn text(of: &Node, name: &str) -> Option<String> {
     Some(text[..end].to_owned())
 }
 
-/// A text of one line.
+/// Returns a text as one line, cut to [`MAX_LINE`].
 fn cut(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MAX_LINE) {

@@ -1,4 +1,4 @@
-//! The line of a place in a document.
+//! Line numbers of JSON pointers.
 
 use std::fmt;
 
@@ -9,9 +9,10 @@ use serde::de::{
 
 use crate::text::read_with;
 
-/// The line that a JSON pointer leads to; of the deepest place on its way that there is.
+/// Returns the line of a JSON pointer, or of its deepest existing ancestor.
 ///
-/// The document is read once more, up to there: a reader says at which line it is when it is stopped.
+/// The document is parsed again up to that place and stopped with an error, because parsers report the line of an
+/// error.
 pub(crate) fn line_of(text: &str, format: SpecFormat, pointer: &str) -> Option<u64> {
     let parts: Vec<String> =
         pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~")).collect();
@@ -24,7 +25,7 @@ pub(crate) fn line_of(text: &str, format: SpecFormat, pointer: &str) -> Option<u
     }
 }
 
-/// Reads up to a place, and stops there.
+/// A deserializer seed that stops at a JSON pointer.
 #[derive(Clone, Copy)]
 struct Stop<'a>(&'a [String]);
 
@@ -50,7 +51,7 @@ impl<'de> Visitor<'de> for Stop<'_> {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
-            // The line of the name, where the value is on a later one.
+            // The line of the field name, because the value may begin on a later line.
             if rest.is_empty() {
                 return Err(here(&self));
             }
@@ -72,7 +73,7 @@ impl<'de> Visitor<'de> for Stop<'_> {
     }
 }
 
-/// Stops a reader, which then says where it is: of all errors this is the one for which every reader does.
+/// Returns the error that stops the parser. For this kind of error, every parser reports its line.
 fn here<E: Error>(expected: &dyn Expected) -> E {
     E::invalid_type(Unexpected::Other("the place"), expected)
 }

@@ -1,4 +1,4 @@
-//! References: those within a file, and those to other files.
+//! References within a file and to other files.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -8,9 +8,9 @@ use url::Url;
 
 use crate::{Parsed, findings::Findings, node::Node};
 
-/// Fields whose values are data: what looks like a reference in them is none.
+/// Fields whose values are data. References are not resolved in them.
 const DATA: [&str; 4] = ["example", "default", "enum", "const"];
-/// Fields whose values are maps by names that anybody chose.
+/// Fields whose values are maps with user-defined keys.
 const NAMED: [&str; 19] = [
     "properties",
     "patternProperties",
@@ -33,7 +33,7 @@ const NAMED: [&str; 19] = [
     "variables",
 ];
 
-/// The files of a specification by their locations.
+/// The files of a specification, by location.
 pub(crate) struct Files<'a> {
     files: HashMap<&'a str, &'a Parsed<'a>>,
 }
@@ -47,7 +47,7 @@ impl<'a> Files<'a> {
         self.files.contains_key(location)
     }
 
-    /// What a reference in a file leads to; `None` where that is not at hand.
+    /// Resolves a reference in a file. Returns `None` if the target is not available.
     pub(crate) fn follow(&self, from: &'a Parsed<'a>, reference: &str) -> Option<(&'a Parsed<'a>, &'a Node)> {
         let (file, fragment) = match reference.split_once('#') {
             None => (reference, ""),
@@ -65,7 +65,7 @@ fn decoded(fragment: &str) -> String {
     percent_decode_str(fragment).decode_utf8_lossy().into_owned()
 }
 
-/// The absolute URL of a file that another one refers to.
+/// Returns the absolute URL of a referenced file.
 fn locate(from: &SpecFile, file: &str) -> Result<String, String> {
     let url = match Url::parse(file) {
         Ok(url) => url,
@@ -85,8 +85,8 @@ fn locate(from: &SpecFile, file: &str) -> Result<String, String> {
     }
 }
 
-/// The files that a file refers to, as absolute URLs. Tells of references that lead nowhere within the file, and of
-/// those that can lead nowhere.
+/// Returns the referenced files as absolute URLs. Reports unresolved references within the file, and references that
+/// can never be resolved.
 pub(crate) fn referred_files(parsed: &Parsed<'_>, findings: &mut Findings<'_>) -> Vec<String> {
     let mut found = BTreeSet::new();
     let mut seen: HashSet<&str> = HashSet::new();
@@ -105,7 +105,7 @@ pub(crate) fn referred_files(parsed: &Parsed<'_>, findings: &mut Findings<'_>) -
             }
             return;
         }
-        // What is no pointer is an anchor of JSON Schema.
+        // A fragment that is not a pointer is a JSON Schema anchor.
         let is_pointer = fragment.is_empty() || fragment.starts_with('/');
         if is_pointer && parsed.root.at(&decoded(fragment)).is_none() {
             findings.at(parsed.file, &pointer(), format_args!("refers to `{reference}`, which is not there"));
@@ -114,19 +114,19 @@ pub(crate) fn referred_files(parsed: &Parsed<'_>, findings: &mut Findings<'_>) -
     found.into_iter().collect()
 }
 
-/// One step of the way to a node.
+/// One step of a path to a node.
 enum Step<'a> {
     Field(&'a str),
     Item(usize),
 }
 
-/// Calls something for each `$ref`, with its JSON pointer on demand.
+/// Calls a function for each `$ref`. The JSON pointer is computed on demand.
 fn for_each_reference<'a>(root: &'a Node, found: &mut dyn FnMut(&dyn Fn() -> String, &'a str)) {
     let mut way = Vec::new();
     walk(root, (true, &mut way), found);
 }
 
-/// Documents are not deeper than a reader reads.
+/// Recurses into a node. The depth is bounded by [`MAX_DEPTH`](crate::text::MAX_DEPTH).
 fn walk<'a>(
     node: &'a Node,
     (is_object, way): (bool, &mut Vec<Step<'a>>),
@@ -142,7 +142,7 @@ fn walk<'a>(
                 way.push(Step::Field(name));
                 match value.text() {
                     Some(reference) if &**name == "$ref" => found(&|| pointer_of(way), reference),
-                    // Examples by name are objects or references to such; what else is in them is data.
+                    // Named examples are objects or references to them. Everything below them is data.
                     _ if is_object && &**name == "examples" => examples(value, way, found),
                     _ => walk(value, (!(is_object && NAMED.contains(&&**name)), way), found),
                 }
@@ -187,7 +187,7 @@ fn pointer_of(way: &[Step<'_>]) -> String {
     })
 }
 
-/// A name as a part of a JSON pointer.
+/// Escapes a name for a JSON pointer.
 pub(crate) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

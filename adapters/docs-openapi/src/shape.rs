@@ -1,4 +1,4 @@
-//! What pages are made of has to be there, and to be what it should be.
+//! Validation of the parts that pages rely on.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,17 +9,17 @@ use crate::{
     references::{Files, escaped},
 };
 
-/// The methods of a path item.
+/// The HTTP methods of a path item.
 pub(crate) const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
-/// Most path items, webhooks and operations of a specification, each.
+/// Maximum number of path items, of webhooks and of operations in a specification.
 const MAX_PATHS: usize = 20_000;
-/// Most characters of a path.
+/// Maximum number of characters of a path.
 const MAX_PATH: usize = 2_000;
-/// Most tags, and most of one operation.
+/// Maximum number of tags of a specification, and of one operation.
 pub(crate) const MAX_TAGS: usize = 2_000;
 const MAX_OPERATION_TAGS: usize = 100;
 
-/// Which OpenAPI a specification is written in.
+/// The OpenAPI version of a specification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OpenApiVersion {
     V2,
@@ -27,17 +27,17 @@ pub(crate) enum OpenApiVersion {
     V3_1,
 }
 
-/// What operations have been met.
+/// State collected over all operations.
 #[derive(Default)]
 struct Met<'a> {
     operations: usize,
-    /// Their ids, and where.
+    /// Pointers by operation id.
     ids: HashMap<&'a str, String>,
-    /// Their tags.
+    /// Tags used by operations.
     tags: HashSet<&'a str>,
 }
 
-/// Checks a specification; `None` where it does not say what it is.
+/// Validates a specification. Returns `None` if its version is missing or unknown.
 pub(crate) fn check<'a>(
     entry: &'a Parsed<'a>,
     files: &Files<'a>,
@@ -150,7 +150,7 @@ fn tags(entry: &Parsed<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Path items, or webhooks.
+/// Validates path items or webhooks.
 fn items<'a>(
     entry: &'a Parsed<'a>,
     (of, pointer): (&'a Node, &str),
@@ -218,7 +218,7 @@ fn operation_shape<'a>(
     }
 }
 
-/// The places that a parameter may be in.
+/// The permitted locations of a parameter.
 const PLACES: [&str; 6] = ["query", "header", "path", "cookie", "body", "formData"];
 
 fn parameters(entry: &Parsed<'_>, (of, at): (&Node, &str), findings: &mut Findings<'_>) {
@@ -247,7 +247,7 @@ fn parameters(entry: &Parsed<'_>, (of, at): (&Node, &str), findings: &mut Findin
     }
 }
 
-/// The operations of a path item, whichever files it and they are in, in the order of the document.
+/// Returns the operations of a path item in document order. Operations and the item itself may be in other files.
 pub(crate) fn operations<'a>(
     entry: &'a Parsed<'a>,
     item: &'a Node,

@@ -1,4 +1,4 @@
-//! The text of a document as a tree, with bounded work.
+//! Parsing of documents into trees, with bounded work.
 
 use bytes::Bytes;
 use docs_ports::{SpecFormat, SpecProblem};
@@ -10,17 +10,17 @@ use crate::{
     node::{Left, MAX_NODES, MAX_TEXT_BYTES, Node, ReadNode},
 };
 
-/// Deepest nesting of a document: what `serde_json` reads.
+/// Maximum nesting of a document. The same limit as in `serde_json`.
 pub(crate) const MAX_DEPTH: usize = 127;
-/// Most aliases of a document.
+/// Maximum number of YAML aliases in a document.
 const MAX_ALIASES: usize = 50_000;
-/// Events that a text of YAML may have within anchors, and how many bytes it has for each one more: each takes as much
-/// memory as some 150 bytes, and once more for each anchor around it. Documents that people write have few lines within
-/// anchors; those that programs write of resolved references have most, and anchors in anchors.
+/// Number of YAML events permitted within anchors, and bytes of input required for each further event. An event takes
+/// about 150 bytes of memory, and the same again for each enclosing anchor. Handwritten documents have few lines within
+/// anchors. Generated documents with resolved references have most of their lines within anchors, and nest anchors.
 const FREE_ANCHORED: usize = 40_000;
 const BYTES_AN_ANCHORED: usize = 40;
 
-/// Why a text is no tree.
+/// The error for a text that cannot be parsed.
 pub(crate) struct Unparsed {
     pub(crate) message: String,
     pub(crate) line: Option<u64>,
@@ -32,7 +32,7 @@ impl Unparsed {
     }
 }
 
-/// Reads a document, whichever of the two it is written in.
+/// Parses a JSON or YAML document.
 pub(crate) fn parse(bytes: &Bytes) -> Result<(SpecFormat, Node), Unparsed> {
     let text = as_text(bytes).map_err(|at| Unparsed {
         message: format!("is not text: the byte at {at} is not UTF-8"),
@@ -43,19 +43,20 @@ pub(crate) fn parse(bytes: &Bytes) -> Result<(SpecFormat, Node), Unparsed> {
     Ok((format, root))
 }
 
-/// JSON begins with a brace. So may YAML, in its flow style: what is no JSON then is read as that.
+/// Detects the format. JSON begins with a brace, and so may YAML in flow style: a text that is not valid JSON is parsed
+/// as YAML.
 fn format_of(text: &str) -> SpecFormat {
     let begins = text.trim_start().starts_with(['{', '[']);
     if begins && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
         return SpecFormat::Json;
     }
-    // Deep JSON, and broken JSON, is told of as JSON.
+    // JSON that is too deep or broken is still reported as JSON.
     let is_json = begins
         && text.trim_start().get(1..).is_some_and(|rest| rest.trim_start().starts_with(['"', '{', '[']));
     if is_json { SpecFormat::Json } else { SpecFormat::Yaml }
 }
 
-/// Reads a text as what a seed makes of it.
+/// Parses a text with a deserializer seed.
 pub(crate) fn read_with<'de, S: DeserializeSeed<'de>>(
     text: &'de str,
     format: SpecFormat,

@@ -1,4 +1,4 @@
-//! Specifications that are made to harm, and large ones: time and memory are bounded.
+//! Malicious and large specifications: time and memory are bounded.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -13,7 +13,7 @@ fn try_read(text: String) -> Result<ReadSpec, SpecError> {
     read(&SpecFiles { entry, others: Vec::new() })
 }
 
-/// Reads a text; answers the first problem, and how long it took, on the thread of the reader, too.
+/// Reads a text, and returns its first problem and the CPU time, including the reader thread.
 fn told(text: String) -> (String, Duration) {
     let began = ProcessTime::now();
     let spec = try_read(text).expect("read");
@@ -22,7 +22,7 @@ fn told(text: String) -> (String, Duration) {
 
 const START: &str = "openapi: 3.1.0\ninfo: {title: A, version: '1'}\n";
 
-/// As long as a test in an unoptimised build may take.
+/// Maximum time of a test in an unoptimised build.
 const LONG: Duration = Duration::from_secs(20);
 
 #[test]
@@ -51,7 +51,7 @@ fn aliases_and_nesting_cannot_blow_a_document_up() {
 }
 
 #[test]
-fn too_many_nodes_bytes_paths_and_tags_are_refused_with_the_number() {
+fn exceeded_limits_are_rejected_with_the_number() {
     let nodes = format!("{{\"openapi\":\"3.0.0\",\"x\":[{}0]}}", "0,".repeat(4_000_000));
     let (message, took) = told(nodes);
     assert!(message.contains("has more than 1000000 values"), "{message}");
@@ -85,7 +85,7 @@ fn too_many_nodes_bytes_paths_and_tags_are_refused_with_the_number() {
     assert_eq!(message, "must be at most 2000 characters");
 }
 
-/// A text of eight megabytes, of this between a beginning and an end.
+/// Returns an 8 MB text of a repeated piece between `start` and `end`.
 fn full_of(piece: &str, (start, end): (&str, &str)) -> String {
     format!("{start}{}{end}", piece.repeat((8_000_000 - start.len() - end.len()) / piece.len()))
 }
@@ -97,7 +97,7 @@ fn ends_soon(name: &str, text: String) {
 }
 
 #[test]
-fn one_construct_of_text_that_fills_a_document_of_yaml_is_read_or_refused_in_little_time() {
+fn yaml_filled_with_one_text_construct_is_handled_quickly() {
     fill_yaml(&[
         ("spaces", "x: ", " ", ""),
         ("lines", "", "\n", ""),
@@ -112,7 +112,7 @@ fn one_construct_of_text_that_fills_a_document_of_yaml_is_read_or_refused_in_lit
 }
 
 #[test]
-fn one_construct_of_nodes_that_fills_a_document_of_yaml_is_read_or_refused_in_little_time() {
+fn yaml_filled_with_one_node_construct_is_handled_quickly() {
     let long = format!("x: &a {}\ny:\n", "a".repeat(1_000_000));
     fill_yaml(&[
         ("documents", "", "---\n", ""),
@@ -127,7 +127,7 @@ fn one_construct_of_nodes_that_fills_a_document_of_yaml_is_read_or_refused_in_li
     ]);
 }
 
-/// Fills documents, each with one piece again and again between a start and an end.
+/// Fills YAML documents, each with a repeated piece between a start and an end.
 fn fill_yaml(constructs: &[(&str, &str, &str, &str)]) {
     for (name, start, piece, end) in constructs {
         ends_soon(name, full_of(piece, (&format!("{START}paths: {{}}\n{start}"), end)));
@@ -135,7 +135,7 @@ fn fill_yaml(constructs: &[(&str, &str, &str, &str)]) {
 }
 
 #[test]
-fn one_construct_that_fills_a_document_of_json_is_read_or_refused_in_little_time() {
+fn json_filled_with_one_construct_is_handled_quickly() {
     let refs: String = (0..150_000).fold(String::new(), |mut text, n| {
         write!(text, ",\"s{n}\":{{\"$ref\":\"#/components/schemas/s{}\"}}", n + 1).expect("written");
         text
@@ -179,7 +179,7 @@ fn so_many_problems_are_told_and_how_many_more_there_are() {
     assert_eq!(spec.problems[49].line, Some(53));
 }
 
-/// Texts that have something of a specification.
+/// Random texts with fragments of a specification.
 const ANYTHING: &str = "(openapi|swagger|info|paths|\\$ref|tags|[:,{}\\[\\]\"'#/ \n&*!|>-]|[a-z0-9.~]){0,80}";
 
 proptest! {

@@ -1,5 +1,5 @@
-//! What memory a large specification takes. Alone in its program, so that nothing else is measured. How long it takes
-//! is measured by the bench `specs`.
+//! Memory of a large specification. This test has its own binary, so that nothing else is measured. The bench `specs`
+//! measures the time.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// A likeness of a large specification: so many bytes at least.
+/// Generates a large specification of at least this many bytes.
 fn likeness(bytes: usize) -> String {
     let mut text =
         String::from("{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Large\",\"version\":\"1\"},\"paths\":{");
@@ -48,7 +48,7 @@ fn five_megabytes_are_read_in_little_memory() {
         assert_eq!(spec.problems, []);
         assert_eq!(spec.outline.tags.len(), 40);
         println!("{} operations: {peak} MB", spec.outline.operations.len());
-        // Twenty bytes a byte.
+        // 20 bytes of memory per byte of input.
         assert!(peak * 1_048_576.0 < 20.0 * bytes as f32, "{peak} MB");
     }
 }

@@ -1,6 +1,7 @@
-//! The reader against the JSON Schemas of the OpenAPI Initiative, which `tests/official` has without their white space
-//! (Apache License 2.0): it refuses nothing that they allow, and of what pages and clients rely on it allows nothing
-//! that they refuse. References, ids that are there twice and sizes are beyond a JSON Schema.
+//! Comparison with the JSON Schemas of the OpenAPI Initiative, stored minified in `tests/official` (Apache License
+//! 2.0). The reader accepts every specification that they accept. For the parts that pages and clients rely on, it
+//! rejects every specification that they reject. References, duplicate ids and sizes cannot be expressed in JSON
+//! Schema.
 
 use std::sync::LazyLock;
 
@@ -11,7 +12,7 @@ use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A version: its schema, and a specification that has of everything something.
+/// A version: its schema, and a sample specification that uses every feature.
 struct Version {
     schema: Validator,
     sample: Value,
@@ -89,7 +90,7 @@ fn sample_3(version: &str) -> Value {
     sample
 }
 
-/// What the reader finds wrong, of what a JSON Schema can say.
+/// Returns the problems that a JSON Schema can also detect.
 fn found(spec: &Value) -> Vec<SpecProblem> {
     let entry = SpecFile { bytes: Bytes::from(spec.to_string()), ..SpecFile::default() };
     let read = read(&SpecFiles { entry, others: Vec::new() }).expect("read");
@@ -99,7 +100,7 @@ fn found(spec: &Value) -> Vec<SpecProblem> {
     read.problems.into_iter().filter(|problem| !is_beyond(problem)).collect()
 }
 
-/// The pointers of all that a value holds.
+/// Collects the pointers of all descendants of a value.
 fn places(value: &Value, at: &str, out: &mut Vec<String>) {
     let mut below = |name: &str, value: &Value| {
         let at = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
@@ -113,7 +114,7 @@ fn places(value: &Value, at: &str, out: &mut Vec<String>) {
     }
 }
 
-/// Takes something away, or puts something else there.
+/// Removes or replaces the value at a pointer.
 fn change(spec: &mut Value, pointer: &str, other: Option<&Value>) {
     let Some((above, name)) = pointer.rsplit_once('/') else { return };
     match (spec.pointer_mut(above), other) {
@@ -147,7 +148,7 @@ fn the_samples_are_right_for_both() {
 }
 
 #[test]
-fn what_pages_rely_on_is_refused_by_both_where_it_is_something_else() {
+fn reader_and_schema_reject_invalid_values_of_used_fields() {
     let get = "/paths/~1pets~1{id}/get";
     let nothing: [(&str, Option<Value>); 17] = [
         ("/info", None),

@@ -1,4 +1,4 @@
-//! Specifications that are read, and what is said of those that are wrong.
+//! Parsing of valid specifications, and the problems reported for invalid ones.
 
 use bytes::Bytes;
 use docs_openapi::read;
@@ -13,7 +13,7 @@ fn read_text(text: &str) -> ReadSpec {
     read(&SpecFiles { entry: file("", text), others: Vec::new() }).expect("it can be read")
 }
 
-/// What is wrong, with its place.
+/// Returns the problems as text, with line and pointer.
 fn problems(text: &str) -> Vec<String> {
     let told = read_text(text).problems.into_iter();
     told.map(|it| format!("{} {}: {}", it.line.unwrap_or_default(), it.pointer, it.message)).collect()
@@ -47,7 +47,7 @@ fn every_version_is_read_in_either_format() {
     for (name, version, more) in versions {
         let mut value = json!({ name: version, "info": info, "tags": tags, "paths": paths });
         value.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
-        // JSON sorts its fields here, so the order of the document is the alphabet's.
+        // `serde_json::Value` sorts fields, so document order is alphabetical here.
         let text = value.to_string();
         for (text, format) in
             [(text.clone(), SpecFormat::Json), (format!("# YAML\n{text}\n"), SpecFormat::Yaml)]
@@ -157,7 +157,7 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn what_is_data_is_no_reference_and_what_anybody_named_is_no_keyword() {
+fn references_in_data_and_named_keys_are_ignored() {
     let text = r#"
 openapi: 3.1.0
 info: { title: A, version: '1' }

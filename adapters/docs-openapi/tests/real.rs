@@ -1,5 +1,5 @@
-//! Documents of others, read by hand: `DOCS_SPECS=folder cargo test --release -p docs-openapi --test real --
-//! --nocapture` reads every file of a folder and says what came of it. Without the variable there is nothing to read.
+//! Manual check of external documents: `DOCS_SPECS=folder cargo test --release -p docs-openapi --test real --
+//! --nocapture` reads every file of a folder and prints the result. Without the variable, the test does nothing.
 
 use std::{path::PathBuf, time::Instant};
 

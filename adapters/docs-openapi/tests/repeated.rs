@@ -1,8 +1,8 @@
-//! Specifications that repeat what is read of them, in breadth and in depth: nothing ends the process, and memory
-//! follows the bytes.
+//! Specifications with repeated constructs, in breadth and in depth: the process does not crash, and memory is
+//! proportional to the input.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-openapi --test repeated -- --nocapture` reads as many of each
-//! format, and asks for time, too.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-openapi --test repeated -- --nocapture` reads this many
+//! inputs of each format, and also limits the time.
 
 use bytes::Bytes;
 use docs_hostile::{MEMORY, OWN, Parser, Read};
@@ -15,7 +15,7 @@ fn repeated_constructs_take_memory_that_follows_their_bytes() {
 }
 
 #[test]
-fn anchors_in_anchors_and_empty_objects_take_no_memory_of_their_own() {
+fn nested_anchors_and_empty_objects_take_bounded_memory() {
     let _alone = docs_hostile::alone();
     let nested = |piece: &str| format!("openapi: 3.1.0\npaths: {{}}\nx: [{}", piece.repeat(120));
     let long = |piece: &str, count: usize| {
@@ -34,7 +34,7 @@ fn anchors_in_anchors_and_empty_objects_take_no_memory_of_their_own() {
     }
 }
 
-/// What the lines within anchors of YAML may take that every text may have.
+/// Memory permitted for YAML anchors in any document.
 const ANCHORED: usize = 8 << 20;
 
 const PARSERS: &[Parser] = &[
@@ -64,7 +64,7 @@ const PARSERS: &[Parser] = &[
     },
 ];
 
-/// A specification of three files, which refer to one another.
+/// Reads a specification of three files that reference each other.
 fn read_files(bytes: &[u8]) {
     let text = Bytes::copy_from_slice(&bytes[..bytes.len() / 3]);
     let file = |location: &str| SpecFile { location: location.to_owned(), base: None, bytes: text.clone() };
