@@ -1,4 +1,4 @@
-//! The client: the port for files from the web.
+//! The HTTP client: implementation of the [`Web`] port.
 
 use std::{str, sync::Arc, time::Duration};
 
@@ -16,17 +16,17 @@ use crate::{Credentials, Dialer, Guard, Outbound, Resolve, SystemResolver, TlsEr
 #[cfg(test)]
 mod tests;
 
-/// How much a fetch may cost.
+/// Limits of a fetch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Most bytes of a body: [`MAX_FILE_BYTES`](docs_ports::MAX_FILE_BYTES). What goes beyond is
-    /// [`WebError::TooLarge`].
+    /// Maximum size of a body in bytes, [`MAX_FILE_BYTES`](docs_ports::MAX_FILE_BYTES) by default. A larger body fails
+    /// with [`WebError::TooLarge`].
     pub bytes: u64,
-    /// Most redirects that are followed: 3.
+    /// Maximum number of redirects, 3 by default.
     pub redirects: usize,
-    /// How long a fetch may take, with all its redirects: 30 seconds.
+    /// Maximum duration of a fetch including its redirects, 30 seconds by default.
     pub time: Duration,
-    /// How long a host may say nothing: 10 seconds.
+    /// Maximum time without data from the host, 10 seconds by default.
     pub idle: Duration,
 }
 
@@ -41,12 +41,13 @@ impl Default for Limits {
     }
 }
 
-/// Fetches from the web over http and https.
+/// Fetches files over http and https.
 ///
-/// It connects to no address that its [`Outbound`] does not allow, after a redirect neither. A user name and a password
-/// in the URL are sent to that host only, as basic authentication. Proxies of the environment are not used.
+/// The client never connects to an address that its [`Outbound`] does not allow, including after a redirect. A user
+/// name and password in the URL are sent to that host only, with basic authentication. Proxy settings in the
+/// environment are ignored.
 ///
-/// A fetch needs a Tokio runtime with input, output and time.
+/// A fetch needs a Tokio runtime with I/O and time enabled.
 ///
 /// ```no_run
 /// use docs_ports::Web as _;
@@ -67,16 +68,15 @@ pub struct WebClient {
     dialer: Dialer,
 }
 
-/// Longest name of a character set, in bytes.
+/// Maximum length of a character set name in bytes.
 const MAX_CHARSET: usize = 40;
-/// What the client calls itself.
 const USER_AGENT: &str = concat!("docs-web/", env!("CARGO_PKG_VERSION"));
 
 impl WebClient {
-    /// A client that connects to what `outbound` allows, with the default [`Limits`].
+    /// Creates a client with the default [`Limits`].
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// If TLS cannot be set up.
     pub fn new(outbound: Outbound) -> Result<Self, TlsError> {
         Ok(Self {
             outbound,
@@ -86,14 +86,14 @@ impl WebClient {
         })
     }
 
-    /// The same client with other limits.
+    /// Replaces the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The same client with another way to find the addresses of names.
+    /// Replaces the DNS resolver.
     #[must_use]
     pub fn with_resolver(mut self, resolver: impl Resolve) -> Self {
         self.guard = Guard::new(self.outbound, Arc::new(resolver));
@@ -116,7 +116,7 @@ impl WebClient {
         Err(WebError::Unreachable(format!("the host redirects more than {} times", self.limits.redirects)))
     }
 
-    /// Asks one host, which is checked first.
+    /// Sends a request to one host after checking it, without following redirects.
     async fn ask(&self, url: &Url, credentials: Option<&Credentials>) -> Result<Response, WebError> {
         let client = self.dialer.client(&self.guard, url, self.limits.idle).await?;
         let request = client.get(url.clone()).header(ACCEPT_ENCODING, "identity");
@@ -129,7 +129,7 @@ impl WebClient {
 
     async fn read(&self, mut response: Response, url: &Url) -> Result<Fetched, WebError> {
         let limit = self.limits.bytes;
-        // A part was not asked for, and must not pass for the whole.
+        // No range was requested, and a partial response must not be mistaken for the whole file.
         if !response.status().is_success() || response.status() == StatusCode::PARTIAL_CONTENT {
             return Err(WebError::Status(response.status().as_u16()));
         }
@@ -162,7 +162,7 @@ impl Web for WebClient {
     }
 }
 
-/// Reads a URL. No error repeats it: it may hold a password.
+/// Parses a URL. The error does not contain the URL, which may contain a password.
 fn parse(text: &str) -> Result<Url, WebError> {
     Url::parse(text)
         .ok()
@@ -170,14 +170,14 @@ fn parse(text: &str) -> Result<Url, WebError> {
         .ok_or_else(|| WebError::Refused("must be an http or https URL".to_owned()))
 }
 
-/// Where a response redirects to, when it does.
+/// Returns the target of a redirect, or `None` for other responses.
 fn location(response: &Response) -> Option<&str> {
     matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308)
         .then(|| header(response, &LOCATION))
         .flatten()
 }
 
-/// Moves to where a redirect leads. What it says about who asks is not from the user.
+/// Resolves the target of a redirect. Credentials in it are dropped, because the user did not supply them.
 fn follow(from: &Url, location: &str) -> Result<Url, WebError> {
     let refused = |what: &str| WebError::Refused(format!("redirects to {what}"));
     let mut to = from.join(location).map_err(|_| refused("something that is not a URL"))?;
@@ -193,7 +193,7 @@ fn header<'a>(response: &'a Response, name: &HeaderName) -> Option<&'a str> {
     response.headers().get(name).and_then(|value| str::from_utf8(value.as_bytes()).ok())
 }
 
-/// The media type of a header without its parameters, when it is one.
+/// Returns the media type of a header without its parameters, if it is valid.
 fn media_type(value: &str) -> Option<String> {
     let is_token = |text: &str| {
         !text.is_empty()
@@ -203,7 +203,7 @@ fn media_type(value: &str) -> Option<String> {
     essence.split_once('/').is_some_and(|(kind, name)| is_token(kind) && is_token(name)).then_some(essence)
 }
 
-/// The name of the character set in a header with a media type, when it can be one.
+/// Returns the character set in a media type header, if it is valid.
 fn charset(value: &str) -> Option<String> {
     let parameters = value.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
     let named = |(name, value): (&str, &str)| {

@@ -1,4 +1,4 @@
-//! Who asks: the user name and the password of a URL.
+//! Credentials in URLs.
 
 use std::{borrow::Cow, fmt};
 
@@ -6,25 +6,25 @@ use percent_encoding::percent_decode_str;
 use reqwest::RequestBuilder;
 use url::Url;
 
-/// A user name and a password. They show up in no text.
+/// A user name and a password. `Debug` does not print them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// The user name, decoded.
+    /// The percent-decoded user name.
     pub user: String,
-    /// The password, decoded; empty where the URL has none.
+    /// The percent-decoded password, empty if the URL has none.
     pub password: String,
 }
 
-/// The user name or the password of a URL is not UTF-8.
+/// The error for a user name or password that is not UTF-8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the user name and the password must be UTF-8")]
 pub struct NotUtf8;
 
 impl Credentials {
-    /// Takes the credentials out of a URL. Without a host it has none.
+    /// Removes the credentials from a URL and returns them. A URL without a host has none.
     ///
     /// # Errors
-    /// When they are not UTF-8. The URL is then unchanged.
+    /// If they are not UTF-8. The URL is unchanged in this case.
     pub fn take(url: &mut Url) -> Result<Option<Self>, NotUtf8> {
         let decode =
             |text: &str| percent_decode_str(text).decode_utf8().map(Cow::into_owned).map_err(|_| NotUtf8);
@@ -33,18 +33,18 @@ impl Credentials {
         }
         let user = decode(url.username())?;
         let password = decode(url.password().unwrap_or_default())?;
-        // Both fail only for URLs that cannot have credentials.
+        // Both calls fail only for URLs that cannot have credentials.
         let _ = (url.set_username(""), url.set_password(None));
         Ok(Some(Self { user, password }))
     }
 
-    /// Adds them to a request, as basic authentication.
+    /// Adds the credentials to a request, as basic authentication.
     pub fn sign(&self, request: RequestBuilder) -> RequestBuilder {
         request.basic_auth(&self.user, Some(&self.password))
     }
 
-    /// Tells whether a redirect keeps them. They go where they were meant for: to the same origin, or to the same host
-    /// by TLS.
+    /// Returns `true` if the credentials are also sent after a redirect: within the same origin, or from http to https
+    /// on the same host and the default ports.
     #[must_use]
     pub fn stay(from: &Url, to: &Url) -> bool {
         let is_upgrade = from.scheme() == "http"

@@ -1,4 +1,4 @@
-//! Clients for HTTP that connect to checked addresses only.
+//! HTTP clients that connect to checked addresses only.
 
 use std::{error::Error as StdError, fmt, future, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -12,18 +12,18 @@ use url::Url;
 
 use crate::{Guard, HostError};
 
-/// How long a connection may take to be made.
+/// Maximum time to establish a connection.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// TLS cannot be set up.
+/// The error for a failed TLS setup.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("TLS cannot be set up: {0}")]
 pub struct TlsError(String);
 
-/// Makes clients for HTTP that connect to checked addresses only.
+/// Creates HTTP clients that connect to checked addresses only.
 ///
-/// Proxies of the environment are not used, redirects are not followed, nothing is sent twice, and compressed bodies
-/// are neither asked for nor unpacked.
+/// The clients ignore proxy settings in the environment, do not follow redirects and never repeat a request. They
+/// neither request nor decompress compressed bodies.
 #[derive(Clone)]
 pub struct Dialer {
     tls: Arc<ClientConfig>,
@@ -31,21 +31,21 @@ pub struct Dialer {
 }
 
 impl Dialer {
-    /// A dialer whose clients call themselves by a name.
+    /// Creates a dialer whose clients send this user agent.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// If TLS cannot be set up.
     pub fn new(user_agent: &'static str) -> Result<Self, TlsError> {
         Ok(Self { tls: Arc::new(tls_config()?), user_agent })
     }
 
-    /// A client for the host of a URL, which may say nothing for as long as `idle`.
+    /// Creates a client for the host of a URL. `idle` is the maximum time without data from the host.
     ///
-    /// The client belongs to that host: it connects to the same addresses whatever it is asked for by name. Another
-    /// host needs another client, after a redirect as well.
+    /// The client works for this host only: it connects to the checked addresses whatever name a request contains.
+    /// Create a new client for another host, including after a redirect.
     ///
     /// # Errors
-    /// When the guard does not allow the host.
+    /// If the guard refuses the host.
     pub async fn client(&self, guard: &Guard, url: &Url, idle: Duration) -> Result<Client, HostError> {
         let host = url.host().ok_or(HostError::None)?.to_owned();
         let port = url.port_or_known_default().ok_or(HostError::None)?;
@@ -63,7 +63,7 @@ impl Dialer {
             .connect_timeout(CONNECT_TIMEOUT)
             .read_timeout(idle)
             .tls_backend_preconfigured((*self.tls).clone())
-            // An address is connected to as it stands in the URL, which the guard has checked; a name is not.
+            // An IP address in a URL bypasses this resolver. The guard has checked it already.
             .dns_resolver(Pinned(addresses))
             .build()
             .map_err(|error| HostError::Client(reason(&error)))
@@ -76,7 +76,7 @@ impl fmt::Debug for Dialer {
     }
 }
 
-/// Knows the checked addresses, and no names.
+/// A resolver that returns the checked addresses for every name.
 struct Pinned(Vec<SocketAddr>);
 
 impl Resolve for Pinned {
@@ -86,11 +86,11 @@ impl Resolve for Pinned {
     }
 }
 
-/// TLS 1.2 and 1.3 by ring, the root certificates of Mozilla: for an adapter whose library makes its own client.
-/// Nothing is set for the process.
+/// Returns a TLS configuration with TLS 1.2 and 1.3 by ring and Mozilla's root certificates, for adapters whose library
+/// creates its own client. The process-wide default provider is not set.
 ///
 /// # Errors
-/// When TLS cannot be set up.
+/// If TLS cannot be set up.
 pub fn tls_config() -> Result<ClientConfig, TlsError> {
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -102,7 +102,8 @@ pub fn tls_config() -> Result<ClientConfig, TlsError> {
     Ok(config)
 }
 
-/// Why a request failed, without its URL: the innermost reason. The outer ones repeat the URL.
+/// Returns the reason of a failed request without its URL. The innermost error is used, because the outer ones repeat
+/// the URL.
 #[must_use]
 pub fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {

@@ -1,4 +1,4 @@
-//! Which addresses a fetch may connect to.
+//! Checks of the addresses that a client connects to.
 
 use std::{
     fmt, io,
@@ -10,30 +10,30 @@ use async_trait::async_trait;
 use docs_ports::WebError;
 use url::Host;
 
-/// Where a client may connect to. The values are ordered: each allows what the one before allows.
+/// The addresses that a client may connect to. Variants are in ascending order: each one includes the previous one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Outbound {
-    /// Public addresses only: what a server on the internet needs.
+    /// Public addresses only. The right choice for a server on the internet.
     #[default]
     Public,
-    /// Addresses of private networks and of this machine too.
+    /// Additionally private networks and this machine.
     Private,
-    /// What is on the disks of this machine too, by `file` URLs, for adapters that read them. On the web it is the same
-    /// as [`Private`](Self::Private).
+    /// Additionally local files by `file` URLs, for adapters that support them. For HTTP, equal to
+    /// [`Private`](Self::Private).
     Files,
 }
 
-/// Finds the addresses of names. A test gives one of its own.
+/// A DNS resolver. Tests supply their own.
 #[async_trait]
 pub trait Resolve: Send + Sync + 'static {
-    /// All addresses of a name.
+    /// Returns all addresses of a name.
     ///
     /// # Errors
-    /// When the name cannot be resolved.
+    /// If the name cannot be resolved.
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// The resolver of the machine.
+/// The resolver of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 
@@ -44,20 +44,19 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// Why a host is not connected to. The texts are for the user.
+/// A refused or unreachable host. The messages are shown to users.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// The URL has no host.
     #[error("the URL needs a host")]
     None,
-    /// The host leads where this server must not connect.
+    /// The host has an address that this server must not connect to.
     #[error("{0}")]
     Refused(String),
-    /// The host has no address: may pass.
+    /// The host has no address. This may be temporary.
     #[error("{0}")]
     NotFound(String),
-    /// No client can be made for the host.
+    /// The client could not be created.
     #[error("no client can be made: {0}")]
     Client(String),
 }
@@ -71,15 +70,15 @@ impl From<HostError> for WebError {
     }
 }
 
-/// Turns hosts into addresses that may be connected to.
+/// Resolves hosts to addresses that are safe to connect to.
 ///
-/// Resolving and checking are one step, and a connection must go to an address it yields: a name that leads somewhere
-/// else a moment later changes nothing.
+/// Resolution and check are one step, and callers must connect to a returned address. A name that resolves differently
+/// a moment later (DNS rebinding) therefore has no effect.
 #[derive(Clone)]
 pub struct Guard {
     outbound: Outbound,
     resolver: Arc<dyn Resolve>,
-    /// An address of a test's own server that counts as public.
+    /// The address of a test server that counts as public.
     #[cfg(test)]
     pub(crate) exempt: Option<SocketAddr>,
 }
@@ -91,7 +90,7 @@ impl fmt::Debug for Guard {
 }
 
 impl Guard {
-    /// A guard for addresses that a resolver finds.
+    /// Creates a guard for the addresses returned by a resolver.
     #[must_use]
     pub fn new(outbound: Outbound, resolver: Arc<dyn Resolve>) -> Self {
         Self {
@@ -102,10 +101,10 @@ impl Guard {
         }
     }
 
-    /// The addresses of a host, all of them allowed. One that is not allowed refuses the host.
+    /// Returns the addresses of a host, all of them allowed. A single forbidden address refuses the host.
     ///
     /// # Errors
-    /// When the host is refused, or has no address.
+    /// If the host is refused or has no address.
     pub async fn addresses(&self, host: &Host<String>, port: u16) -> Result<Vec<SocketAddr>, HostError> {
         let addresses = match host {
             Host::Ipv4(address) => vec![IpAddr::V4(*address)],
@@ -122,10 +121,10 @@ impl Guard {
         Ok(addresses)
     }
 
-    /// Refuses a host that is an address which is not allowed. A name passes: where it leads shows when it is resolved.
+    /// Refuses a host that is a forbidden IP address. Names pass, because their addresses are checked after resolution.
     ///
     /// # Errors
-    /// When the host is refused.
+    /// If the host is refused.
     pub fn check(&self, host: &Host<String>, port: u16) -> Result<(), HostError> {
         let address = match host {
             Host::Ipv4(address) => IpAddr::V4(*address),
@@ -159,7 +158,7 @@ impl Guard {
     }
 
     async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, HostError> {
-        // The reason is the same for every name that does not exist, and of no use where it is not.
+        // The error is the same for every unknown name, and otherwise not useful to users.
         self.resolver.resolve(name).await.map_err(|error| {
             tracing::debug!(%error, "a name cannot be resolved");
             HostError::NotFound(format!("the host `{name}` cannot be found"))
@@ -167,25 +166,24 @@ impl Guard {
     }
 }
 
-/// How far an address reaches.
+/// The reachability class of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reach {
-    /// On the internet.
     Public,
-    /// In a private network, or this machine.
+    /// In a private network, or on this machine.
     Private,
-    /// Never to be fetched from: metadata of a cloud, many receivers, none, examples, what is reserved.
+    /// Never fetched from: cloud metadata, multicast, unspecified, documentation and reserved addresses.
     Never,
 }
 
-/// The end of the table: addresses of services that clouds offer inside of their machines.
+/// Addresses of services that cloud providers offer inside their machines.
 const METADATA: [IpAddr; 3] = [
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254)),
 ];
 
-/// Networks that nothing is fetched from. Link-local ones hold the metadata services of most clouds.
+/// Networks that are never fetched from. The link-local range contains the metadata services of most clouds.
 const NEVER: [(Ipv4Addr, u32); 11] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(169, 254, 0, 0), 16),
@@ -200,7 +198,7 @@ const NEVER: [(Ipv4Addr, u32); 11] = [
     (Ipv4Addr::new(255, 255, 255, 255), 32),
 ];
 
-/// Networks of one place: the machine itself, private ones, and those that providers share among customers.
+/// Local networks: loopback, private networks, and the shared address space of providers.
 const PRIVATE: [(Ipv4Addr, u32); 5] = [
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(100, 64, 0, 0), 10),
@@ -209,7 +207,7 @@ const PRIVATE: [(Ipv4Addr, u32); 5] = [
     (Ipv4Addr::new(192, 168, 0, 0), 16),
 ];
 
-/// Parts of the public range of IPv6 that are not public: protocols and tunnels of old, and examples.
+/// Non-public parts of the global IPv6 range: obsolete protocols and tunnels, and documentation addresses.
 const NEVER_6: [(Ipv6Addr, u32); 3] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0x0db8, 0, 0, 0, 0, 0, 0), 32),
@@ -259,7 +257,7 @@ impl Reach {
     }
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped, translated (NAT64), or a tunnel (6to4).
+/// Returns the IPv4 address embedded in an IPv6 address: mapped, translated (NAT64) or tunneled (6to4).
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [a, b, c, d, e, f, g, h] = address.segments();
     let of = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
@@ -274,7 +272,7 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
 mod tests {
     use super::*;
 
-    /// Knows two names.
+    /// A resolver with two test names.
     struct Fake;
 
     #[async_trait]

@@ -1,10 +1,10 @@
-//! Fetches from the web for the documentation platform, and guards what it connects to.
+//! HTTP client of the documentation platform, and checks of the addresses it connects to.
 //!
-//! * [`WebClient`] is the port [`Web`](docs_ports::Web) over http and https.
-//! * [`Guard`] turns hosts into addresses that an [`Outbound`] allows. Other adapters connect through it too: over HTTP
-//!   by [`Dialer`], or by themselves.
+//! * [`WebClient`] implements the port [`Web`](docs_ports::Web) over http and https.
+//! * [`Guard`] resolves hosts to the addresses that an [`Outbound`] allows. Other adapters use it too: over HTTP with
+//!   [`Dialer`], or directly.
 //!
-//! No error and no line in a log holds the user name, the password or the query of a URL.
+//! Errors and log lines never contain the user name, the password or the query of a URL.
 
 mod client;
 mod credentials;

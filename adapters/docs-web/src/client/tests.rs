@@ -11,13 +11,13 @@ mod ssrf;
 
 use server::{Answer, Server, moved, ok, status};
 
-/// Knows some names.
+/// A resolver with fixed test names.
 struct Names;
 
 #[async_trait]
 impl Resolve for Names {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        // A dot at the end says that nothing is to be added: the name is the same.
+        // A trailing dot marks a fully qualified name, which resolves like the name without it.
         let addresses: &[&str] = match host.trim_end_matches('.') {
             "here.test" | "there.test" => &["127.0.0.1"],
             "localhost" => &["127.0.0.1", "::1"],
@@ -50,7 +50,7 @@ async fn get(url: &str) -> Result<Fetched, WebError> {
     client(Outbound::Private).get(url).await
 }
 
-/// A client for public addresses, to which one server counts as public.
+/// Creates a client for public addresses that treats one server as public.
 fn public_but_for(server: &Server) -> WebClient {
     let mut client = client(Outbound::Public);
     client.guard.exempt = Some(server.address);
@@ -333,7 +333,7 @@ async fn answers_that_are_no_file_have_their_status() {
 #[tokio::test]
 async fn the_limit_of_bytes_holds_with_and_without_a_length() {
     let server = Server::new(|path| match path {
-        // What it promises never comes: the length is enough to know.
+        // The promised body never arrives: `Content-Length` alone exceeds the limit.
         "/promised" => Answer::Hang("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n".to_owned()),
         "/endless" => Answer::Repeat("HTTP/1.1 200 OK\r\n\r\n".to_owned(), "more"),
         "/chunked" => Answer::Repeat(

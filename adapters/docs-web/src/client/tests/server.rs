@@ -1,4 +1,4 @@
-//! A small server on loopback. It ends with the runtime of its test.
+//! A small test server on loopback. It stops with the runtime of its test.
 
 use std::{future, net::SocketAddr, sync::Arc};
 
@@ -8,24 +8,23 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// What the server says to a request.
 pub(super) enum Answer {
-    /// These bytes, then it hangs up.
+    /// Sends this text and closes the connection.
     Say(String),
-    /// These bytes, then nothing for ever.
+    /// Sends this text, then keeps the connection open without sending more.
     Hang(String),
-    /// These bytes, then more of them for ever.
+    /// Sends the first text, then repeats the second one forever.
     Repeat(String, &'static str),
 }
 
 pub(super) struct Server {
     pub(super) address: SocketAddr,
-    /// The heads of the requests.
+    /// Request heads received so far.
     log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    /// A server that answers each path.
+    /// Starts a server that answers requests by path.
     pub(super) async fn new(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -43,7 +42,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// The requests so far.
+    /// Returns the heads of the requests received so far.
     pub(super) fn requests(&self) -> Vec<String> {
         self.log.lock().clone()
     }
@@ -60,7 +59,7 @@ async fn talk(
             Ok(byte) => head.push(byte),
             Err(_) => return,
         }
-        // TLS is not spoken here.
+        // The server does not support TLS.
         if head[0] != b'G' {
             return;
         }
@@ -68,7 +67,7 @@ async fn talk(
     let head = String::from_utf8(head).unwrap();
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
     log.lock().push(head);
-    // A client that knows enough hangs up.
+    // The client closes the connection early when it has read enough.
     match answer(&path) {
         Answer::Say(text) => drop(stream.write_all(text.as_bytes()).await),
         Answer::Hang(text) => {
@@ -84,17 +83,14 @@ async fn talk(
     }
 }
 
-/// A response with a body and its length.
 pub(super) fn ok(headers: &str, body: &str) -> Answer {
     Answer::Say(format!("HTTP/1.1 200 OK\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len()))
 }
 
-/// A response without a body.
 pub(super) fn status(line: &str) -> Answer {
     Answer::Say(format!("HTTP/1.1 {line}\r\nContent-Length: 0\r\n\r\n"))
 }
 
-/// A redirect.
 pub(super) fn moved(code: u16, to: &str) -> Answer {
     Answer::Say(format!("HTTP/1.1 {code} Moved\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n"))
 }

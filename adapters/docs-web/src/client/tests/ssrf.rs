@@ -1,8 +1,8 @@
-//! Every way that is known to make a server fetch what is inside: each is a case with a name, and refused.
+//! Known SSRF techniques. Each is a named test case that must be refused.
 
 use super::*;
 
-/// Addresses of what is inside, as somebody outside would write them. `PORT` is that of a server on loopback.
+/// Internal addresses in the spellings that attackers use. `PORT` is replaced by the port of a server on loopback.
 const ADDRESSES: [(&str, &str); 62] = [
     ("plain", "http://127.0.0.1:PORT/"),
     ("another address of loopback", "http://127.8.9.10:PORT/"),
@@ -68,7 +68,7 @@ const ADDRESSES: [(&str, &str); 62] = [
     ("letters of any case", "HtTp://127.0.0.1:PORT/"),
 ];
 
-/// Names that answer with addresses inside.
+/// Names that resolve to internal addresses.
 const NAMES: [(&str, &str); 17] = [
     ("the name of this machine", "localhost"),
     ("in capitals", "LOCALHOST"),
@@ -89,14 +89,14 @@ const NAMES: [(&str, &str); 17] = [
     ("wide letters", "\u{ff48}ere.test"),
 ];
 
-/// Names that answer with public addresses and one inside.
+/// Names that resolve to public addresses and an internal one.
 const MIXED: [(&str, &str); 3] = [
     ("public first", "both.test"),
     ("public first, of both kinds", "behind.test"),
     ("inside first", "before.test"),
 ];
 
-/// Other ways to get something.
+/// URLs with unsupported schemes.
 const SCHEMES: [(&str, &str); 16] = [
     ("file", "file:///etc/passwd"),
     ("file with a host", "file://127.0.0.1/etc/passwd"),
@@ -124,7 +124,7 @@ fn filled(url: &str, server: &Server) -> String {
     url.replace("PORT", &server.address.port().to_string())
 }
 
-/// Refused as an address, and nobody was asked.
+/// Checks that each address is refused and that the server received no request.
 async fn refuses(cases: Vec<(&str, String)>, server: &Server) {
     for (name, url) in cases {
         let error = client(Outbound::Public).get(&url).await.expect_err(name);
@@ -134,7 +134,7 @@ async fn refuses(cases: Vec<(&str, String)>, server: &Server) {
 }
 
 #[tokio::test]
-async fn addresses_of_what_is_inside_are_refused_however_they_are_written() {
+async fn internal_addresses_are_refused_in_every_spelling() {
     let server = inside().await;
     let cases = ADDRESSES.iter().flat_map(|(name, url)| {
         let url = filled(url, &server);
@@ -164,8 +164,8 @@ async fn a_redirect_to_any_of_them_is_refused() {
     let addresses = ADDRESSES.iter().chain(&SCHEMES).map(|(name, url)| (*name, (*url).to_owned()));
     for (name, url) in addresses.chain(hosts) {
         let to = filled(url.trim(), &server);
-        // A header holds no line ends and nothing beyond ASCII. Seen from a page of the same scheme, a scheme without
-        // slashes is that of the page, and leads to the page's own host.
+        // Skips cases that do not apply to redirects: a header contains neither line breaks nor non-ASCII characters,
+        // and relative to a page of the same scheme, a URL without slashes is a path on the page's own host.
         if !to.is_ascii() || to.contains(['\n', '\t']) || name == "slashes too few" {
             continue;
         }
@@ -179,8 +179,8 @@ async fn a_redirect_to_any_of_them_is_refused() {
 }
 
 #[tokio::test]
-async fn the_cases_do_reach_a_server_where_private_addresses_are_allowed() {
-    // So that a case is refused for where it leads, and not for a mistake in it.
+async fn ssrf_cases_reach_the_server_with_private_addresses_allowed() {
+    // Checks that the cases are refused because of their targets, not because of a typing error.
     let server = inside().await;
     for name in
         ["plain", "one decimal number", "a dot at the end", "two at signs", "IPv6 mapped", "wide digits"]
