@@ -1,39 +1,39 @@
-//! Limits that a process puts on itself, which nothing in it can lift again.
+//! Resource limits that a worker process sets on itself and cannot raise again.
 
 use std::io;
 
 use crate::job::Bounds;
 
-/// Most files that are open: the pipes, what a runtime needs, and fonts that are read.
+/// Maximum number of open files: the pipes, those of the runtime, and font files.
 #[cfg(unix)]
 const MAX_FILES: u64 = 64;
-/// How much this process steps back behind the server.
+/// Niceness relative to the server.
 #[cfg(unix)]
 const NICENESS: i32 = 5;
-/// How long a process lives after the signal that says that its time is over, in seconds.
+/// Time in seconds between the CPU limit signal and the kill of the process.
 #[cfg(unix)]
 const GRACE: u64 = 1;
 
-/// Puts limits on this process.
+/// Sets the limits of this process.
 ///
 /// # Errors
-/// When the system refuses one: the process must not go on.
+/// If the system rejects a limit. The process must then exit.
 #[cfg(unix)]
 pub(crate) fn contain(bounds: Bounds) -> io::Result<()> {
     use rustix::process::{Resource, nice};
-    // Both only help others; a system may refuse them.
+    // Both only benefit other processes, so a failure is ignored.
     let _ = nice(NICENESS);
     if cfg!(target_os = "linux") {
         let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     }
-    // For this thread and those that it starts, which are all there will be.
+    // Applies to this thread and the threads that it starts later. No other thread is running yet.
     #[cfg(target_os = "linux")]
     rustix::thread::set_no_new_privs(true)?;
     limit(Resource::Core, 0, 0)?;
     limit(Resource::Nofile, MAX_FILES, MAX_FILES)?;
     limit(Resource::Fsize, 0, 0)?;
     limit(Resource::Cpu, bounds.cpu_seconds, bounds.cpu_seconds + GRACE)?;
-    // Of the address space much is only set aside, for stacks and arenas: what is written to is what counts.
+    // Much of the address space is only reserved, for stacks and allocator arenas. Written memory is what counts.
     #[cfg(target_os = "linux")]
     limit(Resource::Data, bounds.memory, bounds.memory)?;
     #[cfg(not(any(target_os = "linux", target_os = "openbsd")))]
@@ -41,7 +41,7 @@ pub(crate) fn contain(bounds: Bounds) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts a limit on this process, and none above what it has already.
+/// Sets a limit, without exceeding the existing hard limit.
 #[cfg(unix)]
 fn limit(resource: rustix::process::Resource, soft: u64, hard: u64) -> io::Result<()> {
     let now = rustix::process::getrlimit(resource);
@@ -50,7 +50,7 @@ fn limit(resource: rustix::process::Resource, soft: u64, hard: u64) -> io::Resul
     Ok(rustix::process::setrlimit(resource, new)?)
 }
 
-/// Elsewhere the server alone bounds a worker: by the clock, and by the size of the answer.
+/// On other systems, only the server limits a worker, by wall-clock time and the size of the answer.
 ///
 /// # Errors
 /// Never.

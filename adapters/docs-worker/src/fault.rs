@@ -1,4 +1,4 @@
-//! Why a job has no answer, and what the user is told.
+//! Faults of jobs, and their error messages for users.
 
 use docs_ports::{ConvertError, PdfError, SpecError};
 
@@ -7,31 +7,31 @@ use crate::{
     options::{JobKind, WorkerLimits},
 };
 
-/// Why a job has no answer.
+/// A reason why a job has no answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fault {
-    /// No process could be started, or what was started is no worker.
+    /// The process could not be started, or the program is not a worker.
     NotStarted(String),
-    /// It needs more memory than it may have.
+    /// The job exceeded its memory limit.
     Memory,
-    /// It takes more computing than it may.
+    /// The job exceeded its CPU time limit.
     Cpu,
-    /// It takes longer than it may.
+    /// The job exceeded its wall-clock time limit.
     Wall,
-    /// Its answer is larger than it may be.
+    /// The answer exceeded its size limit.
     Answer,
-    /// The process ended without an answer, or answered nonsense.
+    /// The process ended without an answer, or sent a malformed one.
     Crashed,
-    /// A picture could not be read.
+    /// An image could not be loaded.
     Image(PdfError),
-    /// The adapter in the process refused.
+    /// The adapter in the process returned an error.
     Refused(Refusal),
-    /// Nobody waits for the answer.
+    /// The caller no longer waits for the answer.
     Unwanted,
 }
 
 impl Fault {
-    /// What a caller of the port for PDF files is told.
+    /// Converts the fault to an error of the PDF port.
     pub(crate) fn into_pdf_error(self, limits: &WorkerLimits) -> PdfError {
         match self {
             Self::NotStarted(why) => PdfError::Failed(why),
@@ -53,7 +53,7 @@ impl Fault {
         }
     }
 
-    /// What a caller of the port for documents is told.
+    /// Converts the fault to an error of the document conversion port.
     pub(crate) fn into_convert_error(self, kind: JobKind, limits: &WorkerLimits) -> ConvertError {
         let (noun, advice) = match kind {
             JobKind::Unpack => ("the archive", "pack less into it"),
@@ -79,7 +79,7 @@ impl Fault {
 }
 
 impl Fault {
-    /// What a caller of the port for specifications is told.
+    /// Converts the fault to an error of the specification reader port.
     pub(crate) fn into_spec_error(self, limits: &WorkerLimits) -> SpecError {
         let too_large = |what: String| {
             SpecError::TooLarge(format!("the specification {what}; leave out its largest parts, or split it"))
@@ -102,7 +102,7 @@ fn seconds(time: std::time::Duration) -> String {
     format!("{} seconds", time.as_secs_f32())
 }
 
-/// Bytes as a person reads them.
+/// Formats a size for users.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_048_576 => format!("{bytes} bytes"),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_book_does_to_a_worker_is_never_a_failure_of_the_platform() {
+    fn faults_caused_by_a_book_are_not_platform_failures() {
         let limits = WorkerOptions::default().render;
         for fault in [Fault::Memory, Fault::Cpu, Fault::Wall, Fault::Answer, Fault::Crashed] {
             let error = fault.clone().into_pdf_error(&limits);

@@ -1,6 +1,6 @@
-//! How both sides write to one another: frames of a tag, a length and bytes.
+//! Wire format of both directions: frames of a tag, a length and bytes.
 //!
-//! Structure goes as JSON, files as they are, so that a file is written from where it lies and read to where it stays.
+//! Structured values are sent as JSON. Files are sent as raw bytes, which avoids copies on both sides.
 
 use std::io::{self, BufWriter, Read, Write};
 
@@ -11,27 +11,27 @@ use tokio::{
     sync::mpsc,
 };
 
-/// Most bytes of a frame of JSON that a worker answers with.
+/// Maximum size in bytes of a JSON frame from a worker.
 const MAX_JSON: u64 = 64 << 20;
-/// About how many bytes of a value are written to a worker at once.
+/// Approximate size in bytes of the parts in which a value is written to a worker.
 const PART: usize = 64 << 10;
-/// Parts of a value that wait for the worker to read.
+/// Maximum number of value parts buffered for a worker.
 const WAITING: usize = 4;
-/// Most bytes of a file that are handed on at once.
+/// Maximum size in bytes of the parts in which a file is forwarded.
 const FILE_PART: usize = 64 << 10;
-/// Bytes of the tag and the length of a frame.
+/// Size in bytes of the tag and the length of a frame.
 const HEADER: usize = 9;
 
-/// What a frame holds.
+/// The type of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tag {
-    /// A value as JSON, or the last part of one.
+    /// A JSON value, or its last part.
     Json = 1,
     /// The bytes of a file.
     File = 2,
-    /// No file: it is gone.
+    /// A file that no longer exists.
     NoFile = 3,
-    /// A part of a value as JSON, of which more follows.
+    /// A part of a JSON value. More parts follow.
     JsonPart = 4,
 }
 
@@ -54,24 +54,24 @@ impl Tag {
     }
 }
 
-/// Why no frame was read.
+/// A failure to read a frame.
 #[derive(Debug)]
 pub(crate) enum FrameError {
-    /// The other side ended, or closed its output.
+    /// The other side exited or closed its output.
     Ended,
-    /// It is longer than what is left of the answer.
+    /// The frame exceeds the remaining size of the answer.
     TooLong,
-    /// It is none, or another than is expected.
+    /// The frame is invalid or has an unexpected tag.
     Malformed(String),
-    /// Nobody takes it.
+    /// The receiver of the frame was dropped.
     Unwanted,
 }
 
-/// Reads the frames of an answer from a worker, whatever it writes: never more than is allowed.
+/// Reads the frames of an answer from an untrusted worker, up to a total size.
 #[derive(Debug)]
 pub(crate) struct FrameReader<R> {
     input: R,
-    /// How many bytes the answer may still have.
+    /// Remaining bytes of the answer.
     left: u64,
 }
 
@@ -80,7 +80,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         Self { input, left: limit }
     }
 
-    /// The next frame, which must be JSON.
+    /// Reads the next frame, which must be JSON.
     pub(crate) async fn json<T: DeserializeOwned + Send + 'static>(&mut self) -> Result<T, FrameError> {
         let bytes = self.frame(Tag::Json, MAX_JSON).await?;
         let read = tokio::task::spawn_blocking(move || serde_json::from_slice(&bytes)).await;
@@ -88,12 +88,12 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         read.map_err(|error| FrameError::Malformed(error.to_string()))
     }
 
-    /// The next frame, which must be a file.
+    /// Reads the next frame, which must be a file.
     pub(crate) async fn file(&mut self) -> Result<Bytes, FrameError> {
         self.frame(Tag::File, u64::MAX).await.map(Bytes::from)
     }
 
-    /// Hands on the next frame, which must be a file, as it comes.
+    /// Reads the next frame, which must be a file, and forwards it in parts as it arrives.
     pub(crate) async fn file_into(&mut self, parts: &mpsc::Sender<Bytes>) -> Result<(), FrameError> {
         let mut left = self.header(Tag::File, u64::MAX).await?;
         while left > 0 {
@@ -111,7 +111,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
 
     async fn frame(&mut self, expected: Tag, limit: u64) -> Result<Vec<u8>, FrameError> {
         let length = self.header(expected, limit).await?;
-        // As long as it says: memory is used only for what comes.
+        // The length is only reserved. Memory is committed as bytes arrive.
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(length).map_err(|_| FrameError::TooLong)?;
         while bytes.len() < length {
@@ -124,7 +124,8 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         Ok(bytes)
     }
 
-    /// The length of the next frame, which must be of a kind, and not be longer than what is left of the answer.
+    /// Reads the header of the next frame and returns its length. The frame must have the expected tag and fit into the
+    /// remaining size of the answer.
     async fn header(&mut self, expected: Tag, limit: u64) -> Result<usize, FrameError> {
         let mut header = [0; HEADER];
         self.input.read_exact(&mut header).await.map_err(|_| FrameError::Ended)?;
@@ -141,14 +142,14 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     }
 }
 
-/// Writes a value to a worker, in parts: its JSON is never in memory as a whole, which may be much longer than the
-/// pages that it is of.
+/// Writes a value to a worker in parts. The complete JSON, which can be much larger than the pages it describes, is
+/// never in memory.
 pub(crate) async fn send_json<T>(output: &mut (impl AsyncWrite + Unpin), value: T) -> io::Result<()>
 where
     T: Serialize + Send + 'static,
 {
     let (sender, mut parts) = mpsc::channel(WAITING);
-    // A long page takes a while. When nobody takes the parts any more, the next one ends it.
+    // Serializing a long page takes a while. If the receiver is dropped, the next part fails and ends the task.
     let writing = tokio::task::spawn_blocking(move || {
         let mut writer = BufWriter::with_capacity(PART, Parts(sender));
         serde_json::to_writer(&mut writer, &value)?;
@@ -162,7 +163,7 @@ where
     output.write_all(&Tag::Json.header(0)).await
 }
 
-/// Hands on what is written to it.
+/// A writer that sends everything written to a channel.
 struct Parts(mpsc::Sender<Vec<u8>>);
 
 impl Write for Parts {
@@ -195,28 +196,28 @@ pub(crate) fn receive_json<T: DeserializeOwned>(input: &mut impl Read) -> io::Re
     let mut json = Vec::new();
     while receive(input, &[Tag::JsonPart, Tag::Json], &mut json)? != Tag::Json {}
     let mut deserializer = serde_json::Deserializer::from_slice(&json);
-    // The server wrote it, and its documents are no deeper than its readers let them become.
+    // The server is trusted, and its parsers already limit the depth of documents.
     deserializer.disable_recursion_limit();
     let value = T::deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
 }
 
-/// Reads a file from the server; `None` when it is gone.
+/// Reads a file from the server. Returns `None` if the file no longer exists.
 pub(crate) fn receive_file(input: &mut impl Read) -> io::Result<Option<Bytes>> {
     let mut file = Vec::new();
     let tag = receive(input, &[Tag::File, Tag::NoFile], &mut file)?;
     Ok((tag == Tag::File).then(|| file.into()))
 }
 
-/// Reads a frame, which must have one of these tags, to the end of some bytes.
+/// Reads a frame with one of the expected tags and appends it to `bytes`.
 fn receive(input: &mut impl Read, expected: &[Tag], bytes: &mut Vec<u8>) -> io::Result<Tag> {
     let mut header = [0; HEADER];
     input.read_exact(&mut header)?;
     let found = Tag::of_header(header).filter(|(tag, _)| expected.contains(tag));
     let (tag, length) = found
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("no frame of {expected:?}")))?;
-    // At once, so that a file takes what it is long: what grows as it is read may take twice as much.
+    // Reserves the exact length in one step. Growing the buffer while reading may take twice the memory.
     let more = usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData)?;
     bytes.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
     if input.take(length).read_to_end(bytes)? as u64 != length {
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_frame_that_is_longer_than_what_is_left_is_refused_before_it_is_read() {
+    async fn frames_beyond_the_answer_limit_are_rejected_unread() {
         let mut written = Vec::new();
         answer_file(&mut written, &[7; 100]).unwrap();
         assert!(matches!(read(&written, 99).await, Err(FrameError::TooLong)));

@@ -1,8 +1,8 @@
-//! What the two sides say to one another.
+//! Messages between the server and a worker process.
 //!
-//! The server sends [`Bounds`], the process answers [`Ready`]; then comes a [`Job`] with the documents and files that
-//! it names, in their order, and the process writes an [`Answer`] with its files. Both are the same program or at least
-//! of the same version: there is no other compatibility.
+//! The server sends [`Bounds`] and the process responds with [`Ready`]. The server then sends a [`Job`], followed by
+//! its documents and files in order. The process writes an [`Answer`] with its files. Both sides must have the same
+//! version; there is no compatibility across versions.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::spec::{SpecLocations, SpecReading};
 
-/// Grows when frames change.
+/// Protocol version. Increment it when frames change.
 pub(crate) const PROTOCOL: u32 = 2;
 
-/// The limits that a process puts on itself before it reads its job.
+/// The limits that a process sets on itself before it reads its job.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Bounds {
     pub(crate) protocol: u32,
@@ -26,18 +26,18 @@ pub(crate) struct Bounds {
     pub(crate) cpu_seconds: u64,
 }
 
-/// Says that the limits hold.
+/// Confirmation that the limits are set.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ready {
     pub(crate) protocol: u32,
 }
 
-/// What is to be done.
+/// A job of a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Job {
-    /// Set a book. The documents of its pages follow, those of its reusable contents, and its pictures.
+    /// Render a book as PDF. The documents of its pages, those of its reusable contents, and its images follow.
     Render(BookOutline),
-    /// Turn a document into a page. Its bytes follow.
+    /// Convert a document to a page. Its bytes follow.
     Convert(DocumentOutline),
     /// Unpack an archive. Its bytes follow.
     Unpack,
@@ -45,7 +45,7 @@ pub(crate) enum Job {
     ReadSpec(SpecLocations),
 }
 
-/// A book without its documents and pictures.
+/// A book without its documents and images.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct BookOutline {
     title: String,
@@ -68,7 +68,7 @@ pub(crate) struct PageOutline {
     pub(crate) has_document: bool,
 }
 
-/// Where a reference leads.
+/// A resolved reference.
 #[derive(Debug, Serialize, Deserialize)]
 struct LinkOutline {
     target: ContentRef,
@@ -102,10 +102,10 @@ impl BookOutline {
         }
     }
 
-    /// The book, with what `read` answers for each document.
+    /// Assembles the book, calling `read` for each document.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// Errors of `read`.
     pub(crate) fn into_book<E>(self, mut read: impl FnMut() -> Result<Document, E>) -> Result<Book, E> {
         let mut pages = Vec::with_capacity(self.pages.len());
         for page in self.pages {
@@ -178,18 +178,18 @@ impl DocumentOutline {
     }
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Answer {
     /// A PDF file. Its bytes follow.
     Rendered,
     /// A page. The bytes of its files follow.
     Converted(Page),
-    /// Files by these paths. Their bytes follow.
+    /// The paths of unpacked files. Their bytes follow.
     Unpacked(Vec<String>),
-    /// What was read of a specification. The JSON of its files follows.
+    /// The result of reading a specification. The JSON of its files follows.
     SpecRead(Box<SpecReading>),
-    /// The adapter refused.
+    /// The adapter returned an error.
     Refused(Refusal),
 }
 
@@ -199,14 +199,14 @@ pub(crate) struct Page {
     title: String,
     markdown: String,
     links: Vec<String>,
-    /// Addresses and names.
+    /// URLs and names.
     images: Vec<(String, String)>,
     /// Destinations and names.
     pub(crate) files: Vec<(String, String)>,
 }
 
 impl Page {
-    /// A page for the wire, and its files.
+    /// Splits a page into its wire form and the bytes of its files.
     pub(crate) fn of(page: ConvertedPage) -> (Self, Vec<bytes::Bytes>) {
         let (files, bytes) =
             page.files.into_iter().map(|file| ((file.destination, file.name), file.bytes)).unzip();
@@ -214,7 +214,7 @@ impl Page {
         (Self { title: page.title, markdown: page.markdown, links: page.links, images, files }, bytes)
     }
 
-    /// The page, with the bytes of its files in their order.
+    /// Reassembles the page from the bytes of its files, in order.
     pub(crate) fn with_files(self, bytes: Vec<bytes::Bytes>) -> ConvertedPage {
         let files = self.files.into_iter().zip(bytes);
         ConvertedPage {
@@ -229,19 +229,19 @@ impl Page {
     }
 }
 
-/// Why an adapter did not do its job.
+/// An error returned by an adapter.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Refusal {
     pub(crate) kind: RefusalKind,
     pub(crate) text: String,
 }
 
-/// What kind of refusal it is: those of all ports.
+/// The kind of a refusal, for all ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum RefusalKind {
     TooLarge,
     TooSlow,
-    /// What it read is none, or stopped it.
+    /// The input is invalid, or an output stopped the job.
     Unreadable,
     Failed,
 }

@@ -1,15 +1,16 @@
-//! Work on what others wrote, in processes of their own.
+//! Untrusted documents processed in separate, limited processes.
 //!
-//! The libraries that set PDF files and that read HTML, Word documents, archives and OpenAPI specifications are large,
-//! and what they read may have been made to harm them. A panic can be caught; a stack that is full, memory that is used
-//! up and a loop that does not end cannot: they take the whole server along. So each such job gets a process: the same
-//! program, started once more, that puts limits on itself before it reads what it shall do, answers, and ends.
+//! The libraries that create PDF files and that read HTML, Word documents, archives and OpenAPI specifications are
+//! large, and their input may be malicious. A panic can be caught, but stack overflows, memory exhaustion and endless
+//! loops cannot, and would bring down the server. Each such job therefore runs in a process of its own. The server
+//! starts its own program again as a worker, which sets limits on itself before it reads the job, writes the answer,
+//! and exits.
 //!
-//! - [`WorkerPool`] is the side of the server. It is the ports [`Pdf`](docs_ports::Pdf),
-//!   [`Converter`](docs_ports::Converter) and [`SpecReader`](docs_ports::SpecReader): it starts a process for each
-//!   job, hands the job over, reads the answer and says clearly why there is none.
-//! - [`Worker`] is the side of the process. A program runs it for a command of its own that no user needs to know, with
-//!   the adapters that do the work.
+//! - [`WorkerPool`] is the server side. It implements the ports [`Pdf`](docs_ports::Pdf),
+//!   [`Converter`](docs_ports::Converter) and [`SpecReader`](docs_ports::SpecReader): it starts a process for each job,
+//!   sends the job, reads the answer, and reports failures with their reason.
+//! - [`Worker`] is the process side. A program runs it in an internal command, with the adapters that process the
+//!   documents.
 //!
 //! ```no_run
 //! use std::{process::ExitCode, sync::Arc};
@@ -30,20 +31,20 @@
 //! }
 //! ```
 //!
-//! # What contains a process
+//! # Containment of a process
 //!
 //! | | Linux | other Unix | elsewhere |
 //! |---|---|---|---|
-//! | wall-clock time, size of the answer | the server ends it | the same | the same |
-//! | time of computing | `RLIMIT_CPU` | the same | – |
-//! | memory | `RLIMIT_DATA` | `RLIMIT_AS`, as far as the system heeds it | – |
-//! | files: none written, few open, none of a crash | `RLIMIT_FSIZE`, `RLIMIT_NOFILE`, `RLIMIT_CORE` | the same | – |
-//! | no privileges by running programs | `no_new_privs` | – | – |
+//! | wall-clock time, size of the answer | enforced by the server | the same | the same |
+//! | CPU time | `RLIMIT_CPU` | the same | – |
+//! | memory | `RLIMIT_DATA` | `RLIMIT_AS`, if the system enforces it | – |
+//! | no file writes, few open files, no core dumps | `RLIMIT_FSIZE`, `RLIMIT_NOFILE`, `RLIMIT_CORE` | the same | – |
+//! | no privilege escalation by executing programs | `no_new_privs` | – | – |
 //! | environment without the server's secrets | cleared | the same | the same |
-//! | ends with the server | its standard input closes | the same | the same |
+//! | exits with the server | standard input closes | the same | the same |
 //!
-//! A process can still read files and open connections as the server can: what is not contained is a library that runs
-//! foreign code. The adapters that are given to it name no file and no address of their own.
+//! A process can still read files and open connections with the rights of the server, so code execution through a
+//! vulnerable library is not contained. The adapters open no files and no addresses themselves.
 
 mod contain;
 mod fault;

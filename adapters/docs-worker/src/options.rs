@@ -1,52 +1,52 @@
-//! What a job may take.
+//! Limits and options of workers.
 
 use std::{num::NonZeroUsize, time::Duration};
 
-/// What a worker does.
+/// The kind of work that a worker does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum JobKind {
-    /// Sets a PDF file.
+    /// Render a PDF file.
     Render,
-    /// Turns a document into a page.
+    /// Convert a document to a page.
     Convert,
-    /// Unpacks an archive.
+    /// Unpack an archive.
     Unpack,
-    /// Reads an OpenAPI specification.
+    /// Read an OpenAPI specification.
     ReadSpec,
 }
 
-/// What one job may take.
+/// The resource limits of one job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WorkerLimits {
-    /// Most bytes of memory that the process writes to. What the program itself needs is part of it.
+    /// Maximum memory written by the process, in bytes. This includes the memory of the program itself.
     pub memory: u64,
-    /// Most time of computing, of all threads together; counted in whole seconds, rounded up.
+    /// Maximum CPU time of all threads together, rounded up to whole seconds.
     pub cpu: Duration,
-    /// Most time by the clock, from when the process is ready.
+    /// Maximum wall-clock time, counted from the moment the process is ready.
     pub wall: Duration,
-    /// Most bytes of the answer.
+    /// Maximum size of the answer in bytes.
     pub answer: u64,
 }
 
-/// How a [`WorkerPool`](crate::WorkerPool) works.
+/// The options of a [`WorkerPool`](crate::WorkerPool).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorkerOptions {
-    /// Most processes at once; further jobs wait.
+    /// Maximum number of concurrent processes. Further jobs wait.
     pub at_once: NonZeroUsize,
-    /// Most time until a process is ready. One that takes longer is taken for a program that is no worker.
+    /// Maximum time until a process is ready. A slower program is considered not to be a worker.
     pub start: Duration,
-    /// What setting a PDF file may take.
+    /// Limits for rendering a PDF file.
     pub render: WorkerLimits,
-    /// What converting a document may take.
+    /// Limits for converting a document.
     pub convert: WorkerLimits,
-    /// What unpacking an archive may take.
+    /// Limits for unpacking an archive.
     pub unpack: WorkerLimits,
-    /// What reading an OpenAPI specification may take.
+    /// Limits for reading an OpenAPI specification.
     pub read_spec: WorkerLimits,
 }
 
 impl WorkerOptions {
-    /// The limits of a kind of work.
+    /// Returns the limits of a kind of work.
     #[must_use]
     pub const fn limits(&self, kind: JobKind) -> &WorkerLimits {
         match kind {
@@ -58,8 +58,8 @@ impl WorkerOptions {
     }
 }
 
-/// One process for each core; a gibibyte each; a PDF file of 256 MiB within 75 seconds, the files of one import within
-/// 60, a specification within 30.
+/// One process per core with 1 GiB of memory. Wall-clock limits are 75 seconds for a PDF file (at most 256 MiB), 60
+/// seconds for a file of an import, and 30 seconds for a specification.
 impl Default for WorkerOptions {
     fn default() -> Self {
         let import = WorkerLimits {

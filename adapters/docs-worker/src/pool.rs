@@ -1,4 +1,4 @@
-//! The side of the server: [`WorkerPool`].
+//! The server side: [`WorkerPool`].
 
 use std::{fmt, sync::Arc};
 
@@ -17,14 +17,13 @@ use crate::{
     program::Program,
 };
 
-/// Parts of a file that wait to be taken.
+/// Maximum number of buffered file parts.
 const PARTS_WAITING: usize = 4;
 
-/// Does jobs in processes of their own, one process for each. Cheap to clone; all clones share the limit of processes
-/// at once.
+/// Runs each job in a process of its own. Clones are cheap and share the limit of concurrent processes.
 ///
-/// A process ends with its job, when its job takes more than it may, when nobody waits for the answer any more, and
-/// when the server ends. It has been waited for before the answer is given, so that none is left behind.
+/// A process ends with its job, when the job exceeds a limit, when the caller drops the future, and when the server
+/// ends. The pool waits for the exit of the process before it returns the answer, so no process is left behind.
 #[derive(Clone)]
 pub struct WorkerPool(Arc<Shared>);
 
@@ -44,20 +43,20 @@ impl fmt::Debug for WorkerPool {
 }
 
 impl WorkerPool {
-    /// A pool of processes of a program. None is started before there is a job.
+    /// Creates a pool that runs a program. Processes are started on demand.
     #[must_use]
     pub fn new(program: Program, options: WorkerOptions) -> Self {
         let places = Arc::new(Semaphore::new(options.at_once.get().min(Semaphore::MAX_PERMITS)));
         Self(Arc::new(Shared { program, options, places }))
     }
 
-    /// Waits until no process runs and no job waits for one, which a host may want before it ends.
+    /// Waits until no process is running and no job is waiting. An embedding application can call it before shutdown.
     ///
     /// # Cancel safety
-    /// Nothing is left behind.
+    /// This method is cancel safe.
     pub async fn idle(&self) {
         let all = u32::try_from(self.0.options.at_once.get()).unwrap_or(u32::MAX);
-        // It is never closed.
+        // The semaphore is never closed.
         drop(self.0.places.acquire_many(all).await);
     }
 
@@ -66,8 +65,7 @@ impl WorkerPool {
         let place = Arc::clone(&self.0.places).acquire_owned().await.map_err(|_| stopped())?;
         let shared = Arc::clone(&self.0);
         let (mut done, answer) = oneshot::channel();
-        // A task of its own, which outlives whoever waits: the process is waited for in any case, and its place is
-        // free only then.
+        // A separate task outlives the caller: it waits for the process in any case, and only then releases the permit.
         tokio::spawn(async move {
             let limits = shared.options.limits(kind);
             let answer = match Process::start(&shared.program, kind) {
@@ -81,7 +79,7 @@ impl WorkerPool {
                 }
             };
             drop(place);
-            // Nobody may wait any more.
+            // The caller may have dropped the receiver.
             let _ = done.send(answer);
         });
         answer.await.unwrap_or_else(|_| Err(stopped()))
@@ -106,7 +104,7 @@ impl Pdf for WorkerPool {
     async fn render_into(&self, book: Arc<Book>, out: &mut dyn PdfSink) -> Result<(), PdfError> {
         let (file, mut parts) = mpsc::channel(PARTS_WAITING);
         let running = self.run(JobKind::Render, Request::Render(book, file));
-        // A sink that fails takes no more parts, which ends the process.
+        // A failing sink drops the receiver, which ends the process.
         let taking = async move {
             while let Some(part) = parts.recv().await {
                 out.write(part).await?;
@@ -124,7 +122,7 @@ impl Pdf for WorkerPool {
     }
 }
 
-/// A file in memory.
+/// A PDF file collected in memory.
 #[derive(Default)]
 struct Whole(BytesMut);
 

@@ -1,4 +1,4 @@
-//! One process and its job, as the server sees them.
+//! A worker process and its job, on the server side.
 
 use std::{io, pin::pin, process::ExitStatus, sync::Arc, time::Duration};
 
@@ -21,21 +21,21 @@ use crate::{
     spec::SpecLocations,
 };
 
-/// Most bytes of the frame that says that a process is ready.
+/// Maximum size in bytes of the frame that reports readiness.
 const MAX_READY: u64 = 1_024;
-/// How much of what a process writes to its standard error is kept: the end.
+/// Maximum number of bytes retained from the end of standard error.
 const MAX_STDERR: usize = 8 * 1024;
-/// How long a process that has closed its output may take to end by itself, so that its status tells why.
+/// Time that a process may take to exit after closing its output, so that its exit status is available.
 const LAST_BREATH: Duration = Duration::from_secs(2);
-/// Most characters of a refusal.
+/// Maximum number of characters of a refusal.
 const MAX_REFUSAL: usize = 1_000;
-/// What the standard library and others say when there is no more memory.
+/// Messages of the standard library and others when memory is exhausted.
 const NO_MEMORY: [&str; 2] = ["memory allocation of", "Cannot allocate memory"];
 
-/// A job to hand over.
+/// A job to send.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// A book, and who takes the file.
+    /// A book, and the receiver of the PDF file.
     Render(Arc<Book>, mpsc::Sender<Bytes>),
     Convert(Document),
     Unpack(Bytes),
@@ -45,33 +45,33 @@ pub(crate) enum Request {
 /// The answer to a job.
 #[derive(Debug)]
 pub(crate) enum Reply {
-    /// The file was handed on.
+    /// The file was forwarded.
     Rendered,
     Page(ConvertedPage),
     Files(Vec<UnpackedFile>),
     Spec(Box<ReadSpec>),
 }
 
-/// Why an exchange ended without an answer.
+/// A reason why an exchange ended without an answer.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The process is no worker, or is not ready in time.
+    /// The process is not a worker, or was not ready in time.
     NotReady(String),
-    /// It closed its output before it was ready.
+    /// The process closed its output before it was ready.
     EndedEarly,
-    /// It closed its output.
+    /// The process closed its output.
     Ended,
-    /// It wrote what is no answer.
+    /// The process sent a malformed answer.
     Malformed(String),
-    /// The answer is too large.
+    /// The answer exceeds its size limit.
     TooLong,
-    /// It takes too long.
+    /// The wall-clock time limit was exceeded.
     Late,
-    /// A picture cannot be read.
+    /// An image could not be loaded.
     Image(PdfError),
-    /// The adapter refused.
+    /// The adapter returned an error.
     Refused(Refusal),
-    /// Nobody waits any more.
+    /// The caller no longer waits for the answer.
     Unwanted,
 }
 
@@ -86,12 +86,12 @@ impl From<FrameError> for Stop {
     }
 }
 
-/// A process that was started.
+/// A running worker process.
 #[derive(Debug)]
 pub(crate) struct Process {
     kind: JobKind,
     child: Child,
-    /// Kept open to the end: a process whose input closes has no server any more.
+    /// Stays open until the end, because a process exits when its input closes.
     input: ChildStdin,
     output: ChildStdout,
     errors: JoinHandle<Vec<u8>>,
@@ -117,7 +117,7 @@ impl Process {
         Ok(Self { kind, child, input, output, errors: tokio::spawn(last_of(errors)) })
     }
 
-    /// Hands the job over and reads the answer.
+    /// Sends the job and reads the answer.
     ///
     /// # Errors
     /// Every kind of [`Stop`].
@@ -133,12 +133,12 @@ impl Process {
         timeout(limits.wall, self.work(request, limits)).await.unwrap_or(Err(Stop::Late))
     }
 
-    /// Tells the process its limits, and waits until they hold.
+    /// Sends the limits to the process, and waits for the confirmation.
     async fn greet(&mut self, limits: &WorkerLimits) -> Result<(), Stop> {
         let cpu = limits.cpu;
         let cpu_seconds = cpu.as_secs() + u64::from(cpu.subsec_nanos() > 0);
         let bounds = Bounds { protocol: PROTOCOL, memory: limits.memory, cpu_seconds: cpu_seconds.max(1) };
-        // If it does not listen, it will not be ready either.
+        // A process that does not read its input never reports readiness either.
         drop(send_json(&mut self.input, bounds).await);
         let ready: Result<Ready, FrameError> = FrameReader::new(&mut self.output, MAX_READY).json().await;
         match ready {
@@ -159,18 +159,18 @@ impl Process {
         let frames = FrameReader::new(&mut self.output, limits.answer);
         let mut read = pin!(read_reply(frames, self.kind, file));
         let written = tokio::select! {
-            // Whoever answers early does not need the rest.
+            // A worker that answers early does not need the rest of the job.
             reply = &mut read => return reply,
             written = send_request(&mut self.input, request) => written,
         };
         match written {
-            // Whoever does not listen answers, or ends: what it writes tells which.
+            // A worker that stops reading has answered or exited. Its output shows which.
             Ok(()) | Err(Unsent::Pipe) => read.await,
             Err(Unsent::Image(error)) => Err(Stop::Image(error)),
         }
     }
 
-    /// Ends the process and waits for it; then says what came of its job.
+    /// Ends the process, waits for its exit, and returns the result of its job.
     ///
     /// # Errors
     /// Every kind of [`Fault`].
@@ -180,13 +180,13 @@ impl Process {
             status = timeout(LAST_BREATH, self.child.wait()).await.ok().and_then(Result::ok);
         }
         if status.is_none() {
-            // It may have ended by itself, which is as well.
+            // The process may have exited by itself.
             let _ = self.child.start_kill();
             if let Err(error) = self.child.wait().await {
                 tracing::error!(%error, "a worker process cannot be waited for");
             }
         }
-        // What it wrote is in the pipe, whose end nobody else has.
+        // Its output is in the pipe, whose write end no other process holds.
         let errors = timeout(LAST_BREATH, &mut self.errors).await;
         self.errors.abort();
         let errors = errors.ok().and_then(Result::ok).unwrap_or_default();
@@ -215,8 +215,8 @@ impl Process {
     }
 }
 
-/// Why a process has no answer, from how the exchange and the process ended. The status is that of a process that
-/// ended by itself.
+/// Determines the fault of a process from the end of the exchange and its exit status. The status is present only if
+/// the process exited by itself.
 fn fault_of(stop: Stop, status: Option<ExitStatus>, errors: &str, program: &Program) -> Fault {
     let not_started = |why: &str| {
         let path = program.path().display();
@@ -226,7 +226,7 @@ fn fault_of(stop: Stop, status: Option<ExitStatus>, errors: &str, program: &Prog
         Stop::NotReady(why) => not_started(&why),
         Stop::EndedEarly => not_started("it ended"),
         Stop::Ended if status.is_some_and(is_over_cpu) => Fault::Cpu,
-        // Killed, and not by this server: the machine has no more memory.
+        // Killed, but not by this server: the system has run out of memory.
         Stop::Ended if status.is_some_and(is_killed) => Fault::Memory,
         Stop::Ended if NO_MEMORY.iter().any(|said| errors.contains(said)) => Fault::Memory,
         Stop::Ended | Stop::Malformed(_) => Fault::Crashed,
@@ -263,11 +263,11 @@ fn is_killed(_: ExitStatus) -> bool {
     false
 }
 
-/// Why a job was not handed over.
+/// A reason why a job was not sent.
 enum Unsent {
-    /// The process does not listen.
+    /// The process does not read its input.
     Pipe,
-    /// A picture cannot be read.
+    /// An image could not be loaded.
     Image(PdfError),
 }
 
@@ -298,7 +298,7 @@ async fn send_request(input: &mut ChildStdin, request: Request) -> Result<(), Un
     Ok(input.flush().await?)
 }
 
-/// Sends a book, page by page and picture by picture: one of them is in memory in another form than the book's.
+/// Sends a book, one page and one image at a time, so that at most one of them is in memory in serialized form.
 async fn send_book(input: &mut ChildStdin, book: &Book) -> Result<(), Unsent> {
     send_json(input, Job::Render(BookOutline::of(book))).await?;
     let documents = book.pages.iter().filter_map(|page| page.document.as_ref());
@@ -348,7 +348,7 @@ async fn read_reply(
     })
 }
 
-/// Reads everything, so that the process need not wait, and keeps the end of it.
+/// Drains standard error so that the process never blocks on it, and returns the last part.
 async fn last_of(mut errors: ChildStderr) -> Vec<u8> {
     let mut kept = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Specifications on the wire: what is known of files as JSON, their bytes behind it.
+//! The wire form of specifications: file metadata as JSON, followed by the bytes.
 
 use bytes::Bytes;
 use docs_ports::{
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::job::{Refusal, RefusalKind};
 
-/// Where the files of a specification are, and where they were in the end, the one that it begins with first.
+/// The locations of the files of a specification, and their URLs after redirects. The entry file is first.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SpecLocations(pub(crate) Vec<(String, Option<String>)>);
 
@@ -18,10 +18,10 @@ impl SpecLocations {
         Self(all.map(|file| (file.location.clone(), file.base.clone())).collect())
     }
 
-    /// The files, with what `read` answers for each.
+    /// Assembles the files, calling `read` for the bytes of each.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// Errors of `read`.
     pub(crate) fn into_files<E>(self, mut read: impl FnMut() -> Result<Bytes, E>) -> Result<SpecFiles, E> {
         let mut files = Vec::with_capacity(self.0.len());
         for (location, base) in self.0 {
@@ -36,7 +36,7 @@ impl SpecLocations {
     }
 }
 
-/// What was read of a specification, without the JSON of its files.
+/// The result of reading a specification, without the JSON of its files.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SpecReading {
     outline: SpecOutline,
@@ -45,7 +45,7 @@ pub(crate) struct SpecReading {
     pub(crate) files: Vec<SpecFileReading>,
 }
 
-/// What was read of one file. Its JSON follows where it has any.
+/// The result for one file. Its JSON follows if it has any.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SpecFileReading {
     format: SpecFormat,
@@ -54,7 +54,7 @@ pub(crate) struct SpecFileReading {
 }
 
 impl SpecReading {
-    /// A reading for the wire, and the JSON of its files.
+    /// Splits a result into its wire form and the JSON of its files.
     pub(crate) fn of(spec: ReadSpec) -> (Self, Vec<Bytes>) {
         let mut bytes = Vec::new();
         let files = spec.files.into_iter().map(|file| {
@@ -66,7 +66,7 @@ impl SpecReading {
         (Self { outline: spec.outline, problems: spec.problems, missing: spec.missing, files }, bytes)
     }
 
-    /// The reading, with the JSON of its files in their order.
+    /// Reassembles the result from the JSON of its files, in order.
     pub(crate) fn with_json(self, json: Vec<Bytes>) -> ReadSpec {
         let mut json = json.into_iter();
         let files = self.files.into_iter().map(|file| ReadSpecFile {

@@ -1,4 +1,4 @@
-//! The side of the process: [`Worker`].
+//! The process side: [`Worker`].
 
 use std::{
     error::Error,
@@ -19,19 +19,20 @@ use crate::{
     spec::SpecReading,
 };
 
-/// The stack of each thread that the runtime starts, and of the one that waits for the server's end.
+/// Stack size of the threads of the runtime, and of the thread that watches for the end of the server.
 const STACK: usize = 8 << 20;
 const WATCH_STACK: usize = 64 << 10;
-/// With what a process ends that has lost its server.
+/// Exit code of a process that has lost its server.
 const ORPHANED: i32 = 3;
 
-/// Makes an adapter when there is work for it.
+/// Creates an adapter on demand.
 type Make<T> = Box<dyn FnOnce() -> Result<Arc<T>, Box<dyn Error + Send + Sync>> + Send>;
 
-/// A process that does one job for a [`WorkerPool`](crate::WorkerPool) and ends.
+/// A process that does one job for a [`WorkerPool`](crate::WorkerPool) and exits.
 ///
-/// A program runs it for a command of its own, before it does anything else: before it starts a runtime, opens a store
-/// or reads the secrets of the server. Its standard input and output belong to the pool; nothing else may print there.
+/// A program runs it in an internal command before anything else: before it starts a runtime, opens a store or reads
+/// secrets of the server. Standard input and output are reserved for the pool, so nothing else may print to standard
+/// output.
 #[derive(Default)]
 pub struct Worker {
     pdf: Option<Make<dyn Pdf>>,
@@ -49,7 +50,7 @@ impl fmt::Debug for Worker {
     }
 }
 
-/// A job with all that belongs to it.
+/// A job with its documents and files.
 enum Received {
     Render(Box<Book>),
     Convert(Document),
@@ -58,13 +59,13 @@ enum Received {
 }
 
 impl Worker {
-    /// A worker that can do nothing yet.
+    /// Creates a worker without adapters.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets PDF files by an adapter. It is made when there is a PDF to set, within the limits.
+    /// Sets the adapter that renders PDF files. It is created on demand, with the limits in effect.
     #[must_use]
     pub fn pdf(
         mut self,
@@ -74,7 +75,7 @@ impl Worker {
         self
     }
 
-    /// Reads OpenAPI specifications by an adapter. It is made when there is one, within the limits.
+    /// Sets the adapter that reads OpenAPI specifications. It is created on demand, with the limits in effect.
     #[must_use]
     pub fn spec_reader(
         mut self,
@@ -84,7 +85,8 @@ impl Worker {
         self
     }
 
-    /// Converts documents and unpacks archives by an adapter. It is made when there is one, within the limits.
+    /// Sets the adapter that converts documents and unpacks archives. It is created on demand, with the limits in
+    /// effect.
     #[must_use]
     pub fn converter(
         mut self,
@@ -94,12 +96,12 @@ impl Worker {
         self
     }
 
-    /// Does the job that standard input brings, and answers to standard output.
+    /// Reads a job from standard input, and writes the answer to standard output.
     ///
-    /// The limits come first. They are put on this process before the job is read, and hold for the rest of its life.
-    /// It ends at once when standard input closes, as it does when the server ends.
+    /// The limits are received first. They are set before the job is read, and remain in effect until the process
+    /// exits. The process exits immediately when standard input closes, for example when the server ends.
     ///
-    /// It starts a runtime of its own, so it must not be called within one.
+    /// This method starts a runtime of its own, so it must not be called within one.
     #[must_use]
     pub fn run(self) -> ExitCode {
         match self.serve() {
@@ -122,7 +124,7 @@ impl Worker {
         answer_json(&mut output, &Ready { protocol: PROTOCOL })?;
         output.flush()?;
         let job = receive(&mut input)?;
-        // The next who reads it learns of its end.
+        // The watcher thread reads standard input from here on.
         drop(input);
         end_with_the_server()?;
         let runtime = Builder::new_current_thread().enable_time().thread_stack_size(STACK).build()?;
@@ -194,13 +196,13 @@ fn receive(input: &mut impl Read) -> io::Result<Received> {
     })
 }
 
-/// Ends this process when the server does, which closes standard input.
+/// Exits this process when the server closes standard input, which it does when it ends.
 ///
-/// The signal that Linux sends when a parent ends is not used: it comes when the thread ends that started the process,
-/// which a runtime may do at any time.
+/// The Linux parent-death signal is not used. It is sent when the thread that started the process ends, which a runtime
+/// may do at any time.
 fn end_with_the_server() -> io::Result<()> {
     let watch = || {
-        // Nothing more is sent: whatever comes, the server has no more use for this process.
+        // The server sends nothing more. Whatever the read returns, the server no longer needs this process.
         let _ = io::stdin().lock().read(&mut [0]);
         std::process::exit(ORPHANED);
     };

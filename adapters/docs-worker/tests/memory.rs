@@ -1,4 +1,4 @@
-//! How much of a book with many pictures is in the memory of the server.
+//! Server memory while a book with many images is rendered.
 
 use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
 
@@ -15,7 +15,7 @@ static PEAK: PeakAlloc = PeakAlloc;
 const PICTURES: usize = 100;
 const PICTURE: usize = 2_500_000;
 
-/// A picture that is made when it is read.
+/// An image that is generated when it is loaded.
 struct Stored;
 
 #[async_trait]
@@ -46,8 +46,8 @@ fn book() -> Book {
 }
 
 #[tokio::test]
-async fn the_server_holds_one_picture_of_a_book_at_a_time_and_its_worker_each_once() {
-    // The worker has the pictures, and less than as much again for all else.
+async fn server_holds_one_image_at_a_time_and_worker_each_once() {
+    // The worker holds all images. The limit leaves less than the same amount for everything else.
     let limits = WorkerLimits { memory: 400 << 20, ..WorkerOptions::default().render };
     let options = WorkerOptions { render: limits, at_once: NonZeroUsize::MIN, ..WorkerOptions::default() };
     let program = Program::at(env!("CARGO_BIN_EXE_docs-worker-test-program")).arg("worker");

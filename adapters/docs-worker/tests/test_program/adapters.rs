@@ -1,4 +1,4 @@
-//! Adapters that do what their job is called.
+//! Adapters that act according to the name of their job.
 
 use std::{hint::black_box, io::Write as _, sync::Arc};
 
@@ -9,7 +9,7 @@ use docs_ports::{
     ReadSpecFile, SpecError, SpecFiles, SpecFormat, SpecOutline, SpecProblem, SpecReader, UnpackedFile,
 };
 
-/// Acts by the title of a book, the name of a document, and the bytes of an archive.
+/// Acts according to the title of a book, the name of a document, or the bytes of an archive.
 pub(crate) struct Actor;
 
 #[async_trait]
@@ -68,7 +68,7 @@ impl Converter for Actor {
     }
 }
 
-/// Acts by the location of the file that a specification begins with; answers what it was given.
+/// Acts according to the location of the entry file, and returns its input.
 #[async_trait]
 impl SpecReader for Actor {
     async fn read(&self, files: SpecFiles) -> Result<ReadSpec, SpecError> {
@@ -95,7 +95,7 @@ fn read(path: &str) -> Bytes {
     std::fs::read(path).unwrap_or_default().into()
 }
 
-/// Does what a job is called; anything else is done at once.
+/// Performs the action with a name. Unknown names return immediately.
 fn act(what: &str) -> Result<(), PdfError> {
     match what {
         "allocate" => {

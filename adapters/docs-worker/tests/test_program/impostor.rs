@@ -1,4 +1,4 @@
-//! Programs that are no workers, or broken ones.
+//! Programs that are not workers, or are broken ones.
 
 use std::{
     io::{Read as _, Write as _},
@@ -8,7 +8,7 @@ use std::{
 const JSON: u8 = 1;
 const FILE: u8 = 2;
 
-/// Plays a part.
+/// Runs an impostor by name.
 pub(crate) fn run(part: &str) -> ExitCode {
     let played = match part {
         "ends" => Ok(()),
@@ -55,7 +55,7 @@ fn frame(tag: u8, bytes: &[u8]) -> std::io::Result<()> {
     write(bytes)
 }
 
-/// Reads the limits, and says that they hold and that it is of the version that they are of.
+/// Reads the limits, and confirms them with the protocol version of the server.
 fn ready() -> std::io::Result<()> {
     let mut header = [0; 9];
     std::io::stdin().read_exact(&mut header)?;

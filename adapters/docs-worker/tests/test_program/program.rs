@@ -1,4 +1,4 @@
-//! The program that the tests run as a worker: a right one that does what its job is called, and some that are none.
+//! The worker program of the tests: one that acts according to the name of a job, and several impostors.
 
 mod adapters;
 mod impostor;
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A server that begins a job which never ends, says so, and waits for it.
+/// Runs a server that starts an endless job, reports it, and waits for it.
 fn server() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let program = Program::current().expect("this program").arg("worker");
@@ -41,7 +41,7 @@ fn server() -> ExitCode {
     }
 }
 
-/// A picture that is read when the worker has begun.
+/// An image that prints a line when the worker loads it.
 struct Announced;
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Jobs that harm the process that does them.
+//! Jobs that harm their worker process.
 
 use docs_ports::{ConvertError, Converter as _};
 
@@ -36,7 +36,7 @@ async fn a_job_that_sleeps_for_ever_is_too_slow() {
 }
 
 #[tokio::test]
-async fn a_job_that_stops_its_process_is_unreadable_and_the_server_lives_on() {
+async fn crashing_jobs_are_unreadable_and_the_server_survives() {
     let _alone = alone().await;
     let pool = pool(WIDE);
     for what in ["overflow", "abort", "panic"] {

@@ -1,4 +1,4 @@
-//! How long processes live, and how many there are.
+//! Lifetime and number of processes.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -19,7 +19,7 @@ use super::*;
 async fn a_job_that_nobody_waits_for_ends_with_its_process() {
     let _alone = alone().await;
     let pool = pool(WIDE);
-    // While its book is read, and while it works.
+    // First while the book is being sent, then while the worker is running.
     for permits in [0, 1] {
         let (asked, open) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(permits)));
         let gate = Gate { asked: Arc::clone(&asked), open: Arc::clone(&open) };
@@ -33,7 +33,7 @@ async fn a_job_that_nobody_waits_for_ends_with_its_process() {
 }
 
 #[tokio::test]
-async fn a_job_that_waits_for_its_turn_leaves_nothing_when_it_is_dropped() {
+async fn dropping_a_waiting_job_leaves_nothing_behind() {
     let _alone = alone().await;
     let pool = pool(WIDE);
     let (asked, open) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
@@ -43,7 +43,7 @@ async fn a_job_that_waits_for_its_turn_leaves_nothing_when_it_is_dropped() {
     let driver = async {
         asked.acquire_many(2).await.expect("open").forget();
         let third = pool.convert(document("third"));
-        // It is asked once, and finds no free place.
+        // The future is polled once, and finds no free permit.
         tokio::select! {
             biased;
             page = third => panic!("both places are taken: {page:?}"),
@@ -56,7 +56,7 @@ async fn a_job_that_waits_for_its_turn_leaves_nothing_when_it_is_dropped() {
     all_is_well(&pool).await;
 }
 
-/// Counts the processes there are when one of them gets its picture.
+/// Records the number of processes when one of them gets its image.
 struct Counting {
     most: Arc<AtomicUsize>,
 }
@@ -65,7 +65,7 @@ struct Counting {
 impl ImageSource for Counting {
     async fn load(&self) -> Result<Option<Bytes>, PdfError> {
         self.most.fetch_max(children().len(), Ordering::SeqCst);
-        // Others come to have their turn, if they can.
+        // Lets other tasks run.
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }

@@ -1,4 +1,4 @@
-//! Workers that do right and wrong, and what their server sees of them.
+//! Workers that succeed and fail, from the perspective of the server.
 
 mod hostile;
 mod impostors;
@@ -14,17 +14,17 @@ use docs_ports::{Book, BookImage, Document, DocumentFormat, ImageSource, Pdf as 
 use docs_worker::{Program, WorkerLimits, WorkerOptions, WorkerPool};
 use tokio::sync::{Mutex, MutexGuard};
 
-/// The program that plays all parts.
+/// The worker program of all tests.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_docs-worker-test-program");
 
-/// One test at a time, because each looks at the processes that this one has started.
+/// Serializes the tests, because each one inspects the child processes of this process.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 async fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().await
 }
 
-/// Limits that nothing right comes near to.
+/// Limits that no valid job comes close to.
 const WIDE: WorkerLimits = WorkerLimits {
     memory: 512 << 20,
     cpu: Duration::from_secs(60),
@@ -43,7 +43,7 @@ fn options(limits: WorkerLimits) -> WorkerOptions {
     }
 }
 
-/// A pool whose processes play a part.
+/// Creates a pool whose processes run an impostor.
 fn playing(part: &str, limits: WorkerLimits) -> WorkerPool {
     WorkerPool::new(Program::at(PROGRAM).arg(part), options(limits))
 }
@@ -52,7 +52,7 @@ fn pool(limits: WorkerLimits) -> WorkerPool {
     playing("worker", limits)
 }
 
-/// A book whose title says what is done.
+/// A book whose title names the action.
 fn book(title: &str) -> Book {
     Book { title: title.to_owned(), ..Book::default() }
 }
@@ -61,7 +61,7 @@ fn picture(number: usize) -> ContentRef {
     ContentRef::Url { url: format!("https://example.com/{number}") }
 }
 
-/// A book with one picture that is not in memory.
+/// A book with one image that is loaded on demand.
 fn book_with(title: &str, image: impl ImageSource) -> Book {
     let images = BTreeMap::from([(picture(0), BookImage::Stored(Arc::new(image)))]);
     Book { images, ..book(title) }
@@ -72,7 +72,7 @@ async fn render(pool: &WorkerPool, book: Book) -> Result<String, PdfError> {
     Ok(String::from_utf8(file.to_vec()).expect("text"))
 }
 
-/// A document whose name says what is done.
+/// A document whose name states the action.
 fn document(name: &str) -> Document {
     Document {
         format: DocumentFormat::Html,
@@ -83,7 +83,7 @@ fn document(name: &str) -> Document {
     }
 }
 
-/// The processes whose parent is another one: alive, or dead and not waited for.
+/// Returns the child processes of a process, including zombies.
 fn children_of(parent: u32) -> Vec<i32> {
     let processes = std::fs::read_dir("/proc").expect("processes").filter_map(Result::ok);
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -99,14 +99,14 @@ fn children() -> Vec<i32> {
     children_of(std::process::id())
 }
 
-/// Sees that nothing is left of a job, and that the next one works.
+/// Checks that a job left no process behind, and that the next job succeeds.
 async fn all_is_well(pool: &WorkerPool) {
     assert_eq!(children(), Vec::<i32>::new(), "a process is left behind");
     assert_eq!(render(pool, book("next")).await.expect("the next job works"), "%PDF next");
     assert_eq!(children(), Vec::<i32>::new(), "a process is left behind");
 }
 
-/// A picture that is there when a test says so.
+/// An image that loads when a test allows it.
 struct Gate {
     asked: Arc<tokio::sync::Semaphore>,
     open: Arc<tokio::sync::Semaphore>,

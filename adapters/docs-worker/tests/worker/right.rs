@@ -1,4 +1,4 @@
-//! Jobs that end well.
+//! Jobs that succeed.
 
 use docs_model::{Block, BlockKind, Document as PageDocument, Leaf, Node, PageId, TextNode};
 use docs_ports::{
@@ -21,7 +21,7 @@ fn text(text: &str) -> Arc<PageDocument> {
     Arc::new(PageDocument::new(vec![Block::new(BlockKind::Paragraph { align: None }, nodes)]))
 }
 
-/// Blocks within blocks, deeper than a text of users is read.
+/// Nested blocks, deeper than the parser for user input permits.
 fn deep() -> Arc<PageDocument> {
     let mut block = Block::new(BlockKind::Paragraph { align: None }, Vec::new());
     for _ in 0..60 {
@@ -57,7 +57,7 @@ async fn a_worker_sees_the_book_as_it_is() {
     assert_eq!(seen, format!("{whole:?}"));
 }
 
-/// Keeps how long the parts of a file are; fails after so many.
+/// A sink that records the sizes of the parts of a file, and fails after a number of them.
 struct Parts {
     lengths: Vec<usize>,
     most: usize,
@@ -172,7 +172,7 @@ async fn an_archive_comes_back_as_its_files() {
 }
 
 #[tokio::test]
-async fn a_worker_has_its_limits_before_its_job_and_no_secret_of_the_server() {
+async fn worker_has_limits_before_its_job_and_no_server_secrets() {
     let _alone = alone().await;
     let pool = pool(WIDE);
     let limits = render(&pool, book("limits")).await.expect("an answer");
@@ -197,7 +197,7 @@ async fn a_worker_has_its_limits_before_its_job_and_no_secret_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_worker_sees_the_files_of_a_specification_and_its_reading_comes_back_whole() {
+async fn specification_files_and_results_pass_the_worker_unchanged() {
     let _alone = alone().await;
     let file = |location: &str, bytes: &'static [u8]| SpecFile {
         location: location.to_owned(),
@@ -214,7 +214,7 @@ async fn a_worker_sees_the_files_of_a_specification_and_its_reading_comes_back_w
 }
 
 #[tokio::test]
-async fn a_specification_that_harms_its_reader_is_refused_with_what_to_do() {
+async fn harmful_specifications_are_rejected_with_advice() {
     let _alone = alone().await;
     let computing = WorkerLimits { cpu: Duration::from_secs(1), ..WIDE };
     let waiting = WorkerLimits { wall: Duration::from_millis(50), ..WIDE };
