@@ -1,4 +1,4 @@
-//! The URLs of repositories.
+//! Repository URLs.
 
 use std::path::PathBuf;
 
@@ -7,32 +7,32 @@ use docs_web::{Credentials, HostError, Outbound};
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
-/// A URL of a repository, taken apart.
+/// A parsed repository URL.
 #[derive(Debug)]
 pub(crate) enum Address {
-    /// Over HTTP.
+    /// A repository over HTTP.
     Web(Web),
-    /// Over the protocol of Git's own daemon.
+    /// A repository over the Git daemon protocol.
     Daemon(Daemon),
-    /// On a disk of this machine.
+    /// A repository on a disk of this machine.
     Disk(Disk),
 }
 
 /// A repository over HTTP.
 #[derive(Clone, Debug)]
 pub(crate) struct Web {
-    /// The URL without credentials, and with no slash at its end.
+    /// The URL without credentials and without a trailing slash.
     pub(crate) url: Url,
-    /// Who asks.
+    /// The credentials of the URL.
     pub(crate) credentials: Option<Credentials>,
 }
 
-/// A repository of Git's own daemon.
+/// A repository over the Git daemon protocol.
 #[derive(Debug)]
 pub(crate) struct Daemon {
     pub(crate) host: Host<String>,
     pub(crate) port: u16,
-    /// The path as the daemon gets it.
+    /// The path as sent to the daemon.
     pub(crate) path: String,
 }
 
@@ -44,11 +44,11 @@ pub(crate) struct Disk {
     pub(crate) path: PathBuf,
 }
 
-/// The port of Git's own daemon.
+/// The default port of the Git daemon protocol.
 pub(crate) const DAEMON_PORT: u16 = 9418;
 
 impl Address {
-    /// Reads a URL. No error repeats it: it may hold a password.
+    /// Parses a URL. Errors do not contain the URL, which may contain a password.
     pub(crate) fn parse(text: &str, outbound: Outbound) -> Result<Self, GitError> {
         let url = Url::parse(text.trim()).map_err(|_| {
             GitError::Url(
@@ -67,7 +67,7 @@ impl Address {
         }
     }
 
-    /// The URL without credentials: a name for the repository.
+    /// Returns the URL without credentials, which identifies the repository.
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Web(web) => web.url.to_string(),
@@ -87,7 +87,7 @@ impl Address {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(GitError::Url("a `git` URL has no user name; use `https`".to_owned()));
         }
-        // The host of a scheme that browsers do not know is not read as an address yet.
+        // The URL parser treats hosts of non-web schemes as opaque, so IP addresses are parsed here.
         let host = url.host_str().and_then(|host| Host::parse(host).ok());
         let host = host.ok_or_else(|| GitError::Url("the URL needs a host".to_owned()))?;
         let path = percent_decode_str(url.path())
@@ -111,15 +111,15 @@ impl Address {
     }
 }
 
-/// Longest path of a repository: the protocol has room for no more.
+/// Maximum length of a repository path, limited by the protocol.
 const MAX_PATH: usize = 4096;
 
-/// Why nothing is pushed to a daemon.
+/// Returns the error for a push to a daemon, whose protocol is read-only here.
 pub(crate) fn read_only() -> GitError {
     GitError::Refused("nothing can be pushed to a `git` URL; use `https`".to_owned())
 }
 
-/// What a host that is not connected to means for a repository.
+/// Converts an error of the guard.
 pub(crate) fn host_error(error: HostError) -> GitError {
     match error {
         HostError::None => GitError::Url(error.to_string()),

@@ -1,40 +1,40 @@
-//! What a server says first: the refs that it has, and what it can do.
+//! The ref advertisement: the first response of a server, with its refs and capabilities.
 
 use docs_ports::GitError;
 use git2::Oid;
 
 use crate::packet::{Packet, Packets, broken_off, strange};
 
-/// What a repository says of itself and of one of its refs.
+/// The advertised state of one ref, and the capabilities of the server.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Advertisement {
-    /// What the ref points at.
+    /// The object that the ref points at.
     pub(crate) tip: Option<Oid>,
-    /// What the tag leads to that the ref points at.
+    /// The object that the ref resolves to if it points at a tag.
     peeled: Option<Oid>,
-    /// A ref that cannot be there at the same time: one is a folder of the other.
+    /// An existing ref that excludes this ref, because one name is a folder of the other.
     pub(crate) clash: Option<String>,
     capabilities: String,
 }
 
 impl Advertisement {
-    /// The commit that the ref leads to.
+    /// Returns the commit that the ref resolves to.
     pub(crate) fn commit(&self) -> Option<Oid> {
         self.peeled.or(self.tip)
     }
 
-    /// Tells whether the server knows a capability.
+    /// Returns `true` if the server has a capability.
     pub(crate) fn can(&self, capability: &str) -> bool {
         self.capabilities.split(' ').any(|one| one == capability)
     }
 
-    /// The hash that makes its object ids, where it says so.
+    /// Returns the object hash algorithm, if the server states it.
     pub(crate) fn format(&self) -> Option<&str> {
         self.capabilities.split(' ').find_map(|one| one.strip_prefix("object-format="))
     }
 }
 
-/// Reads the list of refs, and keeps what matters to one of them.
+/// Reads a ref advertisement, and retains the data about one ref.
 pub(crate) struct AdvertisementReader<'a> {
     reference: &'a str,
     packets: Packets,
@@ -44,7 +44,7 @@ pub(crate) struct AdvertisementReader<'a> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Before the line that names the service, and the flush behind it.
+    /// Before the line with the service name and the flush after it.
     Service,
     First,
     Refs,
@@ -52,7 +52,7 @@ enum State {
 }
 
 impl<'a> AdvertisementReader<'a> {
-    /// Reads a list as it comes over HTTP.
+    /// Reads an advertisement over HTTP.
     pub(crate) fn new(reference: &'a str) -> Self {
         Self {
             reference,
@@ -62,12 +62,12 @@ impl<'a> AdvertisementReader<'a> {
         }
     }
 
-    /// Reads a list as a daemon sends it, which names no service.
+    /// Reads an advertisement of a daemon, which does not name the service.
     pub(crate) fn of_daemon(reference: &'a str) -> Self {
         Self { state: State::First, ..Self::new(reference) }
     }
 
-    /// Tells whether the list has ended.
+    /// Returns `true` at the end of the advertisement.
     pub(crate) fn is_over(&self) -> bool {
         self.state == State::Over
     }

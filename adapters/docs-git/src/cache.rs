@@ -1,4 +1,4 @@
-//! The folder that keeps repositories for the next time, and how much it holds.
+//! The cache of repositories on disk, with its size limit.
 
 use std::{
     collections::HashMap,
@@ -15,33 +15,33 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::clone::no_room;
 
-/// A folder of repositories. Those that were not used for longest go when there are too many.
+/// A folder of cached repositories. The least recently used ones are evicted when the size limit is exceeded.
 #[derive(Debug)]
 pub(crate) struct Cache {
     folder: PathBuf,
-    /// Most bytes of all together.
+    /// Maximum total size in bytes.
     pub(crate) limit: u64,
-    /// The repositories that are in use, or waited for.
+    /// The repositories that are in use or waited for.
     used: Mutex<HashMap<String, Used>>,
-    /// Keeps other processes from the folder.
+    /// Excludes other processes from the folder.
     _lock: Option<File>,
 }
 
 #[derive(Debug, Default)]
 struct Used {
     users: usize,
-    /// Held by who writes.
+    /// Held while writing.
     lock: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// Keeps a repository from being removed.
+/// A guard that prevents the eviction of a repository.
 #[derive(Debug)]
 pub(crate) struct Lease {
     cache: Arc<Cache>,
     name: String,
 }
 
-/// A repository of a cache, for one who may write to it.
+/// A cached repository with exclusive write access.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) path: PathBuf,
@@ -49,13 +49,13 @@ pub(crate) struct Kept {
     pub(crate) lock: OwnedMutexGuard<()>,
 }
 
-/// How a repository begins that is being removed.
+/// Name prefix of repositories that are being deleted.
 const GONE: &str = "gone-";
 
-/// The file of a folder that is locked by who uses it.
+/// The lock file of a folder.
 const LOCK: &str = "in-use";
 
-/// The file of a repository whose date is that of the last use.
+/// The file in a repository whose modification time is the time of the last use.
 const STAMP: &str = "docs-used";
 
 impl Cache {
@@ -63,14 +63,15 @@ impl Cache {
         Self { folder, limit, used: Mutex::default(), _lock: None }
     }
 
-    /// The same for a folder that is locked.
+    /// Attaches the lock of the folder.
     pub(crate) fn with_lock(self, lock: File) -> Self {
         Self { _lock: Some(lock), ..self }
     }
 
-    /// The place of a repository, when nobody else writes to it.
+    /// Returns the location of a repository, once no other task writes to it.
     ///
-    /// The name is made from the URL too: who may choose an id must not get at what somebody else fetched.
+    /// The name depends on the URL as well as the id. Otherwise, a user who can choose an id could read repositories
+    /// fetched by others.
     pub(crate) async fn repository(self: &Arc<Self>, id: &str, identity: &str) -> Kept {
         let mut hasher = blake3::Hasher::new_derive_key("docs-git cache of repositories");
         hasher.update(&(id.len() as u64).to_le_bytes());
@@ -88,14 +89,15 @@ impl Cache {
         Kept { path, lease, lock: lock.lock_owned().await }
     }
 
-    /// Removes what was not used for longest, as long as all together are too large. What is in use stays.
+    /// Evicts the least recently used repositories until the total size is within the limit. Repositories in use are
+    /// skipped.
     pub(crate) fn trim(&self) -> Result<(), GitError> {
         let mut found = self.list().map_err(|error| no_room(&error.to_string()))?;
         let mut bytes = found.iter().map(|it| it.bytes).sum::<u64>();
         found.sort_by_key(|it| it.last_used);
         for repository in found {
             if repository.name.starts_with(GONE) {
-                // The server was stopped while it removed this one, or is at it.
+                // Its deletion was interrupted by a shutdown, or is in progress.
                 remove(&self.folder.join(&repository.name))?;
                 bytes = bytes.saturating_sub(repository.bytes);
             } else if bytes > self.limit && self.remove(&repository.name)? {
@@ -106,7 +108,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Removes a repository that nobody uses. Whoever wants it from here on makes it anew.
+    /// Deletes a repository that is not in use. Later requests create it again.
     fn remove(&self, name: &str) -> Result<bool, GitError> {
         let gone = self.folder.join(format!("{GONE}{name}"));
         {
@@ -142,7 +144,7 @@ impl Cache {
     }
 }
 
-/// A repository that is kept.
+/// A cached repository.
 struct Listed {
     name: String,
     bytes: u64,
@@ -150,7 +152,7 @@ struct Listed {
 }
 
 impl Lease {
-    /// Begins a use: notes when, and removes the repository if it has grown over a limit and nobody else reads it.
+    /// Begins a use: records the time, and deletes the repository if it exceeds the limit and no other task uses it.
     pub(crate) fn begin(&self, path: &Path, limit: u64) -> Result<(), GitError> {
         let is_alone = self.cache.used.lock().get(&self.name).is_some_and(|used| used.users == 1);
         if is_alone && size_of(path) > limit {
@@ -163,7 +165,7 @@ impl Lease {
         note().map_err(|error: io::Error| no_room(&error.to_string()))
     }
 
-    /// Makes room after a use. A failure costs nobody their repository.
+    /// Evicts repositories after a use. A failure is logged and does not affect the use.
     pub(crate) fn make_room(&self) {
         if let Err(error) = self.cache.trim() {
             tracing::warn!(%error, "the kept repositories cannot be made fewer");
@@ -183,7 +185,7 @@ impl Drop for Lease {
     }
 }
 
-/// Makes a folder where it is missing, and locks it.
+/// Creates a folder if it is missing, and locks it.
 pub(crate) fn lock(folder: &Path) -> io::Result<File> {
     docs_disk::create_folder(folder)?;
     let lock = docs_disk::create_file(&folder.join(LOCK))?;
@@ -191,7 +193,7 @@ pub(crate) fn lock(folder: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Tells whether a name is one of a cache: who names the wrong folder keeps what is in it.
+/// Returns `true` for the name of a cached repository. In a wrongly configured folder, other files are never deleted.
 fn is_ours(name: &str) -> bool {
     name.strip_suffix(".git")
         .is_some_and(|hash| hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
@@ -202,7 +204,7 @@ fn last_used(path: &Path) -> SystemTime {
     date(&path.join(STAMP)).or_else(|_| date(path)).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// Removes a folder with all that is in it.
+/// Deletes a folder recursively.
 pub(crate) fn remove(path: &Path) -> Result<(), GitError> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(no_room(&error.to_string())),
@@ -210,7 +212,8 @@ pub(crate) fn remove(path: &Path) -> Result<(), GitError> {
     }
 }
 
-/// The bytes of all files in a folder, as far as it can be read: a fetch adds and removes some meanwhile.
+/// Returns the total size of the files in a folder, as far as they are readable. A concurrent fetch adds and removes
+/// files.
 fn size_of(path: &Path) -> u64 {
     let mut size = 0;
     let mut todo = vec![path.to_owned()];

@@ -17,9 +17,9 @@ use crate::{
     objects,
 };
 
-/// The files of a commit, read from the repository it was fetched into when they are asked for.
+/// The files of a commit, read on demand from the repository that it was fetched into.
 ///
-/// Names that are not UTF-8 are left out, with a word in the log: a path of the platform is text.
+/// Names that are not UTF-8 are skipped and logged, because paths of the platform are text.
 pub(crate) struct GitCheckout {
     commit: Commit,
     entries: Vec<RepoEntry>,
@@ -27,7 +27,7 @@ pub(crate) struct GitCheckout {
     shared: Arc<Shared>,
 }
 
-/// A repository with what has to be there as long as somebody reads it.
+/// A repository, with the guards that keep it in place while it is read.
 pub(crate) struct Shared {
     repository: Mutex<Repository>,
     _held: Held,
@@ -103,10 +103,10 @@ struct Lister<'a> {
     odb: Odb<'a>,
     limits: Limits,
     entries: Vec<RepoEntry>,
-    /// Files and folders seen. Folders may be one and the same many times over, so they count.
+    /// Number of files and folders visited. The same folder may occur many times, so each occurrence counts.
     visited: usize,
     skipped: usize,
-    /// The files that are counted, each once, and their bytes; the folders that were looked at.
+    /// Files that are counted, each one once, their total size, and the folders already checked.
     counted: HashSet<Oid>,
     bytes: u64,
 }
@@ -164,7 +164,7 @@ impl<'a> Lister<'a> {
         Ok(())
     }
 
-    /// The size of a file. What all files have together is bounded, however small they were packed.
+    /// Returns the size of a file. The total size of all files is limited, independent of their compressed size.
     fn size(&mut self, id: Oid) -> Result<u64, GitError> {
         let (size, kind) = self.odb.read_header(id).map_err(|error| broken(&error))?;
         if kind != ObjectType::Blob {

@@ -1,4 +1,4 @@
-//! The client: a remote for repositories anywhere.
+//! The Git client.
 
 use std::{
     fmt, io,
@@ -27,15 +27,17 @@ use crate::{
     transport, web,
 };
 
-/// Fetches repositories over https, http and git, and reads them on disks where that is allowed. Pushes to all but git.
+/// Fetches repositories over https, http and git URLs, and from disk where permitted. Pushes to all of them except git
+/// URLs.
 ///
-/// Only the commit of the ref is fetched, without its history, from servers that can do that. What is fetched stands in
-/// a temporary folder that goes with the checkout, or in a cache; a repository on a disk is read where it is.
+/// Only the commit of the ref is fetched, without its history, if the server supports shallow fetches. The fetched
+/// repository is stored in a temporary folder that is deleted with the checkout, or in a cache. A repository on disk is
+/// read in place.
 ///
-/// A push sends the objects that are new and no others. To a repository on a disk it runs no hooks: one that has some
-/// that could refuse it takes no push.
+/// A push sends new objects only. A push to a repository on disk runs no hooks. It is rejected if the repository has
+/// hooks that could refuse it.
 ///
-/// A fetch needs a Tokio runtime with input, output and time; libgit2 runs in a thread for blocking work.
+/// A fetch needs a Tokio runtime with I/O and time enabled. libgit2 runs on a blocking thread.
 ///
 /// ```no_run
 /// use docs_ports::{FetchRequest, GitRemote as _};
@@ -64,17 +66,17 @@ pub struct GitClient {
 }
 
 impl GitClient {
-    /// Most bytes of all kept repositories together, unless it is said otherwise: 10 GB.
+    /// Default maximum size of the cache in bytes: 10 GB.
     pub const CACHE_BYTES: u64 = 10_000_000_000;
 
-    /// A client that connects to what `outbound` allows, with the default [`Limits`] and no cache.
+    /// Creates a client for the addresses that `outbound` allows, with the default [`Limits`] and no cache.
     ///
-    /// The first one registers our transports with libgit2 and bounds how much of a pack is in memory, both for the
-    /// whole process; libgit2 locks neither. A program that uses libgit2 on its own as well has to make its client
-    /// before another thread of it uses a repository.
+    /// The first client registers transports with libgit2 and limits the memory that it maps of packs. Both are
+    /// process-wide and not synchronized by libgit2. A program that also uses libgit2 directly must create its client
+    /// before any other thread uses a repository.
     ///
     /// # Errors
-    /// [`GitError::Broken`] when libgit2 or TLS cannot be set up.
+    /// [`GitError::Broken`] if libgit2 or TLS cannot be set up.
     pub fn new(outbound: Outbound) -> Result<Self, GitError> {
         transport::register()?;
         Ok(Self {
@@ -87,28 +89,27 @@ impl GitClient {
         })
     }
 
-    /// The same client with other limits.
+    /// Replaces the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The same client with a folder that keeps repositories for requests with a cache id, of at most
-    /// [`CACHE_BYTES`](Self::CACHE_BYTES).
+    /// Adds a cache folder for requests with a cache id, of at most [`CACHE_BYTES`](Self::CACHE_BYTES).
     ///
-    /// A kept repository belongs to one URL and one id. It is deleted when it has grown over the limit of bytes. The
-    /// folder belongs to one client and its clones.
+    /// A cached repository belongs to one URL and one id. It is deleted when it exceeds the size limit of a repository.
+    /// The folder must be used by one client and its clones only.
     #[must_use]
     pub fn with_cache(self, folder: impl Into<PathBuf>) -> Self {
         self.with_cache_of(folder, Self::CACHE_BYTES)
     }
 
-    /// The same client with a folder that keeps repositories of so many bytes together. What is not kept lies in it
-    /// too, as long as it is read.
+    /// Adds a cache folder with a maximum total size in bytes. Temporary repositories are also stored in it while they
+    /// are read.
     ///
-    /// When there are more, those that were not used for longest are removed at the end of a fetch or a push. What is
-    /// in use then stays, so for as long the folder may hold more.
+    /// The least recently used repositories are evicted at the end of a fetch or push. Repositories in use are not
+    /// evicted, so the folder may temporarily exceed the limit.
     #[must_use]
     pub fn with_cache_of(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
         let folder = folder.into();
@@ -117,12 +118,12 @@ impl GitClient {
         self
     }
 
-    /// The same as [`with_cache_of`](Self::with_cache_of) with a folder that is made where it is missing, and that no
-    /// other process uses: it is locked as long as the client or one of its clones is there.
+    /// Equal to [`with_cache_of`](Self::with_cache_of), with a folder that is created if it is missing, and locked for
+    /// as long as the client or one of its clones exists.
     ///
     /// # Errors
-    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) when another process, or another client of this one, has it; when
-    /// no files can be made in it.
+    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if another process or another client uses the folder. Other
+    /// errors if files cannot be created in it.
     pub fn with_own_cache(self, folder: impl Into<PathBuf>, bytes: u64) -> io::Result<Self> {
         let folder = folder.into();
         let lock = cache::lock(&folder)?;
@@ -131,7 +132,7 @@ impl GitClient {
         Ok(client)
     }
 
-    /// The same client with another way to find the addresses of names.
+    /// Replaces the DNS resolver.
     #[must_use]
     pub fn with_resolver(mut self, resolver: impl Resolve) -> Self {
         self.resolver = Arc::new(resolver);
@@ -182,7 +183,7 @@ impl GitClient {
         }
     }
 
-    /// The commit that a pushed one is made on.
+    /// Fetches the parent of the commit to push.
     async fn base(&self, web: &address::Web, request: &PushRequest) -> Result<Option<Base>, GitError> {
         let Some(parent) = Update::new(request)?.parent else { return Ok(None) };
         let address = Address::Web(web.clone());
@@ -230,7 +231,7 @@ impl GitRemote for GitClient {
         }
     }
 
-    /// Asks for the list of refs and for nothing else, and does not wait long for it.
+    /// Requests the list of refs only, with a short time limit.
     async fn resolve(&self, request: &FetchRequest) -> Result<Option<String>, GitError> {
         let address = Address::parse(&request.url, self.outbound)?;
         check_reference(&request.reference, GitAccess::Fetch)?;
@@ -278,8 +279,8 @@ impl fmt::Debug for GitClient {
     }
 }
 
-/// Runs libgit2 and the network side by side. When libgit2 fails, the network may know why; when it does not, it has
-/// all it needs, however the connection ended.
+/// Runs libgit2 and the network concurrently. If libgit2 fails, the error of the network is preferred as the cause. If
+/// libgit2 succeeds, an error of the network is irrelevant.
 async fn both<T: Send + 'static>(
     network: impl Future<Output = Result<(), GitError>> + Send,
     work: impl FnOnce() -> Result<T, GitError> + Send + 'static,
@@ -288,7 +289,7 @@ async fn both<T: Send + 'static>(
     work.map_err(|error| network.err().unwrap_or(error))
 }
 
-/// Tells the thread of libgit2 that nobody waits any more.
+/// Signals the thread of libgit2 that its result is no longer needed.
 #[derive(Default)]
 struct StopOnDrop(Arc<AtomicBool>);
 

@@ -1,4 +1,4 @@
-//! What libgit2 does in its thread: fetches one commit into a bare repository.
+//! The work of the libgit2 thread: fetches one commit into a bare repository.
 
 use std::{
     cell::Cell,
@@ -26,57 +26,57 @@ use crate::{
     transport,
 };
 
-/// A commit to fetch.
+/// A fetch of one commit.
 pub(crate) struct Job {
-    /// Where it comes from: a line, and the URL under which libgit2 knows it.
+    /// The connection to the source, and the URL that libgit2 uses for it.
     pub(crate) line: Line,
     pub(crate) url: &'static str,
     pub(crate) wanted: Wanted,
     pub(crate) limits: Limits,
-    /// What the host knows and nobody shall read in its words.
+    /// The credentials, which are removed from messages of the server.
     pub(crate) credentials: Option<Credentials>,
     pub(crate) source: Source,
-    /// Set when nobody waits for the result any more.
+    /// Set when the result is no longer needed.
     pub(crate) cancelled: Arc<AtomicBool>,
 }
 
-/// Which commit is fetched.
+/// The commit to fetch.
 #[derive(Clone, Debug)]
 pub(crate) enum Wanted {
-    /// What a ref leads to; its full name, checked.
+    /// The commit of a ref, given by its full, validated name.
     Ref(String),
-    /// This one, which a ref of the repository leads to.
+    /// A specific commit that a ref of the repository points at.
     Commit(Oid),
 }
 
-/// Where the bare repository is.
+/// The location of the bare repository.
 pub(crate) enum CloneFolder {
-    /// In a folder that goes with the checkout.
+    /// In a folder that is deleted with the checkout.
     Temporary(Arc<Scratch>),
-    /// In a folder that is kept, and nobody else writes to meanwhile.
+    /// In the cache, with exclusive write access.
     Kept(Kept),
 }
 
-/// A commit that was fetched.
+/// A fetched commit.
 pub(crate) struct Fetched {
     pub(crate) repository: Repository,
     pub(crate) commit: Oid,
     pub(crate) held: Held,
 }
 
-/// What has to be there as long as a repository is read.
+/// Guards that keep a repository in place while it is read.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     _temporary: Option<Arc<TemporaryClone>>,
     _lease: Option<Arc<Lease>>,
 }
 
-/// Refuses what is not the full name of a ref; `HEAD` is one that can be read only.
+/// Validates the full name of a ref. `HEAD` is valid for reading only.
 pub(crate) fn check_reference(reference: &str, access: GitAccess) -> Result<(), GitError> {
     if reference == "HEAD" && access == GitAccess::Fetch {
         return Ok(());
     }
-    // libgit2 takes names as C has them.
+    // libgit2 takes names as C strings.
     if !reference.contains('\0')
         && reference.starts_with("refs/")
         && git2::Reference::is_valid_name(reference)
@@ -88,7 +88,7 @@ pub(crate) fn check_reference(reference: &str, access: GitAccess) -> Result<(), 
 }
 
 impl Job {
-    /// Fetches the commit and reads it. A kept repository that turns out to be damaged is made anew, once.
+    /// Fetches the commit and reads it. A damaged cached repository is created again, at most once.
     pub(crate) fn run<T>(
         self,
         folder: CloneFolder,
@@ -141,8 +141,8 @@ impl Job {
         Ok(Fetched { repository, commit, held })
     }
 
-    /// Fetches into a repository that is kept. What a ref leads to is offered to the server the next time, so that it
-    /// sends what is new only.
+    /// Fetches into a cached repository. The commit of the ref is recorded and offered to the server at the next fetch,
+    /// so that the server sends new objects only.
     fn keep(&self, path: &Path, held: Held) -> Result<Fetched, GitError> {
         let fetched = self.fetch(path, held)?;
         if let Some(name) = self.kept_name() {
@@ -154,7 +154,7 @@ impl Job {
         Ok(fetched)
     }
 
-    /// The ref of a kept repository that leads to what the wanted one has led to.
+    /// Returns the ref in a cached repository that records the last commit of the wanted ref.
     fn kept_name(&self) -> Option<String> {
         match &self.wanted {
             Wanted::Ref(reference) => {
@@ -164,7 +164,7 @@ impl Job {
         }
     }
 
-    /// How much of the history is fetched: of a ref that was fetched before, what has probably come since.
+    /// Returns the history depth to fetch. For a ref that was fetched before, it probably covers the new commits.
     fn depth(&self, repository: &Repository) -> Depth {
         let is_kept = |name: &String| repository.refname_to_id(name).is_ok();
         match self.kept_name().filter(is_kept) {
@@ -173,7 +173,7 @@ impl Job {
         }
     }
 
-    /// Makes sure that the object that is wanted is there, and tells its id.
+    /// Fetches the wanted object if it is missing, and returns its id.
     fn download(&self, repository: &Repository) -> Result<Oid, GitError> {
         if let Wanted::Commit(id) = self.wanted
             && self.has_commit(repository, id)?
@@ -192,7 +192,7 @@ impl Job {
         }
         let depth = self.depth(repository);
         let result = match self.transfer(connection.remote(), &name, depth, &received) {
-            // A server without shallow fetches says so before anything is sent.
+            // A server without support for shallow fetches reports it before anything is sent.
             Err(error) if is_not_shallow(&error) => {
                 self.transfer(connection.remote(), &name, Depth::All, &received)
             }
@@ -205,7 +205,8 @@ impl Job {
         }
     }
 
-    /// Tells whether a commit was received completely: packs are added as a whole.
+    /// Returns `true` if a commit was received completely. Packs are added atomically, so checking its tree is
+    /// sufficient.
     fn has_commit(&self, repository: &Repository, tip: Oid) -> Result<bool, GitError> {
         let Some(commit) = objects::commit_at(repository, tip, self.limits.object_bytes())? else {
             return Ok(false);
@@ -242,7 +243,7 @@ impl Job {
         callbacks
     }
 
-    /// What a failure of libgit2 means. Its messages hold no URL but ours, and no credentials.
+    /// Converts an error of libgit2. Its messages contain only internal URLs, and no credentials.
     fn failure(&self, error: &git2::Error) -> GitError {
         let message = error.message();
         match (error.class(), error.code()) {
@@ -259,7 +260,7 @@ impl Job {
 }
 
 impl Wanted {
-    /// The ref that is fetched, and the object that it leads to.
+    /// Returns the ref to fetch and the object that it points at.
     fn find(&self, heads: &[git2::RemoteHead<'_>]) -> Result<(String, Oid), GitError> {
         let found = |is_it: &dyn Fn(&git2::RemoteHead<'_>) -> bool| {
             heads.iter().find(|head| is_it(head)).map(|head| (head.name().to_owned(), head.oid()))
@@ -268,7 +269,7 @@ impl Wanted {
             Self::Ref(reference) => {
                 found(&|head| head.name() == reference).ok_or_else(|| GitError::NoRef(reference.clone()))
             }
-            // What annotated tags lead to is listed under names that cannot be asked for.
+            // Targets of annotated tags are listed under names that cannot be requested.
             Self::Commit(id) => {
                 found(&|head| head.oid() == *id && !head.name().ends_with("^{}")).ok_or(GitError::Moved)
             }
@@ -276,7 +277,7 @@ impl Wanted {
     }
 }
 
-/// How much of the history is fetched.
+/// The history depth of a fetch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     One,
@@ -284,11 +285,11 @@ enum Depth {
     All,
 }
 
-/// Commits that are fetched where an earlier one is there. A server leaves out what is there only if the earlier commit
+/// Number of commits fetched when an earlier commit is present. A server omits known objects only if the earlier commit
 /// is among them.
 const SOME: i32 = 20;
 
-/// What has been received, told by libgit2.
+/// Progress of a transfer, as reported by libgit2.
 struct Received {
     limit: u64,
     is_over: Cell<bool>,
@@ -307,9 +308,9 @@ fn is_not_shallow(error: &git2::Error) -> bool {
     error.class() == ErrorClass::Net && error.message().contains("support shallow")
 }
 
-/// A refusal to show what there is, by the words of a host.
+/// Converts a message of a server that refuses to list its refs.
 ///
-/// The daemon says one sentence for a repository that is not there and for one that is not for everyone.
+/// The Git daemon sends the same message for missing and for unexported repositories.
 pub(crate) fn refusal(reason: &str) -> GitError {
     match ["access denied", "not exported", "not found", "no such"].iter().any(|it| reason.contains(it)) {
         true => GitError::NoRepository,
@@ -321,7 +322,7 @@ pub(crate) fn broken(error: &git2::Error) -> GitError {
     GitError::Broken(error.message().to_owned())
 }
 
-/// The disk of this server is full or locked: it may pass.
+/// Returns the error for a full or locked disk, which may be temporary.
 pub(crate) fn no_room(reason: &str) -> GitError {
     tracing::error!(reason, "a repository cannot be written");
     GitError::Unreachable("this server has no room for the repository".to_owned())

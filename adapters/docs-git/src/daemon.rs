@@ -1,4 +1,4 @@
-//! The protocol of Git's own daemon: `git://`.
+//! The Git daemon protocol (`git://`).
 
 use std::io;
 
@@ -25,7 +25,7 @@ use crate::{
     web::refused,
 };
 
-/// Answers what libgit2 asks of a daemon, until it asks no more.
+/// Serves the requests of libgit2 to a daemon until libgit2 is done.
 pub(crate) async fn serve(
     daemon: address::Daemon,
     guard: Guard,
@@ -39,7 +39,7 @@ pub(crate) async fn serve(
     };
     let stream = connect(&daemon, &guard).await?;
     let (from, to) = stream.into_split();
-    // When the daemon has said everything, libgit2 may have more to ask. When libgit2 is done, nothing is left to do.
+    // After the end of the response, libgit2 may still send requests. Once libgit2 is done, the connection ends.
     let receiving = async {
         receive(from, answer, limits).await?;
         std::future::pending().await
@@ -50,7 +50,7 @@ pub(crate) async fn serve(
     }
 }
 
-/// Where a ref leads to, by the list of refs alone; none where it is not in it.
+/// Resolves a ref from the advertisement only. Returns `None` if it is not listed.
 pub(crate) async fn commit_of(
     daemon: address::Daemon,
     guard: Guard,
@@ -67,22 +67,23 @@ pub(crate) async fn commit_of(
         meter.add(piece.len())?;
         reader.add(&piece).map_err(refused)?;
     }
-    // Nothing is wanted. A daemon that has hung up needs not hear it.
+    // A flush packet ends the session without a request. A failure is ignored, because the daemon may have closed the
+    // connection.
     let _ = stream.write_all(b"0000").await;
     Ok(reader.finish()?.commit())
 }
 
-/// Bytes that are read at once.
+/// Size of read buffers in bytes.
 const PIECE: usize = 64 * 1024;
 
-/// Connects to a daemon, and asks for the repository.
+/// Connects to a daemon and requests the repository.
 async fn connect(daemon: &address::Daemon, guard: &Guard) -> Result<TcpStream, GitError> {
     let addresses = guard.addresses(&daemon.host, daemon.port).await.map_err(host_error)?;
     let mut reason = "the host has no address".to_owned();
     for address in addresses {
         match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
             Ok(Ok(mut stream)) => {
-                // Requests are small and each waits for its answer.
+                // Requests are small, and each one waits for its response.
                 stream.set_nodelay(true).map_err(|error| broken_off(&error))?;
                 stream.write_all(request(daemon).as_bytes()).await.map_err(|error| broken_off(&error))?;
                 return Ok(stream);
@@ -94,7 +95,7 @@ async fn connect(daemon: &address::Daemon, guard: &Guard) -> Result<TcpStream, G
     Err(GitError::Unreachable(reason))
 }
 
-/// What a daemon is asked: the program, the repository, and the name it was reached by.
+/// Returns the request line: the program, the repository, and the host name.
 fn request(daemon: &address::Daemon) -> String {
     let address::Daemon { host, port, path } = daemon;
     let port = if *port == DAEMON_PORT { String::new() } else { format!(":{port}") };
@@ -102,7 +103,7 @@ fn request(daemon: &address::Daemon) -> String {
     format!("{:04x}{line}", line.len() + 4)
 }
 
-/// The next bytes; none at the end.
+/// Reads the next bytes. Empty at the end of the stream.
 async fn read(from: &mut (impl AsyncRead + Unpin), limits: Limits) -> Result<BytesMut, GitError> {
     let mut piece = BytesMut::with_capacity(PIECE);
     match timeout(limits.idle, from.read_buf(&mut piece)).await {
@@ -124,7 +125,7 @@ async fn receive(mut from: OwnedReadHalf, answer: Answer, limits: Limits) -> Res
             return Ok(());
         }
         if is_over {
-            // Nobody may be left who wants to know that this was the end.
+            // The receiver may be gone already.
             let _ = answer.send(None).await;
             return Ok(());
         }
@@ -135,8 +136,8 @@ async fn send(to: OwnedWriteHalf, mut asks: Asks) -> Result<(), GitError> {
     let mut to = Some(to);
     while let Some(ask) = asks.recv().await {
         let Ask::Send(bytes) = ask else { return Err(misused()) };
-        // A daemon that has sent everything hangs up before libgit2 says goodbye. Where more was to come, it is missed
-        // by who reads.
+        // A daemon that has sent everything closes the connection before libgit2 ends the session. If data is missing,
+        // the reader detects it.
         if let Some(open) = &mut to
             && let Err(error) = open.write_all(&bytes).await
         {

@@ -1,4 +1,4 @@
-//! Repositories on a disk of this machine: read where they are.
+//! Repositories on a disk of this machine, read in place.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ use crate::{
     objects,
 };
 
-/// Reads a commit of the repository in a folder, and copies nothing.
+/// Reads a commit of the repository in a folder without copying it.
 pub(crate) fn fetch(folder: &Path, reference: &str, limits: Limits) -> Result<GitCheckout, GitError> {
     let repository = open(folder, reference, RepositoryOpenFlags::BARE)?;
     let commit = find(&repository, reference, limits)?;
@@ -24,7 +24,7 @@ pub(crate) fn fetch(folder: &Path, reference: &str, limits: Limits) -> Result<Gi
     GitCheckout::read(Shared::new(repository, Held::default()), commit, limits)
 }
 
-/// Where a ref of the repository in a folder leads to; none where there is no such ref.
+/// Resolves a ref of the repository in a folder. Returns `None` if it does not exist.
 pub(crate) fn commit_of(folder: &Path, reference: &str, limits: Limits) -> Result<Option<Oid>, GitError> {
     find(&open(folder, reference, RepositoryOpenFlags::BARE)?, reference, limits)
 }
@@ -47,14 +47,15 @@ pub(crate) fn open_to_write(folder: &Path, reference: &str) -> Result<Repository
     open(folder, reference, RepositoryOpenFlags::empty())
 }
 
-/// Longest file that names other folders.
+/// Maximum size in bytes of a file that references other folders.
 const MAX_LINKS: u64 = 64 * 1024;
 
-/// Most folders of objects that a repository has, one of which names the next.
+/// Maximum number of object folders of a repository, including alternates.
 const MAX_ALTERNATES: usize = 16;
 
-/// Opens the repository in a folder: a bare one, or that of a working copy. Nothing is looked for above it, and what
-/// leads out of it is refused: whoever may write in a folder must not make others read elsewhere.
+/// Opens the repository in a folder: a bare one, or that of a working copy. Parent folders are not searched. References
+/// out of the folder are rejected, because a user with write access to the folder could otherwise read files elsewhere
+/// with the rights of the server.
 fn open(folder: &Path, reference: &str, flags: RepositoryOpenFlags) -> Result<Repository, GitError> {
     let root = fs::canonicalize(folder).map_err(|_| GitError::NoRepository)?;
     let own = root.join(".git");
@@ -88,13 +89,13 @@ fn open(folder: &Path, reference: &str, flags: RepositoryOpenFlags) -> Result<Re
     })
 }
 
-/// How deep files lie in a folder of objects: `info/commit-graphs/graph-….graph`.
+/// Maximum depth of files in an object folder: `info/commit-graphs/graph-….graph`.
 const MAX_DEPTH: usize = 2;
 
-/// Most refs that name another one, as libgit2 follows them.
+/// Maximum number of symbolic refs in a chain, as in libgit2.
 const MAX_SYMBOLIC: usize = 5;
 
-/// A ref, and those that it names one after the other, are files in the folder.
+/// Checks that a ref, and all refs in its chain of symbolic refs, are files in the folder.
 fn check_reference(root: &Path, folders: [&Path; 2], reference: &str) -> Result<(), GitError> {
     let mut name = reference.to_owned();
     for _ in 0..=MAX_SYMBOLIC {
@@ -112,7 +113,8 @@ fn check_reference(root: &Path, folders: [&Path; 2], reference: &str) -> Result<
     Ok(())
 }
 
-/// No link in a folder may lead out, nor one where such a link leads. A folder is looked at once from each depth.
+/// Checks that no link in a folder points out of it, including links in linked folders. A folder is visited again only
+/// at a lower depth.
 fn check_links(root: &Path, folder: PathBuf) -> Result<(), GitError> {
     let mut seen = BTreeMap::new();
     let mut todo = vec![(folder, 0)];
@@ -139,7 +141,7 @@ fn check_links(root: &Path, folder: PathBuf) -> Result<(), GitError> {
     Ok(())
 }
 
-/// What is read of a folder of objects must be inside, and so must the folders that objects are read from as well.
+/// Checks that an object folder and its alternates are inside the repository.
 fn check_objects(root: &Path, objects: PathBuf) -> Result<(), GitError> {
     let mut seen = BTreeSet::new();
     let mut todo = vec![objects];
@@ -161,7 +163,7 @@ fn check_objects(root: &Path, objects: PathBuf) -> Result<(), GitError> {
     Ok(())
 }
 
-/// A path without links, if it is in the folder; `None` where nothing is there.
+/// Resolves links in a path that must be inside `root`. Returns `None` if the path does not exist.
 fn inside(root: &Path, path: &Path) -> Result<Option<PathBuf>, GitError> {
     match fs::canonicalize(path) {
         Ok(path) if path.starts_with(root) => Ok(Some(path)),
@@ -175,7 +177,7 @@ fn inside(root: &Path, path: &Path) -> Result<Option<PathBuf>, GitError> {
     }
 }
 
-/// A file that names folders; `None` where there is none.
+/// Reads a file that references folders. Returns `None` if it does not exist.
 fn read_links(path: &Path) -> Result<Option<String>, GitError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() && found.len() <= MAX_LINKS => match fs::read_to_string(path) {

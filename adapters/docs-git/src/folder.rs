@@ -1,4 +1,4 @@
-//! Folders and files that are not in Git.
+//! Checkouts of folders and files that are not in Git.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -17,12 +17,11 @@ use crate::{
     meter::file_too_large,
 };
 
-/// A folder on a disk, as if it were a commit.
+/// A folder on a disk, presented as a commit.
 ///
-/// The entries have the object ids that Git would give them. The id of the commit is the SHA-1 of the list of entries:
-/// it changes when a path or a byte changes, and with nothing else. Its date is that of the newest file. Folders named
-/// `.git`, names that are not UTF-8, and what is neither file nor folder nor symbolic link are left out; symbolic links
-/// are entries and never followed.
+/// Entries have the object ids of Git. The commit id is the SHA-1 of the list of entries, so it changes only when a
+/// path or content changes. The date of the commit is that of the newest file. Folders named `.git`, names that are not
+/// UTF-8, and special files are skipped. Symbolic links are listed but never followed.
 #[derive(Clone, Debug)]
 pub struct FolderCheckout {
     folder: PathBuf,
@@ -32,14 +31,14 @@ pub struct FolderCheckout {
 }
 
 impl FolderCheckout {
-    /// Lists a folder. Every file is read once, for its id; a file that is changed later cannot be read any more.
+    /// Lists a folder. Each file is read once to compute its id. A file that changes later can no longer be read.
     ///
     /// # Errors
-    /// [`GitError::NoRepository`] when there is no such folder; [`GitError::TooLarge`] when a file has more bytes, or
-    /// the folder more entries, than the limits allow; [`GitError::Broken`] when something in it cannot be read.
+    /// [`GitError::NoRepository`] if the folder does not exist; [`GitError::TooLarge`] if a file or the number of
+    /// entries exceeds the limits; [`GitError::Broken`] if an entry cannot be read.
     ///
     /// # Cancel safety
-    /// Nothing is changed.
+    /// This method is cancel safe: it changes nothing.
     pub async fn open(folder: impl Into<PathBuf>, limits: Limits) -> Result<Self, GitError> {
         let folder = folder.into();
         listing::blocking(move || {
@@ -81,7 +80,7 @@ impl Checkout for FolderCheckout {
     }
 }
 
-/// Files in memory, such as those compiled into a program, as if they were a commit.
+/// Files in memory, for example embedded in a program, presented as a commit.
 ///
 /// ```
 /// use docs_ports::Checkout as _;
@@ -100,10 +99,10 @@ pub struct EmbeddedCheckout {
 }
 
 impl EmbeddedCheckout {
-    /// Takes files by their paths, in any order. Ids are made as those of a [`FolderCheckout`].
+    /// Creates a checkout from files by path, in any order. Ids are computed as in [`FolderCheckout`].
     ///
     /// # Errors
-    /// [`GitError::Broken`] when a path is given twice or is not one inside a repository.
+    /// [`GitError::Broken`] if a path is duplicate or not a valid path in a repository.
     pub fn new(
         message: &str,
         committed_at: DateTime<Utc>,
@@ -178,7 +177,7 @@ impl Lister {
                 }
                 let kind = entry.file_type().map_err(|error| unreadable(&path, &error))?;
                 if name == ".git" {
-                    // A folder of Git, or the file that a worktree has instead.
+                    // A Git folder, or the `.git` file of a worktree.
                 } else if kind.is_dir() {
                     todo.push((entry.path(), path));
                 } else if kind.is_symlink() {
@@ -226,7 +225,7 @@ impl Lister {
     }
 }
 
-/// Reads a file. A symbolic link that has taken its place is not followed.
+/// Reads a file. A symbolic link that has replaced it is not followed.
 fn read_file(file: &Path, path: &str, limit: u64) -> Result<Vec<u8>, GitError> {
     let metadata = fs::symlink_metadata(file).map_err(|error| unreadable(path, &error))?;
     if !metadata.is_file() {

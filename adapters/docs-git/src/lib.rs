@@ -1,12 +1,11 @@
-//! Reads and writes Git repositories for the documentation platform.
+//! Git support of the documentation platform.
 //!
-//! * [`GitClient`] fetches from https, http and git URLs, and from file URLs where the operator allows it, and pushes
-//!   to all of them but git. It connects to no address that its [`Outbound`] does not allow.
-//! * [`FolderCheckout`] is a folder on a disk, [`EmbeddedCheckout`] a list of files in the program; both look like a
-//!   commit.
-//! * [`LocalRemote`] gives checkouts URLs of their own, in front of another remote.
+//! * [`GitClient`] fetches from https, http and git URLs, and from file URLs if permitted, and pushes to all of them
+//!   except git URLs. It connects only to addresses that its [`Outbound`] allows.
+//! * [`FolderCheckout`] presents a folder on disk as a commit, [`EmbeddedCheckout`] files embedded in the program.
+//! * [`LocalRemote`] serves checkouts under their own URLs, in front of another remote.
 //!
-//! No error and no line in a log holds the user name or the password of a URL.
+//! Errors and log lines never contain the user name or the password of a URL.
 
 mod address;
 mod advertisement;

@@ -1,30 +1,30 @@
-//! How much a fetch or a push may cost.
+//! Limits of fetches and pushes.
 
 use std::time::Duration;
 
-/// How much a fetch or a push may cost. What goes beyond is [`TooLarge`](docs_ports::GitError::TooLarge), or
-/// [`Unreachable`](docs_ports::GitError::Unreachable) where it is time.
+/// Limits of a fetch or a push. Exceeding one fails with [`TooLarge`](docs_ports::GitError::TooLarge), or with
+/// [`Unreachable`](docs_ports::GitError::Unreachable) for a time limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Most bytes of a file that is read or pushed: [`MAX_FILE_BYTES`](docs_ports::MAX_FILE_BYTES).
+    /// Maximum size in bytes of a file that is read or pushed, [`MAX_FILE_BYTES`](docs_ports::MAX_FILE_BYTES) by
+    /// default.
     pub file_bytes: u64,
-    /// Most bytes of a repository that are received, that a cache keeps of it, that all files of a commit have
-    /// together, unpacked, and that the files of one push have: 2 GB.
+    /// Maximum size in bytes of a received repository, of a cached repository, of all files of a commit (uncompressed),
+    /// and of the files of one push. 2 GB by default.
     pub total_bytes: u64,
-    /// Most files and folders of a commit, and most files of one push: 200,000.
+    /// Maximum number of files and folders of a commit, and of files of one push. 200,000 by default.
     pub entries: usize,
-    /// How long a fetch may take, and each half of a push, before and after the files are read: five minutes.
+    /// Maximum duration of a fetch, and of each part of a push: before and after the files are read. 5 minutes by
+    /// default.
     pub time: Duration,
-    /// How long it may take to tell where a ref points, which is asked for many repositories in turn: a quarter of a
-    /// minute.
+    /// Maximum duration of resolving a ref, which is done for many repositories in turn. 15 seconds by default.
     pub look: Duration,
-    /// How long a server may say nothing, and take nothing of what is pushed: one minute.
+    /// Maximum time without received data, and without progress in sending a push. 1 minute by default.
     pub idle: Duration,
 }
 
 impl Limits {
-    /// Most bytes of an object that has to be in memory as a whole: one that is a folder or a commit, and one that is
-    /// stored as a difference.
+    /// Maximum size in bytes of an object that must be in memory as a whole: a folder, a commit, or a delta object.
     pub(crate) fn object_bytes(&self) -> u64 {
         self.file_bytes.max(1_000_000)
     }

@@ -1,62 +1,62 @@
-//! The line between libgit2, which blocks, and the network, which is asynchronous.
+//! The connection between libgit2, which blocks, and the network, which is asynchronous.
 //!
-//! libgit2 runs in a thread of its own and asks; the future of the fetch answers. When the future is dropped, the line
-//! is cut and the thread finds its next read or write broken. When the thread ends, the future finds no more asks.
+//! libgit2 runs in a thread of its own and sends requests, which the future of the fetch answers. When the future is
+//! dropped, the next read or write of the thread fails. When the thread ends, the future receives no more requests.
 
 use std::io::{self, Read, Write};
 
 use bytes::{Buf, Bytes};
 use tokio::sync::mpsc;
 
-/// What libgit2 wants of the network.
+/// A request of libgit2 to the network.
 #[derive(Debug)]
 pub(crate) enum Ask {
-    /// The list of refs of a repository over HTTP.
+    /// Requests the ref advertisement over HTTP.
     Refs(Answer),
-    /// The answer to a request over HTTP.
+    /// Sends a request over HTTP.
     Exchange(Vec<u8>, Answer),
-    /// A connection to a daemon, which begins with its list of refs.
+    /// Opens a connection to a daemon, which begins with the ref advertisement.
     Open(Answer),
-    /// Bytes for the daemon.
+    /// Sends bytes to the daemon.
     Send(Vec<u8>),
 }
 
-/// Where an answer goes, piece by piece. It ends with `None`; without that it has been cut.
+/// The channel of a response, in pieces. It ends with `None`; otherwise the response is incomplete.
 pub(crate) type Answer = mpsc::Sender<Option<Bytes>>;
 
-/// The asks, in order.
+/// The requests, in order.
 pub(crate) type Asks = mpsc::UnboundedReceiver<Ask>;
 
-/// The end of the line that libgit2 holds.
+/// The libgit2 side of the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     asks: mpsc::UnboundedSender<Ask>,
 }
 
-/// Pieces of an answer that may wait to be read. A slow reader slows the network down.
+/// Maximum number of buffered pieces of a response, which applies backpressure to the network.
 const PIECES: usize = 8;
 
-/// Most bytes of one request. libgit2 sends what it wants and has: kilobytes.
+/// Maximum size in bytes of a request. libgit2 sends its wants and haves, which take kilobytes.
 const MAX_REQUEST: usize = 16 * 1024 * 1024;
 
-/// A new line.
+/// Creates a connection.
 pub(crate) fn line() -> (Line, Asks) {
     let (asks, receiver) = mpsc::unbounded_channel();
     (Line { asks }, receiver)
 }
 
 impl Line {
-    /// The list of refs over HTTP, asked for when it is read.
+    /// Returns the ref advertisement over HTTP, which is requested on first read.
     pub(crate) fn refs(&self) -> Exchange {
         Exchange { line: self.clone(), body: None, reading: None }
     }
 
-    /// A request over HTTP: what is written is sent when the answer is read.
+    /// Returns a request over HTTP. The written body is sent on first read.
     pub(crate) fn exchange(&self) -> Exchange {
         Exchange { line: self.clone(), body: Some(Vec::new()), reading: None }
     }
 
-    /// A connection to a daemon.
+    /// Opens a connection to a daemon.
     pub(crate) fn open(&self) -> io::Result<Connection> {
         let (answer, pieces) = mpsc::channel(PIECES);
         self.ask(Ask::Open(answer))?;
@@ -68,11 +68,11 @@ impl Line {
     }
 }
 
-/// A request over HTTP and its answer.
+/// A request over HTTP and its response.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     line: Line,
-    /// The body; none for the list of refs.
+    /// The request body. `None` for the ref advertisement.
     body: Option<Vec<u8>>,
     reading: Option<Reading>,
 }
@@ -153,7 +153,8 @@ impl Read for Reading {
     }
 }
 
-/// The other end knows the reason. libgit2 copies this text into C, so it holds no NUL.
+/// Returns the error for an interrupted connection. The network side knows the cause. libgit2 copies the message to a C
+/// string, so it contains no NUL.
 fn cut() -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "the connection was closed")
 }

@@ -1,17 +1,17 @@
-//! What all checkouts have in common.
+//! Code shared by all checkouts.
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use docs_ports::{Commit, GitError, RepoEntry, RepoEntryKind};
 use git2::{ObjectType, Oid};
 
-/// Longest path of an entry.
+/// Maximum length of the path of an entry, in bytes.
 pub(crate) const MAX_PATH: usize = 4096;
 
-/// Longest target of a symbolic link.
+/// Maximum length of the target of a symbolic link, in bytes.
 pub(crate) const MAX_LINK: u64 = 4096;
 
-/// The file at a path, in entries that are ordered.
+/// Returns the file at a path. The entries must be sorted.
 pub(crate) fn file<'a>(entries: &'a [RepoEntry], path: &str) -> Result<&'a RepoEntry, GitError> {
     entries
         .binary_search_by(|entry| entry.path.as_str().cmp(path))
@@ -21,7 +21,7 @@ pub(crate) fn file<'a>(entries: &'a [RepoEntry], path: &str) -> Result<&'a RepoE
         .ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
 }
 
-/// Runs something that reads a disk.
+/// Runs blocking disk access on a blocking thread.
 pub(crate) async fn blocking<T: Send + 'static>(
     run: impl FnOnce() -> Result<T, GitError> + Send + 'static,
 ) -> Result<T, GitError> {
@@ -31,15 +31,15 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// The object id Git gives to bytes.
+/// Returns the Git object id of a blob.
 pub(crate) fn blob_id(bytes: &[u8]) -> Result<Oid, GitError> {
     Oid::hash_object(ObjectType::Blob, bytes).map_err(|error| crate::clone::broken(&error))
 }
 
-/// A commit for files that Git does not keep.
+/// Creates a commit for files that are not in Git.
 ///
-/// Its id is the SHA-1 of a list of all entries: kind, object id and path of each, in order. Equal files have equal
-/// ids, wherever they are, so an import can tell that nothing has changed.
+/// Its id is the SHA-1 of the sorted list of entries with kind, object id and path. Equal files have equal ids
+/// independent of their location, so an import can detect that nothing has changed.
 pub(crate) fn commit(
     entries: &[RepoEntry],
     message: String,
@@ -67,7 +67,7 @@ pub(crate) fn path_too_long() -> GitError {
     GitError::TooLarge(format!("at most {MAX_PATH} bytes are allowed for the path of a file, one has more"))
 }
 
-/// Bytes that have to be the ones that were listed.
+/// Checks that bytes are the ones that were listed.
 pub(crate) fn unchanged(entry: &RepoEntry, bytes: Vec<u8>) -> Result<Bytes, GitError> {
     if blob_id(&bytes)?.to_string() == entry.oid {
         Ok(Bytes::from(bytes))

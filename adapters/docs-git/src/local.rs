@@ -1,4 +1,4 @@
-//! Checkouts under URLs of their own.
+//! Checkouts under their own URLs.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -8,11 +8,10 @@ use docs_ports::{
     Checkout, Commit, FetchRequest, GitAccess, GitError, GitRemote, PushFiles, PushRequest, RepoEntry,
 };
 
-/// A remote that knows some checkouts by URL and asks another remote for everything else.
-/// They can be read and not written.
+/// A read-only remote that serves checkouts by URL, and delegates all other URLs to another remote.
 ///
-/// A server uses it for what it ships or finds on its own disk. Whoever may import from a URL can import these by
-/// theirs: give a URL that cannot be guessed to what is not for everyone.
+/// A server uses it for embedded content and for folders on its own disk. Any user who may import from a URL can import
+/// these checkouts by their URL, so give private checkouts a URL that cannot be guessed.
 ///
 /// ```
 /// use docs_git::{EmbeddedCheckout, LocalRemote};
@@ -29,13 +28,13 @@ pub struct LocalRemote {
 }
 
 impl LocalRemote {
-    /// A remote that knows nothing.
+    /// Creates a remote without checkouts.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Knows a checkout by a URL and a ref. Any text can be the URL; it goes before the other remote.
+    /// Adds a checkout under a URL and a ref. The URL can be any text, and takes precedence over the other remote.
     #[must_use]
     pub fn with(mut self, url: &str, reference: &str, checkout: impl Checkout + 'static) -> Self {
         let refs = self.checkouts.entry(url.to_owned()).or_default();
@@ -43,7 +42,7 @@ impl LocalRemote {
         self
     }
 
-    /// Asks another remote for all other URLs.
+    /// Delegates all other URLs to another remote.
     #[must_use]
     pub fn or(mut self, otherwise: impl GitRemote) -> Self {
         self.otherwise = Some(Arc::new(otherwise));
@@ -101,7 +100,7 @@ impl fmt::Debug for LocalRemote {
     }
 }
 
-/// One checkout for many fetches.
+/// A checkout shared by many fetches.
 struct Known(Arc<dyn Checkout>);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Counts what a fetch has received.
+//! Accounting of received bytes.
 
 use docs_ports::GitError;
 
@@ -14,7 +14,7 @@ impl Meter {
         Self { limit, left: limit }
     }
 
-    /// Counts bytes that have arrived.
+    /// Adds received bytes.
     pub(crate) fn add(&mut self, bytes: usize) -> Result<(), GitError> {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.left = self.left.checked_sub(bytes).ok_or_else(|| repository_too_large(self.limit))?;
@@ -26,7 +26,7 @@ pub(crate) fn repository_too_large(limit: u64) -> GitError {
     GitError::TooLarge(format!("at most {} are allowed for a repository, this one is larger", size(limit)))
 }
 
-/// Of what has to be in memory as a whole.
+/// Returns the error for an object that must be in memory as a whole and is too large.
 pub(crate) fn object_too_large(limit: u64) -> GitError {
     GitError::TooLarge(format!(
         "at most {} are allowed for a folder or a commit, and for a file that is stored as a difference, one has more",

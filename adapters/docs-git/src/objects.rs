@@ -1,17 +1,18 @@
-//! Objects of a repository that libgit2 reads as a whole: their size is asked for before.
+//! Access to objects that libgit2 reads as a whole. Their size is checked first.
 
 use docs_ports::GitError;
 use git2::{ErrorCode, ObjectType, Odb, Oid, Repository};
 
 use crate::{clone::broken, meter::object_too_large};
 
-/// Most tags of which one leads to the next.
+/// Maximum length of a chain of tags.
 const MAX_TAGS: usize = 16;
 
-/// The commit that an object is, or that a tag leads to; `None` for an object that is not there, or that is neither.
+/// Returns the commit that an object is or that a tag points at. `None` if the object does not exist or is of another
+/// type.
 ///
 /// # Errors
-/// [`GitError::TooLarge`] for one that is larger than a limit, [`GitError::Broken`] for one that cannot be read.
+/// [`GitError::TooLarge`] if the object exceeds the limit, [`GitError::Broken`] if it cannot be read.
 pub(crate) fn commit_at(repository: &Repository, id: Oid, limit: u64) -> Result<Option<Oid>, GitError> {
     let odb = repository.odb().map_err(|error| broken(&error))?;
     let mut id = id;
@@ -27,7 +28,7 @@ pub(crate) fn commit_at(repository: &Repository, id: Oid, limit: u64) -> Result<
     Ok(None)
 }
 
-/// Refuses a folder that is too large to be read.
+/// Checks that a folder exists and is not too large to be read.
 pub(crate) fn check_folder(odb: &Odb<'_>, id: Oid, limit: u64) -> Result<(), GitError> {
     match kind(odb, id, limit)? {
         Some(ObjectType::Tree) => Ok(()),
@@ -35,7 +36,7 @@ pub(crate) fn check_folder(odb: &Odb<'_>, id: Oid, limit: u64) -> Result<(), Git
     }
 }
 
-/// What an object is. A file may have any size: only the front of it was read.
+/// Returns the type of an object. The size of blobs is not limited, because only their header is read.
 fn kind(odb: &Odb<'_>, id: Oid, limit: u64) -> Result<Option<ObjectType>, GitError> {
     match odb.read_header(id) {
         Ok((_, ObjectType::Blob)) => Ok(Some(ObjectType::Blob)),

@@ -1,33 +1,32 @@
-//! The lines of Git's protocol: each begins with its length.
+//! Packets of the Git protocol: lines prefixed with their length.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use docs_ports::GitError;
 
-/// Takes what arrives apart into packets.
+/// Splits received bytes into packets.
 #[derive(Debug, Default)]
 pub(crate) struct Packets {
     buffer: BytesMut,
 }
 
-/// A packet.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Packet {
-    /// A line, with what ends it.
+    /// A line, including its terminator.
     Line(Bytes),
-    /// The end of a list.
+    /// A flush packet, which ends a list.
     Flush,
 }
 
-/// Bytes of the length that a line begins with.
+/// Size in bytes of the length prefix.
 const PREFIX: usize = 4;
 
 impl Packets {
-    /// Adds what has arrived.
+    /// Adds received bytes.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next packet that is complete. At most 64 KiB wait to be.
+    /// Returns the next complete packet. At most 64 KiB are buffered.
     pub(crate) fn next(&mut self) -> Result<Option<Packet>, GitError> {
         let Some(prefix) = self.buffer.get(..PREFIX) else { return Ok(None) };
         let digits =
@@ -50,13 +49,13 @@ impl Packets {
         }
     }
 
-    /// Tells whether something has arrived in part.
+    /// Returns `true` if no partial packet is buffered.
     pub(crate) fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 }
 
-/// A line with its length.
+/// Returns a line with its length prefix.
 pub(crate) fn line(text: &str) -> String {
     format!("{:04x}{text}", text.len() + PREFIX)
 }

@@ -1,7 +1,7 @@
-//! Pushes: one commit, the files of which come one after the other.
+//! Pushes of one commit, whose files are read one at a time.
 //!
-//! Git's own way to push is not that of libgit2: a commit and the objects that are new with it are known here, so
-//! nothing has to be searched for, and nothing is packed that the repository has. See `decisions/0025-git-push.md`.
+//! Pushes are implemented without libgit2. The commit and its new objects are known, so no search for common history is
+//! needed, and only objects missing in the repository are packed. See `decisions/0025-git-push.md`.
 
 mod answers;
 mod disk;
@@ -31,7 +31,7 @@ use crate::{
 
 pub(crate) use self::disk::push as to_disk;
 
-/// The move of a ref that is wanted.
+/// The requested update of a ref.
 #[derive(Debug)]
 pub(crate) struct Update {
     reference: String,
@@ -39,21 +39,21 @@ pub(crate) struct Update {
     pub(crate) parent: Option<Oid>,
 }
 
-/// The commit that the new one is made on.
+/// The parent of the commit to push.
 pub(crate) struct Base {
     repository: Repository,
     tree: Oid,
     _held: Held,
 }
 
-/// A commit that is ready to be pushed.
+/// A commit that is ready to be sent.
 struct Made {
     id: Oid,
     commit: Commit,
     pack: Pack,
 }
 
-/// How a push over HTTP connects, and what it may cost.
+/// The connection settings and limits of a push over HTTP.
 pub(crate) struct Way {
     pub(crate) guard: Guard,
     pub(crate) dialer: Dialer,
@@ -69,7 +69,7 @@ impl Update {
         };
         let (expected, parent) = (id(&request.expected)?, id(&request.parent)?);
         if expected.is_some() && expected != parent {
-            // What the ref points at would be lost.
+            // The commits that the ref points at would be lost.
             return Err(GitError::Moved);
         }
         Ok(Self { reference: request.reference.clone(), expected, parent })
@@ -77,7 +77,7 @@ impl Update {
 }
 
 impl Base {
-    /// The files of a commit that was fetched.
+    /// Creates the base from a fetched commit.
     pub(crate) fn new(fetched: Fetched) -> Result<Self, GitError> {
         let Fetched { repository, commit, held } = fetched;
         let tree = repository.find_commit(commit).map_err(|error| crate::clone::broken(&error))?.tree_id();
@@ -85,7 +85,7 @@ impl Base {
     }
 }
 
-/// Pushes over HTTP. `base` is asked for once it is known that the push can happen.
+/// Pushes over HTTP. `base` is polled only after the server has accepted the preconditions of the push.
 pub(crate) async fn to_web(
     address: address::Web,
     way: Way,
@@ -104,13 +104,13 @@ pub(crate) async fn to_web(
     Ok(made.commit)
 }
 
-/// Bounds what the network takes. How long the files take is the business of who gives them.
+/// Limits the network time. The time to produce the files is not limited here.
 async fn within<T>(time: Duration, work: impl Future<Output = Result<T, GitError>>) -> Result<T, GitError> {
     let late = || GitError::Unreachable(format!("pushing took longer than {} seconds", time.as_secs()));
     tokio::time::timeout(time, work).await.map_err(|_| late())?
 }
 
-/// Takes all files, and makes the commit.
+/// Reads all files and creates the commit.
 async fn make(
     base: Option<Base>,
     request: &PushRequest,
@@ -139,7 +139,7 @@ async fn make(
     listing::blocking(move || finish(base.as_ref(), &request, &changes, (pack, limits))).await
 }
 
-/// Makes the trees and the commit.
+/// Creates the trees and the commit.
 fn finish(
     base: Option<&Base>,
     request: &PushRequest,
@@ -167,11 +167,12 @@ fn finish(
     Ok(Made { id, commit: Commit { oid: id.to_string(), message, committed_at }, pack: pack.finish()? })
 }
 
-/// A person as a commit names them. Git wants a name, and neither `<` nor `>` nor a new line in either part.
+/// Formats a person for a commit. Git requires a name, and permits neither angle brackets nor line breaks in name and
+/// address.
 fn person(signature: &Signature) -> String {
     let clean = |text: &str| {
         let text: String = text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>')).collect();
-        // What Git cuts off at both ends.
+        // Git strips these characters at both ends.
         text.trim_matches(|c: char| c.is_whitespace() || ".,:;\"\\'".contains(c)).to_owned()
     };
     let (name, email) = (clean(&signature.name), clean(&signature.email));
@@ -179,7 +180,7 @@ fn person(signature: &Signature) -> String {
     format!("{name} <{email}>")
 }
 
-/// Bounds the files of a push as those of a fetch.
+/// Applies the limits of a fetch to the files of a push.
 struct Counter {
     limits: Limits,
     files: usize,
@@ -191,7 +192,7 @@ impl Counter {
         Self { limits, files: 0, bytes: 0 }
     }
 
-    /// Counts a file, or a path that is taken out.
+    /// Counts an added file or a removed path.
     fn add(&mut self, path: &str, bytes: u64) -> Result<(), GitError> {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(bytes);

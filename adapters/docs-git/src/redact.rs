@@ -1,12 +1,12 @@
-//! What hosts say, without the credentials, which they know.
+//! Removal of credentials from messages of servers.
 
 use docs_ports::GitError;
 use docs_web::Credentials;
 
-/// Shorter ones are words of any text.
+/// Minimum length of a redacted credential. Shorter ones would match parts of any text.
 const SHORTEST_SECRET: usize = 3;
 
-/// A text of a host.
+/// Removes the credentials from a text.
 pub(crate) fn text(credentials: Option<&Credentials>, text: &str) -> String {
     let Some(Credentials { user, password }) = credentials else { return text.to_owned() };
     let mut text = text.to_owned();
@@ -18,7 +18,7 @@ pub(crate) fn text(credentials: Option<&Credentials>, text: &str) -> String {
     text
 }
 
-/// A refusal by the words of a host.
+/// Removes the credentials from the message of a rejection.
 pub(crate) fn rejection(credentials: Option<&Credentials>, error: GitError) -> GitError {
     match error {
         GitError::Rejected(words) => GitError::rejected(&text(credentials, &words)),

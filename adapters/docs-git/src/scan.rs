@@ -1,14 +1,13 @@
-//! A look at a pack while it arrives: what libgit2 would unpack in memory is bounded before it gets it.
+//! Inspection of a pack while it arrives. It limits the memory that libgit2 needs to unpack the pack.
 //!
-//! libgit2 takes a file that is stored whole piece by piece, however large it is. Folders, commits and tags it unpacks
-//! in memory, and so whatever is stored as a difference, with all that it differs from: a few kilobytes of a pack can
-//! stand for gigabytes there.
+//! libgit2 streams undeltified blobs of any size. Trees, commits and tags are unpacked in memory, and so are deltas
+//! with all their bases: a pack of a few kilobytes can expand to gigabytes.
 //!
-//! Nor does libgit2 come to an end with a pack in which an object is there twice and one of the two differs from what
-//! it names by its id (`resolve_deltas` of its `indexer.c`): it tries again for ever, and each time it keeps memory.
-//! Whether an object is there twice shows when all are unpacked. So no difference may name what it differs from:
-//! servers that are asked for the place of it, as libgit2 asks them, have no need to, unless they send less than a
-//! whole pack, for which they are not asked ([`Offer`]).
+//! In addition, libgit2 loops forever on a pack that contains an object twice if one of the two is a delta whose base
+//! is given by id (`resolve_deltas` in its `indexer.c`), and allocates more memory in each iteration. Duplicates can be
+//! detected only after unpacking. Deltas with a base given by id are therefore rejected. A server does not need them
+//! for a client that supports offset deltas, such as libgit2, except in thin packs, which are not requested
+//! ([`Offer`]).
 
 mod frame;
 #[cfg(test)]
@@ -24,22 +23,22 @@ use self::frame::Frame;
 pub(crate) use self::offer::Offer;
 use crate::{Limits, meter::object_too_large};
 
-/// Most objects of a pack: libgit2 makes room for as many as a pack says that it has.
+/// Maximum number of objects in a pack. libgit2 allocates memory for the declared number.
 const MAX_OBJECTS: u32 = 20_000_000;
 
-/// Bytes that are unpacked at once, and forgotten.
+/// Size in bytes of the buffer for unpacked data, which is discarded.
 const PIECE: usize = 64 * 1024;
 
-/// Bytes that are looked at before others may work.
+/// Number of bytes inspected before yielding to other tasks.
 const SHARE: usize = 16 * PIECE;
 
-/// The sizes at the front of a difference: two numbers of seven bits a byte.
+/// Maximum encoded length in bytes of the two sizes at the start of a delta, with seven bits per byte.
 const MAX_SIZES: usize = 20;
 
-/// The bytes of a number of 64 bits, seven a byte.
+/// Maximum number of bits of a size: nine bytes with seven bits each.
 const MAX_NUMBER: u32 = 63;
 
-/// What has arrived of an answer that may hold a pack.
+/// The state of the inspection of a response that may contain a pack.
 pub(crate) struct Scan {
     frame: Frame,
     pack: Pack,
@@ -50,14 +49,13 @@ impl Scan {
         Self { frame: Frame::new(), pack: Pack::new(limits.object_bytes()) }
     }
 
-    /// Looks at what has arrived, and lets others work in between.
+    /// Inspects received bytes, and yields to other tasks in between.
     ///
     /// # Errors
-    /// [`GitError::TooLarge`] for an object that would have to be held in memory, [`GitError::Broken`] for what is no
-    /// pack.
+    /// [`GitError::TooLarge`] for an object that would need too much memory, [`GitError::Broken`] for an invalid pack.
     ///
     /// # Cancel safety
-    /// None: what was looked at in part cannot be gone on with.
+    /// This method is not cancel safe: a partial inspection cannot be resumed.
     pub(crate) async fn look(&mut self, mut bytes: &[u8]) -> Result<(), GitError> {
         let mut done = 0;
         while let Some(mut packed) = self.frame.next(&mut bytes)? {
@@ -73,17 +71,17 @@ impl Scan {
     }
 }
 
-/// Where in a pack the bytes are.
+/// The position in a pack.
 enum At {
-    /// Its first twelve bytes.
+    /// In the 12-byte header.
     Start(Vec<u8>),
-    /// The kind and the size of an object.
+    /// In the type and size of an object.
     Head(Head),
-    /// How far before it the object is that it differs from.
+    /// In the base offset of a delta.
     Offset(u64),
-    /// What is compressed.
+    /// In compressed data.
     Body(Box<Body>),
-    /// The checksum, and whatever comes then: libgit2 looks at it.
+    /// In the checksum or after it, which libgit2 checks.
     End,
 }
 
@@ -94,24 +92,24 @@ struct Head {
     shift: u32,
 }
 
-/// An object that is unpacked.
+/// An object being unpacked.
 struct Body {
     stream: Decompress,
     size: u64,
-    /// The front of a difference.
+    /// The start of a delta.
     front: Option<Vec<u8>>,
 }
 
 struct Pack {
     at: At,
-    /// Most bytes of what is held in memory.
+    /// Maximum size in bytes of objects in memory.
     limit: u64,
-    /// Where in the pack the next byte is, and the object that is looked at.
+    /// Offset of the next byte in the pack, and of the current object.
     place: u64,
     begun: u64,
     left: u32,
     head: Head,
-    /// Where the files begin that are stored whole and are larger than that.
+    /// Offsets of undeltified blobs larger than the limit.
     large: HashSet<u64>,
     scratch: Box<[u8]>,
 }
@@ -134,7 +132,7 @@ impl Pack {
         }
     }
 
-    /// Looks at some of the bytes; answers how much work it was.
+    /// Inspects some of the bytes, and returns the amount of work.
     fn step(&mut self, bytes: &mut &[u8]) -> Result<usize, GitError> {
         if let At::Body(_) = &self.at {
             return self.unpack(bytes);
@@ -237,7 +235,7 @@ impl Pack {
         self.at = At::Body(Box::new(Body { stream: Decompress::new(true), size: self.head.size, front }));
     }
 
-    /// Unpacks some of an object.
+    /// Unpacks a part of an object.
     fn unpack(&mut self, bytes: &mut &[u8]) -> Result<usize, GitError> {
         let At::Body(body) = &mut self.at else { return Ok(0) };
         let (read, made) = (body.stream.total_in(), body.stream.total_out());
@@ -267,7 +265,7 @@ impl Pack {
     }
 }
 
-/// How many objects there are.
+/// Parses the header, and returns the number of objects.
 fn count(start: &[u8]) -> Result<u32, GitError> {
     let number =
         |at: usize| start.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes);
@@ -280,7 +278,7 @@ fn count(start: &[u8]) -> Result<u32, GitError> {
     }
 }
 
-/// The larger of the two sizes at the front of a difference: of what it differs from, and of what it makes.
+/// Returns the larger of the two sizes at the start of a delta: the size of the base and of the result.
 fn sizes(front: &[u8]) -> Option<u64> {
     let mut bytes = front.iter();
     let mut number = || {

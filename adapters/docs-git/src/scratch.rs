@@ -1,5 +1,5 @@
-//! Clones that are not kept: each goes with its checkout. They lie in a folder of this process, which holds a lock in
-//! it, so that those of a process that died are found and removed.
+//! Temporary clones, deleted with their checkout. They are stored in a folder of this process with a locked file, so
+//! that folders of crashed processes are detected and deleted.
 
 use std::{
     collections::HashMap,
@@ -15,20 +15,20 @@ use git2::Oid;
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
-/// How the folder of a process begins.
+/// Name prefix of process folders.
 const PREFIX: &str = "docs-git-";
-/// The file in it that the process has locked.
+/// The file in a process folder that the process locks.
 const LOCK: &str = "in-use";
-/// How often a folder is made anew because another process took it for one that was left.
+/// Maximum number of attempts to create a folder, because another process may delete it as abandoned.
 const TRIES: usize = 8;
 
-/// The place of clones that are not kept.
+/// The location of temporary clones.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    /// Where the folder of this process is made.
+    /// The parent of the process folder.
     parent: PathBuf,
     own: Mutex<Option<Arc<Own>>>,
-    /// The clones that somebody still reads.
+    /// Clones in use.
     open: Mutex<HashMap<blake3::Hash, Weak<TemporaryClone>>>,
 }
 
@@ -39,7 +39,7 @@ struct Own {
     _lock: File,
 }
 
-/// A clone, and the folder that it is in.
+/// A clone with its folder.
 #[derive(Debug)]
 pub(crate) struct TemporaryClone {
     folder: TempDir,
@@ -53,18 +53,18 @@ impl TemporaryClone {
 }
 
 impl Scratch {
-    /// In the folder of the system for what is temporary.
+    /// Uses the temporary folder of the system.
     pub(crate) fn of_system() -> Self {
         Self::below(env::temp_dir())
     }
 
-    /// In a folder; what processes that died have left there is removed.
+    /// Uses a parent folder, and deletes the folders of crashed processes in it.
     pub(crate) fn below(parent: PathBuf) -> Self {
         sweep(&parent);
         Self { parent, own: Mutex::default(), open: Mutex::default() }
     }
 
-    /// An empty folder for a clone.
+    /// Creates an empty folder for a clone.
     pub(crate) fn clone_folder(&self) -> io::Result<Arc<TemporaryClone>> {
         let own = {
             let mut own = self.own.lock();
@@ -76,20 +76,21 @@ impl Scratch {
         Ok(Arc::new(TemporaryClone { folder: TempDir::new_in(own.folder.path())?, _own: own }))
     }
 
-    /// Notes that a clone has a commit, for who wants the same of the same repository as long as it is read.
+    /// Records that a clone contains a commit, to share it with requests for the same commit of the same repository
+    /// while it is in use.
     pub(crate) fn note(&self, source: &Source, commit: Oid, clone: &Arc<TemporaryClone>) {
         let mut open = self.open.lock();
         open.retain(|_, clone| clone.strong_count() > 0);
         open.insert(source.name(commit), Arc::downgrade(clone));
     }
 
-    /// A clone that is read and has a commit.
+    /// Returns a clone in use that contains a commit.
     pub(crate) fn find(&self, source: &Source, commit: Oid) -> Option<Arc<TemporaryClone>> {
         self.open.lock().get(&source.name(commit)).and_then(Weak::upgrade)
     }
 }
 
-/// Where a clone comes from, and who has fetched it: others get at it by fetching it themselves.
+/// The source of a clone, including the credentials that fetched it. Other users must fetch the repository themselves.
 #[derive(Debug)]
 pub(crate) struct Source {
     hasher: blake3::Hasher,
@@ -112,7 +113,7 @@ impl Source {
     }
 }
 
-/// Makes the folder of this process.
+/// Creates the folder of this process.
 fn begin(parent: &Path) -> io::Result<Own> {
     docs_disk::create_folder(parent)?;
     for _ in 0..TRIES {
@@ -126,7 +127,7 @@ fn begin(parent: &Path) -> io::Result<Own> {
     Err(io::Error::other("others remove the folder for clones again and again"))
 }
 
-/// Removes the folders of processes that are gone. What cannot be removed is somebody else's.
+/// Deletes the folders of processes that no longer run. Folders that cannot be deleted belong to other users.
 fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
@@ -151,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_process_that_died_has_left_is_removed_and_nothing_else() {
+    fn only_folders_of_crashed_processes_are_deleted() {
         let parent = tempfile::tempdir().unwrap();
         let at = |name: &str| parent.path().join(name);
         for name in ["docs-git-dead", "docs-git-other", "mine"] {
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_is_found_by_those_who_could_fetch_it_as_long_as_it_is_read() {
+    fn clones_are_shared_by_credentials_while_in_use() {
         let parent = tempfile::tempdir().unwrap();
         let scratch = Scratch::below(parent.path().to_owned());
         let who = |user: &str, password: &str| Credentials { user: user.into(), password: password.into() };

@@ -1,4 +1,4 @@
-//! The transports that libgit2 gets instead of its own.
+//! Custom transports for libgit2.
 
 use std::{cell::RefCell, io, sync::OnceLock};
 
@@ -10,16 +10,16 @@ use git2::{
 
 use crate::line::Line;
 
-/// The URL under which libgit2 knows every repository over HTTP.
+/// The URL that libgit2 uses for all repositories over HTTP.
 pub(crate) const WEB_URL: &str = "docs-http://remote/";
 
-/// The URL under which libgit2 knows every repository of a daemon.
+/// The URL that libgit2 uses for all repositories of a daemon.
 pub(crate) const DAEMON_URL: &str = "docs-git://remote/";
 
-/// Makes the transports known to libgit2 and bounds its memory, once in the life of the process.
+/// Registers the transports with libgit2 and limits its memory, once per process.
 ///
 /// # Errors
-/// When libgit2 refuses, which it does when it has no memory.
+/// If libgit2 fails, which it does when it is out of memory.
 pub(crate) fn register() -> Result<(), GitError> {
     static DONE: OnceLock<Result<(), String>> = OnceLock::new();
     DONE.get_or_init(|| {
@@ -29,7 +29,7 @@ pub(crate) fn register() -> Result<(), GitError> {
     .map_err(|message| GitError::Broken(format!("libgit2 takes no transport: {message}")))
 }
 
-/// Runs libgit2 with a line: the transports that it makes in this thread meanwhile use it.
+/// Runs libgit2 with a connection, which is used by all transports that it creates in this thread.
 pub(crate) fn with_line<T>(line: Line, run: impl FnOnce() -> T) -> T {
     struct Reset;
     impl Drop for Reset {
@@ -43,36 +43,38 @@ pub(crate) fn with_line<T>(line: Line, run: impl FnOnce() -> T) -> T {
 }
 
 thread_local! {
-    /// The line of the fetch that runs in this thread. libgit2 makes a transport in the thread that connects.
+    /// The connection of the fetch in this thread. libgit2 creates a transport in the thread that connects.
     static CURRENT: RefCell<Option<Line>> = const { RefCell::new(None) };
 }
 
 #[expect(unsafe_code, reason = "libgit2 keeps transports in a list of the process that it does not lock")]
 fn register_both() -> Result<(), Error> {
-    // SAFETY: `register` must not run at the same time as another registration or as the making of a transport. Ours
-    // are made by a `GitClient` only, which exists after this has returned, and `OnceLock` lets one thread in. A host
-    // that uses libgit2 itself is told to make its client first, see `GitClient::new`.
+    // SAFETY: `register` must not run concurrently with another registration or with the creation of a transport.
+    // Transports are created by a `GitClient` only, which exists after this has returned, and `OnceLock` runs the
+    // function in one thread only. The documentation of `GitClient::new` requires embedding applications that use
+    // libgit2 directly to create their client first.
     unsafe {
         git2::transport::register("docs-http", web)?;
         git2::transport::register("docs-git", daemon)
     }
 }
 
-/// Most bytes of a pack that are in memory in one piece, and of all packs together. By itself libgit2 maps all of a
-/// repository, which then counts as memory of the server.
+/// Maximum size in bytes of a mapped window of a pack, and of all windows together. By default, libgit2 maps whole
+/// repositories, which counts as memory of the server.
 const WINDOW: usize = 8 << 20;
 const WINDOWS: usize = 32 << 20;
 
-/// Most bytes of the folders and commits that libgit2 keeps for the next time somebody reads them.
+/// Maximum size in bytes of the object cache of libgit2 for folders and commits.
 const KEPT: isize = 16 << 20;
 
 #[expect(unsafe_code, reason = "the options of libgit2 are numbers of the process that it does not lock")]
 fn bound_memory() -> Result<(), Error> {
-    // What was fetched got its ids from its bytes while it arrived. What lies on a disk of this machine is what who may
-    // write there has put there; Git's own programs read it unhashed as well. Damage is found by the checksums of zlib.
+    // The ids of fetched objects were computed from their bytes on arrival. Repositories on disk are under the control
+    // of users with write access to the disk, and Git itself does not hash their objects on read either. Damage is
+    // detected by the zlib checksums.
     git2::opts::strict_hash_verification(false);
-    // SAFETY: as for the transports: no fetch and no push of ours has begun, and `OnceLock` lets one thread in. A host
-    // that uses libgit2 itself is told to make its client first.
+    // SAFETY: As for the transports, no fetch or push has begun, and `OnceLock` runs the function in one thread only.
+    // Embedding applications that use libgit2 directly must create their client first.
     unsafe {
         git2::opts::set_mwindow_size(WINDOW)?;
         git2::opts::set_mwindow_mapped_limit(WINDOWS)?;
@@ -115,7 +117,7 @@ struct Daemon(Line);
 impl SmartSubtransport for Daemon {
     fn action(&self, _url: &str, action: Service) -> Result<Box<dyn SmartSubtransportStream>, Error> {
         match action {
-            // The connection stays; libgit2 asks for one stream and uses it for everything.
+            // The connection is persistent: libgit2 requests one stream and uses it for everything.
             Service::UploadPackLs | Service::UploadPack => {
                 Ok(Box::new(self.0.open().map_err(|error| closed(&error))?))
             }

@@ -1,4 +1,4 @@
-//! Git's protocol over HTTP.
+//! The Git protocol over HTTP.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::{
     scan::{Offer, Scan},
 };
 
-/// Answers what libgit2 asks of a repository over HTTP, until it asks no more.
+/// Serves the requests of libgit2 to a repository over HTTP until libgit2 is done.
 pub(crate) async fn serve(mut session: Session, mut asks: Asks) -> Result<(), GitError> {
     while let Some(ask) = asks.recv().await {
         match ask {
@@ -34,16 +34,16 @@ pub(crate) async fn serve(mut session: Session, mut asks: Asks) -> Result<(), Gi
     Ok(())
 }
 
-/// What is asked of a repository.
+/// A service of a Git server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Service {
-    /// Its objects.
+    /// Sends objects.
     UploadPack,
-    /// To take objects, and to move a ref.
+    /// Receives objects and updates refs.
     ReceivePack,
 }
 
-/// A repository while it is fetched, or pushed to.
+/// A repository during a fetch or a push.
 pub(crate) struct Session {
     service: Service,
     guard: Guard,
@@ -51,26 +51,26 @@ pub(crate) struct Session {
     limits: Limits,
     idle: Duration,
     meter: Meter,
-    /// Where the repository is; a redirect of the first request moves it.
+    /// The URL of the repository. A redirect of the first request changes it.
     base: Url,
     credentials: Option<Credentials>,
     /// The client for the host of `base`.
     client: Option<Client>,
 }
 
-/// What the body of an answer is.
+/// The kind of a response body.
 enum Arriving {
     Refs(Offer),
     Pack(Box<Scan>),
 }
 
-/// Redirects that are followed.
+/// Maximum number of redirects.
 const MAX_REDIRECTS: usize = 3;
 
-/// The path of the list of refs.
+/// The path of the ref advertisement.
 const REFS: &str = "/info/refs";
 
-/// Some hosts answer programs whose name begins like this only.
+/// The user agent. Some servers accept only clients whose name begins with `git/`.
 pub(crate) const USER_AGENT: &str = concat!("git/2.0 (docs-git ", env!("CARGO_PKG_VERSION"), ")");
 
 impl Service {
@@ -81,19 +81,19 @@ impl Service {
         }
     }
 
-    /// The query of the list of refs.
+    /// Returns the query of the ref advertisement.
     fn query(self) -> String {
         format!("service={}", self.name())
     }
 
-    /// The type of a body.
+    /// Returns the media type of a body.
     fn content_type(self, body: &str) -> String {
         format!("application/x-{}-{body}", self.name())
     }
 }
 
 impl Session {
-    /// A session that fetches.
+    /// Creates a session for a fetch.
     pub(crate) fn new(address: address::Web, guard: Guard, dialer: Dialer, limits: Limits) -> Self {
         Self {
             service: Service::UploadPack,
@@ -108,18 +108,17 @@ impl Session {
         }
     }
 
-    /// A session that pushes. A server may say nothing for as long as it takes to send a pack: who waits looks after
-    /// that.
+    /// Converts the session for a push. A server may be silent while a pack is sent, so the caller checks for progress.
     pub(crate) fn for_push(self, longest: Duration) -> Self {
         Self { service: Service::ReceivePack, idle: longest, client: None, ..self }
     }
 
-    /// The credentials as they are now: a redirect may have cost them.
+    /// Returns the current credentials. A redirect may have removed them.
     pub(crate) const fn credentials(&self) -> Option<&Credentials> {
         self.credentials.as_ref()
     }
 
-    /// Where a ref leads to, by the list of refs alone; none where it is not in it.
+    /// Resolves a ref from the advertisement only. Returns `None` if it is not listed.
     pub(crate) async fn commit_of(mut self, reference: &str) -> Result<Option<Oid>, GitError> {
         let mut response = self.open().await?;
         check_status(response.status())?;
@@ -140,7 +139,7 @@ impl Session {
         self.forward(response, answer, Arriving::Refs(Offer::new())).await
     }
 
-    /// Asks for the list of refs, and follows redirects. The status of the answer is not looked at.
+    /// Requests the ref advertisement, and follows redirects. The caller checks the status.
     pub(crate) async fn open(&mut self) -> Result<Response, GitError> {
         let mut url = with_path(&self.base, REFS);
         url.set_query(Some(&self.service.query()));
@@ -164,7 +163,7 @@ impl Session {
         self.forward(response, answer, Arriving::Pack(Box::new(Scan::new(self.limits)))).await
     }
 
-    /// Sends a request with a body. The status of the answer is not looked at, unless it is a redirect.
+    /// Sends a request with a body. Redirects are errors; the caller checks any other status.
     pub(crate) async fn post(&mut self, body: Body, length: u64) -> Result<Response, GitError> {
         let url = with_path(&self.base, &format!("/{}", self.service.name()));
         let client = self.client().await?;
@@ -181,7 +180,7 @@ impl Session {
         Ok(response)
     }
 
-    /// Refuses an answer of another type: a page of a website, or a server that offers plain files.
+    /// Rejects a response of another media type, such as an HTML page or a plain file server.
     pub(crate) fn check_type(&self, response: &Response, body: &str) -> Result<(), GitError> {
         match has_type(response, &self.service.content_type(body)) {
             true => Ok(()),
@@ -198,7 +197,7 @@ impl Session {
         request.send().await.map_err(|error| unreachable(&error))
     }
 
-    /// Moves to where a redirect leads.
+    /// Follows a redirect.
     fn follow(&mut self, from: &Url, response: &Response) -> Result<Url, GitError> {
         let location =
             response.headers().get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -211,13 +210,13 @@ impl Session {
                 "the server redirects to a kind of URL that is not allowed".to_owned(),
             ));
         }
-        // What a redirect says about who asks is not from the user.
+        // Credentials in a redirect do not come from the user.
         if to.set_username("").is_err() || to.set_password(None).is_err() {
             return Err(GitError::Broken("the server redirects to a URL without a host".to_owned()));
         }
         let Some(path) = to.path().strip_suffix(REFS).filter(|_| to.query() == Some(&self.service.query()))
         else {
-            // To a page for people: the repository is not there, or not for everyone.
+            // A redirect to a web page: the repository does not exist or is not public.
             return Err(GitError::NoRepository);
         };
         let mut base = to.clone();
@@ -233,7 +232,7 @@ impl Session {
         Ok(to)
     }
 
-    /// The client for the host of `base`, which connects to checked addresses only.
+    /// Returns the client for the host of `base`, which connects to checked addresses only.
     async fn client(&mut self) -> Result<Client, GitError> {
         if let Some(client) = &self.client {
             return Ok(client.clone());
@@ -242,7 +241,7 @@ impl Session {
         Ok(self.client.insert(client).clone())
     }
 
-    /// Passes the body of a response on, as far as it is read. What may hold a pack is looked at before.
+    /// Forwards the body of a response as long as it is read. Pack data is inspected first.
     async fn forward(
         &mut self,
         mut response: Response,
@@ -267,7 +266,7 @@ impl Session {
         {
             return Ok(());
         }
-        // Nobody may be left who wants to know that this was the end.
+        // The receiver may be gone already.
         let _ = answer.send(None).await;
         Ok(())
     }
@@ -300,7 +299,7 @@ pub(crate) fn check_status(status: StatusCode) -> Result<(), GitError> {
     }
 }
 
-/// What a host says in the place of its refs.
+/// Converts the message of a server that refuses to list its refs.
 pub(crate) fn refused(error: GitError) -> GitError {
     match error {
         GitError::Rejected(reason) => refusal(&reason),

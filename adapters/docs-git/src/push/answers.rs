@@ -1,22 +1,22 @@
-//! What a server answers to a push: what became of it.
+//! Responses of a server to a push.
 
 use docs_ports::GitError;
 
 use crate::packet::{Packet, Packets, broken_off, strange};
 
-/// What became of a push.
+/// The outcome of a push.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Report {
-    /// The ref has moved.
+    /// The ref was updated.
     Done,
-    /// The ref is as it was, for this reason.
+    /// The ref was not updated, for this reason.
     Refused(String),
 }
 
-/// Most bytes of the text of a host that are kept.
+/// Maximum number of bytes of server messages that are retained.
 pub(super) const MAX_TEXT: usize = 8 * 1024;
 
-/// Reads what became of a push, and what hooks say.
+/// Reads the report of a push and the output of hooks.
 pub(super) struct ReportReader<'a> {
     reference: &'a str,
     has_side_band: bool,
@@ -48,7 +48,7 @@ impl<'a> ReportReader<'a> {
                 }
                 Some((2, text)) => self.keep(text),
                 Some((3, reason)) => return Err(GitError::rejected(&String::from_utf8_lossy(reason))),
-                // It says that it is still there.
+                // A keep-alive packet.
                 None => {}
                 Some(_) => return Err(strange()),
             }
@@ -56,7 +56,7 @@ impl<'a> ReportReader<'a> {
         Ok(())
     }
 
-    /// The report, and what hooks have said.
+    /// Returns the report and the output of hooks.
     pub(super) fn finish(self) -> Result<(Report, String), GitError> {
         let text = String::from_utf8_lossy(&self.text).into_owned();
         match (self.unpacked, self.moved) {
@@ -118,7 +118,7 @@ mod tests {
             let inner = lines.map(line).concat() + "0000";
             assert_eq!(report(false, inner.as_bytes()), Ok((expected, String::new())));
         }
-        // The bands cut lines where they like.
+        // Bands may split lines anywhere.
         let inner = line("unpack ok\n") + &line("ng refs/heads/main no\n") + "0000";
         let (head, tail) = inner.split_at(9);
         let bands = [

@@ -1,4 +1,4 @@
-//! A push to a repository on a disk of this machine.
+//! Pushes to a repository on a disk of this machine.
 
 use std::{
     io::Write as _,
@@ -15,7 +15,7 @@ use crate::{
     disk, listing, objects,
 };
 
-/// The hooks that can refuse a push. No program is run here, so a repository with one of them takes none.
+/// Hooks that can refuse a push. Hooks are not run here, so a push to a repository with one of them is rejected.
 const HOOKS: [&str; 4] = ["pre-receive", "update", "reference-transaction", "proc-receive"];
 
 /// Pushes to the repository in a folder.
@@ -56,7 +56,7 @@ pub(crate) async fn push(
     Ok(commit)
 }
 
-/// Looks whether the push can happen.
+/// Checks the preconditions of a push.
 fn check(repository: &Repository, update: &Update) -> Result<(), GitError> {
     if tip(repository, &update.reference)? != update.expected {
         return Err(GitError::Moved);
@@ -88,7 +88,7 @@ fn tip(repository: &Repository, name: &str) -> Result<Option<Oid>, GitError> {
     }
 }
 
-/// A ref that cannot be there at the same time: one is a folder of the other.
+/// Returns an existing ref that excludes this ref, because one name is a folder of the other.
 fn clash(repository: &Repository, name: &str) -> Result<Option<String>, GitError> {
     let above = name.match_indices('/').map(|(at, _)| &name[..at]);
     if let Some(above) = above.into_iter().find(|above| repository.find_reference(above).is_ok()) {
@@ -101,7 +101,7 @@ fn clash(repository: &Repository, name: &str) -> Result<Option<String>, GitError
     }
 }
 
-/// A hook that wants to be asked.
+/// Returns a hook that could refuse the push.
 fn hook(repository: &Repository) -> Result<Option<String>, GitError> {
     let config = repository.config().map_err(|error| broken(&error))?;
     if config.get_path("core.hooksPath").is_ok() {
@@ -123,7 +123,7 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Moves the ref, if it still points at what is expected.
+/// Updates the ref if it still points at the expected commit.
 fn move_ref(repository: &Repository, update: &Update, id: Oid) -> Result<(), GitError> {
     let (name, expected) = (&update.reference, update.expected.unwrap_or(Oid::ZERO_SHA1));
     let moved = repository.reference_matching(name, id, update.expected.is_some(), expected, "push");

@@ -1,4 +1,4 @@
-//! The pack of a push: the objects that are new, each whole. It stands in a file without a name.
+//! The pack of a push, in an unnamed file. It contains the new objects without deltas.
 
 use std::{
     collections::HashSet,
@@ -19,18 +19,18 @@ pub(super) struct PackWriter {
     written: HashSet<Oid>,
 }
 
-/// A pack that is complete.
+/// A complete pack.
 pub(super) struct Pack {
     file: File,
-    /// The bytes of its objects.
+    /// Size of the objects in bytes.
     body: u64,
     count: u32,
 }
 
-/// Bytes that are read at once.
+/// Size of read buffers in bytes.
 pub(super) const PIECE: usize = 64 * 1024;
 
-/// The bytes before the objects, and behind them.
+/// Size in bytes of the pack header and trailer.
 const HEADER: u64 = 12;
 const TRAILER: u64 = 20;
 
@@ -40,7 +40,7 @@ impl PackWriter {
         Ok(Self { file: BufWriter::new(file), written: HashSet::new() })
     }
 
-    /// Adds an object and tells its id. One that is there already is not added again.
+    /// Adds an object and returns its id. Duplicates are ignored.
     pub(super) fn add(&mut self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, GitError> {
         let id = Oid::hash_object(kind, bytes).map_err(|error| broken(&error))?;
         if self.written.insert(id) {
@@ -67,12 +67,12 @@ impl PackWriter {
 }
 
 impl Pack {
-    /// All its bytes.
+    /// Total size in bytes.
     pub(super) const fn len(&self) -> u64 {
         HEADER + self.body + TRAILER
     }
 
-    /// Gives the bytes away piece by piece, as long as they are taken.
+    /// Passes the bytes to `take` piece by piece until it fails.
     pub(super) fn read(mut self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut hasher = Sha1::new();
         let mut header = *b"PACK\0\0\0\x02\0\0\0\0";
@@ -93,7 +93,7 @@ impl Pack {
     }
 }
 
-/// What an object of a pack begins with: its kind and its size, the low bits first.
+/// Returns the header of an object in a pack: its type and its size, least significant bits first.
 fn prefix(kind: ObjectType, size: usize) -> Vec<u8> {
     let kind = match kind {
         ObjectType::Commit => 1,

@@ -1,4 +1,4 @@
-//! The trees of a push: those on the way to a change are made anew, all others stay.
+//! Trees of a push. Trees on the path of a change are rewritten, all others are reused.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
@@ -8,13 +8,13 @@ use git2::{ObjectType, Oid, Repository};
 use super::pack::PackWriter;
 use crate::{clone::broken, objects::check_folder};
 
-/// What changes in a folder.
+/// The changes in a folder.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     names: BTreeMap<String, Change>,
 }
 
-/// What changes at a name: the entry itself, and what is below it.
+/// The change of a name: of the entry itself, and of its descendants.
 #[derive(Debug, Default)]
 struct Change {
     is_removed: bool,
@@ -22,7 +22,7 @@ struct Change {
     below: Changes,
 }
 
-/// What a folder has.
+/// The entries of a folder.
 type Entries = BTreeMap<Vec<u8>, (i32, Oid)>;
 
 const FILE: i32 = 0o100_644;
@@ -31,14 +31,14 @@ const KIND: i32 = 0o170_000;
 const REGULAR: i32 = 0o100_000;
 
 impl Changes {
-    /// Takes an entry out that is not a folder.
+    /// Removes an entry that is not a folder.
     pub(super) fn remove(&mut self, path: &str) -> Result<(), GitError> {
         check_push_path(path)?;
         self.at(path).is_removed = true;
         Ok(())
     }
 
-    /// Puts a file at a path.
+    /// Adds a file at a path.
     pub(super) fn put(&mut self, path: &str, id: Oid) -> Result<(), GitError> {
         match self.at(path).file.replace(id) {
             None => Ok(()),
@@ -58,16 +58,16 @@ impl Changes {
     }
 }
 
-/// Makes the changes to trees of a repository and adds what is new to a pack.
+/// Applies changes to the trees of a repository, and adds new trees to a pack.
 pub(super) struct TreeEditor<'a> {
     pub(super) repository: Option<&'a Repository>,
     pub(super) pack: &'a mut PackWriter,
-    /// Most bytes of a folder.
+    /// Maximum size of a folder in bytes.
     pub(super) limit: u64,
 }
 
 impl TreeEditor<'_> {
-    /// The id of a folder with changes; `None` when nothing is left in it.
+    /// Returns the id of a folder after its changes, or `None` if it is empty.
     pub(super) fn edit(
         &mut self,
         base: Option<Oid>,
@@ -105,7 +105,7 @@ impl TreeEditor<'_> {
             let folder = match entries.get(name) {
                 Some((mode, id)) if is_folder(*mode) => Some(*id),
                 None => None,
-                // Nothing is below it, so nothing has to be taken out there.
+                // The entry has no descendants, so there is nothing to remove below it.
                 Some(_) if !change.below.has_files() => {
                     return put(entries, name, change, before, path);
                 }
@@ -137,7 +137,7 @@ impl TreeEditor<'_> {
     }
 }
 
-/// Puts a file where it may be; it keeps the mode of the one that was there.
+/// Adds a file if permitted. It keeps the mode of the entry that it replaces.
 fn put(
     entries: &mut Entries,
     name: &[u8],
@@ -158,7 +158,7 @@ fn is_folder(mode: i32) -> bool {
     mode & KIND == FOLDER
 }
 
-/// The bytes of a tree. Git orders the names as if those of folders ended with `/`.
+/// Serializes a tree. Git sorts folders as if their names ended with `/`.
 fn written(entries: &Entries) -> Vec<u8> {
     let mut ordered: Vec<_> = entries.iter().collect();
     let key = |name: &[u8], mode: i32| {

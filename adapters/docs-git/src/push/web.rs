@@ -1,4 +1,4 @@
-//! A push over HTTP: `git-receive-pack` as Git's own client speaks to it.
+//! Pushes over HTTP, with the `git-receive-pack` protocol of the Git client.
 
 use std::{
     io,
@@ -30,17 +30,17 @@ use crate::{
     web::{Session, check_status, has_type, unreachable},
 };
 
-/// A repository that is pushed to over HTTP.
+/// A repository that receives a push over HTTP.
 pub(super) struct Receiver {
     session: Session,
-    /// How long the server may say nothing and take nothing.
+    /// Maximum time without progress in either direction.
     idle: Duration,
 }
 
-/// Most bytes of the answer to a push. It is one line, and what hooks say.
+/// Maximum size in bytes of the response to a push, which contains one line and the output of hooks.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 
-/// Pieces of a pack that may wait to be sent.
+/// Maximum number of buffered pieces of a pack.
 const PIECES: usize = 4;
 
 impl Receiver {
@@ -48,7 +48,7 @@ impl Receiver {
         Self { session: session.for_push(longest), idle }
     }
 
-    /// Looks whether the push can happen.
+    /// Checks the preconditions of a push.
     pub(super) async fn check(&mut self, update: &Update) -> Result<Advertisement, GitError> {
         let found = self.advertisement(update).await?;
         if found.tip != update.expected {
@@ -66,7 +66,7 @@ impl Receiver {
         Ok(found)
     }
 
-    /// Sends the pack, and moves the ref.
+    /// Sends the pack and updates the ref.
     pub(super) async fn send(
         &mut self,
         found: &Advertisement,
@@ -97,12 +97,12 @@ impl Receiver {
         }
     }
 
-    /// Whether somebody else was faster, or the host does not want the push.
+    /// Determines if a refused push lost a race, or was refused by the server.
     async fn why(&mut self, update: &Update, reason: &str, text: &str) -> GitError {
         let words = self.redacted(&format!("{reason}\n{text}"));
         match self.advertisement(update).await {
             Ok(now) if now.tip != update.expected => GitError::Moved,
-            // Another push holds the ref and has not moved it yet.
+            // Another push has locked the ref and has not updated it yet.
             Ok(_) if [reason, text].iter().any(|it| it.contains("lock")) => {
                 GitError::Unreachable("the ref is in use".to_owned())
             }
@@ -158,7 +158,7 @@ impl Receiver {
         }
     }
 
-    /// Passes what is read further: a refusal has words.
+    /// Checks the status. A response with a readable refusal passes, so that its text can be reported.
     fn check_status(&self, status: StatusCode, response: &Response) -> Result<(), GitError> {
         match status {
             StatusCode::FORBIDDEN if has_type(response, "text/plain") => Ok(()),
@@ -169,7 +169,7 @@ impl Receiver {
         }
     }
 
-    /// The words of a host that knows who asks and refuses.
+    /// Returns the message of a server that refuses an authenticated user.
     async fn refusal(&self, response: Response) -> GitError {
         let mut text = Vec::new();
         let read = self.read(response, MAX_TEXT, |piece| {
@@ -187,13 +187,13 @@ impl Receiver {
         redact::rejection(self.session.credentials(), error)
     }
 
-    /// A text of the host without the credentials, which it knows.
+    /// Removes the credentials from a text of the server.
     fn redacted(&self, text: &str) -> String {
         redact::text(self.session.credentials(), text)
     }
 }
 
-/// Waits for an answer as long as something moves.
+/// Waits for a response as long as there is progress.
 async fn watch<T>(answer: impl Future<Output = T>, progress: &Notify, idle: Duration) -> Result<T, GitError> {
     let mut answer = pin!(answer);
     loop {
@@ -208,7 +208,7 @@ fn silent() -> GitError {
     GitError::Unreachable("the server does not answer".to_owned())
 }
 
-/// The body of a push: the command, and the pack as a thread reads it.
+/// The body of a push: the command, then the pack as a thread reads it.
 struct PackBody {
     pieces: mpsc::Receiver<io::Result<Bytes>>,
     left: u64,
@@ -224,7 +224,7 @@ impl PackBody {
             let send = |piece: Bytes| sender.blocking_send(Ok(piece)).map_err(|_| gone());
             let sent = send(command).and_then(|()| pack.read(|piece| send(Bytes::copy_from_slice(piece))));
             if let Err(error) = sent {
-                // Who does not listen any more knows why.
+                // The receiver has been dropped, and its owner knows the reason.
                 let _ = sender.blocking_send(Err(error));
             }
         });

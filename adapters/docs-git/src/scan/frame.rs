@@ -1,22 +1,22 @@
-//! The lines in which a server sends a pack.
+//! Framing of a pack in the packets of a response.
 
 use docs_ports::GitError;
 
-/// Where in the lines of the protocol the bytes are.
+/// The position in the packets of a response.
 pub(super) enum Frame {
-    /// In the length of a line.
+    /// In the length of a packet.
     Length(Vec<u8>),
-    /// At the first byte of a line, which has so many.
+    /// At the first byte of a packet. Contains the remaining length.
     First(usize),
-    /// In a line of a pack, with so many bytes left.
+    /// In a packet with pack data. Contains the remaining length.
     Pack(usize),
-    /// In a line of something else.
+    /// In a packet with other data.
     Other(usize),
-    /// In a pack that is sent without lines.
+    /// In a pack sent without packets.
     Raw,
 }
 
-/// The band of a line that holds a piece of a pack.
+/// The side band of pack data.
 const BAND: u8 = 1;
 
 impl Frame {
@@ -24,7 +24,7 @@ impl Frame {
         Self::Length(Vec::new())
     }
 
-    /// The next bytes of the pack, taken from what has arrived; `None` when it holds no more of them.
+    /// Takes the next bytes of the pack from the received bytes. Returns `None` if there are no more.
     pub(super) fn next<'b>(&mut self, bytes: &mut &'b [u8]) -> Result<Option<&'b [u8]>, GitError> {
         while let Some(first) = bytes.first() {
             match self {
@@ -69,7 +69,7 @@ impl Frame {
     }
 }
 
-/// What comes after four bytes that are a length, or the begin of a pack without lines.
+/// Returns the state after four bytes, which are a length or the beginning of a pack without packets.
 fn after_length(length: &[u8]) -> Result<(Frame, Option<&'static [u8]>), GitError> {
     if length == b"PACK" {
         return Ok((Frame::Raw, Some(b"PACK")));
@@ -77,7 +77,7 @@ fn after_length(length: &[u8]) -> Result<(Frame, Option<&'static [u8]>), GitErro
     let number = std::str::from_utf8(length).ok().and_then(|text| u16::from_str_radix(text, 16).ok());
     let number =
         number.ok_or_else(|| GitError::Broken("the server does not answer as a Git server".to_owned()))?;
-    // Those below four are marks without a line.
+    // Lengths below 4 are special packets without content.
     Ok(match usize::from(number).saturating_sub(4) {
         0 => (Frame::new(), None),
         left => (Frame::First(left), None),

@@ -1,6 +1,6 @@
-//! Packs that repeat what is read of them: nothing ends the process, and memory follows the bytes.
+//! Packs with repeated constructs: the process does not crash, and memory is proportional to the input.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-git --lib packs_that -- --nocapture` reads as many.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-git --lib packs_with -- --nocapture` reads this many inputs.
 
 use std::{collections::HashMap, io::Write as _, sync::LazyLock};
 
@@ -10,7 +10,7 @@ use flate2::{Compression, write::ZlibEncoder};
 use super::*;
 
 #[test]
-fn packs_that_repeat_something_take_memory_that_follows_their_bytes() {
+fn packs_with_repeats_take_memory_proportional_to_size() {
     docs_hostile::run_among_others(PARSERS);
 }
 
@@ -23,11 +23,11 @@ const PARSERS: &[Parser] = &[Parser {
     read: Read::Bytes { make: pack, read },
 }];
 
-/// Objects by a letter each: see [`object`].
+/// One letter per object, see [`object`].
 const PIECES: &[&str] = &["b", "t", "c", "z", "d", "D", "f", "F", "o", "n", "l", "L", "s", "u", "x", "0"];
 
-/// The answer of a server with a pack of these objects, some of its bytes changed. Whether it is sent in lines, and how
-/// long these are, depends on how many there are.
+/// Generates the response of a server with a pack of these objects, and changes some of its bytes. The framing and the
+/// packet length depend on the number of objects.
 fn pack(objects: &str) -> Vec<u8> {
     let mut random = Random::new(objects.len() as u64);
     let mut pack = Vec::from(*b"PACK\0\0\0\x02");
@@ -35,7 +35,7 @@ fn pack(objects: &str) -> Vec<u8> {
         u32::try_from(objects.len()).unwrap_or_default().wrapping_add(u32::from(random.below(9) == 0));
     pack.extend(count.to_be_bytes());
     for letter in objects.chars() {
-        // Any other letter is what the last of them is.
+        // Other letters map to the last kind.
         pack.extend_from_slice(OBJECTS.get(&letter).map_or(&[0], Vec::as_slice));
     }
     if random.below(3) == 0 {
@@ -55,7 +55,7 @@ fn pack(objects: &str) -> Vec<u8> {
     out
 }
 
-/// The objects by their letters, made once: to pack one takes longer than to read it.
+/// The objects by letter, created once. Compressing one takes longer than reading it.
 static OBJECTS: LazyLock<HashMap<char, Vec<u8>>> = LazyLock::new(|| {
     let made = |letter| {
         let mut out = Vec::new();
@@ -72,7 +72,7 @@ fn object(letter: char, out: &mut Vec<u8>) {
         't' => stored(2, 1, b"a", out),
         'c' => stored(1, 1, b"a", out),
         'z' => stored(3, 1 << 16, &[0; 1 << 16], out),
-        // Says less, or more, than it is.
+        // The declared size is smaller or larger than the actual size.
         's' => stored(3, 1, &[0; 1 << 10], out),
         'l' => stored(3, 1 << 40, b"a", out),
         'L' => stored(2, 1 << 40, b"a", out),
@@ -93,7 +93,7 @@ fn stored(kind: u8, size: u64, bytes: &[u8], out: &mut Vec<u8>) {
     compressed(bytes, out);
 }
 
-/// An object that differs from what lies so many bytes before it.
+/// Writes a delta whose base is `offset` bytes before it.
 fn difference(offset: u64, bytes: &[u8], out: &mut Vec<u8>) {
     head(6, bytes.len() as u64, out);
     let mut digits = vec![(offset & 127) as u8];
@@ -137,7 +137,7 @@ fn compressed(bytes: &[u8], out: &mut Vec<u8>) {
     encoder.finish().expect("bytes");
 }
 
-/// In pieces, as they arrive.
+/// Inspects the bytes in pieces.
 fn read(bytes: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let mut scan = Scan::new(Limits::default());

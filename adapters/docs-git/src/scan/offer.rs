@@ -1,17 +1,17 @@
-//! What a server offers before anything is sent: one thing of it is kept from libgit2.
+//! Filtering of the capabilities that a server offers to libgit2.
 
 use bytes::{Bytes, BytesMut};
 
-/// What libgit2 must not ask for: packs that leave out what they differ from. Whatever is named by its id and not by
-/// its place is refused, see [`Scan`](super::Scan).
+/// The capability hidden from libgit2: thin packs, which omit the bases of deltas. Deltas with a base given by id are
+/// rejected, see [`Scan`](super::Scan).
 const THIN: &[u8] = b"thin-pack";
-/// A word of the same length that means nothing.
+/// A meaningless replacement of the same length.
 const NOTHING: &[u8] = b"thin-none";
 
-/// Most bytes of an offer.
+/// Maximum size of the capabilities in bytes.
 const MAX_OFFER: usize = 64 * 1024;
 
-/// The list of refs while it arrives. What a server offers stands behind the first ref, up to the end of its line.
+/// The state of a ref advertisement while it arrives. The capabilities are in the first line, after the ref.
 pub(crate) enum Offer {
     Before,
     In(BytesMut),
@@ -23,7 +23,7 @@ impl Offer {
         Self::Before
     }
 
-    /// What libgit2 gets of what has arrived. An offer is held back until its end is there.
+    /// Returns the bytes to pass to libgit2. The capabilities are held back until they are complete.
     pub(crate) fn pass(&mut self, mut piece: Bytes) -> Bytes {
         let held = match self {
             Self::Over => return piece,
@@ -56,7 +56,7 @@ impl Offer {
         all
     }
 
-    /// What was held back when nothing more arrives.
+    /// Returns the bytes held back at the end of the stream.
     pub(crate) fn end(&mut self) -> Bytes {
         match std::mem::replace(self, Self::Over) {
             Self::In(held) => held.freeze(),

@@ -24,14 +24,14 @@ fn kept(url: &str, id: &str) -> FetchRequest {
     }
 }
 
-/// A server for a repository, and the URL.
+/// Starts a server for a repository, and returns it with the URL.
 fn served(fixture: &Fixture) -> (Server, String) {
     let (server, _log) = web(fixture.path(), |_| None);
     let url = format!("http://{}/repo.git", server.address());
     (server, url)
 }
 
-/// The repositories in a cache.
+/// Returns the repositories in a cache.
 fn repositories(folder: &Path) -> Vec<Repository> {
     fs::read_dir(folder).unwrap().map(|entry| Repository::open_bare(entry.unwrap().path()).unwrap()).collect()
 }
@@ -188,7 +188,7 @@ async fn a_cache_that_cannot_be_written_may_pass() {
     assert!(matches!(error, GitError::Unreachable(_)), "{error:?}");
 }
 
-/// The names of what is in a folder.
+/// Returns the names of the entries of a folder.
 fn names(folder: &Path) -> Vec<String> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
@@ -203,7 +203,7 @@ async fn what_was_not_used_for_longest_makes_room() {
     fixture.commit("refs/heads/main", &[(b"noise", FILE, &noise)], &[]);
     let (_server, url) = served(&fixture);
     let folder = tempfile::tempdir().unwrap();
-    // What is not a kept repository is nobody's business.
+    // Entries that are not cached repositories are never deleted.
     fs::write(folder.path().join("letter"), vec![0; 500_000]).unwrap();
     fs::create_dir(folder.path().join("folder.git")).unwrap();
     let client = client().with_cache_of(folder.path(), 100_000);
@@ -216,7 +216,7 @@ async fn what_was_not_used_for_longest_makes_room() {
     assert_eq!(names(folder.path()), first, "two of 40 kB have room");
     drop(fetch("c").await);
     assert_eq!(kept_now(), 2);
-    // `b` went: it was not used for longest. `a` is read again without a word to the server.
+    // `b` was evicted as the least recently used. `a` is still cached and is read again without a request.
     let before = names(folder.path());
     drop(fetch("a").await);
     assert_eq!(names(folder.path()), before);

@@ -175,7 +175,7 @@ async fn the_number_of_entries_has_a_limit() {
 
 #[tokio::test]
 async fn folders_in_folders_without_end_are_stopped() {
-    // Forty folders that each hold the next one ten times: more paths than there is time for.
+    // Forty nested folders, each with the next one ten times: far more paths than can be visited.
     let fixture = Fixture::new();
     let mut tree = fixture.raw(ObjectType::Tree, b"");
     for _ in 0..40 {
@@ -225,7 +225,7 @@ async fn a_working_copy_is_read_where_it_is() {
     assert_eq!(below, GitError::NoRepository, "nothing is looked for above the folder");
 }
 
-/// A folder of loose objects of a repository, and one of them.
+/// Returns a folder of loose objects in a repository, and one of its objects.
 #[cfg(unix)]
 fn loose(git: &Path) -> (PathBuf, PathBuf) {
     let is_loose = |path: &PathBuf| path.file_name().is_some_and(|name| name.len() == 2);
@@ -235,7 +235,7 @@ fn loose(git: &Path) -> (PathBuf, PathBuf) {
     (folder, object)
 }
 
-/// Puts a link in the place of what is there.
+/// Replaces a file or folder by a symbolic link.
 #[cfg(unix)]
 fn link(from: &str, path: &Path) {
     fs::remove_dir_all(path).or_else(|_| fs::remove_file(path)).unwrap();
@@ -245,7 +245,7 @@ fn link(from: &str, path: &Path) {
 #[cfg(unix)]
 type Lead<'a> = Box<dyn Fn(&Path) + 'a>;
 
-/// What can be done to the folder of a repository so that it leads to one elsewhere.
+/// Modifications of a repository that make it reference another one.
 #[cfg(unix)]
 fn leads(elsewhere: &str) -> [(&'static str, Lead<'_>); 10] {
     let write = |path: &Path, text: &str| fs::write(path, text).unwrap();
@@ -307,7 +307,7 @@ async fn what_leads_out_of_the_folder_is_refused() {
         let error = error_of(fetch(&format!("file://{}", folder.path().display()), "refs/heads/main").await);
         assert!(matches!(error, GitError::Refused(_)), "{error:?}");
     }
-    // What stays inside is as good as any.
+    // References within the folder are permitted.
     let fixture = Fixture::filled();
     fs::rename(fixture.folder.path().join("objects/pack"), fixture.folder.path().join("packs")).unwrap();
     symlink("../packs", fixture.folder.path().join("objects/pack")).unwrap();
@@ -351,7 +351,7 @@ async fn what_needs_no_connection_is_refused_beforehand() {
 #[tokio::test]
 async fn files_that_are_too_large_together_are_refused() {
     let fixture = Fixture::filled();
-    // Different ones, which would be packed into a few bytes each.
+    // Different files, each of which compresses to a few bytes.
     let zeros: Vec<(String, Vec<u8>)> =
         (0..5_usize).map(|number| (format!("{number}.bin"), vec![0; 200_000 + number])).collect();
     let files: Vec<(&[u8], u32, &[u8])> =

@@ -1,4 +1,4 @@
-//! Repositories to fetch.
+//! Repositories for tests.
 
 use std::{collections::VecDeque, io, net::IpAddr, path::Path, process::Command};
 
@@ -16,7 +16,7 @@ pub(crate) const FILE: u32 = 0o100_644;
 pub(crate) const LINK: u32 = 0o120_000;
 pub(crate) const SUBMODULE: u32 = 0o160_000;
 
-/// A bare repository in a folder of its own.
+/// A bare repository in a temporary folder.
 pub(crate) struct Fixture {
     pub(crate) folder: TempDir,
     pub(crate) repository: Repository,
@@ -29,7 +29,7 @@ impl Fixture {
         Self { folder, repository }
     }
 
-    /// One with two commits on `main`.
+    /// Creates a repository with two commits on `main`.
     pub(crate) fn filled() -> Self {
         let fixture = Self::new();
         let first = fixture.commit("refs/heads/main", &[(b"README.md", FILE, b"# Old\n")], &[]);
@@ -42,7 +42,7 @@ impl Fixture {
         fixture
     }
 
-    /// Commits exactly these files, and moves the ref.
+    /// Commits exactly these files and updates the ref.
     pub(crate) fn commit(&self, reference: &str, files: &[(&[u8], u32, &[u8])], parents: &[Oid]) -> Oid {
         let mut index = Index::new().unwrap();
         for (path, mode, content) in files {
@@ -63,7 +63,7 @@ impl Fixture {
         id
     }
 
-    /// The commit that `main` leads to.
+    /// Returns the commit of `main`.
     pub(crate) fn main(&self) -> String {
         self.repository.refname_to_id("refs/heads/main").unwrap().to_string()
     }
@@ -76,7 +76,7 @@ impl Fixture {
         format!("file://{}", self.path())
     }
 
-    /// An object with any bytes: what Git would never write.
+    /// Writes an object with arbitrary bytes, including invalid ones.
     pub(crate) fn raw(&self, kind: ObjectType, bytes: &[u8]) -> Oid {
         self.repository.odb().unwrap().write(kind, bytes).unwrap()
     }
@@ -115,7 +115,7 @@ pub(crate) fn paths(checkout: &dyn Checkout) -> Vec<&str> {
     checkout.entries().iter().map(|entry| entry.path.as_str()).collect()
 }
 
-/// The error of a fetch; a checkout is no error.
+/// Returns the error of a fetch. Panics if the fetch succeeded.
 pub(crate) fn error_of(result: Result<Box<dyn Checkout>, GitError>) -> GitError {
     match result {
         Ok(checkout) => panic!("fetched {}", checkout.commit().oid),
@@ -123,7 +123,7 @@ pub(crate) fn error_of(result: Result<Box<dyn Checkout>, GitError>) -> GitError 
     }
 }
 
-/// Checks that the checkout is the newest state of a filled repository.
+/// Checks that the checkout is the latest commit of a filled repository.
 pub(crate) async fn assert_filled(checkout: &dyn Checkout, tip: String) {
     assert_eq!(checkout.commit().oid, tip);
     assert_eq!(checkout.commit().message, "Say hello\n\nä");
@@ -134,7 +134,7 @@ pub(crate) async fn assert_filled(checkout: &dyn Checkout, tip: String) {
     assert_eq!(&checkout.read("docs/empty.md").await.unwrap()[..], b"");
 }
 
-/// Bytes that do not compress.
+/// Returns incompressible bytes.
 pub(crate) fn noise(count: usize) -> Vec<u8> {
     let mut state = 1_u32;
     let next = |_| {
@@ -146,7 +146,7 @@ pub(crate) fn noise(count: usize) -> Vec<u8> {
     (0..count).map(next).collect()
 }
 
-/// Files that are pushed.
+/// The files of a push.
 pub(crate) struct Files(pub(crate) VecDeque<Result<PushFile, GitError>>);
 
 #[async_trait]
@@ -160,12 +160,12 @@ pub(crate) fn file(path: &str, bytes: impl Into<Bytes>) -> PushFile {
     PushFile { path: path.to_owned(), bytes: bytes.into() }
 }
 
-/// Files with texts.
+/// Creates files from texts.
 pub(crate) fn files(files: &[(&str, &'static str)]) -> Files {
     Files(files.iter().map(|(path, text)| Ok(file(path, *text))).collect())
 }
 
-/// A push to `main` on top of a commit, which it points at; on nothing, to a repository without it.
+/// Creates a push to `main` with the current tip as the parent. Without a tip, the repository must not have the ref.
 pub(crate) fn push_on(url: &str, tip: Option<&str>) -> PushRequest {
     let signature =
         |name: &str, email: &str| docs_ports::Signature { name: name.into(), email: email.into() };
@@ -187,7 +187,8 @@ pub(crate) async fn push(request: &PushRequest, files: &mut Files) -> Result<Com
     client().push(request, files).await
 }
 
-/// The commits of those of some pushes at once that have won; the others may try again.
+/// Runs concurrent pushes, and returns the commits of those that succeeded. The others must fail with a retryable
+/// error.
 pub(crate) async fn pushed_at_once(count: usize, request: &PushRequest, text: &str) -> Vec<String> {
     let pushes: Vec<_> = (0..count)
         .map(|number| {
@@ -206,7 +207,7 @@ pub(crate) async fn pushed_at_once(count: usize, request: &PushRequest, text: &s
     won
 }
 
-/// Every host is this machine.
+/// A resolver that resolves every host to this machine.
 pub(crate) struct Inside;
 
 #[async_trait]
@@ -217,26 +218,26 @@ impl Resolve for Inside {
 }
 
 impl Fixture {
-    /// What `main` leads to now, if it is there.
+    /// Returns the commit of `main`, if it exists.
     pub(crate) fn tip(&self) -> Option<String> {
-        // Others have written to it.
+        // Opened again, because other processes have written to it.
         let repository = Repository::open_bare(self.folder.path()).unwrap();
         repository.refname_to_id("refs/heads/main").ok().map(|id| id.to_string())
     }
 
-    /// All entries of a commit as Git lists them: mode, id and path.
+    /// Lists all entries of a commit with git: mode, id and path.
     pub(crate) fn listed(&self, commit: &str) -> Vec<String> {
         let output = self.git(&["ls-tree", "-r", "--format=%(objectmode) %(objectname) %(path)", commit]);
         output.lines().map(str::to_owned).collect()
     }
 
-    /// What the git program says to a command, which must succeed.
+    /// Runs a git command, which must succeed, and returns its output.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         git_in(self.folder.path(), arguments)
     }
 }
 
-/// What the git program says to a command in a bare repository.
+/// Runs a git command in a bare repository, and returns its output.
 pub(crate) fn git_in(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git").arg("--git-dir").arg(folder).args(arguments).output().unwrap();
     let complaint = String::from_utf8_lossy(&output.stderr);
@@ -244,7 +245,7 @@ pub(crate) fn git_in(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Moves `main` to another commit, as somebody else would.
+/// Updates `main` to another commit, like a concurrent push.
 pub(crate) fn overtake(folder: &Path) {
     let tip = git_in(folder, &["rev-parse", "main"]);
     let who = ["-c", "user.name=B", "-c", "user.email=b@example.com"];

@@ -28,7 +28,7 @@ async fn a_folder_looks_like_a_commit() {
     assert_eq!(checkout.read("none").await, Err(GitError::NoSuchFile("none".to_owned())));
     assert!(checkout.commit().committed_at > DateTime::UNIX_EPOCH);
 
-    // The ids of the files are Git's.
+    // The ids of the files are those of Git.
     let fixture = Fixture::filled();
     let fetched = fetch(&fixture.file_url(), "refs/heads/main").await.unwrap();
     assert_eq!(checkout.entries(), fetched.entries());
@@ -97,7 +97,7 @@ async fn links_are_entries_and_never_followed() {
     for path in ["outside", "outside/passwd", "docs/up", "docs/up/README.md", "../x"] {
         assert_eq!(checkout.read(path).await, Err(GitError::NoSuchFile(path.to_owned())));
     }
-    // A link that takes the place of a file later is not followed either.
+    // A link that later replaces a file is not followed either.
     fs::remove_file(folder.path().join("README.md")).unwrap();
     symlink("/etc/passwd", folder.path().join("README.md")).unwrap();
     assert_eq!(checkout.read("README.md").await, Err(GitError::NoSuchFile("README.md".to_owned())));

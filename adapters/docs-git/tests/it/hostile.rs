@@ -1,4 +1,4 @@
-//! Repositories that somebody made to do harm: on a disk, and behind servers that lie.
+//! Malicious repositories: on disk, and behind malicious servers.
 
 use std::io::Write as _;
 
@@ -11,7 +11,7 @@ use crate::{
     server::{Server, has_git, web},
 };
 
-/// A pack as a server may send it: whatever the test puts together.
+/// A pack with arbitrary content, as a malicious server may send it.
 struct Pack {
     bytes: Vec<u8>,
     count: u32,
@@ -29,7 +29,7 @@ impl Pack {
         Self { bytes: b"PACK\0\0\0\x02\0\0\0\0".to_vec(), count: 0 }
     }
 
-    /// Adds an object that says of itself to have a size; answers where it begins.
+    /// Adds an object with a declared size, and returns its offset.
     fn add(&mut self, kind: u8, size: u64, before: &[u8], content: &[u8]) -> usize {
         let place = self.bytes.len();
         self.count += 1;
@@ -48,7 +48,7 @@ impl Pack {
         self.add(kind, content.len() as u64, &[], content)
     }
 
-    /// The pack with as many objects as it is said to have.
+    /// Finishes the pack with a declared number of objects.
     fn finish_with(mut self, count: u32) -> Vec<u8> {
         self.bytes[8..12].copy_from_slice(&count.to_be_bytes());
         let sum = <sha1::Sha1 as sha1::Digest>::digest(&self.bytes);
@@ -68,7 +68,7 @@ fn deflated(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The front of a difference: the size of what it differs from, and of what it makes.
+/// Returns the start of a delta: the size of the base and of the result.
 fn difference(base: u64, result: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     for mut size in [base, result] {
@@ -85,14 +85,14 @@ fn line(text: &[u8]) -> Vec<u8> {
     [format!("{:04x}", text.len() + 4).as_bytes(), text].concat()
 }
 
-/// How a server sends a pack.
+/// The framing of a pack.
 #[derive(Clone, Copy, Debug)]
 enum Lines {
     Banded,
     Raw,
 }
 
-/// A server that says that `main` leads to an object, and sends this pack to whoever asks.
+/// Starts a server that advertises an object as `main`, and sends this pack to every client.
 fn liar(tip: Oid, pack: Vec<u8>, lines: Lines) -> Server {
     Server::new(move |mut stream| {
         let Some(request) = crate::server::read_request(&stream) else { return };
@@ -121,12 +121,12 @@ fn liar(tip: Oid, pack: Vec<u8>, lines: Lines) -> Server {
              Connection: close\r\n\r\n",
             body.len()
         );
-        // Who has heard enough hangs up.
+        // The client closes the connection when it has read enough.
         let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
     })
 }
 
-/// Objects may have a million bytes here, where they have to be in memory.
+/// Limit of objects in memory, in bytes.
 const LIMIT: u64 = 1_000_000;
 
 fn limited() -> GitClient {
@@ -148,7 +148,7 @@ fn tree_of(entries: &[(&str, &str, Oid)]) -> Vec<u8> {
     entries.iter().flat_map(entry).collect()
 }
 
-/// A pack of a commit with one file, and the commit; what else there is comes before.
+/// Creates a pack of a commit with one file, and further objects before the commit. Returns the commit and the pack.
 fn pack_with(blob: &[u8], more: impl FnOnce(&mut Pack, usize)) -> (Oid, Vec<u8>) {
     let tree = tree_of(&[("100644", "a.md", id(ObjectType::Blob, blob))]);
     let commit = commit_of(id(ObjectType::Tree, &tree));
@@ -160,7 +160,7 @@ fn pack_with(blob: &[u8], more: impl FnOnce(&mut Pack, usize)) -> (Oid, Vec<u8>)
     (id(ObjectType::Commit, &commit), pack.finish())
 }
 
-/// How far before the end of a pack a place is, as a pack says it.
+/// Encodes the distance from an offset to the end of a pack as a base offset.
 fn offset(pack: &Pack, place: usize) -> Vec<u8> {
     let mut left = pack.bytes.len() - place;
     let mut bytes = vec![(left & 127) as u8];
@@ -184,14 +184,14 @@ async fn a_server_that_sends_what_it_should_is_heard_to_the_end() {
     for lines in [Lines::Banded, Lines::Raw] {
         let text = b"# A\n";
         let (tip, pack) = pack_with(text, |pack, place| {
-            // Another file that is made of the first one: its bytes and one more.
+            // Another file as a delta of the first one: its bytes and one more.
             let more = [difference(4, 5), vec![0b1001_0000, 4, 1, b'!']].concat();
             pack.add(BY_OFFSET, more.len() as u64, &offset(pack, place), &more);
         });
         let checkout = fetched_from(&liar(tip, pack, lines)).await.unwrap();
         assert_eq!(paths(&*checkout), ["a.md"]);
         assert_eq!(&checkout.read("a.md").await.unwrap()[..], text);
-        // A file that is too large to be read stops nothing else: it is nowhere in memory.
+        // A file that is too large to be read does not affect the others, because it is never in memory.
         let (tip, pack) = pack_with(&zeros, |_, _| {});
         let checkout = fetched_from(&liar(tip, pack, lines)).await.unwrap();
         assert_eq!(checkout.entries()[0].size, zeros.len() as u64);
@@ -199,20 +199,20 @@ async fn a_server_that_sends_what_it_should_is_heard_to_the_end() {
     }
 }
 
-/// What is put into a pack behind its file, and the file.
+/// Name, file, and the objects added to the pack after the file.
 type Bomb = (&'static str, Vec<u8>, Box<dyn FnOnce(&mut Pack, usize)>);
 
-/// More bytes than may be held.
+/// Returns more bytes than the limit.
 fn zeros() -> Vec<u8> {
     vec![0; LIMIT as usize + 1]
 }
 
-/// A large object that is stored whole.
+/// A large object without delta compression.
 fn whole(name: &'static str, kind: u8) -> Bomb {
     (name, b"a".to_vec(), Box::new(move |pack, _| _ = pack.whole(kind, &zeros())))
 }
 
-/// The file, and a difference from it.
+/// A file, and a delta with the file as its base.
 fn differing(name: &'static str, file: Vec<u8>, bytes: Vec<u8>) -> Bomb {
     let add = move |pack: &mut Pack, place| {
         pack.add(BY_OFFSET, bytes.len() as u64, &offset(pack, place), &bytes);
@@ -280,7 +280,7 @@ async fn a_pack_that_lies_of_itself_is_damaged() {
     assert!(matches!(&error, GitError::TooLarge(said) if said.contains("objects")), "{error:?}");
 }
 
-/// libgit2 would unpack such a pack for ever, and need more memory each time.
+/// libgit2 would loop on such a pack forever, and need more memory in each iteration.
 #[tokio::test]
 async fn an_object_that_is_there_twice_ends_the_fetch() {
     let text = b"# A\n";
@@ -337,7 +337,7 @@ async fn a_ref_that_leads_to_something_large_is_not_followed() {
     }
 }
 
-/// Where a repository is read: in place, and from a host where there is the git program.
+/// Returns the URLs of a repository: on disk, and over HTTP if git is installed.
 fn urls(fixture: &Fixture) -> Vec<(Option<Server>, String)> {
     let mut urls = vec![(None, fixture.file_url())];
     if has_git() {
@@ -348,7 +348,7 @@ fn urls(fixture: &Fixture) -> Vec<(Option<Server>, String)> {
     urls
 }
 
-/// A commit that is a chain of folders, with a file at its end.
+/// Creates a commit with a chain of nested folders and a file at its end.
 fn chain(fixture: &Fixture, depth: usize) -> Oid {
     let blob = fixture.repository.blob(b"x").unwrap();
     let mut tree = fixture.raw(ObjectType::Tree, &tree_of(&[("100644", "a.md", blob)]));
@@ -370,7 +370,7 @@ async fn folders_lie_as_deep_in_each_other_as_a_path_is_long() {
                 GitClient::new(Outbound::Files).unwrap().fetch(&request(url, "refs/heads/main")).await;
             assert_eq!(result.is_ok(), fits, "{depth} {url}");
             if !fits {
-                // Hosts of Git walk no deeper than 2,048 folders themselves, and break off.
+                // git itself limits the depth to 2,048 folders, and closes the connection.
                 let is_host = url.starts_with("http");
                 let error = error_of(result);
                 assert!(
@@ -383,7 +383,7 @@ async fn folders_lie_as_deep_in_each_other_as_a_path_is_long() {
     }
 }
 
-/// Names that mean something to a program or a disk, and are names like all others here.
+/// Names with a special meaning for programs or file systems. In the repository, they are ordinary names.
 const NAMES: [&str; 13] = [
     ".GIT",
     ".git",
@@ -422,7 +422,7 @@ async fn names_are_told_apart_by_their_bytes_and_never_reach_a_disk() {
             assert_eq!(checkout.read(name).await.unwrap(), name.as_bytes(), "{name}");
         }
     }
-    // As the target of a push they stay, and nothing is written beside them that would be one of them.
+    // As the base of a push they are preserved, but no such names can be added.
     let tip = commit.to_string();
     let client = client();
     for wrong in ["../a.md", "a/../b.md", ".git/config", "x/.GIT/config", "/a.md", "a//b.md", "a.md/b.md"] {
@@ -471,7 +471,7 @@ async fn a_push_to_what_was_made_to_do_harm_changes_nothing() {
         let request = push_on(&fixture.file_url(), Some(&tip.to_string()));
         let result = client.push(&request, &mut files(&[("new.md", "x")])).await;
         if name == "a name that leads elsewhere" {
-            // Every file of somebody else stays as it is; whoever fetches it is told.
+            // Existing files are preserved. A fetch reports the error.
             error_of(client.fetch(&crate::fixture::request(&fixture.file_url(), "refs/heads/main")).await);
             continue;
         }

@@ -1,4 +1,4 @@
-//! Fetches from real repositories, and pushes to them: on disk, over HTTP and over the protocol of the daemon.
+//! Fetches from real repositories, and pushes to them: on disk, over HTTP and over the Git daemon protocol.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 

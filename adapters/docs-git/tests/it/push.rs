@@ -1,4 +1,4 @@
-//! Pushes over HTTP to Git's own program for web servers.
+//! Pushes over HTTP to `git http-backend`.
 
 use std::{collections::VecDeque, path::PathBuf};
 
@@ -15,7 +15,7 @@ use crate::{
     server::{Log, Server, has_git, web},
 };
 
-/// A server for a repository, and its URL.
+/// Starts a server for a repository, and returns it with the URL.
 fn served(fixture: &Fixture) -> (Server, String, Log) {
     let (server, log) = web(fixture.path(), |_| None);
     let url = format!("http://{}/repo.git", server.address());
@@ -167,7 +167,7 @@ async fn a_push_that_would_lose_a_commit_is_moved() {
         let request = PushRequest { expected, parent, ..push_on(&url, None) };
         assert_eq!(push(&request, &mut files(&[("a", "")])).await, Err(GitError::Moved), "{request:?}");
     }
-    // A new branch on a commit that is no branch's tip any more.
+    // A new branch at a commit that is no longer the tip of a branch.
     let reference = "refs/heads/other".to_owned();
     let request = PushRequest { reference, expected: None, parent: Some(older), ..push_on(&url, None) };
     assert_eq!(push(&request, &mut files(&[("a", "")])).await, Err(GitError::Moved));
@@ -355,7 +355,7 @@ async fn a_push_on_what_is_still_read_fetches_it_only_once() {
     let tip = checkout.commit().oid.clone();
     let commit = client.push(&push_on(&url, Some(&tip)), &mut files(&[("a.md", "a")])).await.unwrap();
     assert_eq!((fetches(), fixture.tip()), (fetched, Some(commit.oid.clone())));
-    // What nobody reads any more is fetched.
+    // A checkout that is no longer in use is fetched again.
     drop(checkout);
     client.push(&push_on(&url, Some(&commit.oid)), &mut files(&[("a.md", "b")])).await.unwrap();
     assert!(fetches() > fetched);

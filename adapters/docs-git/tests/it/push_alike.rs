@@ -1,4 +1,4 @@
-//! The repository in memory that other tests push to takes the same pushes as a real one.
+//! The in-memory repository of other tests accepts the same pushes as a real one.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use proptest::{collection::vec, prelude::*, sample::select};
 
 use crate::fixture::{FILE, Files, Fixture, LINK, SUBMODULE, client, file, push_on, request};
 
-/// Paths that are in each other's way.
+/// Paths that conflict with each other.
 const PATHS: [&str; 13] =
     ["a", "a/b", "a/b/c", "a-b", "a.b", "b", "b/c", "link", "link/c", "z/y/x/w", "z", "../a", "a//b"];
 
-/// One push: what is taken out, what is put in, and how the ref is named.
+/// One push: removed paths, added files, and the expected tip of the ref.
 #[derive(Clone, Debug)]
 struct Step {
     removed: Vec<&'static str>,
@@ -20,7 +20,7 @@ struct Step {
     tip: Tip,
 }
 
-/// What a push expects the ref to point at.
+/// The tip that a push expects.
 #[derive(Clone, Copy, Debug)]
 enum Tip {
     Now,
@@ -30,14 +30,14 @@ enum Tip {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let tip = prop_oneof![8 => Just(Tip::Now), 1 => Just(Tip::Before), 1 => Just(Tip::Nothing)];
-    // Most paths can be written.
+    // Mostly valid paths.
     let path = prop_oneof![12 => select(&PATHS[..11]), 1 => select(&PATHS[..])];
     let step = (vec(path.clone(), 0..4), vec((path, 0_u8..3), 0..4), tip)
         .prop_map(|(removed, files, tip)| Step { removed, files, tip });
     vec(step, 1..6)
 }
 
-/// What became of a push: the kind of its error where it has one.
+/// Returns the outcome of a push, with the kind of its error.
 fn outcome(result: &Result<Commit, GitError>) -> Result<&str, String> {
     match result {
         Ok(commit) => Ok(&commit.message),
@@ -46,7 +46,7 @@ fn outcome(result: &Result<Commit, GitError>) -> Result<&str, String> {
     }
 }
 
-/// All files and links by their paths.
+/// Returns all files and links by path.
 async fn state(remote: &dyn GitRemote, url: &str) -> Option<BTreeMap<String, (String, RepoEntryKind)>> {
     let checkout = remote.fetch(&request(url, "refs/heads/main")).await.ok()?;
     Some(listed(&*checkout))
@@ -56,7 +56,7 @@ fn listed(checkout: &dyn Checkout) -> BTreeMap<String, (String, RepoEntryKind)> 
     checkout.entries().iter().map(|it| (it.path.clone(), (it.oid.clone(), it.kind.clone()))).collect()
 }
 
-/// Pushes the same to one of the two remotes, on top of what it has itself.
+/// Applies a step to one of the two remotes, on top of its own tip.
 async fn push(
     remote: &dyn GitRemote,
     url: &str,
@@ -82,7 +82,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_repository_in_memory_takes_the_pushes_that_a_real_one_takes(steps in steps(), is_new: bool) {
+    fn in_memory_repository_accepts_the_same_pushes_as_git(steps in steps(), is_new: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (memory, real, fixture) = (MemGit::empty(), client(), Fixture::new());
         let url = fixture.file_url();

@@ -1,4 +1,4 @@
-//! Pushes to repositories on a disk.
+//! Pushes to repositories on disk.
 
 use docs_ports::{GitError, GitRemote as _, PushRequest};
 use git2::{Repository, Signature, Time};

@@ -29,7 +29,7 @@ fn is_push(request: &Request) -> bool {
     request.line.starts_with("POST /repo.git/git-receive-pack ")
 }
 
-/// Makes a hook that refuses, with these lines of a shell.
+/// Creates a failing hook with these lines of shell script.
 #[cfg(unix)]
 fn hook(fixture: &Fixture, name: &str, lines: &str) {
     use std::os::unix::fs::PermissionsExt as _;
@@ -71,7 +71,7 @@ async fn who_is_overtaken_while_the_host_thinks_is_moved() {
     }
     let fixture = Fixture::filled();
     let other = fixture.git(&["rev-parse", "main^"]);
-    // Somebody else moves the ref when the objects have arrived already.
+    // A concurrent push updates the ref after the objects have arrived.
     hook(
         &fixture,
         "pre-receive",
@@ -134,7 +134,7 @@ async fn an_answer_that_gets_lost_may_pass_and_the_commit_is_there() {
     }
     let fixture = Fixture::filled();
     let place = fixture.path().to_owned();
-    // The push happens by another server, whose answer nobody sees.
+    // The push is forwarded to another server, whose response is dropped.
     let (behind, _log) = web(&place, |_| None);
     let to = behind.address();
     let (server, _log) = web(&place, move |request| {
@@ -156,7 +156,7 @@ async fn an_answer_that_gets_lost_may_pass_and_the_commit_is_there() {
     assert_eq!(fixture.git(&["log", "-1", "--format=%an", "main"]).trim(), "Ada");
 }
 
-/// A server that takes so many bytes of a push, and then does something with the connection.
+/// Starts a server that accepts a number of bytes of a push, and then calls `then` with the connection.
 fn taking(
     fixture: &Fixture,
     most: usize,
@@ -182,7 +182,7 @@ fn taking(
         other.write_all(&head).unwrap();
         let (mut from, mut on) = (stream.try_clone().unwrap(), other.try_clone().unwrap());
         std::thread::spawn(move || io::copy(&mut from, &mut on));
-        // Who has heard enough hangs up.
+        // The client closes the connection when it has read enough.
         let _ = io::copy(&mut other, &mut stream);
         let _ = stream.shutdown(Shutdown::Both);
     });
@@ -211,7 +211,7 @@ async fn a_server_that_stops_is_given_up() {
         return;
     }
     let fixture = Fixture::filled();
-    // It takes some, or all of a small push, and says nothing from there on.
+    // The server reads a part of the push (all of a small one), and then remains silent.
     for (most, size) in [(500_000, 30_000_000), (200, 100)] {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let (server, _behind) = taking(&fixture, most, move |stream| kept.lock().unwrap().push(stream));
@@ -278,7 +278,7 @@ async fn addresses_are_guarded_as_for_a_fetch() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_followed_without_the_credentials_of_another_host() {
+async fn push_redirects_drop_credentials_for_other_hosts() {
     if !has_git() {
         return;
     }
@@ -299,7 +299,7 @@ async fn a_redirect_is_followed_without_the_credentials_of_another_host() {
     assert!(target_log.lock().unwrap().iter().all(|request| request.authorization.is_none()));
 }
 
-/// Keeps all that is logged.
+/// Collects all log output.
 #[derive(Clone, Default)]
 struct Logged(Arc<Mutex<String>>);
 

@@ -13,7 +13,7 @@ use crate::{
     server::{Log, Server, daemon, has_git, status, web},
 };
 
-/// A repository with a branch, and a tag of its own object on the commit before.
+/// Creates a repository with a branch, and an annotated tag at its parent commit.
 fn tagged() -> Fixture {
     let fixture = Fixture::filled();
     fixture.repository.set_head("refs/heads/main").unwrap();
@@ -26,7 +26,7 @@ fn tagged() -> Fixture {
     fixture
 }
 
-/// Every ref is told as a fetch would find it.
+/// Checks that each ref resolves to the commit that a fetch returns.
 async fn assert_told(remote: &dyn GitRemote, url: &str) {
     for reference in ["refs/heads/main", "refs/tags/v1", "HEAD"] {
         let fetched = remote.fetch(&request(url, reference)).await.unwrap().commit().oid.clone();

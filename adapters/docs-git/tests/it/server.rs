@@ -1,4 +1,4 @@
-//! Small servers on loopback that let the git program do the work.
+//! Small servers on loopback that run the git program.
 
 use std::{
     io::{self, BufRead as _, BufReader, Read, Write},
@@ -11,7 +11,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// A server that answers each connection in a thread of its own until it is dropped.
+/// A server with one thread per connection, until it is dropped.
 pub(crate) struct Server {
     address: SocketAddr,
     stopped: Arc<AtomicBool>,
@@ -44,7 +44,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts.
+        // Wakes the accepting thread.
         drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap();
@@ -52,11 +52,11 @@ impl Drop for Server {
     }
 }
 
-/// Tells whether there is a git program, and says so when a test cannot run.
+/// Returns `true` if git is installed. Otherwise reports that the test is skipped.
 pub(crate) fn has_git() -> bool {
     let found = Command::new("git").arg("--version").stdout(Stdio::null()).status().is_ok();
     if !found {
-        // Not by a macro: the output of a test that passes is kept back.
+        // Written directly, because the output of macros is captured for passing tests.
         let name = thread::current().name().unwrap_or_default().to_owned();
         let message = format!("{name} was not run: there is no git program on this machine\n");
         io::stderr().write_all(message.as_bytes()).unwrap();
@@ -64,7 +64,7 @@ pub(crate) fn has_git() -> bool {
     found
 }
 
-/// A request over HTTP.
+/// An HTTP request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Request {
     pub(crate) line: String,
@@ -73,10 +73,10 @@ pub(crate) struct Request {
     pub(crate) body: Vec<u8>,
 }
 
-/// The requests a server has got.
+/// The requests that a server has received.
 pub(crate) type Log = Arc<Mutex<Vec<Request>>>;
 
-/// A server that offers a repository under `/repo.git`; what `hook` answers goes before.
+/// Starts a server for a repository under `/repo.git`. A response of `hook` takes precedence.
 pub(crate) fn web(
     repository: &str,
     hook: impl Fn(&Request) -> Option<String> + Send + Sync + 'static,
@@ -90,7 +90,7 @@ pub(crate) fn web(
             Some(answer) => answer.into_bytes(),
             None => git_answer(&repository, &request),
         };
-        // A client that knows enough hangs up.
+        // The client closes the connection when it has read enough.
         let _ = stream.write_all(&answer);
     });
     (server, log)
@@ -145,7 +145,7 @@ fn git_answer(repository: &str, request: &Request) -> Vec<u8> {
     answer
 }
 
-/// What Git's own program for web servers answers.
+/// Returns the response of `git http-backend`.
 fn backend(repository: &str, request: &Request) -> Vec<u8> {
     let mut words = request.line.split(' ');
     let (method, target) = (words.next().unwrap(), words.next().unwrap());
@@ -170,7 +170,7 @@ fn backend(repository: &str, request: &Request) -> Vec<u8> {
     let input = request.body.clone();
     let writer = thread::spawn(move || stdin.write_all(&input));
     let output = child.wait_with_output().unwrap().stdout;
-    // It need not read what it refuses.
+    // The program does not read the body of a request that it refuses.
     let _ = writer.join().unwrap();
     let end = output.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
     let (head, body) = (String::from_utf8(output[..end].to_vec()).unwrap(), &output[end + 4..]);
@@ -206,7 +206,7 @@ fn upload_pack(arguments: &[&str], input: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
-/// A server that speaks the protocol of the daemon, and offers a repository under `/repo.git`.
+/// Starts a Git daemon server for a repository under `/repo.git`.
 pub(crate) fn daemon(repository: &str) -> (Server, Arc<Mutex<Vec<String>>>) {
     let log = Arc::new(Mutex::new(Vec::new()));
     let (repository, kept) = (repository.to_owned(), log.clone());
@@ -240,7 +240,7 @@ fn serve_daemon(repository: &str, stream: TcpStream) {
         .unwrap();
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let (mut from, mut to) = (stream.try_clone().unwrap(), stream);
-    // Either side may hang up first.
+    // Either side may close the connection first.
     let reader = thread::spawn(move || pass(&mut from, &mut stdin));
     pass(&mut stdout, &mut to);
     let _ = to.shutdown(std::net::Shutdown::Both);
@@ -248,7 +248,7 @@ fn serve_daemon(repository: &str, stream: TcpStream) {
     child.wait().unwrap();
 }
 
-/// Passes bytes on as they come, until one of the two ends.
+/// Forwards bytes as they arrive, until one of the two sides ends.
 fn pass(from: &mut impl Read, to: &mut impl Write) {
     let mut piece = [0; 16 * 1024];
     while let Ok(count @ 1..) = from.read(&mut piece) {

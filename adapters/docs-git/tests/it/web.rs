@@ -56,7 +56,7 @@ async fn a_large_repository_arrives_whole() {
         return;
     }
     let fixture = Fixture::new();
-    // More than all buffers on the way hold.
+    // More than all buffers can hold.
     let bytes = noise(6_000_000);
     fixture.commit("refs/heads/main", &[(b"big.bin", FILE, &bytes)], &[]);
     let (server, _log) = web(fixture.path(), |_| None);
@@ -186,7 +186,7 @@ async fn private_addresses_are_refused_unless_they_are_allowed() {
 }
 
 #[tokio::test]
-async fn redirects_are_followed_without_the_credentials_of_another_host() {
+async fn fetch_redirects_drop_credentials_for_other_hosts() {
     if !has_git() {
         return;
     }
@@ -270,7 +270,7 @@ async fn a_fetch_that_is_dropped_hangs_up() {
     let (ended, mut ends) = tokio::sync::mpsc::unbounded_channel();
     let server = Server::new(move |mut stream| {
         sender.send(()).unwrap();
-        // Reads until the other side hangs up.
+        // Reads until the client closes the connection.
         let _ = io::copy(&mut stream, &mut io::sink());
         ended.send(()).unwrap();
     });
