@@ -1,8 +1,8 @@
-//! Formulas: the mathematics of TeX, read within bounds for pages of sites and for PDF files.
+//! TeX math parsing with limits, for site pages and PDF files.
 //!
-//! A library reads them. It bounds how deep a formula goes, but lets its macros make so much that a formula of a line
-//! takes some 30 MB. How long a formula is and how much its macros make is bounded here. What is not understood, or is
-//! beyond a bound, is no formula, and is shown as its source.
+//! The parser library limits the nesting of a formula, but permits its macros to expand so far that a one-line formula
+//! takes about 30 MB. This crate limits the length of a formula and the size of its macro expansion. An unsupported or
+//! oversized formula is not parsed, and is shown as source.
 
 use ratex_parser::{
     ParseNode, Parser,
@@ -10,27 +10,27 @@ use ratex_parser::{
     parse,
 };
 
-/// Longest formula that is read, in bytes.
+/// Maximum length of a formula in bytes.
 pub const MAX_FORMULA_BYTES: usize = 4_000;
-/// Most bytes that the macros of a formula make, when it defines some.
+/// Maximum macro expansion in bytes, for formulas that define macros.
 const GROWTH: usize = 32 << 10;
-/// What the library lets macros make.
+/// The library's own limit for macro expansion, in bytes.
 const LIBRARY: usize = 8 << 20;
-/// In so many steps the difference is spent before such a formula is read.
+/// Number of expansions that use up the difference between the two limits before such a formula is parsed.
 const STEPS: usize = 32;
-/// A name that no formula can use: it is neither one character nor behind a backslash.
+/// A macro name that no formula can use, because it is neither a single character nor preceded by a backslash.
 const SPENT: &str = "spent";
-/// What stands in the name of every command that defines a macro.
+/// Substrings that occur in the name of every command that defines a macro.
 const DEFINING: [&str; 3] = ["def", "let", "command"];
 
-/// Reads a formula within text; `None` when it is not understood, or too much.
+/// Parses an inline formula. Returns `None` if it is empty, unsupported or too large.
 #[must_use]
 pub fn within_text(tex: &str) -> Option<Vec<ParseNode>> {
     let is_read = tex.len() <= MAX_FORMULA_BYTES && !tex.trim().is_empty() && !tex.contains('\0');
     is_read.then(|| bounded(tex)).flatten().filter(|nodes| !nodes.is_empty())
 }
 
-/// Reads a formula that stands alone; rows without an environment are aligned rows.
+/// Parses a display formula. Rows outside an environment are parsed as `aligned` rows.
 #[must_use]
 pub fn alone(tex: &str) -> Option<Vec<ParseNode>> {
     let has_rows = || tex.len() <= MAX_FORMULA_BYTES && (tex.contains('&') || tex.contains("\\\\"));
@@ -47,7 +47,8 @@ fn bounded(tex: &str) -> Option<Vec<ParseNode>> {
     parser.parse().ok()
 }
 
-/// Leaves macros only so much of what the library lets them make: it has no setting for it, and counts what they made.
+/// Uses up most of the library's budget for macro expansion. The limit of the library is not configurable, but it
+/// counts all expanded bytes.
 fn spend(macros: &mut MacroExpander<'_>) -> Option<()> {
     let first = macros.pop_token();
     let (mut call, mut large) = (first.clone(), first.clone());
