@@ -1,4 +1,4 @@
-//! Collections, and the tree of collections and spaces.
+//! Records of collections, and the tree of collections and spaces.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,26 +14,20 @@ use crate::{
 /// A collection: a folder of spaces and other collections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CollectionRecord {
-    /// The id.
     pub id: CollectionId,
-    /// The organization it belongs to.
     pub organization: OrgId,
-    /// The collection it is in.
+    /// The parent collection. `None` at the top of the organization.
     #[serde(default)]
     pub parent: Option<CollectionId>,
-    /// Its place among what it lies beside.
+    /// The position among its siblings.
     pub rank: Rank,
-    /// The title.
     pub title: CollectionTitle,
-    /// What it is for.
     #[serde(default)]
     pub description: Option<CollectionDescription>,
-    /// What members who have no grant of their own may do with what it contains.
+    /// The role on its contents for members without a grant of their own.
     #[serde(default)]
     pub default_level: DefaultLevel,
-    /// Who created it.
     pub created_by: UserId,
-    /// When it was created.
     pub created_at: Timestamp,
 }
 
@@ -48,13 +42,14 @@ impl CollectionRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The collections of an organization that are closed: their default level gives nobody anything.
+    /// Index of the closed collections of an organization. In a closed collection, the default level hides content from
+    /// members.
     #[must_use]
     pub fn closed_in(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("col.c").part(organization.as_str())
     }
 
-    /// How many collections an organization has.
+    /// Counter of the collections of an organization.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
         counter(organization.as_str(), "collections")
@@ -81,20 +76,19 @@ impl Indexed for CollectionRecord {
     }
 }
 
-/// Class of the rows that lead from a parent to what is in it.
+/// Key class of the index from a parent to its children.
 pub(super) const CHILDREN: &str = "kid";
 
-/// What collections and spaces lie in: a collection, or an organization itself.
+/// The parent of a collection or space: a collection, or the organization itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parent<'a> {
-    /// The top of an organization.
+    /// The top level of an organization.
     Top(&'a OrgId),
-    /// A collection.
     In(&'a CollectionId),
 }
 
 impl<'a> Parent<'a> {
-    /// The parent that a record names.
+    /// Returns the parent for the `parent` field of a record.
     #[must_use]
     pub fn of(organization: &'a OrgId, parent: Option<&'a CollectionId>) -> Self {
         parent.map_or(Self::Top(organization), Self::In)
@@ -107,26 +101,26 @@ impl<'a> Parent<'a> {
         }
     }
 
-    /// What is in the parent, in order.
+    /// Index of the children, by position.
     #[must_use]
     pub fn children(self) -> KeyBuf {
         KeyBuf::new(CHILDREN).part(self.id())
     }
 
-    /// Where something of this rank stands in the parent.
+    /// Index key of a child with this rank and id.
     #[must_use]
     pub fn child(self, rank: &Rank, id: &str) -> Key {
         self.children().part(rank.as_str()).part(id).key()
     }
 
-    /// How much is in the parent, deleted spaces left out.
+    /// Counter of the children, without deleted spaces.
     #[must_use]
     pub fn count(self) -> Key {
         counter(self.id(), "children")
     }
 }
 
-/// What a row that leads to a collection or a space holds.
+/// Returns the value of an index row that references a collection or a space.
 pub(super) fn kind_of(target: &ContentTarget) -> Value {
     text(match target {
         ContentTarget::Collection(_) => "collection",
@@ -134,7 +128,7 @@ pub(super) fn kind_of(target: &ContentTarget) -> Value {
     })
 }
 
-/// Reads a row that leads to a collection or a space, such as one of [`Parent::children`].
+/// Parses an index row that references a collection or a space, such as one of [`Parent::children`].
 ///
 /// # Errors
 /// [`StoreError::Corrupt`].
@@ -149,7 +143,7 @@ pub fn target_of(row: &(Key, Value)) -> StoreResult<ContentTarget> {
     }
 }
 
-/// The rows of something that lies in a parent.
+/// Returns the index rows of a child of `parent`.
 pub(super) fn child_rows(parent: Parent<'_>, rank: &Rank, child: &ContentTarget) -> Vec<Row> {
     vec![Row::Index(parent.child(rank, child.id()), kind_of(child)), Row::Count(parent.count())]
 }

@@ -1,4 +1,4 @@
-//! Comments and replies.
+//! Records of comments and replies.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,39 +11,38 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// What the counters of those who commented are called.
+/// Name of the counters of posts per user.
 const COMMENTERS: &str = "commenters";
 
-/// Where comments are: on a space's own content, or in one of its change requests.
+/// The scope of a comment: the live content of a space, or one of its change requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommentScope {
-    /// The space.
     pub space: SpaceId,
-    /// The change request, by id.
+    /// The change request. `None` for the live content.
     #[serde(default)]
     pub request: Option<ChangeRequestId>,
 }
 
 impl CommentScope {
-    /// What the rows and counters of the scope belong to.
+    /// The id that keys the rows and counters of the scope.
     #[must_use]
     pub fn owner(&self) -> &str {
         self.request.as_ref().map_or(self.space.as_str(), ChangeRequestId::as_str)
     }
 
-    /// How many comments are open.
+    /// Counter of open comments.
     #[must_use]
     pub fn count_of_open(&self) -> Key {
         counter(self.owner(), "comments")
     }
 
-    /// How many comments are resolved.
+    /// Counter of resolved comments.
     #[must_use]
     pub fn count_of_resolved(&self) -> Key {
         counter(self.owner(), "comments.resolved")
     }
 
-    /// The counters of what each user posted, by user; they stay at 0 when everything of a user is gone.
+    /// Counters of posts, by user. A counter stays at 0 after all posts of a user are deleted.
     #[must_use]
     pub fn commenters(&self) -> KeyBuf {
         KeyBuf::new(super::COUNTERS).part(self.owner()).part(COMMENTERS)
@@ -54,79 +53,69 @@ impl CommentScope {
     }
 }
 
-/// Those who reacted with an emoji, the first one first.
+/// The users who reacted with one emoji, in order of their reactions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reactions {
-    /// The emoji.
     pub emoji: Emoji,
-    /// Who, and when; never empty.
+    /// The users and the times of their reactions. Never empty.
     pub users: Vec<(UserId, Timestamp)>,
 }
 
-/// A page as it was when a comment about it was posted.
+/// A page as it was when a comment on it was posted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageTarget {
-    /// Id, title and times.
     pub page: PageBase,
-    /// Its path; empty for a page that has none.
+    /// The path of the page. Empty for a page without a path.
     pub path: String,
-    /// The block, and what it said.
+    /// The block that the comment is about, and its text at the time.
     #[serde(default)]
     pub node: Option<(NodeKey, Option<String>)>,
 }
 
-/// Who resolved a comment, and when.
+/// The user who resolved a comment, and the time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resolution {
-    /// When.
     pub at: Timestamp,
-    /// Who.
     pub by: UserId,
 }
 
-/// What comments and replies have in common.
+/// Fields shared by comments and replies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Posted {
-    /// Who posted it.
     pub by: UserId,
-    /// When it was posted.
     pub at: Timestamp,
-    /// When its text was last changed.
+    /// The time of the last edit of the text.
     #[serde(default)]
     pub edited_at: Option<Timestamp>,
-    /// What it says, as Markdown.
+    /// The text as Markdown.
     pub text: CommentText,
-    /// The reactions to it, at most [`Posted::MAX_REACTIONS`].
+    /// Reactions, at most [`Posted::MAX_REACTIONS`].
     #[serde(default)]
     pub reactions: Vec<Reactions>,
 }
 
 impl Posted {
-    /// Most reactions to one comment or reply: with its text it still fits into a value of the store.
+    /// Maximum number of reactions to a comment or reply. Together with the text, they fit into one store value.
     pub const MAX_REACTIONS: usize = 500;
-    /// Most different emoji among them.
+    /// Maximum number of different emoji among the reactions of a comment or reply.
     pub const MAX_EMOJI: usize = 100;
 }
 
-/// A comment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommentRecord {
-    /// The id.
     pub id: CommentId,
-    /// Where it is.
     #[serde(rename = "board")]
     pub scope: CommentScope,
-    /// What was posted.
     pub posted: Posted,
-    /// Who resolved it; `None` while it is open.
+    /// The resolution. `None` while the comment is open.
     #[serde(default)]
     pub resolved: Option<Resolution>,
-    /// The revision that was active when it was posted.
+    /// The revision that was active when the comment was posted.
     pub revision: RevisionId,
-    /// The page it is about.
+    /// The page that the comment is about.
     #[serde(default)]
     pub target: Option<PageTarget>,
-    /// The review it came with.
+    /// The review that the comment was submitted with.
     #[serde(default)]
     pub review: Option<ReviewId>,
 }
@@ -142,7 +131,7 @@ impl CommentRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The comments of a scope, about a page or all, in a status or all, by the time they were posted.
+    /// Index of the comments of a scope by time, optionally restricted to a page and a status.
     #[must_use]
     pub fn on(owner: &str, page: Option<&PageId>, status: CommentStatus) -> KeyBuf {
         let status = match status {
@@ -153,13 +142,12 @@ impl CommentRecord {
         KeyBuf::new("cmt.l").part(owner).part(page.map_or("", PageId::as_str)).part(status)
     }
 
-    /// How many replies a comment has.
+    /// Counter of the replies to a comment.
     #[must_use]
     pub fn count_of_replies(id: &CommentId) -> Key {
         counter(id.as_str(), "replies")
     }
 
-    /// Open or resolved.
     #[must_use]
     pub fn status(&self) -> CommentStatus {
         if self.resolved.is_some() { CommentStatus::Resolved } else { CommentStatus::Open }
@@ -181,7 +169,7 @@ impl Indexed for CommentRecord {
         for page in std::iter::once(None).chain(page.map(Some)) {
             for status in [CommentStatus::All, self.status()] {
                 let row = Self::on(self.scope.owner(), page, status).time(self.posted.at.time());
-                // The author, so that a filter needs no record.
+                // The row holds the author, so filtering by author reads no records.
                 rows.push(Row::Index(row.part(self.id.as_str()).key(), super::text(self.posted.by.as_str())));
             }
         }
@@ -195,14 +183,10 @@ impl Indexed for CommentRecord {
 /// A reply to a comment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplyRecord {
-    /// The id.
     pub id: CommentReplyId,
-    /// The comment.
     pub comment: CommentId,
-    /// Where the comment is.
     #[serde(rename = "board")]
     pub scope: CommentScope,
-    /// What was posted.
     pub posted: Posted,
 }
 
@@ -217,7 +201,7 @@ impl ReplyRecord {
         KeyBuf::new(Self::KIND).part(comment.as_str()).part(id.as_str()).key()
     }
 
-    /// The replies to a comment, by the time they were posted.
+    /// Index of the replies to a comment, by time.
     #[must_use]
     pub fn to(comment: &CommentId) -> KeyBuf {
         KeyBuf::new("cmr.t").part(comment.as_str())
@@ -249,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_replies_are_stored_under_the_names_they_always_had() {
+    fn stored_field_names_of_comments_and_replies_are_stable() {
         let board = json!({ "space": "space1", "request": "request1" });
         let posted = json!({
             "by": "user1", "at": "2026-01-31T12:00:00.000Z", "edited_at": null, "text": "Why?", "reactions": [],

@@ -1,4 +1,4 @@
-//! Revisions and change requests.
+//! Records of revisions and change requests.
 
 use std::collections::BTreeMap;
 
@@ -13,47 +13,42 @@ use crate::{
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// How a revision came to be.
+/// The operation that created a revision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RevisionKind {
-    /// Edits of content, an import among them.
+    /// Edits of content, including imports.
     Edits,
-    /// This change request was merged.
+    /// Merge of this change request.
     Merge(ChangeRequestId),
-    /// A change request was brought up to date.
+    /// Update of a change request with the current content of its space.
     Update,
-    /// The space went back to this revision.
+    /// Rollback of the space to this revision.
     Rollback(RevisionId),
-    /// A translation of another space made it.
+    /// Result of a translation of another space.
     Computed,
 }
 
-/// A revision. Never changed once written.
+/// A revision. Immutable once written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RevisionRecord {
-    /// The id.
     pub id: RevisionId,
-    /// The space.
     pub space: SpaceId,
-    /// Its place in the history of the space: 1, 2, 3 … without gaps. Revisions that were never live have none: those
-    /// of change requests, and imports that stand alone.
+    /// Position in the history of the space: 1, 2, 3 … without gaps. `None` for revisions that were never live: those
+    /// of change requests, and standalone imports.
     #[serde(default)]
     pub number: Option<u64>,
-    /// The revisions it was made from.
+    /// The parent revisions.
     pub parents: Vec<RevisionId>,
-    /// The root of its content.
+    /// Root hash of the content.
     pub root: Hash,
-    /// How it came to be.
     pub kind: RevisionKind,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// Who made it.
     pub by: UserId,
-    /// The commit it came from.
+    /// The imported commit.
     #[serde(default)]
     pub git: Option<GitCommit>,
-    /// Pages on which both sides of a merge could not be kept apart; at most 1,000 are named.
+    /// Pages with merge conflicts, at most [`RevisionRecord::MAX_CONFLICTS`].
     #[serde(default)]
     pub conflicts: Vec<PageId>,
 }
@@ -63,11 +58,10 @@ impl Entity for RevisionRecord {
 }
 
 impl RevisionRecord {
-    /// Most pages that a revision names as conflicting.
+    /// Maximum number of conflicting pages listed by a revision.
     pub const MAX_CONFLICTS: usize = 1_000;
 
-    /// A revision by edits without parents, which was never live; what is different of another is said where it is
-    /// made.
+    /// Creates an edit revision without parents that was never live. Callers set differing fields.
     #[must_use]
     pub fn new(id: RevisionId, space: SpaceId, root: Hash, created_at: Timestamp, by: UserId) -> Self {
         Self {
@@ -90,13 +84,13 @@ impl RevisionRecord {
         Self::of_space(space).part(id.as_str()).key()
     }
 
-    /// All revisions of a space and its change requests.
+    /// Prefix of the keys of all revisions of a space, including those of its change requests.
     #[must_use]
     pub fn of_space(space: &SpaceId) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(space.as_str())
     }
 
-    /// The revisions that were the live content of a space, by number.
+    /// Index of the revisions that were live in a space, by number.
     #[must_use]
     pub fn history_of(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("rev.h").part(space.as_str())
@@ -117,56 +111,49 @@ impl Indexed for RevisionRecord {
     }
 }
 
-/// A change request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangeRequestRecord {
-    /// The id.
     pub id: ChangeRequestId,
-    /// The space.
     pub space: SpaceId,
-    /// 1, 2, 3 … within the space, without gaps.
+    /// Number within the space: 1, 2, 3 … without gaps.
     pub number: u64,
-    /// Where it stands.
     pub status: ChangeRequestStatus,
-    /// What it is about.
     pub subject: Subject,
-    /// The agent task it implements.
+    /// The agent task that it implements.
     #[serde(default)]
     pub agent_task: Option<String>,
-    /// Who created it.
     pub created_by: UserId,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it, or its content, last changed.
+    /// The time of the last change of the request or its content.
     pub updated_at: Timestamp,
-    /// Its active revision.
+    /// The active revision.
     pub head: RevisionId,
-    /// The root of that revision's content.
+    /// Root hash of the content of `head`.
     pub root: Hash,
-    /// The space's revision it was created from.
+    /// The revision of the space that it was created from.
     pub initial: RevisionId,
-    /// The space's revision it was last brought up to date with.
+    /// The revision of the space that it was last updated with.
     #[serde(default)]
     pub ancestor: Option<RevisionId>,
-    /// The root of the space's revision it is based on.
+    /// Root hash of the revision of the space that it is based on.
     pub base_root: Hash,
-    /// The revision that came of its merge.
+    /// The revision created by its merge.
     #[serde(default)]
     pub merged: Option<RevisionId>,
-    /// Who changed its content, at most [`ChangeRequestRecord::MAX_CONTRIBUTORS`].
+    /// Users who changed its content, at most [`ChangeRequestRecord::MAX_CONTRIBUTORS`].
     #[serde(default)]
     pub contributors: Vec<UserId>,
-    /// How often each contributor did, and when last. Those of before this was kept are missing.
+    /// Contributions by user. Contributors from before this field was introduced are missing.
     #[serde(default)]
     pub contributions: BTreeMap<UserId, Contribution>,
 }
 
-/// What somebody contributed to a change request.
+/// The contributions of one user to a change request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contribution {
-    /// How often; creating the request counts.
+    /// Number of contributions, including the creation of the request.
     pub count: u64,
-    /// When last.
+    /// The time of the last contribution.
     pub at: Timestamp,
 }
 
@@ -175,10 +162,10 @@ impl Entity for ChangeRequestRecord {
 }
 
 impl ChangeRequestRecord {
-    /// Most people that a request names as its contributors.
+    /// Maximum number of listed contributors of a change request.
     pub const MAX_CONTRIBUTORS: usize = 500;
 
-    /// Notes that somebody changed the request.
+    /// Records a contribution. New contributors beyond [`ChangeRequestRecord::MAX_CONTRIBUTORS`] are ignored.
     pub fn contribute(&mut self, by: &UserId, at: Timestamp) {
         if !self.contributors.contains(by) {
             if self.contributors.len() >= Self::MAX_CONTRIBUTORS {
@@ -197,37 +184,37 @@ impl ChangeRequestRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The change requests of a space, by number.
+    /// Index of the change requests of a space, by number.
     #[must_use]
     pub fn of_space(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("crq.n").part(space.as_str())
     }
 
-    /// Leads from a number to its change request.
+    /// Index key of the change request with a number.
     #[must_use]
     pub fn by_number(space: &SpaceId, number: u64) -> Key {
         Self::of_space(space).number(number).key()
     }
 
-    /// The change requests of a space in a status, by number.
+    /// Index of the change requests of a space in a status, by number.
     #[must_use]
     pub fn in_status(space: &SpaceId, status: ChangeRequestStatus) -> KeyBuf {
         KeyBuf::new("crq.s").part(space.as_str()).part(status.as_str())
     }
 
-    /// The change requests of a space that a user contributed to, by number.
+    /// Index of the change requests of a space that a user contributed to, by number.
     #[must_use]
     pub fn by_contributor(space: &SpaceId, user: &UserId) -> KeyBuf {
         KeyBuf::new("crq.c").part(space.as_str()).part(user.as_str())
     }
 
-    /// The number that the space's last change request got.
+    /// Key of the last change request number assigned in a space.
     #[must_use]
     pub fn last_number(space: &SpaceId) -> Key {
         KeyBuf::new("num").part("crq").part(space.as_str()).key()
     }
 
-    /// How many change requests a space has, in all or in a status.
+    /// Counter of the change requests of a space, in total or in one status.
     #[must_use]
     pub fn count_in(space: &SpaceId, status: Option<ChangeRequestStatus>) -> Key {
         match status {
@@ -236,7 +223,7 @@ impl ChangeRequestRecord {
         }
     }
 
-    /// The revision of the space that the request is based on.
+    /// The revision of the space that the change request is based on.
     #[must_use]
     pub fn base(&self) -> &RevisionId {
         self.ancestor.as_ref().unwrap_or(&self.initial)
@@ -267,10 +254,10 @@ impl Indexed for ChangeRequestRecord {
     }
 }
 
-/// Reads the id that a row leads to.
+/// Parses the id in an index row.
 ///
 /// # Errors
-/// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) when the row holds none.
+/// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if the row contains no id.
 pub fn linked_id<T: serde::de::DeserializeOwned>(value: &Value) -> crate::store::StoreResult<T> {
     match value {
         Value::Json(json) => serde_json::from_slice(json)

@@ -1,4 +1,4 @@
-//! Grants: roles on content that somebody was given by name.
+//! Records of grants: roles on content for a single member or team.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,20 +8,16 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row},
 };
 
-/// A role that a member or a team was given on a space or a collection.
+/// A role of a member or a team on a space or a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GrantRecord {
-    /// The organization of both.
+    /// The organization of the grantee and the content.
     pub organization: OrgId,
-    /// What it is on.
     pub content: ContentTarget,
-    /// Who it is for.
     pub grantee: Grantee,
-    /// What it gives.
     pub role: Role,
-    /// When it was given.
     pub granted_at: Timestamp,
-    /// It is on a space that is deleted: no count of spaces has it.
+    /// `true` while the space is deleted. Such a grant is not included in the counts of spaces.
     #[serde(default)]
     pub space_deleted: bool,
 }
@@ -43,43 +39,43 @@ impl GrantRecord {
         Self::teams_of(content).part(team.as_str()).key()
     }
 
-    /// All grants on content.
+    /// Prefix of the keys of all grants on content.
     #[must_use]
     pub fn on(content: &str) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(content)
     }
 
-    /// The grants of members on content.
+    /// Prefix of the keys of member grants on content.
     #[must_use]
     pub fn users_of(content: &str) -> KeyBuf {
         Self::on(content).part("u")
     }
 
-    /// The grants of teams on content.
+    /// Prefix of the keys of team grants on content.
     #[must_use]
     pub fn teams_of(content: &str) -> KeyBuf {
         Self::on(content).part("t")
     }
 
-    /// The content that was granted to a member of an organization by name.
+    /// Index of the content granted to a member of an organization directly.
     #[must_use]
     pub fn held_by(organization: &OrgId, user: &UserId) -> KeyBuf {
         KeyBuf::new("grt.u").part(organization.as_str()).part(user.as_str())
     }
 
-    /// The content that was granted to a team.
+    /// Index of the content granted to a team.
     #[must_use]
     pub fn held_by_team(team: &TeamId) -> KeyBuf {
         KeyBuf::new("grt.t").part(team.as_str())
     }
 
-    /// How many spaces were granted to a member by name, deleted ones left out.
+    /// Counter of the spaces granted to a member directly, without deleted ones.
     #[must_use]
     pub fn spaces_of(organization: &OrgId, user: &UserId) -> Key {
         member_counter(organization, user, "spaces")
     }
 
-    /// How many spaces were granted to a team, deleted ones left out.
+    /// Counter of the spaces granted to a team, without deleted ones.
     #[must_use]
     pub fn spaces_of_team(team: &TeamId) -> Key {
         counter(team.as_str(), "spaces")

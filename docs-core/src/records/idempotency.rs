@@ -1,4 +1,4 @@
-//! Answers that are kept for requests that may be sent again.
+//! Records of responses to idempotent requests.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,20 +7,21 @@ use crate::{
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// The answer to a request that was sent with an idempotency key: written by the commit of what the request changed.
+/// The response to a request with an idempotency key. It is written in the same commit as the effect of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdempotencyRecord {
-    /// A digest of the caller and the key: the key itself is kept nowhere.
+    /// A digest of the caller and the idempotency key. The key itself is not stored.
     pub id: String,
-    /// Who sent the request; absent for the platform itself.
+    /// The caller. Absent for the platform itself.
     #[serde(default)]
     pub caller: Option<UserId>,
-    /// What tells the request from another with the same key.
+    /// A hash of the request, which detects a different request with the same key.
     pub fingerprint: Hash,
-    /// The answer as JSON, sealed, as it may hold what is shown once. Absent where it is larger than what is kept.
+    /// The response as JSON, sealed because it may contain secrets that are shown once. Absent if it exceeds the size
+    /// limit of stored responses.
     #[serde(default)]
     pub answer: Option<String>,
-    /// When the request was answered.
+    /// The time of the response.
     pub created_at: Timestamp,
 }
 
@@ -35,7 +36,7 @@ impl IdempotencyRecord {
         KeyBuf::new(Self::KIND).part(id).key()
     }
 
-    /// All records, by time.
+    /// Index of all records, by time.
     #[must_use]
     pub fn by_time() -> KeyBuf {
         KeyBuf::new("idm.t")

@@ -1,4 +1,4 @@
-//! Invites: ways into an organization.
+//! Records of invites to an organization.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,29 +8,27 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// What an invite link gives.
+/// The effect of an invite link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkGives {
-    /// A role in the organization; `None` for a guest.
+    /// Membership with a role in the organization, `None` for a guest.
     Member(Option<Role>),
-    /// A role on content, to a guest.
+    /// Access as a guest with a role on content.
     Content(ContentTarget, Role),
 }
 
-/// An invite link: whoever has its id may join.
+/// An invite link. Anyone who knows its id can join.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkInviteRecord {
     /// The id, which is the secret of the link.
     pub id: InviteId,
-    /// The organization it leads to.
     pub organization: OrgId,
-    /// What it gives.
     pub gives: LinkGives,
-    /// Who answers for it: who created it, or changed it last. It is good for as long as they may give what it gives.
+    /// The user who created the link or last changed it. The link is valid only as long as this user may grant its
+    /// role.
     #[serde(alias = "created_by")]
     pub vouched_by: UserId,
-    /// When it was created.
     pub created_at: Timestamp,
 }
 
@@ -45,13 +43,13 @@ impl LinkInviteRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The links that give a role in an organization, by the time they were created.
+    /// Index of the links to a role in an organization, by creation time.
     #[must_use]
     pub fn of_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("ivl.o").part(organization.as_str())
     }
 
-    /// The links that give a role on content, by the time they were created.
+    /// Index of the links to a role on content, by creation time.
     #[must_use]
     pub fn of_content(content: &str) -> KeyBuf {
         KeyBuf::new("ivl.c").part(content)
@@ -76,25 +74,22 @@ impl Indexed for LinkInviteRecord {
     }
 }
 
-/// An invitation of an address that no user had.
+/// An invitation of an e-mail address without a user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EmailInviteRecord {
     /// The id, which is the secret of the invitation.
     pub id: InviteId,
-    /// The organization it leads to.
     pub organization: OrgId,
-    /// The address, in lower case; an organization invites it once at a time.
+    /// The address in lower case. An organization has at most one pending invitation per address.
     pub email: String,
-    /// The role of the member; `None` for a guest.
+    /// The role of the member, `None` for a guest.
     pub role: Option<Role>,
-    /// The member will sign in through the organization's single sign-on.
+    /// `true` if the member will sign in through the organization's single sign-on.
     #[serde(default)]
     pub sso: bool,
-    /// Who invited.
     pub created_by: UserId,
-    /// When.
     pub created_at: Timestamp,
-    /// When the invitation ends.
+    /// The expiry time.
     pub expires_at: Timestamp,
 }
 
@@ -109,25 +104,25 @@ impl EmailInviteRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// Leads from an address to its invitation to an organization.
+    /// Unique index from an address to its invitation to an organization.
     #[must_use]
     pub fn by_email(organization: &OrgId, email: &str) -> Key {
         unique("invite", organization.as_str(), email)
     }
 
-    /// The invitations of an address.
+    /// Index of the invitations of an address.
     #[must_use]
     pub fn of_email(email: &str) -> KeyBuf {
         KeyBuf::new("ive.e").part(&email.to_lowercase())
     }
 
-    /// The invitations to an organization, by the time they were made.
+    /// Index of the invitations to an organization, by creation time.
     #[must_use]
     pub fn of_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("ive.o").part(organization.as_str())
     }
 
-    /// All invitations, by the time they end.
+    /// Index of all invitations, by expiry time.
     #[must_use]
     pub fn by_end() -> KeyBuf {
         KeyBuf::new("ive.x")

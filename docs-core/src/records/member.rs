@@ -1,4 +1,4 @@
-//! Members of organizations.
+//! Records of organization members.
 
 use std::collections::BTreeSet;
 
@@ -13,27 +13,24 @@ use crate::{
     },
 };
 
-/// A user's membership of an organization.
+/// The membership of a user in an organization.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberRecord {
-    /// The organization.
     pub organization: OrgId,
-    /// The user.
     pub user: UserId,
-    /// What the member may do; `None` for a guest.
+    /// The role of the member, `None` for a guest.
     pub role: Option<Role>,
-    /// When the user joined.
     pub joined_at: Timestamp,
-    /// When the user was last there.
+    /// The time of the last visit.
     #[serde(default)]
     pub last_seen_at: Option<Timestamp>,
-    /// The user signs in through the organization's single sign-on.
+    /// `true` if the member signs in through the organization's single sign-on.
     #[serde(default)]
     pub sso: bool,
-    /// The user's name: what members are found by.
+    /// The user's name, copied here for member search.
     #[serde(default)]
     pub display_name: String,
-    /// The user's e-mail address: what members are found by.
+    /// The user's e-mail address, copied here for member search.
     #[serde(default)]
     pub email: String,
 }
@@ -43,7 +40,7 @@ impl Entity for MemberRecord {
 }
 
 impl MemberRecord {
-    /// A user who joins now.
+    /// Creates the membership of a user who joins now.
     #[must_use]
     pub fn joining(organization: &OrgId, user: &UserRecord, role: Option<Role>, now: Timestamp) -> Self {
         Self {
@@ -64,43 +61,43 @@ impl MemberRecord {
         KeyBuf::new(Self::KIND).part(organization.as_str()).part(user.as_str()).key()
     }
 
-    /// The organizations of a user, by the time of joining.
+    /// Index of the organizations of a user, by time of joining.
     #[must_use]
     pub fn orgs_of(user: &UserId) -> KeyBuf {
         KeyBuf::new("org.u").part(user.as_str())
     }
 
-    /// The members of an organization, by the time of joining.
+    /// Index of the members of an organization, by time of joining.
     #[must_use]
     pub fn of_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("mem.j").part(organization.as_str())
     }
 
-    /// The members with a role, by the time of joining.
+    /// Index of the members with a role, by time of joining.
     #[must_use]
     pub fn in_role(organization: &OrgId, role: MemberRole) -> KeyBuf {
         KeyBuf::new("mem.r").part(organization.as_str()).part(role.as_str())
     }
 
-    /// The members whose name or e-mail address has a piece of text, by the time of joining.
+    /// Index of the members whose name or e-mail address contains an n-gram, by time of joining.
     #[must_use]
     pub fn with_gram(organization: &OrgId, gram: &str) -> KeyBuf {
         KeyBuf::new("mem.g").part(organization.as_str()).part(gram)
     }
 
-    /// The members who were ever there, by the time of the last visit.
+    /// Index of the members with a recorded visit, by time of the last visit.
     #[must_use]
     pub fn seen(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("mem.s").part(organization.as_str())
     }
 
-    /// The members with a role who were ever there, by the time of the last visit.
+    /// Index of the members with a role and a recorded visit, by time of the last visit.
     #[must_use]
     pub fn seen_in_role(organization: &OrgId, role: MemberRole) -> KeyBuf {
         KeyBuf::new("mem.t").part(organization.as_str()).part(role.as_str())
     }
 
-    /// How many members an organization has, in all or with a role.
+    /// Counter of the members of an organization, in total or with one role.
     #[must_use]
     pub fn count_in(organization: &OrgId, role: Option<MemberRole>) -> Key {
         match role {
@@ -109,7 +106,7 @@ impl MemberRecord {
         }
     }
 
-    /// Tells whether a search finds the member.
+    /// Returns `true` if the member matches a search.
     #[must_use]
     pub fn matches(&self, wanted: &Wanted) -> bool {
         wanted.is_in(&self.display_name) || wanted.is_in(&self.email)

@@ -1,7 +1,7 @@
-//! What is stored of each resource, with the rows that follow from it.
+//! The stored form of each resource, and the index rows derived from it.
 //!
-//! Records differ from the resources of [`model`](crate::model) where a resource shows what is derived (permissions,
-//! addresses, counts). A field is never renamed or re-typed; a new one has a default.
+//! Records do not contain the computed fields of the resources in [`model`](crate::model), such as permissions,
+//! addresses and counts. A field is never renamed or changed in type; a new field has a default.
 
 mod collection;
 mod comment;
@@ -51,7 +51,7 @@ use crate::{
     store::{Key, KeyBuf, Kind, Value},
 };
 
-/// Every kind of record, for the registry.
+/// All record kinds, for the registry.
 pub(crate) const KINDS: &[Kind] = &[
     Kind::of::<UserRecord>(),
     Kind::of::<TokenRecord>(),
@@ -92,24 +92,24 @@ pub(crate) const KINDS: &[Kind] = &[
     Kind::of::<IdempotencyRecord>(),
 ];
 
-/// The counter of something an owner has.
+/// The counter of `what` that belongs to an owner.
 #[must_use]
 pub fn counter(owner: &str, what: &str) -> Key {
     KeyBuf::new(COUNTERS).part(owner).part(what).key()
 }
 
-/// The counter of something a member of an organization has.
+/// The counter of `what` that belongs to a member of an organization.
 #[must_use]
 pub fn member_counter(organization: &OrgId, user: &UserId, what: &str) -> Key {
     KeyBuf::new(COUNTERS).part(organization.as_str()).part(user.as_str()).part(what).key()
 }
 
-/// The key of a unique value.
+/// The key of a unique value. Values are compared without regard to case.
 fn unique(what: &str, scope: &str, value: &str) -> Key {
     KeyBuf::new("u").part(what).part(scope).part(&value.to_lowercase()).key()
 }
 
-/// A row value that holds a text, such as the id a unique value leads to.
+/// Returns a row value that contains a string, such as the id in a unique index.
 fn text(text: &str) -> Value {
     Value::Json(serde_json::Value::from(text).to_string().into())
 }

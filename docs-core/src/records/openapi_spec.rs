@@ -1,4 +1,4 @@
-//! OpenAPI specifications of organizations, and their versions.
+//! Records of OpenAPI specifications and their versions.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,64 +11,55 @@ use crate::{
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// The bytes of something, among the objects of a specification.
+/// A reference to bytes among the objects of a specification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredBytes {
-    /// The hash of all of them, which is the object where there are no parts.
+    /// The hash of all bytes. Without `parts`, it is also the key of the object.
     pub blob: Hash,
     /// The object that lists the parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Hash>,
-    /// The number of bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
-/// What a specification is made from.
+/// The source of a specification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StoredSpecSource {
-    /// What is at an address.
+    /// An address to fetch it from.
     Url(Url),
-    /// A text.
+    /// An uploaded text.
     Text(StoredBytes),
 }
 
-/// An OpenAPI specification.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenApiSpecRecord {
-    /// The id.
     pub id: OpenApiSpecId,
-    /// The organization it belongs to.
     pub organization: OrgId,
-    /// The slug.
     pub slug: OpenApiSpecSlug,
-    /// What it is made from.
     pub source: StoredSpecSource,
-    /// Counts how often it was to be processed: only the job of the last time has an effect.
+    /// Number of times that processing was requested. Results of jobs of earlier rounds are discarded.
     pub round: u64,
-    /// How far that is.
+    /// The state of the processing.
     pub state: SpecProcessingState,
-    /// Who may read it.
     #[serde(default)]
     pub visibility: SpecVisibility,
-    /// The latest version.
     #[serde(default)]
     pub last_version: Option<OpenApiSpecVersionId>,
-    /// When it was last processed.
     #[serde(default)]
     pub last_processed_at: Option<Timestamp>,
-    /// Why it could not be processed the last time.
+    /// The error of the last processing, if it failed.
     #[serde(default)]
     pub error_code: Option<SpecErrorCode>,
-    /// What was found wrong the last time.
+    /// Findings of the last processing.
     #[serde(default)]
     pub errors: Vec<SpecProcessingError>,
-    /// Who created it; absent for the platform itself.
+    /// The creator. Absent for the platform itself.
     #[serde(default)]
     pub created_by: Option<UserId>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed or processed.
+    /// The time of the last change or processing.
     pub updated_at: Timestamp,
 }
 
@@ -83,38 +74,38 @@ impl OpenApiSpecRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The specifications of an organization, by the time of their creation.
+    /// Index of the specifications of an organization, by creation time.
     #[must_use]
     pub fn of_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("oas.o").part(organization.as_str())
     }
 
-    /// Leads from a slug to its specification.
+    /// Unique index from a slug to its specification.
     #[must_use]
     pub fn by_slug(organization: &OrgId, slug: &str) -> Key {
         unique("oas.slug", organization.as_str(), slug)
     }
 
-    /// How many specifications an organization has.
+    /// Counter of the specifications of an organization.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
         counter(organization.as_str(), "openapi-specs")
     }
 
-    /// The storage area of the specification's objects.
+    /// The storage domain of the objects of a specification.
     #[must_use]
     pub fn domain(id: &OpenApiSpecId) -> String {
         format!("{SPEC_DOMAINS}{id}")
     }
 
-    /// The specification that a storage area is of; `None` for areas of spaces.
+    /// Returns the specification of a storage domain, or `None` for the domain of a space.
     #[must_use]
     pub fn of_domain(domain: &str) -> Option<OpenApiSpecId> {
         domain.strip_prefix(SPEC_DOMAINS)?.parse().ok()
     }
 }
 
-/// What the storage areas of specifications begin with.
+/// Prefix of the storage domains of specifications.
 const SPEC_DOMAINS: &str = "openapi-";
 
 impl Indexed for OpenApiSpecRecord {
@@ -139,23 +130,19 @@ impl Indexed for OpenApiSpecRecord {
 /// A version of an OpenAPI specification.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenApiSpecVersionRecord {
-    /// The id.
     pub id: OpenApiSpecVersionId,
-    /// The organization it belongs to.
     pub organization: OrgId,
-    /// The specification it is of.
     pub spec: OpenApiSpecId,
-    /// Names what all its files say.
+    /// Digest of the contents of all files.
     pub digest: Hash,
-    /// What the document that it begins with is written in.
+    /// The format of the root document.
     pub format: SpecFormat,
-    /// That document, as it came.
+    /// The root document, unmodified.
     pub document: StoredBytes,
-    /// All files as they are answered, in one object of JSON.
+    /// All files in the form returned by the API, as one JSON object.
     pub filesystem: StoredBytes,
     /// The outline, as JSON.
     pub outline: StoredBytes,
-    /// When it was created.
     pub created_at: Timestamp,
 }
 
@@ -170,19 +157,19 @@ impl OpenApiSpecVersionRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The versions of a specification, by the time of their creation.
+    /// Index of the versions of a specification, by creation time.
     #[must_use]
     pub fn of_spec(spec: &OpenApiSpecId) -> KeyBuf {
         KeyBuf::new("oav.s").part(spec.as_str())
     }
 
-    /// How many versions a specification has.
+    /// Counter of the versions of a specification.
     #[must_use]
     pub fn count_of(spec: &OpenApiSpecId) -> Key {
         counter(spec.as_str(), "versions")
     }
 
-    /// Everything that is stored of it.
+    /// References to all stored objects of this version.
     #[must_use]
     pub const fn stored(&self) -> [&StoredBytes; 3] {
         [&self.document, &self.filesystem, &self.outline]

@@ -1,4 +1,4 @@
-//! Users, tokens and organizations.
+//! Records of users, tokens and organizations.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,19 +12,15 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// A user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserRecord {
-    /// The id.
     pub id: UserId,
-    /// The name shown to others.
+    /// The display name.
     pub display_name: String,
-    /// The e-mail address; no two users have the same, whatever the case.
+    /// The e-mail address, unique without regard to case.
     pub email: String,
-    /// A picture.
     #[serde(default)]
     pub photo: Option<Url>,
-    /// When the user was created.
     pub created_at: Timestamp,
 }
 
@@ -39,13 +35,13 @@ impl UserRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// What the keys of all users begin with.
+    /// Prefix of the keys of all users.
     #[must_use]
     pub fn all() -> KeyBuf {
         KeyBuf::new(Self::KIND)
     }
 
-    /// Leads from an e-mail address to its user.
+    /// Unique index from an e-mail address to its user.
     #[must_use]
     pub fn by_email(email: &str) -> Key {
         unique("email", "", email)
@@ -65,38 +61,38 @@ impl Indexed for UserRecord {
     }
 }
 
-/// A bearer token, by the hash of its secret: the secret itself is nowhere.
+/// A bearer token, identified by the hash of its secret. The secret itself is not stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TokenRecord {
     /// The hash of the secret.
     pub hash: crate::store::Hash,
-    /// The id by which it is listed and revoked.
+    /// The id for listing and revoking the token.
     pub id: TokenId,
-    /// Whose rights it carries.
+    /// The user that the token authenticates.
     pub user: UserId,
-    /// What it is for.
     pub label: String,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it ends.
+    /// The expiry time.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
-    /// The session of single sign-on that it is; none for a token that a user was given.
+    /// The single sign-on session that the token represents. `None` for other tokens.
     #[serde(default)]
     pub sso: Option<SsoSession>,
 }
 
-/// Where a session of single sign-on comes from, and is good.
+/// The organization and provider of a single sign-on session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SsoSession {
-    /// The organization, the only one.
+    /// The only organization that the session is valid for.
     pub organization: OrgId,
-    /// The provider that vouched for its bearer.
+    /// The provider that authenticated the user.
     pub provider: SamlProviderId,
-    /// The epoch of the provider then: in a later one, it is somebody else who vouched.
+    /// The provider's epoch at sign-in. The session is invalid once the provider's trust settings change, which starts
+    /// a new epoch.
     #[serde(default)]
     pub epoch: u32,
-    /// When its bearer had become the member that they were then; known of sessions that began since this is kept.
+    /// The time when the user joined the organization, as of sign-in. Absent for sessions from before this field was
+    /// introduced.
     #[serde(default)]
     pub member_since: Option<Timestamp>,
 }
@@ -112,13 +108,13 @@ impl TokenRecord {
         KeyBuf::new(Self::KIND).part(&hash.to_string()).key()
     }
 
-    /// The tokens of a user, oldest first.
+    /// Index of the tokens of a user, oldest first.
     #[must_use]
     pub fn of_user(user: &UserId) -> KeyBuf {
         KeyBuf::new("tok.u").part(user.as_str())
     }
 
-    /// All sessions of single sign-on, by the time they end.
+    /// Index of all single sign-on sessions, by expiry time.
     #[must_use]
     pub fn sessions_by_end() -> KeyBuf {
         KeyBuf::new("tok.x")
@@ -147,64 +143,54 @@ impl Indexed for TokenRecord {
     }
 }
 
-/// An organization.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OrgRecord {
-    /// The id.
     pub id: OrgId,
-    /// The title.
     pub title: OrganizationTitle,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// Domains whose e-mail addresses may join; no two organizations claim the same.
+    /// E-mail domains whose users may join, each claimed by at most one organization.
     #[serde(default)]
     pub email_domains: Vec<EmailDomain>,
-    /// Default host name for public content, unique.
+    /// Default host name of public content, unique.
     #[serde(default)]
     pub hostname: Option<Hostname>,
-    /// What it is.
     #[serde(default)]
     pub kind: OrganizationType,
-    /// What it uses the platform for.
+    /// The use case for the platform.
     #[serde(default)]
     pub use_case: Option<OrganizationUseCase>,
-    /// The kind of community.
     #[serde(default)]
     pub community_type: Option<OrganizationCommunityType>,
-    /// The plan.
     #[serde(default)]
     pub plan: Plan,
-    /// How it pays.
+    /// The payment settings.
     #[serde(default)]
     pub billing: Option<OrganizationBilling>,
-    /// Its trial.
     #[serde(default)]
     pub trial: Trial,
-    /// Its block.
     #[serde(default)]
     pub blocked: Option<OrganizationBlock>,
-    /// Its own host name.
+    /// The organization's own host name.
     #[serde(default)]
     pub custom_hostname: Option<SiteHostname>,
-    /// Role of those who join.
+    /// The role of new members.
     #[serde(default)]
     pub default_role: Option<Role>,
-    /// What a visitor sees first.
+    /// The content shown first to visitors.
     #[serde(default)]
     pub default_content: Option<SitePointer>,
-    /// The logo.
     #[serde(default)]
     pub logo: Option<Url>,
-    /// Single sign-on is enforced.
+    /// `true` if single sign-on is enforced.
     #[serde(default)]
     pub sso: bool,
-    /// AI features are enabled.
+    /// `true` if AI features are enabled.
     #[serde(default)]
     pub ai: bool,
-    /// Invite links are enabled.
+    /// `true` if invite links are enabled.
     #[serde(default)]
     pub invite_links: bool,
-    /// Where the objects of its spaces are kept.
+    /// The storage domain of the objects of its spaces.
     pub domain: String,
 }
 
@@ -219,19 +205,19 @@ impl OrgRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// What the keys of all organizations begin with.
+    /// Prefix of the keys of all organizations.
     #[must_use]
     pub fn all() -> KeyBuf {
         KeyBuf::new(Self::KIND)
     }
 
-    /// Leads from a host name to its organization.
+    /// Unique index from a host name to its organization.
     #[must_use]
     pub fn by_hostname(hostname: &str) -> Key {
         unique("org.hostname", "", hostname)
     }
 
-    /// Leads from an e-mail domain to its organization.
+    /// Unique index from an e-mail domain to its organization.
     #[must_use]
     pub fn by_domain(domain: &str) -> Key {
         unique("org.domain", "", domain)

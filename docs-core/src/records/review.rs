@@ -1,4 +1,4 @@
-//! Reviews of change requests, and who was asked for one.
+//! Records of reviews of change requests, and of requested reviewers.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,26 +8,22 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// A review. Never changed once written.
+/// A review. Immutable once written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReviewRecord {
-    /// The id.
     pub id: ReviewId,
-    /// The change request.
     pub request: ChangeRequestId,
-    /// The revision that was reviewed.
+    /// The reviewed revision.
     pub revision: RevisionId,
-    /// Who reviewed it.
     pub reviewer: UserId,
-    /// Who had asked for it.
+    /// The user who requested the review.
     #[serde(default)]
     pub requested_by: Option<UserId>,
-    /// What the reviewer thinks.
+    /// The verdict of the reviewer.
     pub status: ReviewStatus,
-    /// The comment that came with it, which may have been deleted since.
+    /// The comment submitted with the review. It may have been deleted since.
     #[serde(default)]
     pub comment: Option<CommentId>,
-    /// When it was submitted.
     pub created_at: Timestamp,
 }
 
@@ -42,13 +38,13 @@ impl ReviewRecord {
         KeyBuf::new(Self::KIND).part(request.as_str()).part(id.as_str()).key()
     }
 
-    /// The reviews of a change request, by the time they were submitted.
+    /// Index of the reviews of a change request, by time.
     #[must_use]
     pub fn of_request(request: &ChangeRequestId) -> KeyBuf {
         KeyBuf::new("rvw.t").part(request.as_str())
     }
 
-    /// How many reviews a change request has.
+    /// Counter of the reviews of a change request.
     #[must_use]
     pub fn count_in(request: &ChangeRequestId) -> Key {
         counter(request.as_str(), "reviews")
@@ -69,18 +65,16 @@ impl Indexed for ReviewRecord {
     }
 }
 
-/// Somebody who was asked to review a change request, and has not yet.
+/// A pending request for a review.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestedReviewerRecord {
-    /// The change request.
     pub request: ChangeRequestId,
-    /// Who was asked.
+    /// The requested reviewer.
     pub user: UserId,
-    /// Who asked.
+    /// The user who requested the review.
     pub requested_by: UserId,
-    /// The revision that was active then.
+    /// The revision that was active at the time of the request.
     pub revision: RevisionId,
-    /// When.
     pub created_at: Timestamp,
 }
 
@@ -89,25 +83,25 @@ impl Entity for RequestedReviewerRecord {
 }
 
 impl RequestedReviewerRecord {
-    /// The key of a reviewer of a change request.
+    /// The key of a requested reviewer of a change request.
     #[must_use]
     pub fn at(request: &ChangeRequestId, user: &UserId) -> Key {
         KeyBuf::new(Self::KIND).part(request.as_str()).part(user.as_str()).key()
     }
 
-    /// The reviewers of a change request, by the time they were asked.
+    /// Index of the requested reviewers of a change request, by time of the request.
     #[must_use]
     pub fn of_request(request: &ChangeRequestId) -> KeyBuf {
         KeyBuf::new("rqr.t").part(request.as_str())
     }
 
-    /// The change requests that wait for a user.
+    /// Index of the change requests that wait for a review by a user.
     #[must_use]
     pub fn of_user(user: &UserId) -> KeyBuf {
         KeyBuf::new("rqr.u").part(user.as_str())
     }
 
-    /// How many people a change request waits for.
+    /// Counter of the requested reviewers of a change request.
     #[must_use]
     pub fn count_in(request: &ChangeRequestId) -> Key {
         counter(request.as_str(), "reviewers")

@@ -1,4 +1,4 @@
-//! SAML providers of organizations.
+//! Records of SAML providers.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,37 +8,32 @@ use crate::{
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// A SAML provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SamlProviderRecord {
-    /// The id.
     pub id: SamlProviderId,
-    /// The organization whose members sign in through it.
     pub organization: OrgId,
-    /// The label that members see.
+    /// The label shown to members.
     pub label: SamlLabel,
-    /// Where members sign in.
+    /// The sign-in address of the provider.
     #[serde(default)]
     pub sso_url: Option<Url>,
-    /// Its entity id.
     #[serde(default)]
     pub entity_id: Option<SamlEntityId>,
-    /// The certificate it signs with.
+    /// The signing certificate of the provider.
     #[serde(default)]
     pub certificate: Option<Certificate>,
-    /// The team of those who join through it.
+    /// The team of members who join through the provider.
     #[serde(default)]
     pub default_team: Option<TeamId>,
-    /// The role of those who join through it; `None` for guests.
+    /// The role of members who join through the provider, `None` for guests.
     #[serde(default)]
     pub default_role: Option<Role>,
-    /// People may begin at the provider, without being sent there.
+    /// `true` if sign-in may start at the provider (IdP-initiated).
     #[serde(default)]
     pub idp_initiated: bool,
-    /// How often what it is trusted by has changed: its address, its entity id or its certificate.
+    /// Number of changes of the trust settings: address, entity id or certificate.
     #[serde(default)]
     pub epoch: u32,
-    /// When it was created.
     pub created_at: Timestamp,
 }
 
@@ -53,37 +48,37 @@ impl SamlProviderRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The providers of an organization, by the time of their creation.
+    /// Index of the providers of an organization, by creation time.
     #[must_use]
     pub fn of_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("sml.o").part(organization.as_str())
     }
 
-    /// The providers that bring people into a team.
+    /// Index of the providers that add their members to a team.
     #[must_use]
     pub fn into_team(team: &TeamId) -> KeyBuf {
         KeyBuf::new("sml.t").part(team.as_str())
     }
 
-    /// How many providers an organization has.
+    /// Counter of the providers of an organization.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
         counter(organization.as_str(), "saml")
     }
 
-    /// Tells whether people can sign in through it.
+    /// Returns `true` if the configuration is complete, so that members can sign in through the provider.
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.missing().is_empty()
     }
 
-    /// What it is trusted by: sessions of before a change of it are none of this provider.
+    /// The trust settings. Sessions from before a change of them are invalid.
     #[must_use]
     pub fn trusted_by(&self) -> (Option<&Url>, Option<&SamlEntityId>, Option<&Certificate>) {
         (self.sso_url.as_ref(), self.entity_id.as_ref(), self.certificate.as_ref())
     }
 
-    /// The fields that it has to have before people can sign in through it, and has not.
+    /// Names of the required fields that are not set. Sign-in is possible once it is empty.
     #[must_use]
     pub fn missing(&self) -> Vec<&'static str> {
         let fields = [
@@ -115,14 +110,14 @@ impl Indexed for SamlProviderRecord {
     }
 }
 
-/// An assertion that somebody signed in with: it is good for once.
+/// An assertion that was used to sign in. Each assertion is accepted once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SamlAssertionRecord {
-    /// The hash of its id and of the provider that made it.
+    /// The hash of the assertion id and its provider.
     pub hash: Hash,
-    /// The provider's organization.
+    /// The organization of the provider.
     pub organization: OrgId,
-    /// Until when it is known: some minutes longer than it would be taken.
+    /// The time until which the record is retained: a few minutes after the assertion expires.
     pub until: Timestamp,
 }
 
@@ -131,13 +126,13 @@ impl Entity for SamlAssertionRecord {
 }
 
 impl SamlAssertionRecord {
-    /// The key of an assertion, by its id as the provider gave it.
+    /// The key of an assertion, by the id that the provider gave it.
     #[must_use]
     pub fn at(provider: &SamlProviderId, assertion: &str) -> Key {
         Self::key_of(&Self::hash_of(provider, assertion))
     }
 
-    /// What an assertion is known by.
+    /// The hash of an assertion id and its provider.
     #[must_use]
     pub fn hash_of(provider: &SamlProviderId, assertion: &str) -> Hash {
         Hash::of(format!("{provider} {assertion}").as_bytes())
@@ -147,7 +142,7 @@ impl SamlAssertionRecord {
         KeyBuf::new(Self::KIND).part(&hash.to_string()).key()
     }
 
-    /// All of them, by the time until which they are known.
+    /// Index of all records, by the end of their retention.
     #[must_use]
     pub fn by_end() -> KeyBuf {
         KeyBuf::new("sma.x")
@@ -168,16 +163,13 @@ impl Indexed for SamlAssertionRecord {
     }
 }
 
-/// The last time that somebody was not let in through a provider; the audit log has all of them.
+/// The last refused sign-in through a provider. The audit log contains all of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SamlRefusalRecord {
-    /// The provider.
     pub provider: SamlProviderId,
-    /// Its organization.
     pub organization: OrgId,
-    /// When.
     pub at: Timestamp,
-    /// Why, as a sentence.
+    /// The reason, as a sentence.
     pub reason: String,
 }
 

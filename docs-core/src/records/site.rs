@@ -1,4 +1,4 @@
-//! Sites.
+//! Records of sites.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,49 +11,42 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, MAX_SCAN, Owner, Row, Scan, Value},
 };
 
-/// A site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteRecord {
-    /// The id.
     pub id: SiteId,
-    /// The organization.
     pub organization: OrgId,
-    /// Its type.
     #[serde(default)]
     pub kind: SiteType,
-    /// The title.
     pub title: SiteTitle,
     /// The base name in the published address, unique.
     pub basename: Basename,
-    /// What browsers show beside the title: that of its look.
+    /// The favicon. It belongs to the customization of the site and is copied here.
     #[serde(default)]
     pub icon: Option<Favicon>,
-    /// Where it is mounted on another host, unique.
+    /// The address on another host where the site is mounted by a proxy, unique.
     #[serde(default)]
     pub proxy: Option<ProxyOrigin>,
-    /// The host of its own that it is published on, unique.
+    /// The site's own host name, unique.
     #[serde(default)]
     pub hostname: Option<SiteHostname>,
-    /// Who may see it.
+    /// The audience of the site.
     #[serde(default)]
     pub visibility: SiteVisibility,
-    /// Whether that audience can reach it.
+    /// `true` if the audience can reach the site.
     #[serde(default)]
     pub published: bool,
-    /// Who created it.
     pub created_by: UserId,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// Whether content adapts to its visitor.
+    /// The setting for content that adapts to the visitor.
     #[serde(default)]
     pub adaptive_content: AdaptiveContent,
-    /// Whether agents may use it.
+    /// The setting for access by AI agents.
     #[serde(default)]
     pub agents_context: AgentsContext,
-    /// What a visitor sees first; `None` while the site is empty, and while it has sections, which have their own.
+    /// The site space shown first. `None` while the site is empty, and while it has sections, which have their own.
     #[serde(default)]
     pub default_site_space: Option<SiteSpaceId>,
-    /// The section that a visitor sees first; `None` while the site has no sections.
+    /// The section shown first. `None` while the site has no sections.
     #[serde(default)]
     pub default_section: Option<SectionId>,
 }
@@ -69,33 +62,33 @@ impl SiteRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The sites of an organization, by the time of their creation.
+    /// Index of the sites of an organization, by creation time.
     #[must_use]
     pub fn of_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("site.t").part(organization.as_str())
     }
 
-    /// How many sites an organization has.
+    /// Counter of the sites of an organization.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
         counter(organization.as_str(), "sites")
     }
 
-    /// Leads from a base name to its site.
+    /// Unique index from a base name to its site.
     #[must_use]
     pub fn by_basename(basename: &str) -> Key {
         unique("site.basename", "", basename)
     }
 
-    /// Leads from the place a site is mounted on to the site; hosts are the same in any case. A host alone is the place
-    /// of a site that is published on a host of its own.
+    /// Unique index from a mount point to its site. Hosts are compared without regard to case. A host without a path is
+    /// the mount point of a site with its own host name.
     #[must_use]
     pub fn by_proxy(origin: &str) -> Key {
         let (host, path) = origin.split_once('/').unwrap_or((origin, ""));
         unique("site.proxy", "", &format!("{}/{path}", host.to_lowercase()))
     }
 
-    /// All that are mounted below a place: a range of keys, in the order of the places.
+    /// A scan over all sites mounted below a path, ordered by mount point.
     #[must_use]
     pub fn proxied_below(origin: &str) -> Scan {
         let (from, to) = (Self::by_proxy(&format!("{origin}/")), Self::by_proxy(&format!("{origin}0")));

@@ -1,4 +1,4 @@
-//! What is set on a site besides its structure.
+//! Records of site settings other than the structure.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,22 +12,20 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// How a site, or a space on it, looks.
+/// The customization of a site, or of a space on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CustomizationRecord {
-    /// The site.
     pub site: SiteId,
-    /// What it is of.
     pub look: Look,
 }
 
-/// Whose customization, and which.
+/// A customization, with its target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Look {
-    /// The site's own.
+    /// The customization of the site.
     Site(Box<Customization>),
-    /// How a space on it differs.
+    /// The overrides of a space on the site.
     SiteSpace(SiteSpaceId, Box<CustomizationOverride>),
 }
 
@@ -36,25 +34,25 @@ impl Entity for CustomizationRecord {
 }
 
 impl CustomizationRecord {
-    /// The customization of a site, and of the spaces on it.
+    /// Prefix of the customization keys of a site and its spaces.
     #[must_use]
     pub fn of_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(site.as_str())
     }
 
-    /// The key of a site's own customization.
+    /// The key of the site's own customization.
     #[must_use]
     pub fn at(site: &SiteId) -> Key {
         Self::of_site(site).part("site").key()
     }
 
-    /// The key of what differs on a space of a site.
+    /// The key of the overrides of a site space.
     #[must_use]
     pub fn at_place(site: &SiteId, place: &SiteSpaceId) -> Key {
         Self::of_site(site).part("space").part(place.as_str()).key()
     }
 
-    /// What differs on the spaces of a site.
+    /// Prefix of the keys of the overrides of all site spaces.
     #[must_use]
     pub fn of_places(site: &SiteId) -> KeyBuf {
         Self::of_site(site).part("space")
@@ -77,22 +75,17 @@ impl Indexed for CustomizationRecord {
     }
 }
 
-/// A share link of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShareLinkRecord {
-    /// The id.
     pub id: ShareLinkId,
-    /// The site.
     pub site: SiteId,
-    /// What it is called.
     pub name: ShareLinkName,
-    /// Whether it opens the site.
+    /// `true` if the link grants access.
     pub active: bool,
-    /// The secret, sealed.
+    /// The sealed secret.
     pub sealed: String,
-    /// The hash of the secret, by which it is found.
+    /// The hash of the secret, for lookup.
     pub digest: String,
-    /// When it was created.
     pub created_at: Timestamp,
 }
 
@@ -101,7 +94,7 @@ impl Entity for ShareLinkRecord {
 }
 
 impl ShareLinkRecord {
-    /// Tells whether the link opens a site.
+    /// Returns `true` if the link grants access to a site.
     #[must_use]
     pub fn opens(&self, site: &SiteId) -> bool {
         self.active && self.site == *site
@@ -113,19 +106,19 @@ impl ShareLinkRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The share links of a site, by the time of their creation.
+    /// Index of the share links of a site, by creation time.
     #[must_use]
     pub fn of_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new("shl.t").part(site.as_str())
     }
 
-    /// How many share links a site has.
+    /// Counter of the share links of a site.
     #[must_use]
     pub fn count_in(site: &SiteId) -> Key {
         counter(site.as_str(), "shareLinks")
     }
 
-    /// Leads from the hash of a secret to its share link.
+    /// Unique index from the hash of a secret to its share link.
     #[must_use]
     pub fn by_digest(digest: &str) -> Key {
         unique("shl.digest", "", digest)
@@ -150,21 +143,20 @@ impl Indexed for ShareLinkRecord {
     }
 }
 
-/// How visitors of a site prove who they are.
+/// The visitor authentication settings of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteAuthRecord {
-    /// The site.
     pub site: SiteId,
-    /// Who signs.
+    /// The signer of visitor tokens.
     #[serde(default)]
     pub backend: VisitorAuthBackend,
-    /// The integration that signs.
+    /// The integration that signs visitor tokens.
     #[serde(default)]
     pub integration: Option<IntegrationName>,
-    /// Where visitors without a valid token are sent.
+    /// The redirect target for visitors without a valid token.
     #[serde(default)]
     pub fallback_url: Option<Url>,
-    /// The signing key, sealed.
+    /// The sealed signing key.
     pub sealed: String,
 }
 
@@ -173,7 +165,7 @@ impl Entity for SiteAuthRecord {
 }
 
 impl SiteAuthRecord {
-    /// The key of a site's.
+    /// The key of a site's authentication settings.
     #[must_use]
     pub fn at(site: &SiteId) -> Key {
         KeyBuf::new(Self::KIND).part(site.as_str()).key()
@@ -193,18 +185,13 @@ impl Indexed for SiteAuthRecord {
     }
 }
 
-/// A redirect of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RedirectRecord {
-    /// The id.
     pub id: RedirectId,
-    /// The site.
     pub site: SiteId,
-    /// The path it begins at.
+    /// The source path.
     pub source: RedirectSource,
-    /// Where it leads.
     pub destination: RedirectDestination,
-    /// When it was created.
     pub created_at: Timestamp,
 }
 
@@ -219,25 +206,26 @@ impl RedirectRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The redirects of a site, by the time of their creation.
+    /// Index of the redirects of a site, by creation time.
     #[must_use]
     pub fn of_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new("srd.t").part(site.as_str())
     }
 
-    /// The redirects to a section, or to a site space or a page of it, by the id of the section or site space.
+    /// Index of the redirects that reference a section, a site space or a page of it, by the id of the section or site
+    /// space.
     #[must_use]
     pub fn leading_to(part: &str) -> KeyBuf {
         KeyBuf::new("srd.d").part(part)
     }
 
-    /// How many redirects a site has.
+    /// Counter of the redirects of a site.
     #[must_use]
     pub fn count_in(site: &SiteId) -> Key {
         counter(site.as_str(), "redirects")
     }
 
-    /// Leads from a path on a site to the redirect that begins there.
+    /// Unique index from a source path on a site to its redirect.
     #[must_use]
     pub fn by_source(site: &SiteId, source: &RedirectSource) -> Key {
         unique("srd.source", site.as_str(), &source.normal())
@@ -263,14 +251,12 @@ impl Indexed for RedirectRecord {
     }
 }
 
-/// What is known of the visitors of a site.
+/// The schema of visitor claims of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdaptiveRecord {
-    /// The site.
     pub site: SiteId,
-    /// The schema of their claims.
+    /// The schema of the claims.
     pub schema: AdaptiveJsonSchema,
-    /// When it was set.
     pub updated_at: Timestamp,
 }
 
@@ -279,7 +265,7 @@ impl Entity for AdaptiveRecord {
 }
 
 impl AdaptiveRecord {
-    /// The key of a site's.
+    /// The key of the visitor schema of a site.
     #[must_use]
     pub fn at(site: &SiteId) -> Key {
         KeyBuf::new(Self::KIND).part(site.as_str()).key()

@@ -1,7 +1,7 @@
-//! What a site consists of: sections, groups of them, and the spaces on it.
+//! Records of the structure of a site: sections, section groups and site spaces.
 //!
-//! The order among siblings is a number on each record, with room between neighbours; no row says which is the last, as
-//! a site is small enough to be read as a whole.
+//! Siblings are ordered by a number on each record, with gaps for insertions. There is no index of the last sibling,
+//! because a site is small enough to be read as a whole.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,44 +14,38 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// A path that a part of a site had before.
+/// A previous path of a part of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FormerPath {
-    /// The path.
     pub path: SitePath,
-    /// When it got another one.
+    /// The time when the path was replaced.
     pub until: Timestamp,
 }
 
-/// A section of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SectionRecord {
-    /// The id.
     pub id: SectionId,
-    /// The site.
     pub site: SiteId,
-    /// The group it is in.
+    /// The group that contains it.
     #[serde(default)]
     pub group: Option<SectionGroupId>,
-    /// Its place among the sections and groups beside it: ascending, with room between.
+    /// The position among sibling sections and groups: ascending, with gaps.
     pub rank: u64,
-    /// The title.
     pub title: SiteTitle,
-    /// Its path on the site, unique there.
+    /// The path on the site, unique there.
     pub path: SitePath,
-    /// The paths it had before, newest first.
+    /// Previous paths, newest first.
     #[serde(default)]
     pub former_paths: Vec<FormerPath>,
-    /// What it is about.
     #[serde(default)]
     pub description: Option<SectionDescription>,
-    /// The name of its icon.
+    /// The name of the icon.
     #[serde(default)]
     pub icon: Option<Icon>,
-    /// Who sees it.
+    /// The visibility condition.
     #[serde(default)]
     pub condition: Option<Condition>,
-    /// Which of its spaces a visitor sees first; `None` while it is empty.
+    /// The site space shown first. `None` while the section is empty.
     #[serde(default)]
     pub default_site_space: Option<SiteSpaceId>,
 }
@@ -67,13 +61,13 @@ impl SectionRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The sections of a site, in groups and outside, by their ranks.
+    /// Index of all sections of a site, inside and outside groups, by rank.
     #[must_use]
     pub fn of_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new("sec.r").part(site.as_str())
     }
 
-    /// Leads from a path on a site to the section that has it.
+    /// Unique index from a path on a site to its section.
     #[must_use]
     pub fn by_path(site: &SiteId, path: &str) -> Key {
         unique("sec.path", site.as_str(), path)
@@ -97,21 +91,18 @@ impl Indexed for SectionRecord {
     }
 }
 
-/// A group of sections, and of other groups.
+/// A group of sections and other groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SectionGroupRecord {
-    /// The id.
     pub id: SectionGroupId,
-    /// The site.
     pub site: SiteId,
-    /// The group it is in.
+    /// The parent group.
     #[serde(default)]
     pub parent: Option<SectionGroupId>,
-    /// Its place among the sections and groups beside it: ascending, with room between.
+    /// The position among sibling sections and groups: ascending, with gaps.
     pub rank: u64,
-    /// The title.
     pub title: SectionGroupTitle,
-    /// The name of its icon.
+    /// The name of the icon.
     #[serde(default)]
     pub icon: Option<Icon>,
 }
@@ -127,7 +118,7 @@ impl SectionGroupRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The groups of a site, by their ranks.
+    /// Index of the groups of a site, by rank.
     #[must_use]
     pub fn of_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new("sgr.r").part(site.as_str())
@@ -151,26 +142,23 @@ impl Indexed for SectionGroupRecord {
 /// A space on a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteSpaceRecord {
-    /// The id.
     pub id: SiteSpaceId,
-    /// The site.
     pub site: SiteId,
-    /// The section it is in; `None` on a site without sections.
+    /// The section that contains it. `None` on a site without sections.
     #[serde(default)]
     pub section: Option<SectionId>,
-    /// The space.
     pub space: SpaceId,
-    /// Its path in the section, or on a site without sections, unique there.
+    /// The path in its section, or on a site without sections; unique there.
     pub path: SitePath,
-    /// The paths it had before, newest first.
+    /// Previous paths, newest first.
     #[serde(default)]
     pub former_paths: Vec<FormerPath>,
-    /// Its place among the spaces beside it: ascending, with room between.
+    /// The position among sibling site spaces: ascending, with gaps.
     pub rank: u64,
-    /// Who sees it.
+    /// The visibility condition.
     #[serde(default)]
     pub condition: Option<Condition>,
-    /// The space is deleted: it is not counted.
+    /// `true` while the space is deleted. Such a site space is not counted.
     #[serde(default)]
     pub space_deleted: bool,
 }
@@ -186,25 +174,25 @@ impl SiteSpaceRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The spaces of a site, in all its sections, by their ranks.
+    /// Index of the site spaces of a site in all its sections, by rank.
     #[must_use]
     pub fn of_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new("ssp.r").part(site.as_str())
     }
 
-    /// The places on sites where a space is.
+    /// Index of the site spaces that show a space.
     #[must_use]
     pub fn of_space(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("ssp.s").part(space.as_str())
     }
 
-    /// How many spaces a site has, deleted ones left out.
+    /// Counter of the site spaces of a site, without deleted spaces.
     #[must_use]
     pub fn count_in(site: &SiteId) -> Key {
         counter(site.as_str(), "spaces")
     }
 
-    /// Leads from a path in a section, or on a site without sections, to what is there.
+    /// Unique index from a path in a section, or on a site without sections, to its site space.
     #[must_use]
     pub fn by_path(site: &SiteId, section: Option<&SectionId>, path: &str) -> Key {
         unique("ssp.path", section.map_or(site.as_str(), SectionId::as_str), path)

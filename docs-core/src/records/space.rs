@@ -1,4 +1,4 @@
-//! Spaces.
+//! Records of spaces.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,97 +12,91 @@ use crate::{
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value, jobs::SUBJECTS},
 };
 
-/// A space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpaceRecord {
-    /// The id.
     pub id: SpaceId,
-    /// The organization it belongs to.
     pub organization: OrgId,
-    /// The collection it is in.
+    /// The parent collection. `None` at the top of the organization.
     #[serde(default)]
     pub parent: Option<CollectionId>,
-    /// Its place among what it lies beside; by the time of its creation where it was never moved.
+    /// The position among its siblings. `None` for a space that was never moved, which is ordered by creation time.
     #[serde(default)]
     pub rank: Option<Rank>,
-    /// Where its objects are kept; stays when the space moves to another organization.
+    /// The storage domain of its objects. It does not change when the space moves to another organization.
     pub domain: String,
-    /// The title.
     pub title: SpaceTitle,
-    /// The emoji, where one was chosen.
+    /// The emoji, if one is set.
     #[serde(default)]
     pub emoji: Option<Emoji>,
-    /// The icon, where one was chosen.
+    /// The icon, if one is set.
     #[serde(default)]
     pub icon: Option<Url>,
-    /// Whether live content may be edited.
+    /// Editability of the live content.
     #[serde(default)]
     pub edit_mode: EditMode,
-    /// What members who have no grant of their own may do.
+    /// The role of members without a grant of their own.
     #[serde(default)]
     pub default_level: DefaultLevel,
-    /// Who created it.
     pub created_by: UserId,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it, or its content, last changed.
+    /// The time of the last change of the space or its content.
     pub updated_at: Timestamp,
-    /// When it was deleted.
     #[serde(default)]
     pub deleted_at: Option<Timestamp>,
-    /// Its removal for good has begun: it cannot be restored any more.
+    /// `true` once permanent removal has begun. The space can no longer be restored.
     #[serde(default)]
     pub purging: bool,
     /// The active revision.
     pub head: RevisionId,
-    /// The root of the active revision's content.
+    /// Root hash of the content of `head`.
     pub root: Hash,
-    /// How many revisions its history has: the number of the active one.
+    /// Number of revisions in the history, which equals the number of the active revision.
     #[serde(default)]
     pub revisions: u64,
-    /// The repository it is in sync with.
+    /// The last Git import or export.
     #[serde(default)]
     pub git: Option<GitState>,
-    /// How it is kept in step with a repository, where that was set.
+    /// The Git sync configuration, if one is set.
     #[serde(default)]
     pub git_sync: Option<Box<GitSyncState>>,
-    /// The language it is written in, where that is known.
+    /// The language of the content, if known.
     #[serde(default)]
     pub language: Option<TranslationLanguage>,
-    /// How many translations there are of it.
+    /// Number of translations of the space.
     #[serde(default)]
     pub translations: u32,
 }
 
-/// How far a space is in sync with its repository.
+/// The result of the last Git import or export of a space.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GitState {
-    /// What is shown of the repository.
+    /// The repository information shown to users.
     pub info: GitSync,
     /// The last commit that was imported or exported.
     #[serde(default)]
     pub oid: Option<String>,
-    /// Where that commit came from: URL, ref and folder.
+    /// The source of the commit: URL, ref and folder.
     #[serde(default)]
     pub source: Option<String>,
-    /// The time of the event behind the last operation in either direction.
+    /// The time of the event that caused the last operation in either direction.
     #[serde(default)]
     pub event_at: Option<Timestamp>,
-    /// The revision that is the same as that commit.
+    /// The revision whose content equals the commit.
     #[serde(default)]
     pub revision: Option<RevisionId>,
-    /// What that commit is like apart from the bytes of what was imported, after an import.
+    /// After an import, the hash of everything in the commit that determines the content, except the bytes of imported
+    /// files.
     #[serde(default)]
     pub layout: Option<Hash>,
-    /// Where that commit has the content.
+    /// The content paths in the commit.
     #[serde(default)]
     pub places: Option<ContentPlaces>,
 }
 
-/// Where a repository has the content of a space, by paths from the project directory: what its configuration says.
+/// The paths of a space's content in a repository, relative to the project directory, as its configuration states them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentPlaces {
-    /// The folder that is read.
+    /// The content folder.
     pub root: String,
     /// The first page.
     pub readme: String,
@@ -111,30 +105,30 @@ pub struct ContentPlaces {
 }
 
 impl GitState {
-    /// Tells whether this commit of this source is what the space has.
+    /// Returns `true` if the space is in sync with this commit of this source.
     #[must_use]
     pub fn is_of(&self, oid: &str, source: &str) -> bool {
         self.oid.as_deref() == Some(oid) && self.source.as_deref() == Some(source)
     }
 }
 
-/// How a space is kept in step with a repository.
+/// The Git sync configuration of a space, and its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GitSyncState {
-    /// What was set; its URL is without credentials.
+    /// The setting. Its URL contains no credentials.
     pub setting: SetGitSync,
-    /// Another one for each change of the setting: who began under one of them stores nothing under another.
+    /// A new value for each change of the setting. A job that started under an earlier generation stores nothing.
     pub generation: String,
-    /// The URL with credentials, where it has some.
+    /// The URL with credentials, if it has any.
     #[serde(default)]
     pub credentials: Option<SealedUrl>,
-    /// The secret of the webhook, sealed.
+    /// The sealed secret of the webhook.
     pub sealed_secret: String,
-    /// When that was made.
+    /// The time when the webhook secret was created.
     pub secret_created_at: Timestamp,
-    /// Who set it.
+    /// The user who changed the setting last.
     pub by: UserId,
-    /// When it was set.
+    /// The time of the last change of the setting.
     pub updated_at: Timestamp,
     /// The last import.
     #[serde(default)]
@@ -142,7 +136,7 @@ pub struct GitSyncState {
     /// The last export.
     #[serde(default)]
     pub last_export: Option<GitSyncEvent>,
-    /// What both sides changed and a merge could not unite.
+    /// A pending change request with conflicting changes of both sides.
     #[serde(default)]
     pub conflict: Option<GitSyncConflict>,
 }
@@ -150,33 +144,32 @@ pub struct GitSyncState {
 /// A URL with credentials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SealedUrl {
-    /// The URL, sealed.
+    /// The sealed URL.
     pub url: String,
-    /// Who gave them.
+    /// The user who supplied the credentials.
     pub by: UserId,
 }
 
-/// A commit that could not be united with the content of its space: a change request has it.
+/// A commit that conflicts with the content of its space, as a change request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GitSyncConflict {
-    /// The change request.
     pub request: ChangeRequestId,
-    /// What the space was in sync with when it was made; later syncs of other ways make it void.
+    /// The synced revision at the time of the conflict. A later sync by other means voids the conflict.
     #[serde(default)]
     pub since: Option<RevisionId>,
-    /// What the space is in sync with once the change request is merged or archived.
+    /// The Git state of the space once the change request is merged or archived.
     pub then: GitState,
 }
 
 impl GitSyncState {
-    /// Where the commits come from and go to: URL, ref and folder.
+    /// The source and target of commits: URL, ref and folder.
     #[must_use]
     pub fn source(&self) -> String {
         let SetGitSync { url, reference, repo_project_directory, .. } = &self.setting;
         git_source(url, reference, repo_project_directory.as_deref().unwrap_or_default())
     }
 
-    /// Notes an import or an export, if it was of the repository that is set.
+    /// Records an import or an export. Ignored for a repository other than the configured one.
     pub fn note(&mut self, done: GitSyncDirection, git: &GitState, at: Timestamp) {
         if git.source.as_ref() != Some(&self.source()) {
             return;
@@ -191,7 +184,8 @@ impl GitSyncState {
     }
 }
 
-/// What is in sync, apart from the commit: the same commit from elsewhere is another one.
+/// Identifies a sync source without the commit. The same commit id from a different source counts as a different
+/// commit.
 #[must_use]
 pub fn git_source(url: &str, reference: &str, directory: &str) -> String {
     format!("{url} {reference} {directory}")
@@ -208,52 +202,52 @@ impl SpaceRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The spaces of an organization, by the time of their creation; deleted ones are not among them.
+    /// Index of the spaces of an organization by creation time, without deleted ones.
     #[must_use]
     pub fn of_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("spc.o").part(organization.as_str())
     }
 
-    /// The spaces that were deleted and not yet removed from a collection.
+    /// Index of the deleted spaces of a collection that are not yet removed from it.
     #[must_use]
     pub fn deleted_in(parent: &CollectionId) -> KeyBuf {
         KeyBuf::new("spc.d").part(parent.as_str())
     }
 
-    /// The deleted spaces of an organization, by when they were deleted.
+    /// Index of the deleted spaces of an organization, by time of deletion.
     #[must_use]
     pub fn deleted_of(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("spc.t").part(organization.as_str())
     }
 
-    /// Tells whether its content is that of the last commit of the repository that it is kept in step with; also
-    /// where it is kept in step with none.
+    /// Returns `true` if the content equals the last commit of the configured repository, or if no repository is
+    /// configured.
     #[must_use]
     pub fn is_in_step(&self) -> bool {
         let Some(sync) = &self.git_sync else { return true };
         self.git_of(&sync.source()).is_some_and(|git| git.revision.as_ref() == Some(&self.head))
     }
 
-    /// What it has in common with a repository; `None` if it was in sync with another one last. See [`git_source`].
+    /// Returns the Git state for a source, or `None` if the last sync was with a different source. See [`git_source`].
     #[must_use]
     pub fn git_of(&self, source: &str) -> Option<&GitState> {
         self.git.as_ref().filter(|git| git.source.as_deref() == Some(source))
     }
 
-    /// Its place among what it lies beside.
+    /// The position among its siblings.
     #[must_use]
     pub fn rank(&self) -> Rank {
         self.rank.clone().unwrap_or_else(|| Rank::at_time(self.created_at))
     }
 
-    /// The spaces of an organization that are closed: their default level gives nobody anything. Others are for every
-    /// member, unless they lie in a closed collection.
+    /// Index of the closed spaces of an organization, where the default level hides content from members. All members
+    /// can see other spaces, unless a parent collection is closed.
     #[must_use]
     pub fn closed_in(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("spc.c").part(organization.as_str())
     }
 
-    /// How many spaces an organization has.
+    /// Counter of the spaces of an organization.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
         counter(organization.as_str(), "spaces")

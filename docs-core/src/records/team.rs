@@ -1,4 +1,4 @@
-//! Teams and who is in them.
+//! Records of teams and team members.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,16 +8,12 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// A team.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TeamRecord {
-    /// The id.
     pub id: TeamId,
-    /// The organization it belongs to.
     pub organization: OrgId,
-    /// The title; several teams may have the same.
+    /// The title. Not unique.
     pub title: TeamTitle,
-    /// When it was created.
     pub created_at: Timestamp,
 }
 
@@ -32,19 +28,19 @@ impl TeamRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The teams of an organization, by title.
+    /// Index of the teams of an organization, by title.
     #[must_use]
     pub fn of_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("tea.o").part(organization.as_str())
     }
 
-    /// Where it stands among the teams of its organization.
+    /// The index key in [`Self::of_org`].
     #[must_use]
     pub fn place(&self) -> Key {
         Self::of_org(&self.organization).sort_text(&self.title).part(self.id.as_str()).key()
     }
 
-    /// How many teams an organization has.
+    /// Counter of the teams of an organization.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
         counter(organization.as_str(), "teams")
@@ -64,18 +60,14 @@ impl Indexed for TeamRecord {
     }
 }
 
-/// A member's place in a team.
+/// The membership of a user in a team.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TeamMemberRecord {
-    /// The team.
     pub team: TeamId,
-    /// The team's organization.
     pub organization: OrgId,
-    /// Who is in it.
     pub user: UserId,
-    /// What the member may do with the team.
+    /// The role of the member in the team.
     pub role: TeamRole,
-    /// Since when.
     pub added_at: Timestamp,
 }
 
@@ -84,37 +76,37 @@ impl Entity for TeamMemberRecord {
 }
 
 impl TeamMemberRecord {
-    /// The key of a place in a team.
+    /// The key of a team membership.
     #[must_use]
     pub fn at(team: &TeamId, user: &UserId) -> Key {
         KeyBuf::new(Self::KIND).part(team.as_str()).part(user.as_str()).key()
     }
 
-    /// The members of a team, by the time they were added.
+    /// Index of the members of a team, by the time they were added.
     #[must_use]
     pub fn of_team(team: &TeamId) -> KeyBuf {
         KeyBuf::new("tmm.t").part(team.as_str())
     }
 
-    /// The teams of a member.
+    /// Index of the teams of a member.
     #[must_use]
     pub fn of_member(organization: &OrgId, user: &UserId) -> KeyBuf {
         KeyBuf::new("tmm.u").part(organization.as_str()).part(user.as_str())
     }
 
-    /// The teams that a member owns.
+    /// Index of the teams that a member owns.
     #[must_use]
     pub fn owned_by(organization: &OrgId, user: &UserId) -> KeyBuf {
         KeyBuf::new("tmm.o").part(organization.as_str()).part(user.as_str())
     }
 
-    /// How many members a team has.
+    /// Counter of the members of a team.
     #[must_use]
     pub fn count_in(team: &TeamId) -> Key {
         counter(team.as_str(), "members")
     }
 
-    /// How many teams a member is in.
+    /// Counter of the teams of a member.
     #[must_use]
     pub fn count_of(organization: &OrgId, user: &UserId) -> Key {
         member_counter(organization, user, "teams")

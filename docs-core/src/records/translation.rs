@@ -1,4 +1,4 @@
-//! Translations of spaces.
+//! Records of translations of spaces.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,62 +13,58 @@ use crate::{
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// A translation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TranslationRecord {
-    /// The id.
     pub id: TranslationId,
-    /// The organization it belongs to.
     pub organization: OrgId,
-    /// The space that is translated.
+    /// The space to translate.
     pub source: SpaceId,
-    /// The language of that space.
+    /// The language of `source`.
     pub source_language: TranslationLanguage,
-    /// The space that holds the translated content.
+    /// The space that receives the translated content.
     pub target: SpaceId,
-    /// The language of that space.
+    /// The language of `target`.
     pub language: TranslationLanguage,
-    /// What the translator is told, as Markdown.
+    /// Instructions for the translator, as Markdown.
     #[serde(default)]
     pub instructions: String,
-    /// Who created it, and makes its revisions.
+    /// The creator, who is also the author of its revisions.
     pub created_by: UserId,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it, or its result, last changed.
+    /// The time of the last change of the translation or its result.
     pub updated_at: Timestamp,
-    /// How often somebody asked for a run over everything.
+    /// Number of requests for a complete run.
     #[serde(default)]
     pub asked: u64,
     /// The job that was enqueued last.
     #[serde(default)]
     pub job: Option<JobId>,
-    /// What came of the last run.
+    /// The result of the last run.
     #[serde(default)]
     pub done: Option<TranslationDone>,
-    /// What its runs did.
+    /// Statistics over its runs.
     #[serde(default)]
     pub stats: TranslationStats,
-    /// Words that were sent to the translator since the last run came to its end.
+    /// Number of words sent to the translator since the last completed run.
     #[serde(default)]
     pub spent_words: u64,
 }
 
-/// What came of a run of a translation.
+/// The result of a run of a translation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranslationDone {
-    /// The root of the content that was translated.
+    /// Root hash of the translated source content.
     pub source_root: Hash,
-    /// The root of what the translator made of it, without what people changed in the target.
+    /// Root hash of the output of the translator, without later changes by users in the target space.
     pub root: Hash,
-    /// The revision of the target that a reader gets.
+    /// The revision of the target space that readers get.
     pub revision: RevisionId,
-    /// What the texts depend on besides: translator, languages, instructions and glossary.
+    /// Hash of the other inputs of the translation: translator, languages, instructions and glossary.
     pub settings: Hash,
-    /// [`TranslationRecord::asked`] when it began.
+    /// The value of [`TranslationRecord::asked`] when the run began.
     #[serde(default)]
     pub asked: u64,
-    /// What has segments that the translator could not translate: the next run tries again.
+    /// Items with segments that failed to translate. The next run retries them.
     #[serde(default)]
     pub failed: BTreeSet<TranslatedThing>,
 }
@@ -84,25 +80,25 @@ impl TranslationRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The translations of an organization, by the time of their creation.
+    /// Index of the translations of an organization, by creation time.
     #[must_use]
     pub fn of_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("trn.o").part(organization.as_str())
     }
 
-    /// The translations of a space.
+    /// Index of the translations of a source space.
     #[must_use]
     pub fn of_source(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("trn.s").part(space.as_str())
     }
 
-    /// The translation that fills a space.
+    /// Index of the translation that fills a target space.
     #[must_use]
     pub fn of_target(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("trn.t").part(space.as_str())
     }
 
-    /// How many translations an organization has.
+    /// Counter of the translations of an organization.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
         counter(organization.as_str(), "translations")
@@ -129,26 +125,23 @@ impl Indexed for TranslationRecord {
     }
 }
 
-/// What has segments: a page, or a reusable content.
+/// An item with translatable segments: a page or reusable content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TranslatedThing {
-    /// A page.
     Page(PageId),
-    /// A reusable content.
     Reusable(ReusableId),
 }
 
-/// A part of what the segments of a page, or of a reusable content, were translated to.
+/// One part of the translated segments of a page or reusable content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TranslationMemoryRecord {
-    /// The translation.
     pub translation: TranslationId,
-    /// What has the segments.
+    /// The item with the segments.
     pub thing: TranslatedThing,
-    /// Which part it is, from 0.
+    /// The part number, counting from 0.
     pub part: u64,
-    /// Translations by the hash of the segment and of all that they depend on.
+    /// Translations by the hash of the segment and all other inputs.
     pub segments: BTreeMap<Hash, String>,
 }
 
@@ -157,13 +150,13 @@ impl Entity for TranslationMemoryRecord {
 }
 
 impl TranslationMemoryRecord {
-    /// All that a translation keeps.
+    /// Prefix of the memory keys of a translation.
     #[must_use]
     pub fn of_translation(translation: &TranslationId) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(translation.as_str())
     }
 
-    /// What a translation keeps of a page or a reusable content, in parts.
+    /// Prefix of the memory keys of a page or reusable content, in parts.
     #[must_use]
     pub fn of_thing(translation: &TranslationId, thing: &TranslatedThing) -> KeyBuf {
         let of = Self::of_translation(translation);
@@ -190,11 +183,8 @@ impl Indexed for TranslationMemoryRecord {
 /// The glossary of an organization.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GlossaryRecord {
-    /// The organization.
     pub organization: OrgId,
-    /// Its entries.
     pub entries: GlossaryEntries,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
