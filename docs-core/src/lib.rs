@@ -1,9 +1,9 @@
 //! A documentation platform as a library: organizations and people, spaces with pages, files and history, change
-//! requests, sites, import from Git.
+//! requests, sites, and import from Git.
 //!
-//! A [`Platform`] is made of a [`Store`](store::Store), its [`Objects`](store::Objects) and a few [`ports`]. Who acts
-//! is said first, [`as_user`](Platform::as_user) for example; from the [`Caller`](platform::Caller) nouns lead to
-//! nouns, and their methods are the operations.
+//! A [`Platform`] is built from a [`Store`](store::Store), its [`Objects`](store::Objects) and a few [`ports`]. A
+//! method such as [`as_user`](Platform::as_user) selects the actor and returns a [`Caller`](platform::Caller). From
+//! there, each noun gives access to its children, and its methods are the operations.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -22,21 +22,21 @@
 //! # }
 //! ```
 //!
-//! | module | what it holds | look here to |
+//! | module | contents | use it to |
 //! |---|---|---|
-//! | [`platform`] | the operations, one file a noun | do something |
-//! | [`model`] | resources, requests, ids, limits | know what a thing looks like |
-//! | [`policy`] | who may do what | know why something is refused |
-//! | [`content`] | revisions, edits, merges, Markdown, the Git format | work on text itself |
-//! | [`records`] | what is stored of each resource | read a store that you did not write |
-//! | [`store`] | the contract of a store and what all stores share | write a store |
-//! | [`ports`] | what the outside does | plug in a clock, a Git reader |
+//! | [`platform`] | the operations, one file per noun | call the platform |
+//! | [`model`] | resources, requests, ids, limits | look up a resource or a limit |
+//! | [`policy`] | permissions | find out why an operation is rejected |
+//! | [`content`] | revisions, edits, merges, Markdown, the Git format | process content without a platform |
+//! | [`records`] | the stored form of each resource | read an existing store |
+//! | [`store`] | the store contract, and code shared by all stores | implement a store |
+//! | [`ports`] | interfaces to the outside world | plug in a clock or a Git reader |
 //!
-//! Operations, policy and records are of this crate. The other modules re-export crates that can be used alone:
-//! `docs-model`, `docs-content` with `docs-markup` and `docs-expression`, `docs-store`, `docs-ports`.
+//! Operations, policy and records are defined in this crate. The other modules re-export crates that can be used on
+//! their own: `docs-model`, `docs-content` with `docs-markup` and `docs-expression`, `docs-store`, `docs-ports`.
 //!
-//! The crate opens no socket, spawns no task, and takes time and chance from its ports only. Background work is jobs
-//! in the store: the host runs [`Platform::work`], a test calls [`Platform::settle`].
+//! The crate opens no socket and spawns no task. Time and randomness come from its ports only. Background work is
+//! stored as jobs: the embedding application runs [`Platform::work`], a test calls [`Platform::settle`].
 
 pub mod content;
 pub mod model;

@@ -1,25 +1,25 @@
-//! How roles on content come about: grants by name, levels, and what lies above.
+//! Computes roles on content from grants, default levels and parent collections.
 
 use crate::model::{DefaultLevel, Role};
 
-/// What somebody holds on content: the content itself, or a collection it lies in.
+/// An actor's grants on one level of the content tree: the content itself, or a collection that contains it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layer {
-    /// The level of the content.
+    /// The default level of the content.
     pub level: DefaultLevel,
-    /// Whether it is who created it.
+    /// `true` if the actor created the content.
     pub is_creator: bool,
-    /// The role they were given by name.
+    /// The role granted to the actor directly.
     pub member: Option<Role>,
-    /// The highest role that was given to a team they are in.
+    /// The highest role granted to one of the actor's teams.
     pub team: Option<Role>,
 }
 
-/// The role that somebody has on content; `None` hides it.
+/// Returns an actor's role on content, or `None` if the content is hidden from the actor.
 ///
-/// `layers` begin with the content itself and go outwards, to the organization, whose role is `org` (`None` for a
-/// guest). Administrators of the organization have all rights. A role that was given by name counts before the highest
-/// of those that were given to teams, and that before what the level gives.
+/// `layers` begins with the content itself and continues with its parents, outwards. `org` is the role in the
+/// organization, `None` for a guest. Administrators of the organization have all rights. A direct grant takes
+/// precedence over the highest team grant, and a team grant over the default level.
 ///
 /// ```
 /// use docs_core::{model::{DefaultLevel, Role}, policy::{Layer, effective_role}};
@@ -41,7 +41,7 @@ pub fn effective_role(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
     }
 }
 
-/// The role that the level of content gives somebody who was not given one on it by name.
+/// Returns the role that an actor without a grant of their own has on content, through its default level.
 #[must_use]
 pub fn inherited_role(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
     if org == Some(Role::Admin) {
@@ -50,18 +50,19 @@ pub fn inherited_role(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
     let Some((own, above)) = layers.split_first() else { return org };
     match own.level {
         DefaultLevel::Inherit => effective_role(org, above),
-        // A level resets members, up or down. Guests are nobody's members: it holds for them where they were added.
+        // A level replaces the role of members, up or down. Guests have no organization role: a level applies to them
+        // only where a grant on a parent gives them access.
         DefaultLevel::Role(role) => org.or_else(|| effective_role(org, above)).map(|_| role),
-        // What a creator hides stays in the creator's own hands.
+        // Hiding content does not hide it from its creator.
         DefaultLevel::Nobody if own.is_creator => effective_role(org, above),
         DefaultLevel::Nobody => None,
     }
 }
 
-/// The role that the level of content comes down to: that of the first level on the way out that says one; where all
-/// inherit, the role in the organization. `None` where that level hides the content.
+/// Returns the role that the default level of content resolves to: the innermost level that is not `Inherit`, otherwise
+/// the role in the organization. `None` if that level hides the content.
 ///
-/// Roles by name have no part in it: they are the reader's own, and a level is everybody's.
+/// Grants are ignored, because they are specific to an actor while a level applies to all members.
 ///
 /// ```
 /// use docs_core::{model::{DefaultLevel, Role}, policy::{Layer, resolved_level}};

@@ -1,6 +1,7 @@
-//! Who may do what: pure functions over records, and the proofs they give.
+//! Permissions: pure functions over records, and the proofs that they return.
 //!
-//! Only this module makes proofs. What changes a space's content takes one, so forgetting the check does not compile.
+//! Only this module creates proofs. Functions that change the content of a space take a proof as an argument, so a
+//! missing check is a compile error.
 
 mod inherit;
 mod team;
@@ -21,20 +22,20 @@ use crate::{
     store::records::{CollectionRecord, MemberRecord, OrgRecord, SpaceRecord},
 };
 
-/// How the bearer of a token of the platform came to it.
+/// The origin of a platform token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SignIn {
-    /// They were given it.
+    /// Created for the user.
     Token,
-    /// They signed in through a provider of the organization.
+    /// Issued by single sign-on through a provider of the organization.
     Sso,
 }
 
-/// What somebody wants to do in an organization.
+/// An action on an organization.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OrgAction {
-    /// See its members and teams.
+    /// List its members and teams.
     ListPeople,
     /// Read its OpenAPI specifications.
     ReadSpecs,
@@ -44,41 +45,39 @@ pub enum OrgAction {
     Administrate,
 }
 
-/// What somebody wants to do with a space.
+/// An action on a space.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SpaceAction {
-    /// Post comments and replies, react to them.
+    /// Post comments and replies, and react to them.
     Comment,
     /// Create change requests and edit them.
     Edit,
-    /// Review and merge change requests, and change those of others.
+    /// Review and merge change requests, and edit those of others.
     Review,
-    /// Rename, lock, duplicate, delete, restore it; import into it.
+    /// Rename, lock, duplicate, delete and restore it, and import into it.
     Manage,
 }
 
-/// What somebody wants to do with a comment, or a reply.
+/// An action on a comment or a reply.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CommentAction {
-    /// Change its text.
+    /// Change the text.
     Edit,
-    /// Delete it.
     Delete,
-    /// Resolve it, or open it again.
+    /// Resolve or reopen it.
     Resolve,
 }
 
-/// What somebody wants to do with a site.
+/// An action on a site.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SiteAction {
-    /// See it.
     View,
-    /// Change its settings and spaces, publish it.
+    /// Change its settings and spaces, and publish it.
     Manage,
-    /// Delete it; its spaces stay.
+    /// Delete it. Its spaces are not deleted.
     Delete,
 }
 
@@ -103,12 +102,11 @@ impl SpaceAction {
     }
 }
 
-/// Says that somebody has not the role that something needs.
 fn lacks(role: Role, place: &str) -> Error {
     Error::forbidden(format!("this needs the role `{role}` {place}"))
 }
 
-/// Proof that an actor is a member of an organization, and with what role.
+/// Proof that an actor is a member of an organization, with their role.
 #[derive(Clone, Debug)]
 pub struct OrgAccess {
     org: Arc<OrgRecord>,
@@ -116,10 +114,10 @@ pub struct OrgAccess {
 }
 
 impl OrgAccess {
-    /// The access of a member.
+    /// Creates the access of a member.
     ///
     /// # Errors
-    /// `NotFound` where there is no membership: an organization is known to its members only.
+    /// `NotFound` without a membership, so that only members learn that an organization exists.
     pub fn of_member(org: Option<Arc<OrgRecord>>, member: Option<&MemberRecord>) -> Result<Self> {
         match (org, member) {
             (Some(org), Some(member)) if member.organization == org.id => Ok(Self { org, role: member.role }),
@@ -127,12 +125,12 @@ impl OrgAccess {
         }
     }
 
-    /// The access of a member who sent a token of the platform.
+    /// Creates the access of a member who authenticated with a platform token.
     ///
     /// # Errors
-    /// `NotFound` where there is no membership, and for a session of single sign-on of a member who does not sign in so
-    /// any more; `Forbidden` for other tokens where the organization insists on single sign-on. Its administrators keep
-    /// them: whoever breaks the way in has to be able to mend it.
+    /// `NotFound` without a membership, and for a single sign-on session of a member who no longer uses single sign-on.
+    /// `Forbidden` for other tokens if the organization enforces single sign-on. Its administrators keep access with
+    /// other tokens, so that they can repair a broken provider.
     pub fn of_bearer(
         org: Option<Arc<OrgRecord>>,
         member: Option<&MemberRecord>,
@@ -149,33 +147,32 @@ impl OrgAccess {
         }
     }
 
-    /// Tells whether the organization takes tokens that members were given, of this one.
+    /// Returns `true` if the organization accepts tokens of this member that were not issued by single sign-on.
     #[must_use]
     pub fn takes_tokens(&self) -> bool {
         !self.org.sso || self.role == Some(Role::Admin)
     }
 
-    /// The access of the platform itself.
+    /// Creates the access of the platform itself, with all rights.
     ///
     /// # Errors
-    /// `NotFound`.
+    /// `NotFound` without an organization.
     pub fn of_platform(org: Option<Arc<OrgRecord>>) -> Result<Self> {
         Ok(Self { org: org.ok_or_else(|| Error::not_found("organization"))?, role: Some(Role::Admin) })
     }
 
-    /// The organization.
     #[must_use]
     pub fn org(&self) -> &Arc<OrgRecord> {
         &self.org
     }
 
-    /// The role in the organization; `None` for a guest.
+    /// The role in the organization, `None` for a guest.
     #[must_use]
     pub fn role(&self) -> Option<Role> {
         self.role
     }
 
-    /// Demands a right.
+    /// Checks that the actor may perform an action.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -200,7 +197,7 @@ impl OrgAccess {
         self.role >= Some(action.needs())
     }
 
-    /// What the actor may do in the organization.
+    /// Returns the actor's permissions in the organization.
     #[must_use]
     pub fn permissions(&self) -> OrganizationPermissions {
         let (admin, creator) = (self.may(OrgAction::Administrate), self.may(OrgAction::CreateContent));
@@ -219,10 +216,11 @@ impl OrgAccess {
         }
     }
 
-    /// The access to a space of the organization, for somebody who holds this on it and on what it lies in.
+    /// Creates the access to a space of the organization. `layers` holds the actor's grants on the space and its
+    /// parents.
     ///
     /// # Errors
-    /// `NotFound` where the actor may not see it.
+    /// `NotFound` if the space is hidden from the actor.
     pub fn space(&self, space: Arc<SpaceRecord>, layers: &[Layer]) -> Result<SpaceAccess> {
         let role = effective_role(self.role, layers).filter(|_| space.organization == self.org.id);
         let role = role.ok_or_else(|| Error::not_found("space"))?;
@@ -234,10 +232,11 @@ impl OrgAccess {
         })
     }
 
-    /// The access to a collection of the organization, for somebody who holds this on it and on what it lies in.
+    /// Creates the access to a collection of the organization. `layers` holds the actor's grants on the collection and
+    /// its parents.
     ///
     /// # Errors
-    /// `NotFound` where the actor may not see it.
+    /// `NotFound` if the collection is hidden from the actor.
     pub fn collection(
         &self,
         collection: Arc<CollectionRecord>,
@@ -251,7 +250,7 @@ impl OrgAccess {
         })
     }
 
-    /// Demands a right on a site of the organization.
+    /// Checks that the actor may perform an action on a site of the organization.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -264,7 +263,7 @@ impl OrgAccess {
         let needed = match action {
             SiteAction::View => Role::Read,
             SiteAction::Delete => Role::Create,
-            // Whoever created the site keeps it, as long as they may create content at all.
+            // Creators manage their site as long as they may create content.
             SiteAction::Manage if created_by.is_some() && created_by == user => Role::Create,
             SiteAction::Manage => Role::Admin,
         };
@@ -277,16 +276,16 @@ impl OrgAccess {
     }
 }
 
-/// What somebody has on content, and what its level gives.
+/// An actor's role on content, and its resolved default level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The role of the actor.
     pub role: Role,
-    /// The role that the [level comes down to](resolved_level); `None` where it hides the content.
+    /// The [resolved default level](resolved_level), `None` if it hides the content.
     pub level: Option<Role>,
 }
 
-/// Proof that an actor may see a space, and what else.
+/// Proof that an actor may read a space, with their role on it.
 #[derive(Clone, Debug)]
 pub struct SpaceAccess {
     space: Arc<SpaceRecord>,
@@ -295,38 +294,36 @@ pub struct SpaceAccess {
 }
 
 impl SpaceAccess {
-    /// The access of a visitor whom a published site shows the space: reading, whatever its level is for members.
+    /// Creates read access for a visitor of a published site that contains the space, independent of its default level
+    /// for members.
     #[must_use]
     pub const fn of_visitor(space: Arc<SpaceRecord>) -> Self {
         let standing = Standing { role: Role::Read, level: Some(Role::Read) };
         Self { space, standing, stated: DefaultLevel::Role(Role::Read) }
     }
 
-    /// The space.
     #[must_use]
     pub fn space(&self) -> &Arc<SpaceRecord> {
         &self.space
     }
 
-    /// The role on the space.
     #[must_use]
     pub fn role(&self) -> Role {
         self.standing.role
     }
 
-    /// The role on the space, and what its level comes down to.
+    /// The role on the space, and its resolved default level.
     #[must_use]
     pub fn standing(&self) -> Standing {
         self.standing
     }
 
-    /// The level that is set on the space.
     #[must_use]
     pub fn level(&self) -> DefaultLevel {
         self.stated
     }
 
-    /// Demands a right.
+    /// Checks that the actor may perform an action, and returns the proof.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -341,8 +338,8 @@ impl SpaceAccess {
         self.standing.role.includes(action.needs())
     }
 
-    /// Demands a right on a comment or a reply on the space's content: its author has it, and whoever administrates
-    /// the space; whoever edits content also resolves. Authors keep it for as long as they may comment at all.
+    /// Checks that the actor may perform an action on a comment or reply in this space. Permitted are its author, as
+    /// long as they may comment at all, and administrators of the space. Resolving is also permitted to editors.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -372,7 +369,7 @@ impl SpaceAccess {
         Err(Error::forbidden(why))
     }
 
-    /// What the actor may do with a comment or a reply of an author.
+    /// Returns the actor's permissions on a comment or a reply of `author`.
     #[must_use]
     pub fn comment_permissions(&self, author: &UserId, user: Option<&UserId>) -> CommentPermissions {
         let may = |action| self.require_comment(action, author, user).is_ok();
@@ -385,7 +382,7 @@ impl SpaceAccess {
         }
     }
 
-    /// What the actor may do with the space.
+    /// Returns the actor's permissions on the space.
     #[must_use]
     pub fn permissions(&self) -> SpacePermissions {
         let manages = self.may(SpaceAction::Manage);
@@ -403,11 +400,11 @@ impl SpaceAccess {
     }
 }
 
-/// What somebody wants to do with a collection.
+/// An action on a collection.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CollectionAction {
-    /// Create spaces and collections in it, rename, move and delete it, grant it.
+    /// Create spaces and collections in it, rename, move and delete it, and grant roles on it.
     Manage,
 }
 
@@ -419,7 +416,7 @@ impl CollectionAction {
     }
 }
 
-/// Proof that an actor may see a collection, and what else.
+/// Proof that an actor may see a collection, with their role on it.
 #[derive(Clone, Debug)]
 pub struct CollectionAccess {
     collection: Arc<CollectionRecord>,
@@ -427,31 +424,28 @@ pub struct CollectionAccess {
 }
 
 impl CollectionAccess {
-    /// The collection.
     #[must_use]
     pub fn collection(&self) -> &Arc<CollectionRecord> {
         &self.collection
     }
 
-    /// The role on the collection.
     #[must_use]
     pub fn role(&self) -> Role {
         self.standing.role
     }
 
-    /// The role on the collection, and what its level comes down to.
+    /// The role on the collection, and its resolved default level.
     #[must_use]
     pub fn standing(&self) -> Standing {
         self.standing
     }
 
-    /// The level that is set on the collection.
     #[must_use]
     pub fn level(&self) -> DefaultLevel {
         self.collection.default_level
     }
 
-    /// Demands a right.
+    /// Checks that the actor may perform an action.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -463,7 +457,7 @@ impl CollectionAccess {
         self.standing.role.includes(action.needs())
     }
 
-    /// What the actor may do with the collection.
+    /// Returns the actor's permissions on the collection.
     #[must_use]
     pub fn permissions(&self) -> CollectionPermissions {
         let manages = self.may(CollectionAction::Manage);
@@ -471,14 +465,13 @@ impl CollectionAccess {
     }
 }
 
-/// Proof of one right on a space. Functions that change a space demand it.
+/// Proof that an actor may perform one action on a space. Functions that change a space take it as an argument.
 #[derive(Clone, Debug)]
 pub struct SpaceProof {
     space: Arc<SpaceRecord>,
 }
 
 impl SpaceProof {
-    /// The space.
     #[must_use]
     pub fn space(&self) -> &Arc<SpaceRecord> {
         &self.space

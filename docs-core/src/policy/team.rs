@@ -1,4 +1,4 @@
-//! Who may do what with teams.
+//! Permissions on teams.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use crate::{
     store::records::{TeamMemberRecord, TeamRecord},
 };
 
-/// What somebody wants to do with a team.
+/// An action on a team.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TeamAction {
-    /// See it and who is in it.
+    /// See it and its members.
     View,
-    /// Add and remove members, and say who owns it.
+    /// Add and remove members, and choose its owners.
     ManageMembers,
     /// Rename and delete it.
     Administrate,
 }
 
-/// Proof that an actor may see a team, and what else.
+/// Proof that an actor may see a team, with their rights on it.
 #[derive(Clone, Debug)]
 pub struct TeamAccess {
     team: Arc<TeamRecord>,
@@ -29,10 +29,10 @@ pub struct TeamAccess {
 }
 
 impl OrgAccess {
-    /// The access to a team, for somebody who has this place in it.
+    /// Creates the access to a team. `place` is the actor's membership of the team, if any.
     ///
     /// # Errors
-    /// `NotFound` for guests, and where the organization has no such team.
+    /// `NotFound` for guests, and if the organization has no such team.
     pub fn team(
         &self,
         team: Option<Arc<TeamRecord>>,
@@ -51,13 +51,12 @@ impl OrgAccess {
 }
 
 impl TeamAccess {
-    /// The team.
     #[must_use]
     pub fn team(&self) -> &Arc<TeamRecord> {
         &self.team
     }
 
-    /// Demands a right.
+    /// Checks that the actor may perform an action.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -79,7 +78,7 @@ impl TeamAccess {
         }))
     }
 
-    /// What the actor may do with the team.
+    /// Returns the actor's permissions on the team.
     #[must_use]
     pub fn permissions(&self) -> TeamPermissions {
         TeamPermissions { admin: self.require(TeamAction::ManageMembers).is_ok(), view: true }

@@ -1,31 +1,32 @@
-//! Who may do what with translations.
+//! Permissions on translations.
 
 use super::{OrgAccess, OrgAction, SpaceAccess, SpaceAction};
 use crate::{Error, Result, model::TranslationPermissions};
 
-/// What an actor sees of the spaces of a translation; deleted ones are none.
+/// An actor's access to the spaces of a translation. A deleted space counts as absent.
 #[derive(Clone, Debug, Default)]
 pub struct TranslatedSpaces {
-    /// The access to the space that is translated.
+    /// The access to the source space.
     pub source: Option<SpaceAccess>,
-    /// Whether the space that is translated is there, seen or not.
+    /// `true` if the source space exists, visible to the actor or not.
     pub source_is_there: bool,
-    /// The access to the space that holds the translated content.
+    /// The access to the target space, which holds the translated content.
     pub target: Option<SpaceAccess>,
 }
 
-/// Proof that an actor may see a translation, and whether they may change it.
+/// Proof that an actor may see a translation, and if they may edit it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TranslationAccess {
     may_edit: bool,
 }
 
 impl OrgAccess {
-    /// The access to a translation: whoever sees one of its spaces sees it, and whoever creates content and manages
-    /// what is translated (the result, once the original is deleted) changes it. Administrators do both.
+    /// Creates the access to a translation. An actor who sees one of its spaces sees the translation. An actor who may
+    /// create content and manages the source space may edit it; once the source is deleted, the target space decides.
+    /// Administrators may do both.
     ///
     /// # Errors
-    /// `NotFound` where the actor may not see it.
+    /// `NotFound` if the translation is hidden from the actor.
     pub fn translation(&self, spaces: &TranslatedSpaces) -> Result<TranslationAccess> {
         let is_admin = self.may(OrgAction::Administrate);
         let (source, target) = (spaces.source.as_ref(), spaces.target.as_ref());
@@ -39,7 +40,7 @@ impl OrgAccess {
 }
 
 impl TranslationAccess {
-    /// Demands the right to change, run and delete the translation.
+    /// Checks that the actor may edit, run and delete the translation.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -52,7 +53,7 @@ impl TranslationAccess {
         ))
     }
 
-    /// What the actor may do.
+    /// Returns the actor's permissions on the translation.
     #[must_use]
     pub const fn permissions(self) -> TranslationPermissions {
         TranslationPermissions { view: true, edit: self.may_edit }
