@@ -1,8 +1,9 @@
-//! What changed between two texts, line by line, or between two lists of other things that are equal or not.
+//! Line-based differences between two texts, and differences between lists of other comparable items.
 //!
-//! Several smallest lists of changes may exist, and whether two of them unite depends on which is taken. The one
-//! taken here is the one Git takes: Myers' search from both ends, with its order of preference, over lines that can
-//! match at all; then every change is moved down as far as it goes, or to where the other text changes too.
+//! Several minimal lists of changes may exist, and the choice decides whether two of them can be merged. This module
+//! makes the same choice as Git: Myers' bidirectional search with its order of preference, limited to lines that can
+//! match at all. Every change is then moved down as far as possible, or to the last position where the other text
+//! changes too.
 
 mod search;
 mod slide;
@@ -14,22 +15,20 @@ use self::{
     slide::settle,
 };
 
-/// A line of one text, as a number that equal lines share.
+/// The number of a line. Equal lines have the same number.
 pub type LineId = u32;
 
-/// A change: these lines of the old text became those of the new one.
+/// A change: a range of lines of the old text, replaced by a range of lines of the new text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// The lines of the old text.
     pub old: Range<usize>,
-    /// The lines of the new text.
     pub new: Range<usize>,
 }
 
-/// What changed from one list of texts to another, in order; no two changes touch.
+/// Returns the changes between two lists of texts, in order. No two changes are adjacent.
 ///
-/// Where the lists have little in common, the search for the fewest changes ends early: it takes time that grows little
-/// faster than the lists.
+/// If the lists have little in common, the search for a minimal result ends early, so the time grows little faster than
+/// the length of the lists.
 #[must_use]
 pub fn changed(old: &[String], new: &[String]) -> Vec<Change> {
     let mut lines = Lines::default();
@@ -37,22 +36,22 @@ pub fn changed(old: &[String], new: &[String]) -> Vec<Change> {
     changes(&old, &new)
 }
 
-/// Numbers lines, the same for equal ones of all texts.
+/// Assigns numbers to lines. Equal lines of all texts get the same number.
 #[derive(Default, Debug)]
 pub struct Lines<'a> {
     known: HashMap<&'a str, LineId>,
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of a text, line breaks included, as numbers.
+    /// Returns the lines of a text, including line breaks, as numbers.
     pub fn number(&mut self, text: &'a str) -> Vec<LineId> {
-        // Room that grows as it is filled would be taken three times.
+        // Allocated once: a vector that grows while it is filled takes up to three times the memory.
         let mut lines = Vec::with_capacity(text.bytes().filter(|b| *b == b'\n').count() + 1);
         lines.extend(text.split_inclusive('\n').map(|line| self.id(line)));
         lines
     }
 
-    /// Texts as numbers, each as it is.
+    /// Returns texts as numbers, without splitting them into lines.
     pub fn number_all(&mut self, texts: &[&'a str]) -> Vec<LineId> {
         texts.iter().map(|text| self.id(text)).collect()
     }
@@ -63,19 +62,19 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What changed from `old` to `new`, in order; no two changes touch.
+/// Returns the changes from `old` to `new`, in order. No two changes are adjacent.
 #[must_use]
 pub fn changes(old: &[LineId], new: &[LineId]) -> Vec<Change> {
     let [mut old, mut new] = marked(old, new);
     settle(&mut old, &mut new);
     settle(&mut new, &mut old);
-    // Room that grows as it is filled would be taken three times.
+    // Allocated once: a vector that grows while it is filled takes up to three times the memory.
     let mut out = Vec::with_capacity(gaps(&old, &new).count());
     out.extend(gaps(&old, &new));
     out
 }
 
-/// What stands between lines that match, where that is anything.
+/// Iterates over the non-empty gaps between matching lines.
 fn gaps(old: &Marked<'_>, new: &Marked<'_>) -> impl Iterator<Item = Change> {
     let (mut a, mut b) = (0, 0);
     std::iter::from_fn(move || {
@@ -91,19 +90,19 @@ fn gaps(old: &Marked<'_>, new: &Marked<'_>) -> impl Iterator<Item = Change> {
     })
 }
 
-/// A text and which of its lines have no counterpart.
+/// A text, with a flag for each line that has no counterpart.
 struct Marked<'a> {
     lines: &'a [LineId],
     changed: Vec<bool>,
 }
 
 impl Marked<'_> {
-    /// How many lines from here on have no counterpart.
+    /// Returns the number of consecutive lines without a counterpart from a position on.
     fn run(&self, from: usize) -> usize {
         self.changed.get(from..).unwrap_or_default().iter().take_while(|changed| **changed).count()
     }
 
-    /// The lines of a range that may have a counterpart.
+    /// Returns the lines of a range that may have a counterpart.
     fn open(&self, range: &Range<usize>) -> Vec<LineId> {
         let places = || range.clone().filter(|at| !self.changed[*at]);
         let mut lines = Vec::with_capacity(places().count());
@@ -132,24 +131,24 @@ fn marked<'a>(old: &'a [LineId], new: &'a [LineId]) -> [Marked<'a>; 2] {
     sides
 }
 
-/// Whether a line can match.
+/// The frequency of a line in the other text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Match {
-    /// There is no equal line in the other text.
+    /// No equal line.
     No,
-    /// There are a few.
+    /// A small number of equal lines.
     Some,
-    /// There are so many that they say little.
+    /// So many equal lines that a match is not significant.
     Many,
 }
 
-/// How far around a common line one looks to see whether it says anything.
+/// Number of lines before and after a frequent line that are inspected to decide if it is significant.
 const WINDOW: usize = 100;
-/// How many equal lines are many, at most.
+/// Upper bound of the threshold for frequent lines. Shorter texts have a lower threshold.
 const MANY: u32 = 1024;
 
-/// Marks the lines that are not worth comparing: they match nothing, or stand among lines that match nothing and are so
-/// common that a match would say nothing.
+/// Marks the lines that are excluded from the comparison: lines without a match, and frequent lines surrounded by lines
+/// without a match, because such a match is not significant.
 fn worth_comparing(side: &mut Marked<'_>, other: &[LineId], middle: &Range<usize>) {
     let mut counts: HashMap<LineId, u32> = HashMap::new();
     for line in other {
@@ -173,7 +172,7 @@ fn worth_comparing(side: &mut Marked<'_>, other: &[LineId], middle: &Range<usize
     }
 }
 
-/// Tells whether a common line stands among lines that match nothing: at least three of four around it.
+/// Returns `true` if at least three quarters of the lines around a frequent line match nothing.
 fn says_nothing(matches: &[Match], at: usize) -> bool {
     let look = |around: &mut dyn Iterator<Item = &Match>| {
         let (mut none, mut many) = (0, 1);
@@ -225,7 +224,7 @@ mod tests {
         row[new.len()]
     }
 
-    /// Lines of which each is there once.
+    /// Generates lists of distinct lines.
     fn rare() -> impl Strategy<Value = Vec<LineId>> {
         let lines = Just((0..60).collect::<Vec<LineId>>()).prop_shuffle();
         (lines, 0..40_usize).prop_map(|(mut lines, length)| {

@@ -1,15 +1,15 @@
-//! Myers' search from both ends: which lines of two texts have no counterpart.
+//! Myers' bidirectional search for the lines of two texts that have no counterpart.
 
 use super::LineId;
 
-/// Which places of either text have no counterpart in the other.
+/// Returns a flag for each line of both texts that has no counterpart in the other text.
 pub(super) fn unmatched(old: &[LineId], new: &[LineId]) -> [Vec<bool>; 2] {
     let mut search = Search::new(old, new);
     search.compare((0, old.len()), (0, new.len()), Effort::Bounded);
     search.unmatched
 }
 
-/// A power of two near the square root, from above.
+/// Returns a power of two slightly above the square root.
 pub(super) fn rough_root(mut n: usize) -> usize {
     let mut root = 1;
     while n > 0 {
@@ -19,37 +19,38 @@ pub(super) fn rough_root(mut n: usize) -> usize {
     root
 }
 
-/// How much work a search may take.
+/// The work limit of a search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effort {
-    /// As much as the shortest list of changes needs.
+    /// Unlimited: finds a minimal list of changes.
     Full,
-    /// A limited amount: then the best place that was found is taken.
+    /// Limited: takes the best cut found so far once the limit is reached.
     Bounded,
 }
 
-/// Where to cut both texts, and how much work each half is worth.
+/// A position to cut both texts at, and the work limits of the two halves.
 struct Cut {
     old: usize,
     new: usize,
     efforts: [Effort; 2],
 }
 
-/// A run of equal lines that is long enough to be trusted.
+/// Minimum length of a significant run of equal lines.
 const LONG_RUN: Place = 20;
-/// Steps from which a bounded search looks for a good place to stop.
+/// Number of steps after which a bounded search looks for a good place to stop.
 const FEW_STEPS: Place = 256;
 
-/// A place in a text, or a diagonal. There is one for each line and more, so they are as small as the numbers of lines.
+/// A position in a text, or a diagonal. There is at least one per line, so the type is as small as [`LineId`].
 type Place = i32;
 
-/// Myers' search. Diagonals are numbered by `old - new`; each direction keeps how far it has come on every one.
+/// The state of Myers' search. Diagonals are numbered by `old - new`. Each direction stores the furthest position
+/// reached on each diagonal.
 struct Search<'a> {
     texts: [&'a [LineId]; 2],
     unmatched: [Vec<bool>; 2],
     forward: Vec<Place>,
     backward: Vec<Place>,
-    /// Where diagonal 0 is kept.
+    /// Index of diagonal 0.
     zero: Place,
     most_steps: Place,
 }
@@ -67,7 +68,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Compares two ranges; the halves of what cannot be told at once wait on a stack, first half on top.
+    /// Compares two ranges. Ranges that need a cut are split, and the halves are pushed to a stack, first half on top.
     fn compare(&mut self, old: (usize, usize), new: (usize, usize), effort: Effort) {
         let mut waiting = vec![(old, new, effort)];
         while let Some(((mut a, mut a_end), (mut b, mut b_end), effort)) = waiting.pop() {
@@ -89,7 +90,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Finds a place on the shortest way through both ranges: where the ways from either end meet.
+    /// Finds a position on the shortest edit path through both ranges: the meeting point of the searches from either
+    /// end.
     fn cut(&mut self, old: (usize, usize), new: (usize, usize), effort: Effort) -> Cut {
         let area = Area { a: (signed(old.0), signed(old.1)), b: (signed(new.0), signed(new.1)) };
         let (lowest, highest) = (area.a.0 - area.b.1, area.a.1 - area.b.0);
@@ -138,7 +140,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes one more diagonal on either side, or gives one up where there is none; beyond both nothing is reached.
+    /// Extends the front by one diagonal on either side, or shrinks it at the edge of the area. Diagonals beyond the
+    /// front are marked as unreached.
     fn widen(&mut self, front: &mut Front, way: Way, (lowest, highest): (Place, Place)) {
         let nothing = if way == Way::Forward { -1 } else { Place::MAX };
         if front.low > lowest {
@@ -155,7 +158,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// One step from the front on a diagonal, and all equal lines behind it.
+    /// Advances one step from the start on a diagonal, and over all equal lines that follow.
     fn advance(&mut self, diagonal: Place, area: &Area, long: &mut bool) -> Place {
         let (below, above) = (*self.at(Way::Forward, diagonal - 1), *self.at(Way::Forward, diagonal + 1));
         let start = if below >= above { below + 1 } else { above };
@@ -168,7 +171,7 @@ impl<'a> Search<'a> {
         a
     }
 
-    /// One step from the back on a diagonal, and all equal lines before it.
+    /// Retreats one step from the end on a diagonal, and over all equal lines that precede it.
     fn retreat(&mut self, diagonal: Place, area: &Area, long: &mut bool) -> Place {
         let (below, above) = (*self.at(Way::Backward, diagonal - 1), *self.at(Way::Backward, diagonal + 1));
         let start = if below < above { below } else { above - 1 };
@@ -186,7 +189,7 @@ impl<'a> Search<'a> {
         line(0, a) == line(1, b)
     }
 
-    /// A place that was reached far beyond the steps it took and that a long run of equal lines leads to.
+    /// Returns a position that is far ahead of the number of steps and is reached through a long run of equal lines.
     fn trusted(
         &mut self,
         (ahead, back): (Front, Front),
@@ -222,7 +225,7 @@ impl<'a> Search<'a> {
         best.map(|(_, cut)| cut)
     }
 
-    /// The place furthest from its end, when the search has taken long enough.
+    /// Returns the position furthest from its end, once the work limit is reached.
     fn furthest(&mut self, (ahead, back): (Front, Front), area: &Area) -> Cut {
         let (mut far, mut far_a) = (-1, -1);
         for diagonal in ahead.diagonals() {
@@ -247,7 +250,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The ranges of both texts that are compared.
+/// The compared ranges of both texts.
 struct Area {
     a: (Place, Place),
     b: (Place, Place),
@@ -259,7 +262,7 @@ enum Way {
     Backward,
 }
 
-/// The diagonals that a direction has reached, every second one of them in the last step.
+/// The diagonals that a direction has reached. The last step reached every second one.
 #[derive(Clone, Copy)]
 struct Front {
     low: Place,
@@ -267,7 +270,7 @@ struct Front {
 }
 
 impl Front {
-    /// From the highest down.
+    /// Iterates in descending order.
     fn diagonals(self) -> impl Iterator<Item = Place> {
         (self.low..=self.high).rev().step_by(2)
     }

@@ -1,8 +1,9 @@
-//! Moving changes: of several places that a change may have, the last one, or one where the other text changes too.
+//! Placement of changes: a change with several equivalent positions moves to the last one, or to one where the other
+//! text changes too.
 
 use super::Marked;
 
-/// A run of changed lines, perhaps an empty one: between any two lines that match stands one.
+/// A possibly empty run of changed lines. There is one between any two matching lines.
 #[derive(Clone, Copy)]
 struct Group {
     start: usize,
@@ -34,7 +35,7 @@ impl Marked<'_> {
         start - self.changed[..start].iter().rev().take_while(|changed| **changed).count()
     }
 
-    /// Moves a group one line up where that changes nothing; it may join the group before.
+    /// Moves a group up by one line if the result is equivalent. It may merge with the previous group.
     fn up(&mut self, group: Group) -> Option<Group> {
         let before = group.start.checked_sub(1)?;
         if self.lines[before] != self.lines[group.end - 1] {
@@ -45,7 +46,7 @@ impl Marked<'_> {
         Some(Group { start: self.joined_start(before), end: group.end - 1 })
     }
 
-    /// Moves a group one line down where that changes nothing; it may join the group behind.
+    /// Moves a group down by one line if the result is equivalent. It may merge with the next group.
     fn down(&mut self, group: Group) -> Option<Group> {
         if self.lines.get(group.end) != Some(&self.lines[group.start]) {
             return None;
@@ -56,14 +57,15 @@ impl Marked<'_> {
     }
 }
 
-/// Moves every group of a text down as far as it goes, or to the last place where the other text changes too.
+/// Moves every group of a text down as far as possible, or to the last position where the other text changes too.
 pub(super) fn settle(text: &mut Marked<'_>, other: &mut Marked<'_>) {
     let (mut group, mut beside) = (text.first(), other.first());
     loop {
         if !group.is_empty() {
             (group, beside) = settled(text, other, group, beside);
         }
-        // Between lines that match stands a group in either text, so both have a next one or none has.
+        // Both texts have one group between any two matching lines, so either both have a next group or both are at the
+        // end.
         match (text.next(group), other.next(beside)) {
             (Some(next), Some(next_beside)) => (group, beside) = (next, next_beside),
             _ => return,
