@@ -1,6 +1,6 @@
-//! What stands within text and is not Markdown: formulas, icons, buttons, expressions, tags, notes.
+//! Inline elements that are not Markdown: formulas, icons, buttons, expressions, tags and footnote references.
 //!
-//! Atoms are found before Markdown is read and hidden from it, since `*` in a formula is no emphasis.
+//! Atoms are found and masked before Markdown is parsed, because `*` in a formula is not emphasis.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -14,30 +14,26 @@ use super::{
 };
 use crate::syntax::html::whole_comment;
 
-/// An atom.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Atom {
-    /// Where it stands.
     pub(super) range: Range<usize>,
-    /// What it is.
     pub(super) kind: AtomKind,
 }
 
-/// What an atom is.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum AtomKind {
-    /// An element within text.
+    /// An inline element.
     Inline(InlineKind),
-    /// A reference to the note of a label.
+    /// A reference to the footnote with this label.
     Note(String),
-    /// Text that is written as it is: a tag that is not known.
+    /// An unknown tag, which is printed verbatim.
     Text,
 }
 
-/// Longest atom that is read.
+/// Maximum length of an atom, in bytes.
 const MAX_ATOM: usize = 4 * 1024;
 
-/// The atoms of a text outside of code, in their order.
+/// Returns the atoms of a text outside of code spans, in order.
 pub(super) fn find(text: &str, is_note: impl Fn(&str) -> bool) -> Vec<Atom> {
     let mut out = Vec::new();
     let mut unclosed = HashSet::new();
@@ -64,7 +60,7 @@ pub(super) fn find(text: &str, is_note: impl Fn(&str) -> bool) -> Vec<Atom> {
     out
 }
 
-/// The length of the code span at a place, or of its backticks when it does not close.
+/// Returns the length of the code span at a position, or of its opening backticks if it is not closed.
 fn code_span(text: &str, at: usize, unclosed: &mut HashSet<usize>) -> usize {
     let bytes = text.as_bytes();
     let run = |from: usize| bytes[from..].iter().take_while(|b| **b == b'`').count();
@@ -119,7 +115,7 @@ fn atom(text: &str, is_note: impl Fn(&str) -> bool) -> Option<(AtomKind, usize)>
     }
 }
 
-/// The beginning of a text, as much as an atom may have.
+/// Returns the beginning of a text, up to [`MAX_ATOM`] bytes.
 fn window(text: &str) -> &str {
     if text.len() <= MAX_ATOM {
         return text;
@@ -128,7 +124,7 @@ fn window(text: &str) -> &str {
     &text[..end]
 }
 
-/// The element at the beginning of a text and its length.
+/// Parses the element at the beginning of a text, and returns it with its length.
 fn element(text: &str, open: &Open<'_>, length: usize) -> Option<(InlineKind, usize)> {
     if open.name == "img" {
         return image(open).map(|kind| (kind, length));
@@ -158,7 +154,7 @@ fn element(text: &str, open: &Open<'_>, length: usize) -> Option<(InlineKind, us
     Some((kind, end))
 }
 
-/// The element within text that an HTML element is.
+/// Converts an HTML element to an inline element.
 pub(super) fn inline(element: &Element<'_>) -> Option<InlineKind> {
     let open = &element.open;
     match element.name() {
@@ -208,7 +204,7 @@ fn button(element: &Element<'_>) -> Option<InlineKind> {
     })
 }
 
-/// An image within text from its tag.
+/// Converts an `img` tag to an inline image.
 fn image(open: &Open<'_>) -> Option<InlineKind> {
     if !open.has_only(&["src", "alt", "data-size", "title"]) {
         return None;
@@ -228,10 +224,10 @@ fn image(open: &Open<'_>) -> Option<InlineKind> {
     })
 }
 
-/// What tells that a picture is for a dark background.
+/// The media query of the image for dark mode.
 pub(super) const DARK: &str = "(prefers-color-scheme: dark)";
 
-/// The two tags of a picture that has a dark form.
+/// Returns the `source` and `img` tags of a picture with a dark mode image.
 pub(super) fn picture_parts<'n, 'a>(element: &'n Element<'a>) -> Option<(&'n Open<'a>, &'n Open<'a>)> {
     let [source, image] = element.elements()?.try_into().ok()?;
     let is_dark = source.name() == "source"
@@ -251,7 +247,7 @@ fn picture(element: &Element<'_>) -> Option<InlineKind> {
     Some(kind)
 }
 
-/// Writes an element within text as HTML; links and annotations have their own ways.
+/// Prints an inline element as HTML. Links and annotations are printed elsewhere.
 pub(super) fn write(kind: &InlineKind) -> Option<String> {
     let mut out = String::new();
     match kind {

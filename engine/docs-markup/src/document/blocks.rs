@@ -1,4 +1,4 @@
-//! A whole text as blocks, each of which reads the same when it is written alone.
+//! The blocks of a whole text. Each block reads the same when it is printed alone.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -20,31 +20,31 @@ use super::{
     work::{self, Portion},
 };
 
-/// A text as blocks.
+/// The blocks of a text.
 pub(super) struct Text {
-    /// Its blocks, without keys.
+    /// The blocks, without keys.
     pub(super) blocks: Vec<Block>,
     /// The lines of each block.
     pub(super) lines: Vec<Range<usize>>,
-    /// The notes that are part of annotations.
+    /// The footnote definitions that are part of annotations.
     pub(super) notes: Vec<TakenNote>,
-    /// Whether its blocks, written one by one, are the text.
+    /// `true` if printing the blocks one by one yields the text.
     pub(super) is_usual: bool,
-    /// Whether its blocks, written one by one with empty lines between them, read the same as each of them alone.
+    /// `true` if the blocks, printed one by one with empty lines between them, read the same together as alone.
     pub(super) is_independent: bool,
-    /// Whether its end is kept as it is because there was no room left.
+    /// `true` if the end of the text is preserved verbatim because a limit is reached.
     pub(super) is_full: bool,
 }
 
-/// A note that is part of an annotation.
+/// A footnote definition that is part of an annotation.
 #[derive(Clone)]
 pub(super) struct TakenNote {
     pub(super) lines: Range<usize>,
-    /// The first line of the block that refers to it.
+    /// The first line of the block that references it.
     pub(super) by: usize,
 }
 
-/// Reads a whole text, block by block, without looking whether the blocks read the same together.
+/// Parses a whole text block by block, without checking that the blocks read the same together.
 pub(super) fn of(lines: &[Line<'_>]) -> Text {
     let mut scanner = chunks::each(lines);
     let mut survey = Survey::new(&mut scanner);
@@ -55,7 +55,7 @@ pub(super) fn of(lines: &[Line<'_>]) -> Text {
     reader.notes = Notes::new(bodies(&mut reader, &marked));
     drop(marked);
     let labels = Labels::known(definitions.clone(), reader.notes.labels());
-    // Room that grows as it is filled would be taken three times.
+    // Allocated once: a vector that grows while it is filled takes up to three times the memory.
     let (blocks, ranges) = (Vec::with_capacity(survey.count), Vec::with_capacity(survey.count));
     let (is_usual, is_independent) = (survey.is_apart, !survey.has_marked);
     let text = Text { blocks, lines: ranges, notes: Vec::new(), is_usual, is_independent, is_full: false };
@@ -84,7 +84,7 @@ pub(super) fn of(lines: &[Line<'_>]) -> Text {
             let own = std::mem::replace(block, paragraph(Vec::new()));
             (*block, is_usual) = settled(own, &lines[chunk.lines.clone()], &before);
             if is_verbatim(block) {
-                // What is kept as it is refers to notes by their labels.
+                // Verbatim blocks reference footnotes by label.
                 reader.notes.reset(taken);
             }
         }
@@ -103,7 +103,7 @@ pub(super) fn of(lines: &[Line<'_>]) -> Text {
         out.text.is_independent &= is_alone;
         out.add(blocks, &chunk.lines);
     }
-    // Written otherwise, what there is just room for may be too much.
+    // A different spelling of the blocks may exceed a limit that this one barely meets.
     out.text.is_independent &= room.is_half_left() && reader.left > MAX_BLOCKS / 2;
     out.finish()
 }
@@ -112,15 +112,15 @@ fn bytes(lines: &[Line<'_>]) -> usize {
     lines.iter().map(|line| line.text.len() + 1).sum()
 }
 
-/// A text while its blocks are read.
+/// The result while the blocks of a text are being parsed.
 struct Out<'s, 'a> {
     text: Text,
     lines: &'s [Line<'a>],
-    /// The notes.
+    /// The footnote definitions.
     kept: Vec<KeptNote>,
-    /// The first line of the block that refers to a note, by its label.
+    /// The first line of the block that references a footnote, by label.
     takers: HashMap<String, usize>,
-    /// The lines that are kept as they are since the last block: those of the first chunk, and the end of all.
+    /// The verbatim lines since the last block: the range of the first chunk, and the end of all chunks.
     raw: Option<(Range<usize>, usize)>,
 }
 
@@ -131,7 +131,7 @@ impl Out<'_, '_> {
         self.kept.push(KeptNote { place: self.text.blocks.len(), lines, label });
     }
 
-    /// Keeps a chunk as it is, in one paragraph with those directly before that are kept, too.
+    /// Preserves a chunk verbatim, in one paragraph with verbatim chunks directly before it.
     fn keep(&mut self, lines: Range<usize>) {
         self.text.is_usual = false;
         self.text.is_independent = false;
@@ -155,7 +155,8 @@ impl Out<'_, '_> {
         for block in blocks {
             let follows_list = self.text.blocks.last().is_some_and(print::is_list);
             self.text.is_usual &= !follows_list;
-            // What is indented may be part of a list that is written otherwise, and a list go on with another one.
+            // An indented block may become part of a list that is printed differently, and a list may merge with the
+            // next one.
             let may_go_on = follows_list && print::is_list(&block);
             self.text.is_independent &= !may_go_on && !self.is_indented(lines.start) && !is_verbatim(&block);
             self.text.blocks.push(fenced(block, follows_list));
@@ -174,23 +175,23 @@ impl Out<'_, '_> {
     }
 }
 
-/// A note, and before which block it stands.
+/// A footnote definition, and the index of the block after it.
 struct KeptNote {
     place: usize,
     lines: Range<usize>,
     label: String,
 }
 
-/// What is known of a text before its blocks are read.
+/// Properties of a text, determined before its blocks are parsed.
 #[derive(Default)]
 struct Survey<'a> {
-    /// Its notes and definitions.
+    /// The footnote and link definitions.
     marked: Vec<Chunk<'a>>,
     count: usize,
     end: usize,
-    /// Whether there is an empty line between all chunks.
+    /// `true` if all chunks are separated by empty lines.
     is_apart: bool,
-    /// Whether it has notes or definitions.
+    /// `true` if there are footnote or link definitions.
     has_marked: bool,
 }
 
@@ -210,14 +211,14 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// Whether a block between empty lines ends where it ends, whatever follows.
+/// The dependence of the end of a block between empty lines on the text that follows.
 #[derive(PartialEq, Eq)]
 enum Standing {
-    /// It does, however it is written.
+    /// Independent, in any spelling.
     Alone,
-    /// It does as it stands in the text.
+    /// Independent in the spelling of the text.
     AsWritten,
-    /// It may go on.
+    /// Dependent: the block may continue.
     Together,
 }
 
@@ -241,7 +242,7 @@ const fn standing(kind: &ChunkKind<'_>) -> Standing {
 }
 
 impl Text {
-    /// Notes that nothing refers to stay where they are.
+    /// Unreferenced footnote definitions remain at their position.
     fn keep(&mut self, kept: Vec<KeptNote>, takers: &HashMap<String, usize>, lines: &[Line<'_>]) {
         let mut unused = Vec::new();
         for note in kept {
@@ -270,7 +271,7 @@ impl Text {
     }
 }
 
-/// The definitions of links. Of two with the same label the first counts.
+/// Collects the link definitions. The first definition of a label takes precedence.
 fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
     let mut definitions = HashMap::new();
     for chunk in chunks {
@@ -282,10 +283,10 @@ fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
     definitions
 }
 
-/// Most notes of a text; further ones are kept as they are.
+/// Maximum number of footnotes of a text. Further ones are preserved verbatim.
 const MAX_NOTES: usize = 1000;
 
-/// The bodies of notes. A label that two notes have is that of none.
+/// Returns the bodies of footnotes by label. Labels with several definitions are excluded.
 fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<Block>> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let notes = || {
@@ -300,8 +301,8 @@ fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<
     single.map(|(label, body)| (label.clone(), reader.note(body, &labels))).collect()
 }
 
-/// A block that reads the same when it is written, with the spellings it has then, and whether it is written as its
-/// lines are. What does not is kept as it is.
+/// Returns a block that reads the same when it is printed, with the resulting spellings, and `true` if the printed text
+/// equals its lines. A block that cannot be printed this way is returned as a verbatim block.
 pub(super) fn settled(block: Block, lines: &[Line<'_>], labels: &Labels) -> (Block, bool) {
     let source = lines::join(lines);
     if is_verbatim(&block) {
@@ -322,7 +323,7 @@ pub(super) fn settled(block: Block, lines: &[Line<'_>], labels: &Labels) -> (Blo
         if !normal::is_same(&read, &own) {
             break;
         }
-        // What it says is the same: only spellings differ, and the notes are those of the first reading.
+        // The content is equal. Only spellings differ, and the footnotes are those of the first parse.
         own = spelling::renewed(own, read);
     }
     (verbatim(lines), false)

@@ -1,4 +1,4 @@
-//! Puts text, marks and elements together as nodes, and remembers how each was written.
+//! Combines text, marks and elements into nodes, and records their spelling.
 
 use std::ops::Range;
 
@@ -7,16 +7,15 @@ use pulldown_cmark::{LinkType, Tag};
 
 use super::targets;
 
-/// Puts nodes together.
 #[derive(Default)]
 pub(super) struct Builder {
     nodes: Vec<Node>,
-    /// The marks that are open, from outside in.
+    /// The open marks, outermost first.
     marks: Vec<Mark>,
     /// Text that is not yet a leaf, and its source.
     text: String,
     source: String,
-    /// Up to where the source was read.
+    /// The end of the consumed source.
     at: usize,
     link: Option<OpenLink>,
     image: Option<(InlineKind, LinkType, Range<usize>)>,
@@ -25,7 +24,7 @@ pub(super) struct Builder {
 struct OpenLink {
     kind: InlineKind,
     spelling: String,
-    /// How many marks were open when it began.
+    /// The number of open marks at its beginning.
     marks: usize,
     /// The nodes before it.
     before: Vec<Node>,
@@ -33,7 +32,7 @@ struct OpenLink {
 }
 
 impl Builder {
-    /// Adds text that is written as a range of the source, or as what stands before it and was not read yet.
+    /// Adds text whose source is a range, together with unconsumed source before the range.
     pub(super) fn text(&mut self, text: &str, source: &str, range: &Range<usize>) {
         if range.is_empty() && text.is_empty() {
             return;
@@ -43,7 +42,7 @@ impl Builder {
         self.at = range.end;
     }
 
-    /// Ends the leaf.
+    /// Completes the current leaf.
     fn flush(&mut self) {
         if self.text.is_empty() && self.source.is_empty() {
             return;
@@ -70,7 +69,7 @@ impl Builder {
 
     pub(super) fn close_mark(&mut self, at: usize) {
         self.flush();
-        // A mark without text is kept by a leaf without text.
+        // An empty leaf preserves a mark without text.
         if !self.last_has_mark() {
             self.push_leaf(Leaf::new("", self.marks.clone()));
         }
@@ -78,7 +77,7 @@ impl Builder {
         self.at = at;
     }
 
-    /// Tells whether the last leaf has the marks that are open.
+    /// Returns `true` if the last leaf has all open marks.
     fn last_has_mark(&self) -> bool {
         let has = |leaf: &Leaf| leaf.marks.starts_with(&self.marks);
         match self.nodes.last() {
@@ -96,7 +95,7 @@ impl Builder {
         self.at = at;
     }
 
-    /// Adds an element without nodes.
+    /// Adds an element without child nodes.
     pub(super) fn void(&mut self, inline: Inline, source: &str, range: &Range<usize>) {
         self.flush();
         let written = &source[range.clone()];
@@ -126,7 +125,7 @@ impl Builder {
         self.at = label;
     }
 
-    /// Ends a link that Markdown wrote: its destination and title stand behind its label.
+    /// Ends a link in Markdown syntax. Its destination and title follow its label.
     pub(super) fn close_link(&mut self, source: &str, range: &Range<usize>) {
         let Some(link) = &mut self.link else { return };
         if link.spelling.is_empty() {
@@ -181,7 +180,7 @@ impl Builder {
         self.at = range.end;
     }
 
-    /// Annotates the word before, or the link before that exists for it.
+    /// Annotates the preceding word, or the preceding link if it exists for the annotation.
     pub(super) fn annotation(&mut self, body: Vec<Block>, spelling: Option<String>, at: usize) {
         let nodes = self.annotated();
         let mut inline = Inline::new(InlineKind::Annotation {}, nodes);
@@ -228,17 +227,17 @@ impl Builder {
         vec![Node::Text(TextNode::new(vec![Leaf { spelling: Some(written), ..Leaf::new(word, marks) }]))]
     }
 
-    /// The nodes; each leaf tells how it is written.
+    /// Returns the nodes. Each leaf contains its spelling.
     pub(super) fn finish(mut self) -> Vec<Node> {
         self.flush();
         self.nodes
     }
 }
 
-/// The beginning of the anchors that annotated text leads to.
+/// Prefix of the anchors that annotated text links to.
 pub(super) const NOTE_ANCHOR: &str = "user-content-fn-";
 
-/// Where the last word of a text begins.
+/// Returns the start of the last word of a text.
 fn word(text: &str) -> usize {
     text.char_indices().rev().take_while(|(_, c)| !c.is_whitespace()).last().map_or(text.len(), |(at, _)| at)
 }
@@ -248,7 +247,7 @@ fn label_of(node: &Node) -> Option<String> {
     Some(text.leaves.iter().map(|leaf| leaf.spelling.as_deref().unwrap_or(&leaf.text)).collect())
 }
 
-/// How an element is written, behind the number of marks around it.
+/// Returns the spelling of an element, prefixed with the number of marks around it.
 fn spelled(marks: usize, spelling: String) -> Option<String> {
     match (marks, spelling.is_empty()) {
         (0, true) => None,

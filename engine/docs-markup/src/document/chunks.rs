@@ -1,4 +1,4 @@
-//! The blocks of Markdown, one level at a time: what is inside a block is cut out and read on its own.
+//! Splits Markdown into blocks, one level at a time. The content of a block is extracted and parsed separately.
 
 use std::{cell::Cell, collections::HashMap, ops::Range, rc::Rc};
 
@@ -13,23 +13,20 @@ use super::{
 };
 use crate::syntax::{html::TagKind, tag};
 
-/// A block, not yet read.
+/// An unparsed block.
 #[derive(Debug)]
 pub(super) struct Chunk<'a> {
-    /// Its lines.
     pub(super) lines: Range<usize>,
-    /// What it is.
     pub(super) kind: ChunkKind<'a>,
 }
 
-/// What a block is.
 #[derive(Debug)]
 pub(super) enum ChunkKind<'a> {
     Paragraph,
-    /// Level, text, and whether it is underlined.
+    /// Level, text, and `true` for a setext heading.
     Heading(u8, String, bool),
     Divider,
-    /// The character, how many, and the text behind; then the code.
+    /// Fence character, its count, and the info string; then the code.
     Fence((char, usize, String), Vec<Line<'a>>),
     Indented(Vec<Line<'a>>),
     Quote(Vec<Line<'a>>),
@@ -40,37 +37,36 @@ pub(super) enum ChunkKind<'a> {
     Note(String, Vec<Line<'a>>),
     /// Label, destination and title.
     Definition(String, String, String),
-    /// The text of the opening tag, and the lines between it and its closing tag, when there is one.
+    /// The text of the opening tag, and the lines between it and its closing tag, if there is one.
     Tag(String, Option<Range<usize>>),
-    /// The lines between the tags of `details`.
+    /// The lines between the `details` tags.
     Details(Range<usize>),
     Math(String),
-    /// All that follows, where there is no room for more blocks.
+    /// The remaining text, after the maximum number of blocks.
     Rest,
 }
 
-/// A list.
 #[derive(Debug)]
 pub(super) struct List<'a> {
-    /// The bullet, or what stands behind the number.
+    /// The bullet, or the delimiter after the number.
     pub(super) mark: char,
-    /// The number of each item; none for bullets.
+    /// The number of each item. Empty for bullets.
     pub(super) numbers: Vec<u64>,
     /// The lines of each item.
     pub(super) items: Vec<Vec<Line<'a>>>,
 }
 
-/// Longest definition of a link.
+/// Maximum length of a link definition, in bytes.
 const MAX_DEFINITION: usize = 4 * 1024;
-/// Most lines of a definition of a link.
+/// Maximum number of lines of a link definition.
 const MAX_DEFINITION_LINES: usize = 8;
 
-/// Takes lines apart.
+/// Splits lines into chunks.
 pub(super) fn read<'a>(lines: &[Line<'a>]) -> Vec<Chunk<'a>> {
     each(lines).collect()
 }
 
-/// Takes lines apart, one chunk at a time.
+/// Splits lines into chunks lazily.
 pub(super) fn each<'s, 'a>(lines: &'s [Line<'a>]) -> Scanner<'s, 'a> {
     let is_read = work::take(lines);
     let most = if is_read { weight::most_chunks(lines) } else { 0 };
@@ -86,20 +82,20 @@ pub(super) fn each<'s, 'a>(lines: &'s [Line<'a>]) -> Scanner<'s, 'a> {
     }
 }
 
-/// Chunks, one at a time.
+/// An iterator over chunks.
 pub(super) struct Scanner<'s, 'a> {
     lines: &'s [Line<'a>],
-    /// Which tags belong together.
+    /// Pairs of opening and closing tags, by line.
     matches: Rc<HashMap<usize, usize>>,
     at: usize,
-    /// How many chunks there is room for: in all, and behind those that were read.
+    /// The maximum number of chunks, and the number that remains.
     most: usize,
     left: usize,
     /// The last line that closes a table.
     last_table: Option<usize>,
-    /// The line behind a definition: to Markdown a definition is the beginning of a paragraph.
+    /// The line after a definition. In Markdown, a definition is the beginning of a paragraph.
     after_definition: usize,
-    /// Lines that no tag ends on: from the first to before the second. They are looked at once, and not by each line
+    /// A half-open range of lines without the end of a tag. Caching it avoids scanning the lines again for each line
     /// that may begin a tag.
     endless: Cell<(usize, usize)>,
 }
@@ -123,12 +119,12 @@ impl<'a> Iterator for Scanner<'_, 'a> {
 }
 
 impl<'s, 'a> Scanner<'s, 'a> {
-    /// The lines that are taken apart.
+    /// Returns the lines being split.
     pub(super) const fn lines(&self) -> &'s [Line<'a>] {
         self.lines
     }
 
-    /// Takes the same lines apart from their beginning. What is known of all of them is not looked for again.
+    /// Restarts at the first line, and reuses the computed tag pairs.
     pub(super) fn again(&self) -> Self {
         let left = if work::take(self.lines) { self.most } else { 0 };
         let (matches, endless) = (Rc::clone(&self.matches), Cell::new((0, 0)));
@@ -218,7 +214,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         Some(ChunkKind::Fence(opening, code))
     }
 
-    /// `$$` on lines of their own, or around a formula that is alone on its line.
+    /// Parses `$$` on separate lines, or around a formula on a line of its own.
     fn math(&mut self) -> Option<ChunkKind<'a>> {
         let text = self.lines[self.at].text.trim_matches(SPACE);
         let rest = text.strip_prefix("$$")?;
@@ -298,7 +294,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         ChunkKind::List(list)
     }
 
-    /// The lines of the item that begins here.
+    /// Consumes the lines of the item that begins at the current line.
     fn item(&mut self, item: &Item) -> Vec<Line<'a>> {
         let first = self.lines[self.at].from(item.start).without(item.space);
         let mut open = OpenText::default();
@@ -380,7 +376,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         self.tag_at(at).is_some()
     }
 
-    /// The tag that begins with a line, and how many lines it takes.
+    /// Returns the tag that begins at a line, and its number of lines.
     fn tag_at(&self, at: usize) -> Option<(String, usize)> {
         self.lines.get(at).filter(|line| line.text.trim_start_matches(SPACE).starts_with("{%"))?;
         let (from, to) = self.endless.get();
@@ -392,7 +388,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
             lines::has(text, "%}")
         });
         self.endless.set((from, end.unwrap_or(most.max(start))));
-        // An end that is known already may be too far.
+        // A cached end may be beyond the limit.
         let end = end?;
         lines::tag_lines(&self.lines[at..], end - at)
     }
@@ -431,14 +427,14 @@ impl<'s, 'a> Scanner<'s, 'a> {
         Some(ChunkKind::Note(label, inside))
     }
 
-    /// `[label]: destination "title"`, on one line or several.
+    /// Parses `[label]: destination "title"`, on one line or several.
     fn definition(&mut self) -> Option<ChunkKind<'a>> {
         if !self.lines[self.at].text.trim_start_matches(SPACE).starts_with('[') {
             return None;
         }
         let rest = self.lines[self.at..].iter().take(MAX_DEFINITION_LINES);
         let own: Vec<&str> = rest.take_while(|line| !line.is_blank()).map(|line| &*line.text).collect();
-        // Behind another definition it may be as far in as code.
+        // After another definition, the indentation may be that of code.
         let text = own.join("\n");
         let text = text.trim_start_matches(SPACE);
         if !text.contains("]:") {
@@ -469,7 +465,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         Some(ChunkKind::Table)
     }
 
-    /// Tells whether a line is the head of a table, with the line below it.
+    /// Returns `true` if a line and the next one are the header and the delimiter row of a table.
     fn starts_table(&self, at: usize) -> bool {
         let (head, Some(rule)) = (&self.lines[at], self.lines.get(at + 1)) else { return false };
         let may_be = head.text.contains('|') && is_row(head) && rule.text.contains('-');
@@ -499,20 +495,20 @@ impl<'s, 'a> Scanner<'s, 'a> {
         ChunkKind::Paragraph
     }
 
-    /// Tells whether a line cannot go on with text that stands in a container it is not part of.
+    /// Returns `true` if a line cannot be a lazy continuation of text in a container.
     fn ends_lazy(&self, at: usize) -> bool {
         let line = &self.lines[at];
         self.starts_block(at) || (line.indent() < CODE && !line.is_lazy && item(&line.text).is_some())
     }
 
-    /// Tells whether a line ends the paragraph before it.
+    /// Returns `true` if a line ends the paragraph before it.
     fn ends_paragraph(&self, at: usize) -> bool {
         let line = &self.lines[at];
         let is_table = || line.text.trim_matches(SPACE).starts_with('|') && self.starts_table(at);
         line.indent() < CODE && is_table() || self.starts_block(at)
     }
 
-    /// The same but for tables, which do not end text in a container that they are not part of.
+    /// Like [`Self::ends_paragraph`], without tables, which do not end lazily continued text.
     fn starts_block(&self, at: usize) -> bool {
         let line = &self.lines[at];
         let text = &*line.text;
@@ -541,7 +537,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
     }
 }
 
-/// Tells whether a line can be one of a table.
+/// Returns `true` if a line can be a table row.
 fn is_row(line: &Line<'_>) -> bool {
     !line.is_blank() && line.text.trim_matches(SPACE) != "|"
 }

@@ -1,8 +1,8 @@
-//! A changed document, written over an old text so that little else changes than what is said: how lines are broken,
-//! how wide the columns of a table are, and which signs are used stay as somebody wrote them, within blocks too.
+//! Prints a changed document with minimal changes to the old text. Line breaks, column widths of tables and the choice
+//! of delimiters are preserved, also within blocks.
 //!
-//! The old document and the new one are both written anew. What differs between these is put into the old text, at the
-//! same place; where that text is not as it would be written, the new one goes before.
+//! The old and the new document are both printed. Their differences are applied to the old text at the corresponding
+//! positions. Where the old text is not in printed form, the new text takes precedence.
 
 use docs_model::{Block, BlockKind, Document, Fragment, Node};
 
@@ -13,21 +13,22 @@ use super::{
 };
 use crate::diff::{Change, Lines, changes};
 
-/// Longest text that is looked at word by word: that takes more time than the text is longer.
+/// Maximum length of a text that is compared by words, in bytes. The time grows faster than the length.
 const MOST_BYTES: usize = 96 << 10;
-/// Most lines that go and come in a text that is looked at word by word.
+/// Maximum number of removed and added lines of a text that is compared by words.
 const MOST_LINES: usize = 500;
 
-/// How the documents are written that are compared.
+/// The printing mode of the compared documents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// By the spellings that they have.
+    /// With the spellings of the documents.
     Spelled,
-    /// In the usual way: an editor may have lost the spellings of what it changed.
+    /// In canonical form: an editor may have dropped the spellings of changed parts.
     Usual,
 }
 
-/// The old text with what the new document says, if it reads as that. `end` is how its lines end.
+/// Returns the old text with the changes of the new document, if it reads as the new document. `end` is the line
+/// ending.
 pub(super) fn written(
     old: &str,
     (before, after): (&Document, &Document),
@@ -51,7 +52,7 @@ pub(super) fn written(
     is_same(&super::parse(&written), after).then_some(written)
 }
 
-/// How far two texts are from each other: how many lines go and come, and then how many words and signs.
+/// The distance between two texts: the number of removed and added lines, then of words and punctuation characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Distance {
     lines: usize,
@@ -59,7 +60,7 @@ pub(super) struct Distance {
 }
 
 impl Distance {
-    /// None where so much is another that it is not worth the work to look closer.
+    /// Returns `None` if the texts differ too much for a comparison to be worthwhile.
     pub(super) fn between(old: &str, new: &str) -> Option<Self> {
         if old.len().max(new.len()) > MOST_BYTES {
             return None;
@@ -75,13 +76,13 @@ impl Distance {
         Some(Self { lines, words })
     }
 
-    /// Tells whether nothing can be closer: one word of one line is another.
+    /// Returns `true` if no smaller distance is possible: one word of one line differs.
     pub(super) fn is_least(self) -> bool {
         self.lines <= 2 && self.words <= 2
     }
 }
 
-/// A block without spellings, but for what is kept as it is.
+/// Returns a block without spellings, except verbatim parts.
 fn plain(block: &Block) -> Block {
     let fragment = |own: &Fragment| Fragment { nodes: own.nodes.iter().map(plain).collect(), ..own.clone() };
     let nodes = block.nodes.iter().map(|node| match node {
@@ -101,7 +102,7 @@ fn plain(block: &Block) -> Block {
     }
 }
 
-/// `own` with what changed from `base` to `new`.
+/// Merges `own` with the changes from `base` to `new`.
 fn united(base: &str, own: &str, new: &str) -> String {
     let mut words = Lines::default();
     let [base, own, new] = [base, own, new].map(words_of);
@@ -112,7 +113,7 @@ fn united(base: &str, own: &str, new: &str) -> String {
     while let Some(start) = [kept.start(), changed.start()].into_iter().flatten().min() {
         out.extend(base[at..start].iter().copied());
         let (own_from, new_from) = (kept.place(start), changed.place(start));
-        // What was put in before a place goes before what that became.
+        // An insertion at a position precedes a replacement of the text at that position.
         let (is_kept, is_changed) = match (kept.is_put_in(start), changed.is_put_in(start)) {
             (true, false) => (true, false),
             (false, true) => (false, true),
@@ -121,7 +122,7 @@ fn united(base: &str, own: &str, new: &str) -> String {
         let (mut end, mut is_new) = (start, is_changed);
         end = end.max(if is_kept { kept.take() } else { end });
         end = end.max(if is_changed { changed.take() } else { end });
-        // What lies in a part that the other side changed belongs to it.
+        // A change within a part that the other side changed belongs to that part.
         loop {
             if kept.start().is_some_and(|next| next < end) {
                 end = end.max(kept.take());
@@ -141,10 +142,10 @@ fn united(base: &str, own: &str, new: &str) -> String {
     out
 }
 
-/// The changes of one side that are left.
+/// The remaining changes of one side.
 struct Side<'a> {
     left: &'a [Change],
-    /// How far the side is ahead of the base behind those that were taken.
+    /// The offset between the side and the base after the consumed changes.
     ahead: isize,
 }
 
@@ -157,12 +158,12 @@ impl<'a> Side<'a> {
         self.left.first().map(|change| change.old.start)
     }
 
-    /// Tells whether the next change puts something in at a place of the base, in place of nothing.
+    /// Returns `true` if the next change is a pure insertion at a position of the base.
     fn is_put_in(&self, at: usize) -> bool {
         self.left.first().is_some_and(|change| change.old == (at..at))
     }
 
-    /// Takes the next change; answers where it ends in the base.
+    /// Consumes the next change and returns its end in the base.
     fn take(&mut self) -> usize {
         let Some((first, rest)) = self.left.split_first() else { return 0 };
         self.left = rest;
@@ -170,13 +171,13 @@ impl<'a> Side<'a> {
         first.old.end
     }
 
-    /// The place of the side that is a place of the base behind all that was taken.
+    /// Converts a position of the base, after all consumed changes, to a position of the side.
     fn place(&self, base: usize) -> usize {
         base.saturating_add_signed(self.ahead)
     }
 }
 
-/// The words of a text, and each sign between them.
+/// Splits a text into words and single characters between them.
 fn words_of(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut left = text;

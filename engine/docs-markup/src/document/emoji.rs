@@ -1,10 +1,10 @@
-//! Emojis by their names and code points.
+//! Emoji by short name and code points.
 //!
-//! Names are those of gemoji, which readers of Markdown are used to, and a few of our own that texts have had from the
-//! beginning. Code points are written as they name pictures of emojis: in hexadecimal with `-` between them, and
-//! without the mark of pictures, U+FE0F, unless emojis are joined.
+//! The names are those of gemoji, which Markdown implementations commonly use, and a few additional ones that documents
+//! have used from the beginning. Code points are written as in the file names of emoji images: in hexadecimal,
+//! separated by `-`, and without the variation selector U+FE0F unless the emoji is a joined sequence.
 
-/// Names that gemoji has not got or has for something else. Each is the name its emoji is printed with.
+/// Names that gemoji lacks or uses differently. Each is the name its emoji is printed with.
 const OWN: &[(&str, &str)] = &[
     ("beetle", "1f41e"),
     ("calendar_spiral", "1f5d3"),
@@ -22,15 +22,15 @@ const OWN: &[(&str, &str)] = &[
     ("weight_lifter", "1f3cb"),
 ];
 
-/// More names that gemoji has not got; their emojis are printed with the names it has.
+/// Further names that gemoji lacks. Their emoji are printed with the gemoji name.
 const ALSO: &[(&str, &str)] =
     &[("laptop", "1f4bb"), ("lightbulb", "1f4a1"), ("thinking_face", "1f914"), ("tools", "1f6e0")];
 
-/// The mark of a character that is shown as a picture, and what joins emojis.
+/// The variation selector for emoji presentation, and the zero-width joiner.
 const PICTURE: char = '\u{fe0f}';
 const JOINER: char = '\u{200d}';
 
-/// The code points of an emoji, in hexadecimal, by its short name.
+/// Returns the code points of an emoji in hexadecimal, by short name.
 pub(super) fn code(name: &str) -> Option<String> {
     let own = OWN.iter().chain(ALSO).find(|(own, _)| *own == name);
     match own {
@@ -39,7 +39,7 @@ pub(super) fn code(name: &str) -> Option<String> {
     }
 }
 
-/// The short name of an emoji: one that stands for these code points and no others.
+/// Returns a short name that maps to exactly these code points.
 pub(super) fn name(code: &str) -> Option<&'static str> {
     if let Some((name, _)) = OWN.iter().find(|(_, own)| *own == code) {
         return Some(name);
@@ -48,14 +48,14 @@ pub(super) fn name(code: &str) -> Option<&'static str> {
     emoji.shortcodes().find(|name| self::code(name).as_deref() == Some(code))
 }
 
-/// The code points of an emoji as text.
+/// Returns the code points of an emoji as text.
 fn code_points(emoji: &str) -> String {
     let is_joined = emoji.contains(JOINER);
     let points = emoji.chars().filter(|c| is_joined || *c != PICTURE);
     points.map(|c| format!("{:x}", u32::from(c))).collect::<Vec<_>>().join("-")
 }
 
-/// The characters of code points; `None` when they are none.
+/// Returns the characters of code points, or `None` for invalid code points.
 pub(super) fn text(code: &str) -> Option<String> {
     let text = code
         .split('-')
@@ -73,7 +73,7 @@ pub(super) fn text(code: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Names that texts have had from the beginning, with their code points.
+    /// The names that documents have used from the beginning, with their code points.
     const KNOWN: &str = "+1=1f44d -1=1f44e 100=1f4af alarm_clock=23f0 alien=1f47d angry=1f620 apple=1f34e arrow_down=2b07 \
         arrow_left=2b05 arrow_right=27a1 arrow_up=2b06 art=1f3a8 bangbang=203c bar_chart=1f4ca battery=1f50b \
         beer=1f37a beetle=1f41e bell=1f514 bicyclist=1f6b4 bike=1f6b2 bomb=1f4a3 book=1f4d6 bookmark=1f516 \
@@ -140,7 +140,7 @@ mod tests {
             assert!(text(&code_points).is_some(), "{emoji}");
             match name(&code_points) {
                 Some(name) => assert_eq!(code(name), Some(code_points), "{name}"),
-                // Its name is that of another one here.
+                // Its gemoji name is redefined by [`OWN`].
                 None => assert_eq!(emoji.shortcode(), Some("beetle")),
             }
             for name in emoji.shortcodes() {

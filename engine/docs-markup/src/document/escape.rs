@@ -1,37 +1,36 @@
-//! Text as Markdown writes it, so that it reads back as text.
+//! Escapes text for Markdown, so that it reads back as the same text.
 
 use super::{
     emoji, html,
     tags::{Ends, Tag},
 };
 
-/// Where text stands.
+/// The position of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum InlineContext {
-    /// In a paragraph: it may have several lines.
+    /// In a paragraph, with line breaks permitted.
     Lines,
-    /// On a line of its own, as in a heading or a cell.
+    /// On a single line, such as in a heading or a cell.
     Line,
     /// Between HTML tags.
     Html,
 }
 
-/// What stands around a text.
+/// The surroundings of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surroundings {
-    /// Where it stands.
     pub(super) context: InlineContext,
-    /// Whether it begins what is written.
+    /// `true` at the beginning of the output.
     pub(super) is_first: bool,
-    /// Whether it ends what is written.
+    /// `true` at the end of the output.
     pub(super) is_last: bool,
-    /// Whether a closing bracket would end the label it stands in.
+    /// `true` inside a label that a closing bracket would end.
     pub(super) in_label: bool,
-    /// The character behind it, when that is known.
+    /// The following character, if known.
     pub(super) next: Option<char>,
 }
 
-/// Text with as few escapes as it needs.
+/// Writes text with a minimum of escapes.
 pub(super) fn text(out: &mut String, text: &str, around: Surroundings) {
     out.reserve(text.len());
     let mut line_start = around.is_first && around.context == InlineContext::Lines;
@@ -98,22 +97,22 @@ fn needs_escape(c: char, rest: &str, next: Option<char>, (around, line_start): (
     }
 }
 
-/// Tells whether what begins with `&` may be a character reference.
+/// Returns `true` if text that begins with `&` may be a character reference.
 fn maybe_reference(rest: &str) -> bool {
     let name = &rest[1..];
     let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '#').unwrap_or(name.len());
     end == name.len() || name[end..].starts_with(';')
 }
 
-/// Tells whether the line that is being written is a number so far.
+/// Returns `true` if the current output line consists of a number so far.
 fn line_start_number(out: &str, is_first: bool) -> bool {
-    // Only the end of what is written is looked at: the lines of a text may be long.
+    // Only the last bytes are inspected: lines may be long.
     let digits = out.bytes().rev().take(10).take_while(u8::is_ascii_digit).count();
     let before = &out.as_bytes()[..out.len() - digits];
     (1..=9).contains(&digits) && before.last().map_or(is_first, |b| *b == b'\n')
 }
 
-/// Text in which nothing has a meaning: every sign is a character reference.
+/// Writes text without any active syntax: every special character becomes a character reference.
 pub(super) fn guarded(out: &mut String, text: &str) {
     let mut chars = text.chars().peekable();
     let mut before = None;
@@ -135,7 +134,7 @@ pub(super) fn guarded(out: &mut String, text: &str) {
     }
 }
 
-/// Text between HTML tags.
+/// Writes text between HTML tags.
 pub(super) fn html_text(out: &mut String, text: &str) {
     for (index, line) in text.split('\n').enumerate() {
         if index > 0 {
@@ -152,7 +151,7 @@ pub(super) fn html_text(out: &mut String, text: &str) {
     }
 }
 
-/// The destination of a link.
+/// Escapes the destination of a link.
 pub(super) fn destination(url: &str) -> String {
     let is_pointed =
         url.is_empty() || url.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>'));
@@ -188,7 +187,7 @@ fn balanced(text: &str) -> bool {
     depth == 0
 }
 
-/// The title of a link, in quotes.
+/// Escapes and quotes the title of a link.
 pub(super) fn title(text: &str) -> String {
     let mut out = String::from("\"");
     for (at, c) in text.char_indices() {
@@ -205,7 +204,7 @@ pub(super) fn title(text: &str) -> String {
     out
 }
 
-/// Tells whether two texts differ only in white space.
+/// Returns `true` if two texts differ only in white space.
 pub(super) fn is_alike(a: &str, b: &str) -> bool {
     words(a).eq(words(b))
 }

@@ -1,4 +1,4 @@
-//! Blocks that are written as HTML: pictures, expandables, aligned text, code with highlights.
+//! Blocks in HTML notation: images, expandables, aligned text and code with highlighted lines.
 
 use docs_model::{
     Block, BlockKind, CodeOverflow, Fragment, HeadingData, ImageAlign, ImageData, Inline, InlineKind, Leaf,
@@ -15,7 +15,7 @@ use super::{
     rich, spelling, tables, targets,
 };
 
-/// The block that HTML is; `None` when it is none that is known.
+/// Converts HTML to a block. Returns `None` for unknown HTML.
 pub(super) fn block(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) -> Option<Block> {
     let elements = html::elements(tree)?;
     let [first, ..] = elements.as_slice() else { return None };
@@ -50,14 +50,14 @@ pub(super) fn block(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) ->
     Some(block)
 }
 
-/// A picture on a line of its own, which Markdown takes for HTML, is text as elsewhere.
+/// Parses a picture on a line of its own as text. Markdown considers it an HTML block.
 fn picture_paragraph(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) -> Option<Block> {
     rich::inlines(tree, &mut reader.rules())?;
     let nodes = reader.text(source, super::escape::InlineContext::Line)?;
     Some(paragraph(nodes))
 }
 
-/// Figures side by side, and what is said of all of them.
+/// Parses adjacent figures and their common attributes.
 fn images(
     reader: &mut Reader<'_>,
     elements: &[&Element<'_>],
@@ -80,12 +80,12 @@ fn images(
     (!nodes.is_empty()).then(|| Block::new(BlockKind::Images { align, full_width, with_frame }, nodes))
 }
 
-/// A value that is one of a few words.
+/// Parses a value of an enumeration.
 pub(super) fn read_word<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
     serde_json::from_value(word.into()).ok()
 }
 
-/// The word of a value that is one of a few.
+/// Returns the word of a value of an enumeration.
 pub(super) fn word<T: serde::Serialize>(value: T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
@@ -93,7 +93,7 @@ pub(super) fn word<T: serde::Serialize>(value: T) -> String {
     }
 }
 
-/// A figure: a picture and its caption.
+/// Parses a figure: an image and its caption.
 pub(super) fn figure(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
     if element.name() != "figure" || !element.open.has_only(&[]) {
         return None;
@@ -136,7 +136,7 @@ fn image(open: &Open<'_>) -> Option<ImageData> {
     })
 }
 
-/// A length: `375`, `50%`.
+/// Parses a length, such as `375` or `50%`.
 pub(super) fn length(text: &str) -> Option<Length> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let value: f64 = text[..end].parse().ok()?;
@@ -149,7 +149,7 @@ pub(super) fn length(text: &str) -> Option<Length> {
     }
 }
 
-/// A length as text.
+/// Formats a length.
 pub(super) fn length_text(length: &Length) -> String {
     match length {
         Length::Pixels(value) => value.to_string(),
@@ -163,7 +163,7 @@ fn drawing(open: &Open<'_>) -> Option<Block> {
     is_plain.then(|| Block::new(BlockKind::Drawing { target }, Vec::new()))
 }
 
-/// A picture that is alone in a paragraph, as a block.
+/// Converts an image that is alone in a paragraph to a block.
 pub(super) fn image_of(kind: &InlineKind, source: &str) -> Block {
     let InlineKind::InlineImage { target, dark, caption, alt, .. } = kind else {
         return paragraph(Vec::new());
@@ -184,7 +184,7 @@ pub(super) fn image_of(kind: &InlineKind, source: &str) -> Block {
     Block { spelling: Some(source.to_owned()), ..Block::new(kind, vec![Node::Block(image)]) }
 }
 
-/// `<p align="center">` and headings of the same kind.
+/// Parses `<p align="center">` and aligned headings.
 fn aligned(reader: &mut Reader<'_>, element: &Element<'_>, level: Option<u8>) -> Option<Block> {
     let align = match element.open.get("align") {
         Some("left") => TextAlign::Start,
@@ -205,7 +205,7 @@ fn aligned(reader: &mut Reader<'_>, element: &Element<'_>, level: Option<u8>) ->
     Some(Block::new(kind, nodes))
 }
 
-/// Nodes without the text at their edges that is only space.
+/// Trims nodes that consist of white space from both ends.
 fn trimmed<'n, 'a>(nodes: &'n [Html<'a>]) -> &'n [Html<'a>] {
     let is_space = |node: &Html<'_>| matches!(node, Html::Text(text) if text.trim().is_empty());
     let start = nodes.iter().take_while(|node| is_space(node)).count();
@@ -213,7 +213,7 @@ fn trimmed<'n, 'a>(nodes: &'n [Html<'a>]) -> &'n [Html<'a>] {
     nodes.get(start..nodes.len() - end).unwrap_or_default()
 }
 
-/// The blocks in a cell or a caption. Text that is in no element is a paragraph.
+/// Parses the blocks of a cell or a caption. Text outside of elements becomes a paragraph.
 pub(super) fn rich_blocks(reader: &mut Reader<'_>, children: &[Html<'_>]) -> Option<Vec<Block>> {
     let is_block = |node: &Html<'_>| matches!(node, Html::Element(element) if RICH.contains(&element.name()));
     if !children.iter().any(is_block) {
@@ -285,7 +285,7 @@ fn rich_list(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
     Some(Block::new(kind, items))
 }
 
-/// An item may begin with text and go on with a list.
+/// Parses an item, which may consist of text followed by a list.
 fn item_blocks(reader: &mut Reader<'_>, children: &[Html<'_>]) -> Option<Vec<Block>> {
     let is_list =
         |node: &Html<'_>| matches!(node, Html::Element(element) if matches!(element.name(), "ul" | "ol"));
@@ -298,7 +298,7 @@ fn item_blocks(reader: &mut Reader<'_>, children: &[Html<'_>]) -> Option<Vec<Blo
     Some(out)
 }
 
-/// `<pre class="language-x" data-title="…"><code class="lang-x">…</code></pre>`.
+/// Parses `<pre class="language-x" data-title="…"><code class="lang-x">…</code></pre>`.
 fn pre(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
     let open = &element.open;
     if !open.has_only(&["class", "data-title", "data-overflow", "data-line-numbers", "data-full-width"]) {
@@ -336,7 +336,7 @@ fn pre(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
     same.then(|| Block::new(kind, nodes))
 }
 
-/// Whether an attribute says yes: it does without a value.
+/// Parses a Boolean attribute. An attribute without a value is `true`.
 fn flag(open: &Open<'_>, name: &str) -> Option<Option<bool>> {
     match open.get(name) {
         None => Some(None),
@@ -345,7 +345,7 @@ fn flag(open: &Open<'_>, name: &str) -> Option<Option<bool>> {
     }
 }
 
-/// Lines of code within HTML.
+/// The lines of code within HTML.
 struct CodeLines {
     lines: Vec<Vec<Node>>,
     marked: Vec<bool>,
@@ -389,14 +389,14 @@ impl CodeLines {
                 self.marked.push(false);
             }
             if let (false, Some(last)) = (line.is_empty(), self.lines.last_mut()) {
-                // Most lines are one text.
+                // Most lines consist of one text node.
                 last.reserve_exact(1);
                 last.push(Node::Text(TextNode::new(vec![Leaf::new(line, Vec::new())])));
             }
         }
     }
 
-    /// Whole lines that stand out: they begin and end with the element.
+    /// Parses an element that highlights whole lines: it begins and ends at line boundaries.
     fn marked(&mut self, element: &Element<'_>) -> Option<()> {
         if !self.lines.last()?.is_empty()
             || !element.children.iter().all(|child| matches!(child, Html::Text(_)))
@@ -414,7 +414,7 @@ impl CodeLines {
     }
 }
 
-/// `<details>`, its summary and what it hides.
+/// Parses `<details>` with its summary and its content.
 pub(super) fn expandable(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<Block> {
     let closes = |line: &Line<'_>| html::closing(&line.text, 0, "summary").is_some();
     let count = lines.iter().take(MAX_SUMMARY).position(closes)? + 1;
@@ -451,10 +451,10 @@ pub(super) fn expandable(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<
     Some(block)
 }
 
-/// Most lines of a summary.
+/// Maximum number of lines of a summary.
 const MAX_SUMMARY: usize = 16;
 
-/// Tells whether leaves carry code only.
+/// Returns `true` if all leaves have no mark other than code.
 pub(super) fn is_plain_line(line: &Block) -> bool {
     line.nodes.iter().all(|node| match node {
         Node::Text(text) => {

@@ -1,4 +1,4 @@
-//! The elements that stand in pages: HTML as a tree, and written.
+//! The HTML elements of pages: parsing to a tree, and printing.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -8,35 +8,32 @@ use crate::syntax::{
     html::{self, Tag, TagKind},
 };
 
-/// A tag.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Token<'a> {
-    /// An opening tag.
     Open(Open<'a>),
-    /// A closing tag: its name in lower case.
+    /// A closing tag with its name in lower case.
     Close(String),
 }
 
-/// An opening tag.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Open<'a> {
-    /// Its name, in lower case.
+    /// The name, in lower case.
     pub(super) name: String,
-    /// Names in lower case, and values with their character references resolved.
+    /// Names in lower case, and values with resolved character references.
     pub(super) attributes: Vec<(String, Option<Cow<'a, str>>)>,
-    /// Its text.
+    /// The source text of the tag.
     pub(super) source: &'a str,
-    /// Whether it has no content.
+    /// `true` if the element has no content.
     pub(super) is_void: bool,
 }
 
-/// Deepest nesting that is read.
+/// Maximum nesting depth.
 const MAX_DEPTH: usize = 24;
-/// The element of what opens and closes.
+/// The name of the element for expandable content.
 pub(super) const DETAILS: &str = "details";
 
 impl Open<'_> {
-    /// The value of an attribute; empty when it has none.
+    /// Returns the value of an attribute, or an empty string for an attribute without a value.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.attributes
             .iter()
@@ -44,12 +41,11 @@ impl Open<'_> {
             .map(|(_, value)| value.as_deref().unwrap_or_default())
     }
 
-    /// Tells whether an attribute is there.
     pub(super) fn has(&self, name: &str) -> bool {
         self.attributes.iter().any(|(own, _)| own == name)
     }
 
-    /// Tells whether it has no attributes but these.
+    /// Returns `true` if the tag has no attributes except these.
     pub(super) fn has_only(&self, names: &[&str]) -> bool {
         self.attributes.iter().all(|(own, _)| names.contains(&own.as_str()))
     }
@@ -67,19 +63,20 @@ impl<'a> From<Tag<'a>> for Token<'a> {
     }
 }
 
-/// The tag that a text begins with, and its length. What Markdown does not take for one is none.
+/// Parses the tag at the beginning of a text, and returns it with its length. Accepts only the tags that Markdown
+/// recognizes.
 pub(super) fn tag_at(text: &str) -> Option<(Token<'_>, usize)> {
     let tag = html::strict_tag_at(text, 0)?;
     let length = tag.range.end;
     Some((Token::from(tag), length))
 }
 
-/// Tells whether a text begins like a tag of an element, even if that does not end.
+/// Returns `true` if a text begins with the start of a tag of an element, even if the tag is unterminated.
 pub(super) fn begins(text: &str, kind: TagKind, name: &str) -> bool {
     html::name_at(text, 0).is_some_and(|(own, found)| own == kind && found.eq_ignore_ascii_case(name))
 }
 
-/// The first closing tag of an element behind a place.
+/// Returns the range of the first closing tag of an element after a position.
 pub(super) fn closing(text: &str, from: usize, name: &str) -> Option<Range<usize>> {
     let mut places = text[from..].match_indices("</").map(|(at, _)| from + at);
     places.find_map(|at| {
@@ -89,28 +86,26 @@ pub(super) fn closing(text: &str, from: usize, name: &str) -> Option<Range<usize
     })
 }
 
-/// Tells whether a text ends with a closing tag of an element, space behind it passed over.
+/// Returns `true` if a text ends with a closing tag of an element, ignoring trailing white space.
 pub(super) fn ends_with_closing(text: &str, name: &str) -> bool {
     let text = text.trim_end();
     text.rfind("</").is_some_and(|at| is_closing_alone(&text[at..], name))
 }
 
-/// Tells whether a text is a closing tag of an element and nothing else.
+/// Returns `true` if a text consists of exactly one closing tag of an element.
 pub(super) fn is_closing_alone(text: &str, name: &str) -> bool {
     closing(text, 0, name) == Some(0..text.len())
 }
 
-/// An element or a text.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Html<'a> {
-    /// Text, with its character references.
+    /// Text with unresolved character references.
     Text(&'a str),
-    /// An element.
     Element(Element<'a>),
 }
 
 impl Html<'_> {
-    /// It as text.
+    /// Returns the source text.
     pub(super) fn source(&self) -> String {
         match self {
             Self::Text(text) => (*text).to_owned(),
@@ -119,12 +114,9 @@ impl Html<'_> {
     }
 }
 
-/// An element.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Element<'a> {
-    /// Its tag.
     pub(super) open: Open<'a>,
-    /// What it holds.
     pub(super) children: Vec<Html<'a>>,
 }
 
@@ -133,7 +125,7 @@ impl<'a> Element<'a> {
         &self.open.name
     }
 
-    /// It as text.
+    /// Returns the source text.
     pub(super) fn source(&self) -> String {
         let mut out = self.open.source.to_owned();
         self.children.iter().for_each(|child| out.push_str(&child.source()));
@@ -143,12 +135,12 @@ impl<'a> Element<'a> {
         out
     }
 
-    /// The elements it holds; `None` when there is text between them.
+    /// Returns the child elements, or `None` if there is text between them.
     pub(super) fn elements(&self) -> Option<Vec<&Element<'a>>> {
         elements(&self.children)
     }
 
-    /// All its text, character references resolved.
+    /// Returns the text content, with resolved character references.
     pub(super) fn text(&self) -> String {
         let mut out = String::new();
         collect(&self.children, &mut out);
@@ -165,7 +157,7 @@ fn collect(nodes: &[Html<'_>], out: &mut String) {
     }
 }
 
-/// The elements among nodes; `None` when there is text between them.
+/// Returns the elements among nodes, or `None` if there is text between them.
 pub(super) fn elements<'n, 'a>(nodes: &'n [Html<'a>]) -> Option<Vec<&'n Element<'a>>> {
     let mut out = Vec::new();
     for node in nodes {
@@ -178,8 +170,8 @@ pub(super) fn elements<'n, 'a>(nodes: &'n [Html<'a>]) -> Option<Vec<&'n Element<
     Some(out)
 }
 
-/// The elements of a text; `None` when a tag is not closed where it should be, or not written as Markdown demands, when
-/// there is a comment, or when the nesting is too deep.
+/// Parses the elements of a text. Returns `None` for a missing closing tag, a tag that Markdown does not recognize, a
+/// comment, or excessive nesting.
 pub(super) fn tree(source: &str) -> Option<Vec<Html<'_>>> {
     work::step(source.len());
     let mut open: Vec<Element<'_>> = Vec::new();
@@ -215,12 +207,12 @@ pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     entity::decode(text)
 }
 
-/// Text as it stands between tags.
+/// Escapes text between tags.
 pub(super) fn text(text: &str) -> String {
     text.replace('&', "&#x26;").replace('<', "&#x3C;")
 }
 
-/// ` name="value"`.
+/// Writes ` name="value"`.
 pub(super) fn write_attribute(out: &mut String, name: &str, value: &str) {
     out.push(' ');
     out.push_str(name);

@@ -1,4 +1,4 @@
-//! Text with marks: from Markdown to nodes.
+//! Parses inline Markdown into nodes with marks.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -13,27 +13,26 @@ use super::{
     targets, work,
 };
 
-/// What text may refer to.
+/// The targets that text may reference.
 pub(super) struct Rules<'r> {
-    /// Definitions of links by their labels, as [`label`] has them: destination and title.
+    /// Link definitions by [`label`]: destination and title.
     pub(super) definitions: &'r HashMap<String, (String, String)>,
-    /// The notes.
     pub(super) notes: &'r mut Notes,
 }
 
-/// A label as definitions are compared: in lower case, with single spaces.
+/// Normalizes a label for comparison: lower case, single spaces.
 pub(super) fn label(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Reads text. `None` when it is not text alone, as Markdown sees it.
+/// Parses inline text. Returns `None` if Markdown would parse it as more than inline text.
 pub(super) fn read(text: &str, rules: &mut Rules<'_>) -> Option<Vec<Node>> {
     work::step(text.len());
     let atoms = atoms::find(text, |label| rules.notes.has(label));
     if let Some(nodes) = attempt(text, &atoms, rules) {
         return nodes;
     }
-    // An atom within an address, say, is none.
+    // Discards atoms that are part of an address, for example.
     let stands = |atom: &&Atom| {
         matches!(
             &atom.kind,
@@ -46,7 +45,7 @@ pub(super) fn read(text: &str, rules: &mut Rules<'_>) -> Option<Vec<Node>> {
     attempt(text, &fewer, rules).or_else(|| attempt(text, &[], rules)).flatten()
 }
 
-/// Reads text with these atoms. Outer `None`: an atom does not stand where it was found.
+/// Parses text with the given atoms. The outer `None` means that an atom is invalid at its position.
 fn attempt(text: &str, atoms: &[Atom], rules: &mut Rules<'_>) -> Option<Option<Vec<Node>>> {
     let hidden = hide(text, atoms);
     let source = Source::new(&hidden, text);
@@ -73,7 +72,7 @@ fn attempt(text: &str, atoms: &[Atom], rules: &mut Rules<'_>) -> Option<Option<V
     Some(Some(reader.builder.finish()))
 }
 
-/// The text with the atoms written over.
+/// Masks the atoms of a text.
 fn hide(text: &str, atoms: &[Atom]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -86,11 +85,11 @@ fn hide(text: &str, atoms: &[Atom]) -> String {
     out
 }
 
-/// What Markdown is given, and what it stands for.
+/// The Markdown input, and its relation to the text.
 struct Source<'t> {
-    /// The text as Markdown is given it: a text of one line as a heading, so that it cannot be another block.
+    /// The Markdown input. A single line is passed as a heading, so that it cannot be another kind of block.
     markdown: String,
-    /// Where the text begins in it.
+    /// The offset of the text in the input.
     offset: usize,
     text: &'t str,
 }
@@ -106,7 +105,7 @@ impl<'t> Source<'t> {
 
 type Events<'e> = Vec<(Event<'e>, Range<usize>)>;
 
-/// The events within the only block there is.
+/// Returns the events within the only block.
 fn events<'e>(source: &'e Source<'_>, definitions: &HashMap<String, (String, String)>) -> Option<Events<'e>> {
     let mut resolve = |link: pulldown_cmark::BrokenLink<'_>| {
         let (destination, title) = definitions.get(&label(&link.reference))?;
@@ -151,7 +150,7 @@ fn events<'e>(source: &'e Source<'_>, definitions: &HashMap<String, (String, Str
     Some(out)
 }
 
-/// Which HTML tags belong together: from the event of the opening one to that of the closing one, and back.
+/// Returns the pairs of HTML tags: from the index of the opening tag to that of the closing tag, and vice versa.
 fn pairs(events: &Events<'_>) -> HashMap<usize, usize> {
     let mut pairs = HashMap::new();
     let mut open: Vec<(usize, String, usize)> = Vec::new();
@@ -185,12 +184,12 @@ fn is_paired(open: &Open<'_>) -> bool {
     !open.is_void && (mark(open).is_some() || is_link(open))
 }
 
-/// Tells whether a tag is a link and nothing but.
+/// Returns `true` if a tag is a link without other attributes.
 pub(super) fn is_link(open: &Open<'_>) -> bool {
     open.name == "a" && open.has("href") && open.has_only(&["href", "title"])
 }
 
-/// The mark that an HTML tag makes.
+/// Returns the mark of an HTML tag.
 pub(super) fn mark(open: &Open<'_>) -> Option<Mark> {
     if open.name == "mark" {
         let colors = open.get("style").filter(|_| open.has_only(&["style"]))?;
@@ -236,14 +235,14 @@ fn color(name: &str) -> Option<MarkColor> {
 struct Reader<'r, 't, 'n> {
     source: &'r Source<'t>,
     atoms: &'r [Atom],
-    /// The next atom to be met.
+    /// The index of the next atom.
     next: usize,
     pairs: HashMap<usize, usize>,
     builder: Builder,
     rules: &'r mut Rules<'n>,
-    /// The alternative text of an image that has begun, and how deep the images are nested in it.
+    /// The alternative text of the open image, and the nesting depth of images in it.
     image: Option<(String, usize)>,
-    /// The closing tag up to which all is passed over.
+    /// The index of the closing tag that ends the skipped events.
     skip: Option<usize>,
 }
 
@@ -333,7 +332,7 @@ impl Reader<'_, '_, '_> {
         self.builder.end_image(alt, self.source.text, range);
     }
 
-    /// Text, with the atoms that are hidden in it.
+    /// Adds text, with the atoms masked in it.
     fn text(&mut self, text: &str, range: &Range<usize>) {
         let is_plain =
             self.source.markdown.get(range.start + self.source.offset..range.end + self.source.offset)

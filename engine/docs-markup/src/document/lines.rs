@@ -1,26 +1,27 @@
-//! Lines, and how far they are indented.
+//! Lines and their indentation.
 
 use std::borrow::Cow;
 
 use super::{tags::Tag, work};
 use crate::syntax::tag;
 
-/// What counts as white space at the edges of lines.
+/// White space at the edges of lines.
 pub(super) const SPACE: [char; 3] = [' ', '\t', '\n'];
 
-/// A line without its end.
+/// A line without its line ending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Line<'a> {
-    /// Its text, without what belongs to the blocks around it.
+    /// The text, without the markers of the surrounding blocks.
     pub(super) text: Cow<'a, str>,
-    /// Which line of the whole text it is.
+    /// The index of the line in the whole text.
     pub(super) at: usize,
-    /// Whether it only continues text of a container that it has no mark of, as a quotation.
+    /// `true` for a lazy continuation line: it continues the text of a container, such as a quotation, without its
+    /// marker.
     pub(super) is_lazy: bool,
 }
 
 impl<'a> Line<'a> {
-    /// A line on its own.
+    /// Creates a line outside of any container.
     pub(super) const fn of(text: &'a str) -> Self {
         Self { text: Cow::Borrowed(text), at: 0, is_lazy: false }
     }
@@ -29,23 +30,23 @@ impl<'a> Line<'a> {
         self.text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n'))
     }
 
-    /// How many columns of space it begins with.
+    /// Returns the number of columns of leading white space.
     pub(super) fn indent(&self) -> usize {
         indent(&self.text)
     }
 
-    /// The line without its first columns of space, as many as there are.
+    /// Removes up to this number of columns of leading white space.
     pub(super) fn without(&self, columns: usize) -> Line<'a> {
         Line { text: strip(&self.text, columns), ..*self }
     }
 
-    /// The line from a byte on. Tabs behind it reach as far as before.
+    /// Returns the line from a byte on. Tabs after it keep their width.
     pub(super) fn from(&self, byte: usize) -> Line<'a> {
         let column = column(&self.text[..byte]);
         Line { text: moved(&self.text, byte, (column, column)), ..*self }
     }
 
-    /// The same line where it has no mark of the container it continues.
+    /// Returns the line as a lazy continuation line.
     pub(super) fn lazy(&self) -> Line<'a> {
         Line { is_lazy: true, ..self.clone() }
     }
@@ -65,7 +66,7 @@ fn indent(text: &str) -> usize {
     columns
 }
 
-/// The column behind a text.
+/// Returns the column after a text.
 pub(super) fn column(text: &str) -> usize {
     text.chars().fold(0, |column, c| column + if c == '\t' { TAB - column % TAB } else { 1 })
 }
@@ -81,8 +82,8 @@ fn strip<'a>(text: &Cow<'a, str>, columns: usize) -> Cow<'a, str> {
     moved(text, text.len(), (column, column.min(columns)))
 }
 
-/// A text from a byte on, which stood at a column, with space from an earlier column on. Tabs that would reach to other
-/// columns from there are written as spaces.
+/// Returns the rest of a text after a byte at a column, with its leading white space starting at an earlier column.
+/// Tabs that would change their width are replaced by spaces.
 fn moved<'a>(text: &Cow<'a, str>, at: usize, (column, start): (usize, usize)) -> Cow<'a, str> {
     let rest = &text[at..];
     let space = &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()];
@@ -100,12 +101,12 @@ fn cut<'a>(text: &Cow<'a, str>, at: usize) -> Cow<'a, str> {
     }
 }
 
-/// The lines of a text. They end with `\n`, `\r\n` or `\r`.
+/// Splits a text into lines, ending with `\n`, `\r\n` or `\r`.
 pub(super) fn split(text: &str) -> Vec<Line<'_>> {
     split_at(text).0
 }
 
-/// The lines of a text, and where each begins.
+/// Splits a text into lines, and returns the byte offset of each.
 pub(super) fn split_at(text: &str) -> (Vec<Line<'_>>, Vec<usize>) {
     work::step(text.len());
     let count = 1 + text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count();
@@ -125,7 +126,7 @@ pub(super) fn split_at(text: &str) -> (Vec<Line<'_>>, Vec<usize>) {
     }
 }
 
-/// Lines as one text.
+/// Joins lines into one text.
 pub(super) fn join(lines: &[Line<'_>]) -> String {
     let mut out = String::with_capacity(lines.iter().map(|line| line.text.len() + 1).sum());
     for (index, line) in lines.iter().enumerate() {
@@ -137,7 +138,7 @@ pub(super) fn join(lines: &[Line<'_>]) -> String {
     out
 }
 
-/// What opens a fence: the character, how many, and the text behind them.
+/// Parses the opening of a fence: the character, its count, and the info string.
 pub(super) fn fence(text: &str) -> Option<(char, usize, &str)> {
     let trimmed = text.trim_start_matches(SPACE);
     let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -146,20 +147,20 @@ pub(super) fn fence(text: &str) -> Option<(char, usize, &str)> {
     (length >= 3 && (mark == '~' || !info.contains('`'))).then_some((mark, length, info.trim_matches(SPACE)))
 }
 
-/// Tells whether a line closes a fence.
+/// Returns `true` if a line closes a fence.
 pub(super) fn closes_fence(text: &str, mark: char, length: usize) -> bool {
     let trimmed = text.trim_matches(SPACE);
     trimmed.len() >= length && trimmed.chars().all(|c| c == mark) && indent(text) < TAB
 }
 
-/// Tells whether a line has a piece that ends with a sign which most lines have not. That sign is looked for at first:
-/// in a short line any piece is compared at each of its bytes.
+/// Returns `true` if a line contains a piece whose last byte is rare. That byte is searched first, because a substring
+/// search in a short line compares the piece at each byte.
 pub(super) fn has(text: &str, piece: &str) -> bool {
     piece.as_bytes().last().is_some_and(|last| text.as_bytes().contains(last)) && text.contains(piece)
 }
 
-/// The tag at the beginning of lines, and how many lines it takes. A tag ends before an empty line; which line is the
-/// first that has an end of one is known.
+/// Parses the tag at the beginning of lines, and returns it with its number of lines. A tag ends before an empty line.
+/// `end` is the first line that contains the end of a tag.
 pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize)> {
     let is_alone = |behind: &str| behind.trim_matches(SPACE).is_empty();
     let first = lines.first()?;
@@ -167,7 +168,7 @@ pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize
         if let Some(found) = Tag::read(&first.text) {
             return is_alone(&first.text[found.end..]).then(|| (first.text.to_string(), 1));
         }
-        // What is no tag up to its end is none with the lines behind it.
+        // If the tag is complete on the first line and invalid, further lines do not make it valid.
         let start = first.text.len() - first.text.trim_start_matches(SPACE).len();
         if tag::is_whole(&first.text[start..]) {
             return None;
@@ -193,7 +194,7 @@ pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize
     is_alone.then_some((text, count))
 }
 
-/// Lines as one text: at most so many, up to a blank one, and no more than a tag has.
+/// Joins at most `most` lines, up to a blank line, and up to the maximum length of a tag.
 fn joined(lines: &[Line<'_>], most: usize) -> String {
     let mut text = String::new();
     let length = lines.first().map_or(0, Line::indent) + tag::MAX_TAG + 4;

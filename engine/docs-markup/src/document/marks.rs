@@ -1,4 +1,4 @@
-//! What a line begins with, and what that means.
+//! Block markers at the beginning of lines.
 
 use super::{
     html,
@@ -9,14 +9,14 @@ use super::{
 };
 use crate::syntax::html::{self as syntax, TagKind};
 
-/// The first column of code that is indented.
+/// Minimum indentation of code, in columns.
 pub(super) const CODE: usize = 4;
 
-/// Elements that go on until their end, empty lines included.
+/// Elements that extend to their end marker, across empty lines.
 const HTML_ENDS: [(&str, &str); 4] =
     [("pre", "</pre>"), ("script", "</script>"), ("style", "</style>"), ("textarea", "</textarea>")];
 
-/// What ends the HTML that a text begins with, where that goes on until its end, empty lines included.
+/// Returns the end marker of the HTML at the beginning of a text, for HTML that extends across empty lines.
 pub(super) fn html_end(text: &str) -> Option<&'static str> {
     let inside = text.strip_prefix('<')?;
     if let Some((TagKind::Opening, name)) = syntax::name_at(text, 0) {
@@ -113,7 +113,7 @@ pub(super) fn is_closing(text: &str) -> bool {
         .is_some_and(|tag| tag.name.starts_with("end") && text[tag.end..].trim_matches(SPACE).is_empty())
 }
 
-/// Level and text of a heading.
+/// Parses an ATX heading into its level and text.
 pub(super) fn heading(text: &str) -> Option<(u8, String)> {
     let trimmed = text.trim_matches(SPACE);
     let level = trimmed.len() - trimmed.trim_start_matches('#').len();
@@ -128,7 +128,7 @@ pub(super) fn heading(text: &str) -> Option<(u8, String)> {
     Some((u8::try_from(level).ok()?, rest.to_owned()))
 }
 
-/// The level of the heading that a line makes of the text above it.
+/// Parses the underline of a setext heading into its level.
 pub(super) fn underline(text: &str) -> Option<u8> {
     let mark = text.trim_matches(SPACE);
     match mark.bytes().next()? {
@@ -146,21 +146,21 @@ pub(super) fn is_divider(text: &str) -> bool {
     let Some(mark) = text.bytes().find(|b| !is_space(*b)).filter(|b| matches!(b, b'*' | b'-' | b'_')) else {
         return false;
     };
-    // Looked at from its end, a line of items in items is told apart at once.
+    // Checking the last byte first rejects lines of nested items early.
     let is_end = text.bytes().rev().find(|b| !is_space(*b)) == Some(mark);
     let mut marks = text.bytes().filter(|b| !is_space(*b));
     is_end && marks.by_ref().take(3).filter(|b| *b == mark).count() == 3 && marks.all(|b| b == mark)
 }
 
-/// The beginning of an item.
+/// The marker of a list item.
 pub(super) struct Item {
     pub(super) mark: char,
     pub(super) number: Option<u64>,
-    /// Where its mark ends.
+    /// The byte offset of the end of the marker.
     pub(super) start: usize,
-    /// How many columns of space stand between its mark and its text.
+    /// The number of columns of space between the marker and the text.
     pub(super) space: usize,
-    /// The column its lines begin at.
+    /// The start column of the lines of the item.
     pub(super) width: usize,
     pub(super) is_empty: bool,
 }
@@ -188,38 +188,38 @@ pub(super) fn item(text: &str) -> Option<Item> {
     Some(Item { mark, number, start, space, width: columns + space, is_empty })
 }
 
-/// Whether the last line of a container is text that a line outside may continue.
+/// The state of a container, tracked line by line, that decides whether a lazy line outside may continue its last line.
 #[derive(Default)]
 pub(super) struct OpenText {
-    /// The containers within that the last line stands in.
+    /// The nested containers of the last line.
     within: Vec<Container>,
     is_text: bool,
     fence: Option<(char, usize)>,
-    /// What goes on and is no text.
+    /// An open block other than text.
     going_on: Option<GoingOn>,
-    /// How many cells the last line has, if it may be the head of a table.
+    /// The number of cells of the last line, if it may be a table header.
     head: Option<usize>,
 }
 
-/// Most containers that are followed in one another.
+/// Maximum number of nested containers that are tracked.
 const MAX_WITHIN: usize = 2 * MAX_DEPTH;
 
-/// A block that holds others.
+/// A block that contains other blocks.
 #[derive(Clone, Copy)]
 enum Container {
     Quote,
-    /// An item, and the column that its lines begin at.
+    /// A list item, with the start column of its lines.
     Item(usize),
 }
 
-/// What goes on and is no text.
+/// An open block other than text.
 #[derive(Clone, Copy)]
 enum GoingOn {
-    /// A table: to the next empty line, or to another block.
+    /// A table, up to the next empty line or another block.
     Table,
-    /// HTML: to the next empty line.
+    /// HTML, up to the next empty line.
     Html,
-    /// HTML that has an end.
+    /// HTML, up to an end marker.
     To(&'static str),
 }
 
@@ -229,7 +229,7 @@ impl OpenText {
         let known = self.within.iter().take_while(|container| step(&mut rest, **container)).count();
         if known < self.within.len() {
             if self.is_text && !rest.is_blank() && !begins(&rest) && !interrupts(&rest) {
-                // Text that goes on without the marks of its containers.
+                // A lazy continuation line.
                 return self.lazy_line();
             }
             let within = std::mem::take(&mut self.within);
@@ -254,7 +254,7 @@ impl OpenText {
         let goes_on = self.is_text && item(&rest.text).is_some_and(continues);
         while !goes_on && begins(&rest) {
             if self.within.len() >= MAX_WITHIN {
-                // Far deeper than blocks are read.
+                // Far deeper than the maximum nesting of parsed blocks.
                 (self.is_text, self.head) = (false, None);
                 return;
             }
@@ -264,12 +264,12 @@ impl OpenText {
         self.leaf(&rest);
     }
 
-    /// A line that only continues text: it is no head of a table.
+    /// Processes a lazy continuation line, which cannot be a table header.
     pub(super) const fn lazy_line(&mut self) {
         self.head = None;
     }
 
-    /// Enters the container that a line begins.
+    /// Enters the container that begins on a line.
     fn begin(&mut self, rest: &mut Line<'_>) {
         (self.is_text, self.head) = (false, None);
         match item(&rest.text) {
@@ -284,7 +284,7 @@ impl OpenText {
         }
     }
 
-    /// What a line is within its innermost container.
+    /// Processes a line within its innermost container.
     fn leaf(&mut self, rest: &Line<'_>) {
         let was_text = std::mem::take(&mut self.is_text);
         let head = self.head.take();
@@ -320,7 +320,7 @@ impl OpenText {
     }
 }
 
-/// Passes over what a line has of a container; tells whether it stands in it.
+/// Strips the marker of a container from a line. Returns `true` if the line is in the container.
 fn step(rest: &mut Line<'_>, container: Container) -> bool {
     match container {
         Container::Item(width) => {
@@ -342,7 +342,7 @@ fn step(rest: &mut Line<'_>, container: Container) -> bool {
     }
 }
 
-/// Tells whether a line is a block that holds no others and that text ends before.
+/// Returns `true` if a line is a leaf block that can interrupt a paragraph.
 fn interrupts(rest: &Line<'_>) -> bool {
     let text = rest.text.trim_start_matches(SPACE);
     rest.indent() < CODE
@@ -353,7 +353,7 @@ fn interrupts(rest: &Line<'_>) -> bool {
             || is_named_block(text))
 }
 
-/// Tells whether a line begins a quotation or an item.
+/// Returns `true` if a line begins a quotation or a list item.
 fn begins(rest: &Line<'_>) -> bool {
     let is_quote = || rest.text.trim_start_matches(SPACE).starts_with('>');
     rest.indent() < CODE && (is_quote() || (item(&rest.text).is_some() && !is_divider(&rest.text)))

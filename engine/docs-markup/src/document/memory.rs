@@ -1,4 +1,4 @@
-//! How much memory a document takes.
+//! An estimate of the memory of a document.
 
 use std::mem::size_of;
 
@@ -7,12 +7,12 @@ use docs_model::{
     TableRecord,
 };
 
-/// Entries that the smallest map has room for.
+/// Capacity of the smallest map.
 const MAP_ROOM: usize = 11;
-/// What a text on the heap takes beside its characters.
+/// Bytes of a string on the heap in addition to its characters.
 const TEXT_BYTES: usize = 32;
 
-/// Roughly how many bytes of memory the tree of a document takes, its texts included.
+/// Estimates the memory of the tree of a document, in bytes, including its texts.
 #[must_use]
 pub fn memory(document: &Document) -> usize {
     size_of::<Document>() + blocks(&document.nodes)
@@ -45,7 +45,7 @@ fn table(data: &TableData) -> usize {
         + 4 * TEXT_BYTES * columns
 }
 
-/// A map of texts to values of a size, with the texts.
+/// Estimates a map of strings to values of a given size, including the strings.
 const fn map(entries: usize, value: usize) -> usize {
     let room = if entries == 0 || entries > MAP_ROOM { entries } else { MAP_ROOM };
     room * (size_of::<String>() + value) + entries * TEXT_BYTES

@@ -1,10 +1,10 @@
-//! Nodes as they are compared: without keys, spellings and what says nothing.
+//! Normalization of nodes for comparison: removes keys, spellings and empty content.
 
 use docs_model::{Block, BlockKind, ContentRef, Fragment, Inline, InlineKind, Leaf, Mark, Node, TextNode};
 
 use super::{spelling, targets};
 
-/// Text as it is compared: leaves with the same marks are one, and empty ones none.
+/// Normalizes inline nodes: merges leaves with equal marks and removes empty ones.
 pub(super) fn inlines(nodes: &[Node]) -> Vec<Node> {
     let mut out: Vec<Node> = Vec::new();
     for node in nodes {
@@ -18,7 +18,7 @@ pub(super) fn inlines(nodes: &[Node]) -> Vec<Node> {
     out
 }
 
-/// Tells whether a block is a paragraph without text.
+/// Returns `true` for a paragraph without text.
 fn is_empty(own: &Block) -> bool {
     matches!(own.kind, BlockKind::Paragraph { .. }) && inlines(&own.nodes).is_empty()
 }
@@ -58,16 +58,16 @@ fn inline(own: &Inline) -> Inline {
         InlineKind::Button { target: Some(target), .. } => reference(target),
         _ => {}
     }
-    // The body of an annotation is compared where the notes are.
+    // The body of an annotation is compared with the footnote definitions.
     inline
 }
 
-/// A reference that is written as another is that one.
+/// Normalizes a reference by printing and parsing it.
 fn reference(target: &mut ContentRef) {
     *target = targets::read(&targets::write(target));
 }
 
-/// A block as it is compared.
+/// Normalizes a block.
 pub(super) fn block(own: &Block) -> Block {
     let mut block = Block::new(own.kind.clone(), inlines(&own.nodes));
     block.fragments = own.fragments.as_ref().map(|fragments| fragments.iter().map(fragment).collect());
@@ -78,7 +78,7 @@ pub(super) fn block(own: &Block) -> Block {
     block
 }
 
-/// Tells whether two blocks say the same. What they hold is compared piece by piece, so that no tree is copied whole.
+/// Returns `true` if two blocks have equal content. Children are compared one by one, to avoid copying a whole tree.
 pub(super) fn is_same(a: &Block, b: &Block) -> bool {
     let bare = |own: &Block| {
         let mut bare = own.kind.clone();
@@ -95,7 +95,7 @@ pub(super) fn is_same(a: &Block, b: &Block) -> bool {
         }
 }
 
-/// The blocks that say something in a block that holds blocks, or nothing; `None` for one that holds text.
+/// Returns the nonempty child blocks of a block with child blocks or without children, or `None` for a block with text.
 fn full_within(own: &Block) -> Option<Vec<&Block>> {
     let blocks = own.nodes.iter().map(|node| match node {
         Node::Block(block) => Some(block),
@@ -105,12 +105,12 @@ fn full_within(own: &Block) -> Option<Vec<&Block>> {
     Some(blocks.into_iter().filter(|block| !is_empty(block)).collect())
 }
 
-/// Tells whether a block holds blocks and nothing else.
+/// Returns `true` if a block has child blocks only.
 pub(super) fn holds_blocks(own: &Block) -> bool {
     !own.nodes.is_empty() && own.nodes.iter().all(|node| matches!(node, Node::Block(_)))
 }
 
-/// Tells whether two lists are as long, and the same one by one.
+/// Returns `true` if two lists have the same length and equal items.
 pub(super) fn each_same<T>(a: &[T], b: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
 }
@@ -128,12 +128,12 @@ fn fragment(own: &Fragment) -> Fragment {
     Fragment { key: None, nodes: blocks(&own.nodes), ..own.clone() }
 }
 
-/// Blocks as they are compared: paragraphs without text are left out.
+/// Normalizes blocks, and removes empty paragraphs.
 pub(super) fn blocks(nodes: &[Block]) -> Vec<Block> {
     nodes.iter().filter(|own| !is_empty(own)).map(block).collect()
 }
 
-/// The blocks that say something: paragraphs without text are left out.
+/// Returns the blocks without empty paragraphs.
 pub(super) fn full(nodes: &[Block]) -> Vec<&Block> {
     nodes.iter().filter(|own| !is_empty(own)).collect()
 }

@@ -1,4 +1,4 @@
-//! Notes: `[^label]: body`, which annotations in the text refer to.
+//! Footnotes: definitions `[^label]: body`, referenced by annotations in the text.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -7,22 +7,22 @@ use std::{
 
 use docs_model::Block;
 
-/// Labels in the order they were taken, each with the body of its note. Copying it copies no label: reading and writing
-/// keep where taking stood for every text.
+/// The consumed labels in order, each with the body of its footnote. Cloning shares full segments, because parsing and
+/// printing save this state for every text.
 #[derive(Clone, Default)]
 pub(super) struct LabelLog {
     full: Vec<Arc<Segment>>,
     last: Segment,
 }
 
-/// Labels in a row.
+/// A run of consecutive labels.
 #[derive(Clone, Default)]
 struct Segment {
     entries: Vec<(String, Arc<[Block]>)>,
     names: HashSet<String>,
 }
 
-/// Most labels that are copied with a log.
+/// Maximum number of labels that are copied when a log is cloned.
 const SEGMENT_LABELS: usize = 32;
 
 impl LabelLog {
@@ -34,7 +34,7 @@ impl LabelLog {
         self.last.names.contains(label) || self.full.iter().any(|segment| segment.names.contains(label))
     }
 
-    /// A label and its note, by its place.
+    /// Returns a label and its footnote by index.
     pub(super) fn get(&self, at: usize) -> Option<&(String, Arc<[Block]>)> {
         let segment = self.full.get(at / SEGMENT_LABELS).map_or(&self.last, |segment| segment);
         segment.entries.get(at % SEGMENT_LABELS)
@@ -48,7 +48,7 @@ impl LabelLog {
         }
     }
 
-    /// Keeps so many of the first labels.
+    /// Truncates the log to this number of labels.
     fn truncate(&mut self, length: usize) {
         while self.len() > length {
             if self.last.entries.is_empty()
@@ -62,55 +62,55 @@ impl LabelLog {
         }
     }
 
-    /// All labels.
+    /// Returns all labels.
     pub(super) fn names(&self) -> HashSet<String> {
         let full = self.full.iter().flat_map(|segment| &segment.names);
         full.chain(&self.last.names).cloned().collect()
     }
 }
 
-/// The notes of a text.
+/// The footnotes of a text.
 #[derive(Default)]
 pub(super) struct Notes {
     bodies: HashMap<String, Vec<Block>>,
-    /// The labels that were taken, without the bodies.
+    /// The consumed labels, without the bodies.
     taken: LabelLog,
-    /// The labels of notes without bodies: for comparing what was written.
+    /// Labels of footnotes without bodies, for comparing printed text.
     known: Option<Arc<HashSet<String>>>,
 }
 
 impl Notes {
-    /// The notes with these bodies.
+    /// Creates footnotes with these bodies.
     pub(super) fn new(bodies: HashMap<String, Vec<Block>>) -> Self {
         Self { bodies, ..Self::default() }
     }
 
-    /// Notes with these labels and empty bodies, of which some were taken before.
+    /// Creates footnotes with these labels and empty bodies. Some labels are already consumed.
     pub(super) fn known(labels: &Arc<HashSet<String>>, taken: &LabelLog) -> Self {
         Self { known: Some(Arc::clone(labels)), taken: taken.clone(), ..Self::default() }
     }
 
-    /// The labels that were taken, in their order.
+    /// Returns the consumed labels, in order.
     pub(super) fn taken(&self) -> &LabelLog {
         &self.taken
     }
 
-    /// The labels of all notes.
+    /// Returns the labels of all footnotes.
     pub(super) fn labels(&self) -> HashSet<String> {
         self.bodies.keys().cloned().collect()
     }
 
-    /// Tells whether a label is that of a note.
+    /// Returns `true` if a footnote with this label exists.
     pub(super) fn has(&self, label: &str) -> bool {
         self.bodies.contains_key(label) || self.known.as_ref().is_some_and(|known| known.contains(label))
     }
 
-    /// How many were taken.
+    /// Returns the number of consumed labels.
     pub(super) fn count(&self) -> usize {
         self.taken.len()
     }
 
-    /// The body of a note; only the first reference has it.
+    /// Consumes the body of a footnote. Only the first reference receives it.
     pub(super) fn take(&mut self, label: &str) -> Option<Vec<Block>> {
         if self.is_taken(label) {
             return None;
@@ -121,17 +121,16 @@ impl Notes {
         Some(body)
     }
 
-    /// Tells whether a note was taken.
     pub(super) fn is_taken(&self, label: &str) -> bool {
         self.taken.has(label)
     }
 
-    /// Where taking stands.
+    /// Returns a position for [`Self::reset`].
     pub(super) fn mark(&self) -> usize {
         self.taken.len()
     }
 
-    /// Goes back to where taking stood.
+    /// Rewinds the consumed labels to a position.
     pub(super) fn reset(&mut self, mark: usize) {
         self.taken.truncate(mark);
     }

@@ -1,4 +1,4 @@
-//! Which tags belong together.
+//! Matching of opening and closing tags.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use super::{
 };
 use crate::syntax::{html::TagKind, tag};
 
-/// Which lines of one level belong together: from the line of an opening tag to that of its closing one. Code, HTML
-/// that goes on, and what is inside of lists and quotes are passed over.
+/// Returns the pairs of tags of one level: from the line of the opening tag to the line of the closing tag. Code, open
+/// HTML, and the content of lists and quotations are skipped.
 pub(super) fn matches(lines: &[Line<'_>]) -> HashMap<usize, usize> {
     let mut level = Level::default();
     for (index, line) in lines.iter().enumerate() {
@@ -19,16 +19,16 @@ pub(super) fn matches(lines: &[Line<'_>]) -> HashMap<usize, usize> {
     level.finder.found
 }
 
-/// What a line of a level is part of.
+/// The state of the scan over the lines of one level.
 #[derive(Default)]
 struct Level<'s> {
     finder: Finder<'s>,
     fence: Option<(char, usize)>,
-    /// What ends the HTML that has begun.
+    /// The end marker of the open HTML.
     html: Option<&'static str>,
-    /// The column at which the lines of the list item begin.
+    /// The start column of the lines of the list item.
     item: Option<usize>,
-    /// Whether the line before was blank.
+    /// `true` if the previous line was blank.
     after_blank: bool,
 }
 
@@ -61,7 +61,7 @@ impl<'s> Level<'s> {
         self.start((line, next), after_blank);
     }
 
-    /// A line that is inside of nothing.
+    /// Processes a line outside of any block.
     fn start(&mut self, (line, next): (&'s Line<'_>, Option<&'s Line<'_>>), after_blank: bool) {
         let text = line.text.trim_start_matches(SPACE);
         if let Some(item) = item(&line.text).filter(|_| !is_divider(text)) {
@@ -90,14 +90,14 @@ impl<'s> Level<'s> {
 struct Finder<'s> {
     found: HashMap<usize, usize>,
     open: Vec<(usize, &'s str)>,
-    /// Where the tags of a name stand among those that are open; those that are no longer open are passed over.
+    /// The positions of the open tags of each name. Positions of closed tags are skipped.
     places: HashMap<&'s str, Vec<(usize, usize)>>,
 }
 
 impl<'s> Finder<'s> {
     fn line(&mut self, at: usize, (text, next): (&'s str, &'s str)) {
         if let Some(inside) = text.strip_prefix("{%") {
-            // The name of a tag may stand on its second line.
+            // The name of a tag may be on its second line.
             let name = Some(tag::name_of(inside)).filter(|name| !name.is_empty());
             match name.unwrap_or_else(|| tag::name_of(next)) {
                 "" => {}

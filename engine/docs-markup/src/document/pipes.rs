@@ -1,10 +1,10 @@
-//! Tables of pipes: `| a | b |`.
+//! Pipe tables: `| a | b |`.
 
 use docs_model::CellAlign;
 
 use super::lines::SPACE;
 
-/// How the columns of a table are aligned, from the line below its header.
+/// Parses the delimiter row below a table header into column alignments.
 pub(super) fn alignments(text: &str) -> Option<Vec<CellAlign>> {
     let text = text.trim_matches(SPACE);
     let is_rule = text.bytes().all(|b| matches!(b, b'|' | b':' | b'-') || SPACE.contains(&char::from(b)));
@@ -15,7 +15,7 @@ pub(super) fn alignments(text: &str) -> Option<Vec<CellAlign>> {
     inside.strip_suffix('|').unwrap_or(inside).split('|').map(alignment).collect()
 }
 
-/// How a column is aligned, from its cell below the header.
+/// Parses a cell of the delimiter row.
 fn alignment(cell: &str) -> Option<CellAlign> {
     let cell = cell.trim_matches(SPACE);
     let (left, rest) = cell.strip_prefix(':').map_or((false, cell), |rest| (true, rest));
@@ -30,18 +30,18 @@ fn alignment(cell: &str) -> Option<CellAlign> {
     })
 }
 
-/// How many cells a line has.
+/// Returns the number of cells of a line.
 pub(super) fn count(text: &str) -> usize {
     let text = text.trim_matches(SPACE);
     let inside = text.strip_prefix('|').unwrap_or(text).as_bytes();
     let is_pipe = |at: usize| at.checked_sub(1).and_then(|at| inside.get(at)) != Some(&b'\\');
     let pipes = (0..inside.len()).filter(|at| inside.get(*at) == Some(&b'|') && is_pipe(*at)).count();
     let is_closed = inside.last() == Some(&b'|') && is_pipe(inside.len() - 1);
-    // The pipe at the end closes the last cell.
+    // The trailing pipe closes the last cell.
     pipes + usize::from(!is_closed)
 }
 
-/// The cells of a line, with escaped pipes as pipes.
+/// Splits a line into cells, and unescapes pipes.
 pub(super) fn cells(text: &str) -> Vec<String> {
     let text = text.trim_matches(SPACE);
     let inside = text.strip_prefix('|').unwrap_or(text);
@@ -59,7 +59,7 @@ pub(super) fn cells(text: &str) -> Vec<String> {
         }
         is_escaped = c == '\\';
     }
-    // The pipe at the end closes the last cell.
+    // The trailing pipe closes the last cell.
     if out.len() > 1
         && out.last().is_some_and(|cell| cell.trim_matches(SPACE).is_empty())
         && inside.ends_with('|')
@@ -69,7 +69,7 @@ pub(super) fn cells(text: &str) -> Vec<String> {
     out.into_iter().map(|cell| cell.trim_matches(SPACE).to_owned()).collect()
 }
 
-/// The line below a header with no more hyphens than it needs.
+/// Shortens a delimiter row to the minimum number of hyphens.
 pub(super) fn short(rule: &str) -> String {
     let mut out = String::new();
     let mut hyphens = 0;
@@ -83,7 +83,7 @@ pub(super) fn short(rule: &str) -> String {
     out
 }
 
-/// A cell as it stands between pipes.
+/// Escapes the pipes of a cell.
 pub(super) fn escaped(cell: &str) -> String {
     cell.replace('|', "\\|")
 }

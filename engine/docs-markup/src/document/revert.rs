@@ -1,4 +1,4 @@
-//! Taking back what was done to single blocks.
+//! Reverting the changes of single blocks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,13 +10,13 @@ use super::{
 };
 use crate::diff::{Change, changed};
 
-/// Takes back what was done to blocks: one that was added goes, one that was deleted comes back, one that was changed
-/// or moved is as it was.
+/// Reverts the changes of blocks: removes an added block, restores a deleted block, and resets a changed or moved
+/// block.
 ///
-/// Blocks are named by their keys in the current text, or in the base for what is no longer there. What a block was
-/// before it was changed is found by where it stands: between two blocks that did not change, the first that changed
-/// is the first of the base there, and so on. A key of a block within another stands for the block of the top level
-/// that it is part of.
+/// Blocks are identified by their keys in the current text, or in the base if they no longer exist. The previous
+/// version of a changed block is found by position: between two unchanged blocks, the first changed block corresponds
+/// to the first block of the base there, and so on. The key of a nested block identifies the top-level block that
+/// contains it.
 pub(super) fn revert(current: &str, base: &str, keys: &[String]) -> Result<String, Invalid> {
     let now = Source::new(current).document;
     let then = Source::new(base).document;
@@ -32,9 +32,9 @@ pub(super) fn revert(current: &str, base: &str, keys: &[String]) -> Result<Strin
 }
 
 struct Named {
-    /// Places in the current document.
+    /// Indexes in the current document.
     now: HashSet<usize>,
-    /// Places in the base.
+    /// Indexes in the base.
     then: HashSet<usize>,
 }
 
@@ -47,7 +47,7 @@ impl Named {
     }
 }
 
-/// The place of the block of the top level that has a key, or that holds the block that has it.
+/// Returns the index of the top-level block with a key, or of the one that contains the block with the key.
 fn place(blocks: &[Block], key: &str) -> Option<usize> {
     blocks.iter().position(|block| {
         let mut found = false;
@@ -71,7 +71,7 @@ fn merged(now: &[Block], then: &[Block], named: &mut Named) -> Vec<Block> {
             let new = Some(new.start + step).filter(|at| new.contains(at));
             let is_named = old.is_some_and(|at| named.then.contains(&at))
                 || new.is_some_and(|at| named.now.contains(&at));
-            // A block that is gone and not named stays away; one that is new and not named stays.
+            // Unselected blocks keep their current state: deleted blocks remain deleted, and added blocks remain.
             let keep = if is_named { old.map(|at| &then[at]) } else { new.map(|at| &now[at]) };
             out.extend(keep.cloned());
         }
@@ -80,8 +80,8 @@ fn merged(now: &[Block], then: &[Block], named: &mut Named) -> Vec<Block> {
     out
 }
 
-/// A block that moved is gone in one place and new in another: naming it names both. Several that say the same cannot
-/// be told apart, so naming one names them all.
+/// Selects both positions of a moved block, which is a deletion at one position and an addition at another. Blocks with
+/// equal content are indistinguishable, so selecting one selects all of them.
 fn moved(changes: &[Change], (here, there): (&[String], &[String]), named: &mut Named) {
     let mut places: HashMap<&str, (Vec<usize>, Vec<usize>)> = HashMap::new();
     for Change { old, new } in changes {

@@ -1,4 +1,4 @@
-//! Text with marks as HTML, as it stands in cells, captions and aligned paragraphs.
+//! Parsing of inline HTML in cells, captions and aligned paragraphs.
 
 use docs_model::{Fragment, Inline, InlineKind, Leaf, Mark, Node, TextNode};
 
@@ -10,7 +10,7 @@ use super::{
     targets,
 };
 
-/// The nodes that HTML means; `None` when there is something in it that is not known.
+/// Converts HTML to inline nodes. Returns `None` for unknown HTML.
 pub(super) fn inlines(nodes: &[Html<'_>], rules: &mut Rules<'_>) -> Option<Vec<Node>> {
     let mut reader = Reader { rules, out: Vec::new(), marks: Vec::new() };
     reader.nodes(nodes)?;
@@ -34,7 +34,7 @@ impl Reader<'_, '_> {
         Some(())
     }
 
-    /// Text, with the formulas in it.
+    /// Adds text, with the formulas in it.
     fn text(&mut self, mut text: &str) {
         while let Some((before, rest)) = text.split_once("$$") {
             let Some((formula, behind)) =
@@ -87,7 +87,7 @@ impl Reader<'_, '_> {
             return Some(());
         }
         if let Some(mark) = mark(open) {
-            // What is the usual way in Markdown is an unusual one here, and the other way round.
+            // HTML notation is canonical here and unusual in Markdown, and vice versa.
             let spelling = mark.spelling.filter(|c| *c != '<');
             self.marks.push(Mark { spelling, ..mark });
             let before = self.out.len();

@@ -1,4 +1,4 @@
-//! Markdown with the places of its blocks, so that what does not change keeps its bytes.
+//! Markdown with the byte ranges of its blocks, so that unchanged blocks keep their bytes.
 
 use std::{borrow::Cow, collections::HashMap, ops::Range};
 
@@ -14,26 +14,26 @@ use super::{
 };
 use crate::diff::{Change, changed};
 
-/// What lines end with.
+/// Characters that end lines.
 const LINE_ENDS: [char; 2] = ['\n', '\r'];
 
-/// Markdown and the document it is.
+/// Markdown and its document.
 #[derive(Debug)]
 pub struct Source<'a> {
-    /// The Markdown, with U+FFFD for each NUL.
+    /// The Markdown, with each NUL replaced by U+FFFD.
     pub markdown: Cow<'a, str>,
-    /// The document.
+    /// The parsed document.
     pub document: Document,
-    /// The bytes of each block of the document, without the end of its last line. Blocks that were made from the same
-    /// lines have the same. They are in the order of the text but for those of notes that only a block kept as it is
-    /// refers to: these are blocks directly behind it.
+    /// The byte range of each block of the document, without the end of its last line. Blocks made from the same lines
+    /// have the same range. The ranges are in text order, except those of footnote definitions referenced only by a
+    /// verbatim block: these are blocks directly after it.
     pub ranges: Vec<Range<usize>>,
-    /// The bytes of the notes that annotations refer to.
+    /// The byte ranges of the footnote definitions that annotations reference.
     pub notes: Vec<Range<usize>>,
 }
 
 impl<'a> Source<'a> {
-    /// Reads Markdown.
+    /// Parses Markdown.
     #[must_use]
     pub fn new(markdown: &'a str) -> Self {
         let owned = markdown.contains('\0').then(|| markdown.replace('\0', "\u{fffd}"));
@@ -46,7 +46,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A text that is one paragraph, kept as it is.
+    /// Creates the source of a text that is one verbatim paragraph.
     fn kept(markdown: &str, offset: usize) -> Source<'_> {
         let start =
             offset + markdown[offset..].len() - markdown[offset..].trim_start_matches(LINE_ENDS).len();
@@ -67,7 +67,7 @@ impl<'a> Source<'a> {
         let (body, offset) = match weight::is_all_lines(body) {
             false => (body, offset),
             true => {
-                // What is kept as it is has no ends of lines around it: they are not what makes it too many.
+                // A verbatim paragraph has no line endings around it, so they do not count towards the limit.
                 let behind = body.trim_start_matches(LINE_ENDS);
                 let text = behind.trim_end_matches(LINE_ENDS);
                 if weight::is_all_lines(text) {
@@ -93,7 +93,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The text of a new document as [`update`] writes it, or one that changes less of the old text.
+/// Returns the text of a new document as [`update`] prints it, or one with fewer changes to the old text.
 pub(super) fn update_closely(old: &str, new: &Document) -> Result<String, Invalid> {
     let mut best = update(old, new)?;
     let Some(mut far) = Distance::between(old, &best) else { return Ok(best) };
@@ -111,20 +111,19 @@ pub(super) fn update_closely(old: &str, new: &Document) -> Result<String, Invali
     Ok(best)
 }
 
-/// The text of a new document: blocks that say what they said keep their bytes, and so does what stands between two
-/// such blocks.
+/// Returns the text of a new document. Unchanged blocks keep their bytes, and so does the text between two such blocks.
 pub(super) fn update(old: &str, new: &Document) -> Result<String, Invalid> {
     let source = Source::new(old);
     edited((&source, old), &said(&source.document), new)?.map_or_else(|| super::print(new), Ok)
 }
 
-/// What each block of a document says: some characters that tell one from another.
+/// Returns a fingerprint of each block of a document, for comparing blocks.
 pub(super) fn said(document: &Document) -> Vec<String> {
     document.nodes.iter().map(keys::content).collect()
 }
 
-/// The text of a new document in place of one that was read, of which there has to be no more than what each of its
-/// blocks said; `None` where it does not read as the document, because what was printed and what was kept read as one.
+/// Returns the text of a new document that replaces a parsed one, of which only the fingerprints of the blocks are
+/// needed. Returns `None` if the result does not read as the document because printed and preserved text merged.
 pub(super) fn edited(
     (source, old): (&Source<'_>, &str),
     before: &[String],
@@ -135,7 +134,7 @@ pub(super) fn edited(
         return Ok(Some(old.to_owned()));
     }
     if !source.notes.is_empty() || has_notes(&new.nodes) {
-        // Notes have numbers in the order of the text, so that all of it changes.
+        // Footnotes are numbered in text order, so all of the text changes.
         return super::print(new).map(Some);
     }
     let kept = kept(before, &after, source);
@@ -150,8 +149,9 @@ pub(super) fn edited(
         };
         flush(&mut printer, &mut run, &mut out)?;
         let range = source.ranges[*place].clone();
-        // A note that what is kept as it is refers to is the block behind that, wherever its lines are: what stands
-        // between these is other blocks, or is behind the first and before the second.
+        // A footnote definition that is referenced by a verbatim block is kept directly after that block, regardless of
+        // the position of its lines. The text between the two ranges is then other blocks, or it is after the first
+        // range and before the second.
         let gap = last
             .filter(|last| last + 1 == *place)
             .and_then(|last| source.markdown.get(source.ranges[last].end..range.start))
@@ -178,15 +178,15 @@ pub(super) fn edited(
     Ok(super::is_same(&super::parse(&out), new).then_some(out))
 }
 
-/// A text as it is written in place of another.
+/// The text that replaces another one.
 struct Written {
     text: String,
-    /// How the lines of the other end.
+    /// The line ending of the replaced text.
     end: &'static str,
 }
 
 impl Written {
-    /// Adds what was not there before, with line ends as the others are.
+    /// Appends new text, with the line ending of the replaced text.
     fn add(&mut self, printed: &str) {
         match self.end {
             "\n" => self.text.push_str(printed),
@@ -195,7 +195,7 @@ impl Written {
     }
 }
 
-/// How most lines of a text end.
+/// Returns the most frequent line ending of a text.
 fn line_end(text: &str) -> &'static str {
     let (pairs, all) = (text.matches("\r\n").count(), text.matches('\n').count());
     if pairs > 0 && 2 * pairs >= all { "\r\n" } else { "\n" }
@@ -229,7 +229,8 @@ fn has_notes(blocks: &[Block]) -> bool {
     found
 }
 
-/// Which blocks of the new document are which of the old one. Lines that are several blocks are kept as a whole.
+/// Maps the unchanged blocks of the new document to blocks of the old one. Lines that form several blocks are kept as a
+/// whole.
 fn kept(before: &[String], after: &[String], source: &Source<'_>) -> HashMap<usize, usize> {
     let mut kept = HashMap::new();
     let (mut old, mut new) = (0, 0);

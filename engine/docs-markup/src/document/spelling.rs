@@ -1,4 +1,4 @@
-//! How things are written where there is more than one way.
+//! Spellings: the original notation of content that has several notations.
 
 use docs_model::{Block, BlockKind, Fragment, Inline, InlineKind, Leaf, MarkKind, Node, TableData, TextNode};
 
@@ -7,17 +7,17 @@ use super::{
     escape::{self, InlineContext, Surroundings},
 };
 
-/// Nodes without any spelling. Leaves that then say nothing or the same are put together.
+/// Removes all spellings from nodes, and merges or removes leaves that become equal or empty.
 pub(super) fn without(nodes: &[Node]) -> Vec<Node> {
     without_but(nodes, Keep::Nothing)
 }
 
-/// Nodes without any spelling but the labels of notes.
+/// Removes all spellings from nodes except the labels of footnotes.
 pub(super) fn labelled(nodes: &[Node]) -> Vec<Node> {
     without_but(nodes, Keep::Labels)
 }
 
-/// Takes the spellings of its columns and rows from a table.
+/// Removes the spellings of the columns and rows of a table.
 pub(super) fn clear_in(table: &mut TableData) {
     table.definition.values_mut().for_each(|column| column.spelling = None);
     table.records.values_mut().for_each(|record| record.spelling.clear());
@@ -26,7 +26,7 @@ pub(super) fn clear_in(table: &mut TableData) {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
     Nothing,
-    /// The labels of notes.
+    /// The labels of footnotes.
     Labels,
 }
 
@@ -56,7 +56,7 @@ fn without_but(nodes: &[Node], keep: Keep) -> Vec<Node> {
     out
 }
 
-/// Gives back the room that lists grew into.
+/// Releases unused capacity of lists.
 pub(super) fn compact(mut nodes: Vec<Node>) -> Vec<Node> {
     for node in &mut nodes {
         match node {
@@ -89,7 +89,7 @@ fn add(out: &mut Vec<Node>, leaf: Leaf) {
     out.push(Node::Text(TextNode::new(vec![leaf])));
 }
 
-/// Nodes without the spellings that are the usual ones wherever they stand.
+/// Removes spellings that are canonical in every position.
 pub(super) fn reduced(nodes: Vec<Node>) -> Vec<Node> {
     let mut out = nodes;
     for node in &mut out {
@@ -134,7 +134,7 @@ fn reduce_inline(inline: &mut Inline) {
             if let Some(title) = title {
                 written.push_str(&format!(" {}", escape::title(title)));
             }
-            // A link to the address it shows is written otherwise.
+            // A link whose text equals its address has a different notation.
             let label = match inline.nodes.as_slice() {
                 [Node::Text(text)] => text.leaves.iter().map(|leaf| leaf.text.as_str()).collect(),
                 _ => String::new(),
@@ -149,7 +149,7 @@ fn reduce_inline(inline: &mut Inline) {
     }
 }
 
-/// How many backticks the fence of a block of code has, usually.
+/// Returns the canonical number of backticks of the fence of a code block.
 pub(super) fn fence_length(block: &Block) -> usize {
     let longest = block.nodes.iter().filter_map(|node| match node {
         Node::Block(line) => {
@@ -162,7 +162,7 @@ pub(super) fn fence_length(block: &Block) -> usize {
     longest.max().map_or(3, |longest| (longest + 1).max(3))
 }
 
-/// The text of nodes, without marks.
+/// Returns the text of nodes, without marks.
 pub(super) fn plain(nodes: &[Node]) -> String {
     let mut out = String::new();
     collect(nodes, &mut out);
@@ -179,7 +179,7 @@ fn collect(nodes: &[Node], out: &mut String) {
     }
 }
 
-/// A block and all in it without keys, computed data and spellings; paragraphs that are kept as they are stay so.
+/// Returns a block without keys, computed data and spellings, recursively. Verbatim paragraphs are preserved.
 pub(super) fn bare(block: &Block) -> Block {
     let is_verbatim = matches!(block.kind, BlockKind::Paragraph { .. })
         && block.spelling.as_deref() == Some(super::read::VERBATIM);
@@ -203,7 +203,7 @@ pub(super) fn bare(block: &Block) -> Block {
     }
 }
 
-/// Nodes without the notes of their annotations.
+/// Returns nodes without the bodies of annotations.
 pub(super) fn without_notes(nodes: &[Node]) -> Vec<Node> {
     let mut nodes = nodes.to_vec();
     change_nodes(&mut nodes, &mut |inline| {
@@ -214,7 +214,7 @@ pub(super) fn without_notes(nodes: &[Node]) -> Vec<Node> {
     nodes
 }
 
-/// A block as it was read again, with the notes it had.
+/// Returns the block of a second parse with the footnotes of the first.
 pub(super) fn renewed(mut before: Block, mut again: Block) -> Block {
     let mut notes = Vec::new();
     change(&mut before, &mut |inline| {
@@ -231,7 +231,7 @@ pub(super) fn renewed(mut before: Block, mut again: Block) -> Block {
     again
 }
 
-/// Changes all elements within text, in the order of the text.
+/// Modifies all inline elements, in text order.
 fn change(block: &mut Block, act: &mut impl FnMut(&mut Inline)) {
     change_nodes(&mut block.nodes, act);
     for block in block.fragments.iter_mut().flatten().flat_map(|fragment| &mut fragment.nodes) {
@@ -252,7 +252,7 @@ fn change_nodes(nodes: &mut [Node], act: &mut impl FnMut(&mut Inline)) {
     }
 }
 
-/// Visits all elements within text, in the order they are written.
+/// Visits all inline elements, in printing order.
 pub(super) fn each<'b>(block: &'b Block, act: &mut impl FnMut(&'b Inline)) {
     each_node(&block.nodes, act);
     for block in block.fragments().iter().flat_map(|fragment| &fragment.nodes) {

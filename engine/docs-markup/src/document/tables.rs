@@ -1,4 +1,4 @@
-//! Tables: of pipes, and as HTML.
+//! Tables, in pipe notation and in HTML.
 
 use std::collections::BTreeMap;
 
@@ -17,25 +17,24 @@ use super::{
     spelling, targets,
 };
 
-/// The id of a column.
 pub(super) fn column_id(index: usize) -> String {
     format!("c{index:03}")
 }
 
-/// The id of a row, which is its place in the order too.
+/// Returns the id of a row, which is also its sort key.
 pub(super) fn row_id(index: usize) -> String {
     format!("r{index:06}")
 }
 
-/// The name of the fragment that is the text of a cell.
+/// Returns the name of the fragment with the text of a cell.
 pub(super) fn cell_name(row: usize, column: usize) -> String {
     format!("{}-{}", row_id(row), column_id(column))
 }
 
-/// Most columns of a table.
+/// Maximum number of columns of a table.
 const MAX_COLUMNS: usize = 200;
 
-/// Reads a table of pipes. `None` when a row has more cells than there are columns.
+/// Parses a pipe table. Returns `None` if a row has more cells than there are columns.
 pub(super) fn pipes(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<Block> {
     let [head, rule, rows @ ..] = lines else { return None };
     let alignments = pipes::alignments(&rule.text)?;
@@ -96,7 +95,7 @@ impl Table {
     }
 }
 
-/// What the head of a table says.
+/// The content of the table header.
 #[derive(Default)]
 struct Head {
     columns: Vec<TableColumn>,
@@ -107,7 +106,7 @@ struct Head {
     cover_dark: Option<String>,
 }
 
-/// Reads a table of HTML. `None` when there is something in it that is not known.
+/// Parses an HTML table. Returns `None` for unknown HTML.
 pub(super) fn html(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
     let open = &element.open;
     let parts = element.elements()?;
@@ -138,7 +137,7 @@ pub(super) fn html(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Blo
     Some(respell(block, element))
 }
 
-/// Keeps the tag of a table where it is not the usual one, and spellings where they are needed.
+/// Preserves the tag of a table if it is not canonical, and spellings where needed.
 fn respell(block: Block, element: &Element<'_>) -> Block {
     let bare = spelling::bare(&block);
     let own = Some(element.open.source.to_owned());
@@ -241,7 +240,7 @@ fn kind(cell: &Element<'_>, select: Option<&Html<'_>>) -> Option<TableColumnKind
     if let Some(Html::Element(select)) = select {
         let mut options = Vec::new();
         for option in select.elements()? {
-            // `option` closes itself: what is written behind it is nothing.
+            // `option` is self-closing, so its content is ignored.
             options.push(SelectOption {
                 value: option.open.get("value")?.to_owned(),
                 label: option.open.get("label").unwrap_or_default().to_owned(),
@@ -312,7 +311,7 @@ fn cells(
     Some(TableRecord { order_index: row_id(row), values, spelling })
 }
 
-/// The value that a cell that is not text is written as.
+/// Parses the value of a cell other than text.
 pub(super) fn read_cell(kind: &TableColumnKind, source: &str) -> Option<CellValue> {
     let whole = format!("<td>{source}</td>");
     match html::tree(&whole)?.as_slice() {
@@ -321,7 +320,7 @@ pub(super) fn read_cell(kind: &TableColumnKind, source: &str) -> Option<CellValu
     }
 }
 
-/// The value of a cell that is not text.
+/// Returns the value of a cell other than text.
 fn value(kind: &TableColumnKind, cell: &Element<'_>) -> Option<CellValue> {
     let text = cell.text();
     if cell.children.is_empty() {
@@ -375,13 +374,13 @@ fn image(cell: &Element<'_>) -> Option<CellValue> {
     })
 }
 
-/// What the tag of a table says of what is known: the view, its options, the width.
+/// Returns the known attributes of a table tag: the view, its options and the width.
 pub(super) fn tag(source: &str) -> Option<[Option<String>; 5]> {
     let (html::Token::Open(open), length) = html::tag_at(source)? else { return None };
     let names =
         ["data-view", "data-card-size", "data-full-width", "data-header-hidden", "data-column-title-hidden"];
     let value = |name: &str| match name {
-        // Any other size is the medium one.
+        // Every other size means medium.
         "data-card-size" => open.get(name).filter(|size| *size == "large").map(str::to_owned),
         "data-header-hidden" | "data-column-title-hidden" => open.has(name).then(String::new),
         name => open.get(name).map(str::to_owned),

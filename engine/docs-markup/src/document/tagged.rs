@@ -1,4 +1,4 @@
-//! Blocks that are written as tags.
+//! Parsing of blocks in tag notation.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use super::{
     targets,
 };
 
-/// The blocks that a tag and what it holds are. A tag that is not known is text, before and behind what it holds.
+/// Parses a tag and its content to blocks. An unknown tag becomes verbatim text before and after its content.
 pub(super) fn blocks(
     reader: &mut Reader<'_>,
     (text, inside): (&str, Option<Range<usize>>),
@@ -40,12 +40,12 @@ pub(super) fn blocks(
         }
         return vec![block];
     }
-    // The tag of a block that needs nothing inside would be that block on its own.
+    // The tag of a block without required content would be that block on its own.
     let is_whole = Tag::read(text).and_then(|tag| kind(&tag)).is_some_and(|kind| !kind.form().is_container());
     let Some(inside) = inside.filter(|_| !is_whole) else { return vec![verbatim(own)] };
     let mut out = vec![verbatim(&all[chunk.lines.start..inside.start])];
     out.extend(reader.inside(&all[inside.clone()]));
-    // Behind more space it would be code on its own.
+    // With more indentation it would be code on its own.
     let closing: Vec<Line<'_>> =
         all[inside.end..chunk.lines.end].iter().map(|line| line.without(line.indent())).collect();
     out.push(verbatim(&closing));
@@ -71,7 +71,7 @@ fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> 
             let is_caption = blocks.iter().all(|block| matches!(block.kind, BlockKind::Paragraph { .. }));
             is_caption.then(|| Block::with_fragments(kind, vec![read::caption(blocks)]))
         }
-        // What stands in these repeats where they lead.
+        // The content repeats the target.
         BlockKind::ContentRef { .. }
         | BlockKind::Swagger { .. }
         | BlockKind::OpenapiOperation { .. }
@@ -79,11 +79,11 @@ fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> 
         | BlockKind::OpenapiWebhook { .. } => {
             (inner.iter().filter(|line| !line.is_blank()).count() <= 1).then(|| Block::new(kind, Vec::new()))
         }
-        // These hold nothing.
+        // Blocks without content.
         BlockKind::ReusableContent { .. } | BlockKind::Integration(_) => None,
-        // These stand only within tabs, a stepper and columns.
+        // Blocks that are valid only within tabs, a stepper or columns.
         BlockKind::TabsItem { .. } | BlockKind::StepperStep { .. } | BlockKind::Column { .. } => None,
-        // These have no tag.
+        // Blocks without a tag.
         BlockKind::Paragraph { .. }
         | BlockKind::Heading1(_)
         | BlockKind::Heading2(_)
@@ -104,7 +104,7 @@ fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> 
     }
 }
 
-/// What a tag is; `None` when it is not known, or lacks what it needs.
+/// Returns the block kind of a tag, or `None` for an unknown tag or a missing required attribute.
 pub(super) fn kind(tag: &Tag<'_>) -> Option<BlockKind> {
     let target = |name| tag.get(name).map(targets::read);
     Some(match BlockTag::named(tag.name)? {
@@ -185,13 +185,13 @@ fn integration(name: &str, tag: &Tag<'_>) -> Option<BlockKind> {
         .then_some(BlockKind::Integration(Box::new(data)))
 }
 
-/// A property as JSON, where its text is just that, and else a text.
+/// Parses a property as JSON if printing the value yields the same text, otherwise as a string.
 fn property(text: &str) -> Value {
     let json = serde_json::from_str::<Value>(text).ok();
     json.filter(|value| value.to_string().as_str() == text).unwrap_or_else(|| Value::from(text))
 }
 
-/// The text of a property.
+/// Formats a property.
 pub(super) fn property_text(value: &Value) -> String {
     match value {
         Value::String(text) if property(text) == *value => text.clone(),
@@ -199,14 +199,14 @@ pub(super) fn property_text(value: &Value) -> String {
     }
 }
 
-/// Options around one block of code.
+/// Parses options around one code block.
 fn code(reader: &mut Reader<'_>, options: BlockKind, inner: &[Line<'_>]) -> Option<Block> {
     let chunks = chunks::read(inner);
     let [Chunk { kind: ChunkKind::Fence(..), .. }] = chunks.as_slice() else { return None };
     let [mut block] = <[Block; 1]>::try_from(reader.level(inner)).ok()?;
     let BlockKind::Code { syntax, .. } = block.kind else { return None };
     let BlockKind::Code { title, overflow, line_numbers, full_width, .. } = options else { return None };
-    // A tag that says nothing would be lost.
+    // A tag without options would be lost.
     if title.is_none() && overflow.is_none() && line_numbers.is_none() && full_width.is_none() {
         return None;
     }
@@ -215,7 +215,7 @@ fn code(reader: &mut Reader<'_>, options: BlockKind, inner: &[Line<'_>]) -> Opti
     Some(block)
 }
 
-/// Tags that hold only tags of one name.
+/// Parses a tag that contains only tags of one name.
 fn parts(reader: &mut Reader<'_>, whole: BlockKind, (own, inner): (BlockTag, &[Line<'_>])) -> Option<Block> {
     let chunks = chunks::read(inner);
     let is_part = |chunk: &Chunk<'_>| match &chunk.kind {

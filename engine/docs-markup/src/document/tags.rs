@@ -5,26 +5,26 @@ use std::borrow::Cow;
 use super::work;
 use crate::syntax::tag;
 
-/// A tag taken apart.
+/// A parsed tag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Tag<'a> {
-    /// Its first word, such as `hint`, `endhint` or `@mermaid/diagram`.
+    /// The first word, such as `hint`, `endhint` or `@mermaid/diagram`.
     pub(super) name: &'a str,
-    /// The value that stands without a name, as an `include` and an `if` have.
+    /// The value without a name, as in `include` and `if`.
     pub(super) bare: Option<Cow<'a, str>>,
-    /// Names and values in their order; no value where there is only a name.
+    /// Names and values in order. `None` for a name without a value.
     pub(super) attributes: Vec<(&'a str, Option<Cow<'a, str>>)>,
-    /// Where the text behind it begins.
+    /// The byte offset of the text after the tag.
     pub(super) end: usize,
 }
 
 impl<'a> Tag<'a> {
-    /// The tag that a text begins with, spaces passed over.
+    /// Parses the tag at the beginning of a text, after optional spaces.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let start = text.len() - text.trim_start_matches([' ', '\t']).len();
         let read = tag::Tag::read_at(text, start)
             .and_then(|found| Self::of(text, &found).ok_or(found.end.saturating_sub(start)));
-        // What looks like a tag again and again and is none is read to its end each time.
+        // Counted because repeated lookalikes of tags are each read to their end.
         read.inspect_err(|bytes| work::take_bytes(*bytes)).ok()
     }
 
@@ -40,28 +40,30 @@ impl<'a> Tag<'a> {
         Some(tag)
     }
 
-    /// The value of an attribute; none when there is only its name. Of several the first counts.
+    /// Returns the value of an attribute, or `None` for a name without a value. The first of several attributes with
+    /// one name takes precedence.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(own, _)| *own == name)?.1.as_deref()
     }
 
-    /// The value of an attribute as a text of its own.
+    /// Returns the value of an attribute as an owned string.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.get(name).map(str::to_owned)
     }
 
-    /// Whether an attribute says yes, as its name alone does; nothing when it is absent or says neither.
+    /// Parses a Boolean attribute. A name without a value is `true`. Returns `None` if the attribute is absent or is
+    /// not Boolean.
     pub(super) fn flag(&self, name: &str) -> Option<bool> {
         let (_, value) = self.attributes.iter().find(|(own, _)| *own == name)?;
         value.as_deref().map_or(Some(true), |value| value.parse().ok())
     }
 }
 
-/// Where tags may end in a text that is gone through from its beginning: without it, each sign that may begin a tag
-/// would be a reason to look through the text behind it.
+/// Finds the ends of tags during a forward scan of a text. Without this cache, each `{%` would cause a search through
+/// the rest of the text.
 pub(super) struct Ends<'a> {
     text: &'a str,
-    /// The next end that was found.
+    /// The position of the next end.
     next: usize,
 }
 
@@ -70,7 +72,7 @@ impl<'a> Ends<'a> {
         Self { text, next: 0 }
     }
 
-    /// Tells whether a tag may begin at a place, which is no earlier than those that were asked for before.
+    /// Returns `true` if a tag may begin at a position. Positions must not decrease between calls.
     pub(super) fn may_follow(&mut self, at: usize) -> bool {
         let Some(inside) = self.text.get(at..).and_then(|text| text.strip_prefix("{%")) else { return false };
         let start = at + 2;
@@ -83,7 +85,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// ` name="value"`.
+/// Writes ` name="value"`.
 pub(super) fn attribute(out: &mut String, name: &str, value: &str) {
     out.push(' ');
     out.push_str(name);

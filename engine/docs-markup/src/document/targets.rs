@@ -1,11 +1,11 @@
-//! Where a link of a document leads: a reference where a destination is written exactly as one, and an address with
-//! the text as it is everywhere else. So what is read is written as it was.
+//! Link targets of a document. A destination in the exact notation of a reference becomes that reference, every other
+//! one becomes an address with the unchanged text. So a parsed target is printed unchanged.
 
 use docs_model::ContentRef;
 
 use crate::reference;
 
-/// The reference that a destination is.
+/// Parses a destination.
 pub(crate) fn read(destination: &str) -> ContentRef {
     known(destination)
         .filter(|target| write(target) == destination)
@@ -23,7 +23,7 @@ fn known(destination: &str) -> Option<ContentRef> {
     }
 }
 
-/// The destination that a reference is written as.
+/// Prints a reference as a destination.
 pub(super) fn write(target: &ContentRef) -> String {
     reference::destination(target)
 }

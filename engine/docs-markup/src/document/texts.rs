@@ -1,17 +1,17 @@
-//! What a document says without its form: for search, for previews, for the list of its sections.
+//! The plain text of a document: for search, previews and outlines.
 
 use docs_model::{Block, BlockKind, Document, Inline, InlineKind, Leaf, Node, TextNode};
 
 use super::keys;
 
-/// A part of a document: what stands under one heading.
+/// A section of a document: a heading and the text below it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Section {
-    /// The anchor of the heading; none for what stands before the first one.
+    /// The anchor of the heading. `None` for the text before the first heading.
     pub anchor: Option<String>,
     /// The text of the heading.
     pub heading: Option<String>,
-    /// The text under it, a line a block.
+    /// The text below the heading, one line per block.
     pub text: String,
 }
 
@@ -20,15 +20,13 @@ pub struct Section {
 pub struct OutlineItem {
     /// 1 to 3.
     pub level: u8,
-    /// Its text.
     pub title: String,
-    /// Its anchor.
     pub anchor: String,
-    /// The key of its block.
+    /// The key of the block.
     pub key: String,
 }
 
-/// The text of a document, a line a block, without marks.
+/// Returns the text of a document without marks, one line per block.
 #[must_use]
 pub fn plain_text(document: &Document) -> String {
     let mut out = String::new();
@@ -38,9 +36,9 @@ pub fn plain_text(document: &Document) -> String {
     out.trim_end().to_owned()
 }
 
-/// The parts of a document, one for each heading, wherever it stands, and one for what comes before.
+/// Returns the sections of a document: one per heading at any nesting level, and one for the text before the first.
 ///
-/// Parts without a heading and without text are left out.
+/// Sections without heading and text are omitted.
 #[must_use]
 pub fn sections(document: &Document) -> Vec<Section> {
     let mut out = vec![Section::default()];
@@ -54,7 +52,7 @@ pub fn sections(document: &Document) -> Vec<Section> {
     out
 }
 
-/// The headings of a document, wherever they stand, in the order of the text.
+/// Returns the headings of a document at any nesting level, in text order.
 #[must_use]
 pub fn outline(document: &Document) -> Vec<OutlineItem> {
     let mut out = Vec::new();
@@ -73,7 +71,7 @@ pub fn outline(document: &Document) -> Vec<OutlineItem> {
     out
 }
 
-/// Tells whether a block holds text itself, and no blocks.
+/// Returns `true` for a block with text and without child blocks.
 fn is_leaf(block: &Block) -> bool {
     !block.nodes.iter().any(|node| matches!(node, Node::Block(_))) && block.fragments().is_empty()
 }
@@ -104,7 +102,7 @@ fn part(block: &Block, out: &mut Vec<Section>) {
     }
 }
 
-/// What a block says that is neither text nor block: titles, formulas, alternative texts.
+/// Writes the texts of a block's data: titles, formulas and alternative texts.
 fn own(block: &Block, out: &mut String) {
     let operation;
     let text = match &block.kind {
@@ -187,7 +185,7 @@ fn write(block: &Block, out: &mut String) {
     }
 }
 
-/// The text of inline nodes, with what elements without text show.
+/// Returns the text of inline nodes, including the visible text of elements without child nodes.
 fn inline_text(nodes: &[Node]) -> String {
     let mut out = String::new();
     for node in nodes {
@@ -217,15 +215,15 @@ fn shown(inline: &Inline, out: &mut String) {
     }
 }
 
-/// The label of a mention as it is written.
+/// Returns the label in the spelling of a mention.
 fn mention(spelling: &str) -> Option<&str> {
     spelling.split_once('[')?.1.split_once("](").map(|(label, _)| label)
 }
 
-/// Most characters of the preview of a block.
+/// Maximum number of characters of a preview.
 const PREVIEW: usize = 200;
 
-/// The text of a block as a preview.
+/// Returns the text of a block as a preview.
 pub(super) fn preview(block: &Block) -> String {
     let mut text = String::new();
     write(block, &mut text);

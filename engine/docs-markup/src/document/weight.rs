@@ -1,7 +1,7 @@
-//! How much memory a text takes as a tree, as far as that can be told before it is read.
+//! An estimate of the memory of the tree of a text, before it is parsed.
 //!
-//! A text of nothing but the smallest blocks, links or marks would take hundreds of bytes for each of its own. What is
-//! counted here is what such texts were seen to take, so that what is too dense is kept as it is instead.
+//! A text of only minimal blocks, links or marks would take hundreds of bytes per input byte. The weights are measured
+//! on such texts, and blocks that are too dense are preserved verbatim instead.
 
 use super::{
     chunks::{self, Chunk, ChunkKind, Scanner},
@@ -9,34 +9,33 @@ use super::{
     marks::item,
 };
 
-/// Bytes of memory that any text may take as a tree: a page of tables and lists is one, as long as it is no longer than
-/// pages are.
+/// Bytes of memory that the tree of any text may take. A page of tables and lists of common length fits.
 const ROOM: usize = 28 * 120 * 1024;
-/// Bytes of memory that are counted for each byte of a text beyond that. What is not counted here takes the rest of the
-/// 20 that a text may take.
+/// Bytes of memory per input byte in addition to [`ROOM`]. A text may take 20; the remainder is reserved for memory
+/// that is not estimated here.
 const A_BYTE: usize = 9;
 
-/// What a line takes that is a block, or an item and the block in it.
+/// Weights of a line that is a block, and of an item with the block in it.
 const LINE: usize = 800;
 const ITEM: usize = 900;
 const CODE_LINE: usize = 520;
-/// What a cell of a table takes, and a row.
+/// Weights of a table cell and of a row.
 const CELL: usize = 900;
 const ROW: usize = 1600;
-/// What a sign takes that may be part of a mark or an element, and while its text is read.
+/// Weights of a delimiter that may be part of a mark or an element: in the tree, and while its text is parsed.
 const SIGN: usize = 130;
 const READING: usize = 1100;
-/// How often the text of a paragraph is there while it is read, written and read again.
+/// Number of copies of the text of a paragraph while it is parsed, printed and parsed again.
 const COPIES: usize = 32;
-/// What a tag takes while the HTML around it is read.
+/// Weight of a tag while the HTML around it is parsed.
 const TAG: usize = 500;
 
-/// The room of a text of so many bytes.
+/// Returns the memory limit of a text of this length, in bytes.
 const fn room(bytes: usize) -> usize {
     ROOM + A_BYTE * bytes
 }
 
-/// The room that a text has: what is left of it, and all of it.
+/// The memory budget of a text: the remaining and the total bytes.
 pub(super) struct Room {
     left: usize,
     all: usize,
@@ -44,10 +43,10 @@ pub(super) struct Room {
 
 impl Room {
     pub(super) fn new(lines: &[Line<'_>]) -> Self {
-        // Empty lines change when a text is written.
+        // Empty lines change when a text is printed.
         let full = || lines.iter().filter(|line| !line.is_blank());
         let bytes: usize = full().map(|line| line.text.len() + 1).sum();
-        // Lines are there beside what they are.
+        // The lines take memory in addition to the tree.
         Self::of(room(bytes).saturating_sub(full().count() * ANY_LINE / 3))
     }
 
@@ -55,17 +54,17 @@ impl Room {
         Self { left: all, all }
     }
 
-    /// Tells whether so little is left that which of the smaller blocks still fit would be chance.
+    /// Returns `true` if the remaining budget is so small that it would be arbitrary which small blocks still fit.
     pub(super) const fn is_used_up(&self) -> bool {
         self.left < self.all / 8
     }
 
-    /// Tells whether half of it is left.
+    /// Returns `true` if at least half of the budget remains.
     pub(super) const fn is_half_left(&self) -> bool {
         self.left >= self.all / 2
     }
 
-    /// Takes the room for a chunk; tells whether there is as much.
+    /// Reserves the memory of a chunk. Returns `false` if the budget does not suffice.
     pub(super) fn take(&mut self, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> bool {
         if matches!(chunk.kind, ChunkKind::Rest) {
             return false;
@@ -79,34 +78,34 @@ impl Room {
     }
 }
 
-/// What a line takes while it is taken apart, before it is anything.
+/// Weight of a line while it is split into chunks.
 const ANY_LINE: usize = 160;
 
-/// Tells whether a text is so many lines that it is not even taken apart.
+/// Returns `true` for a text with so many lines that it is not even split into chunks.
 pub(super) fn is_all_lines(text: &str) -> bool {
     let count = text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count() - text.matches("\r\n").count();
     count * ANY_LINE > room(text.len())
 }
 
-/// How many chunks there is room for, were they the smallest.
+/// Returns the maximum number of chunks, if all had minimal size.
 pub(super) fn most_chunks(lines: &[Line<'_>]) -> usize {
     Room::new(lines).all / LINE + 1
 }
 
-/// Tells whether there is room for all that lines on their own are.
+/// Returns `true` if the blocks of separate lines fit into the budget.
 pub(super) fn fits(scanner: &mut Scanner<'_, '_>) -> bool {
     let lines = scanner.lines();
     let mut room = Room::new(lines);
     scanner.all(|chunk| room.take(&chunk, lines))
 }
 
-/// The same for the lines of a note, which are there twice: as the note and as what the text has of it.
+/// Like [`fits`], for the lines of a footnote, which exist twice: in the footnote and in the text that references it.
 pub(super) fn fits_note(lines: &[Line<'_>]) -> bool {
     let mut room = Room::of(Room::new(lines).all / 3);
     chunks::each(lines).all(|chunk| room.take(&chunk, lines))
 }
 
-/// What a chunk takes as a tree, and what reading it takes beyond that.
+/// Returns the weight of a chunk as a tree, and the additional weight while it is parsed.
 fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
     let bytes: usize = lines.iter().map(|line| line.text.len() + 1).sum();
     let full = || lines.iter().filter(|line| !line.is_blank());
@@ -131,24 +130,24 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
             let is_code = |line: &Line<'_>| line.text.to_ascii_lowercase().contains("<pre");
             let code = if full().any(is_code) { CODE_LINE * lines.len() } else { 0 };
             let kept = LINE + CELL * blocks + code + SIGN * tags + 2 * bytes;
-            // Nothing of code is a mark. Whether it needs HTML is found by writing it without.
+            // Code contains no marks. It is printed without HTML first to check if it needs HTML.
             let text = if full().next().is_some_and(is_code) { 0 } else { longest_of_html(lines) };
             (kept, kept / 2 + code / 4 * 5 + TAG * tags + text)
         }
         _ => {
             let items = full().filter(|line| item(&line.text).is_some()).count();
             let others = full().count() - items;
-            // The bullets are no marks.
+            // The bullets are not marks.
             let signs = signs.saturating_sub(items);
             let kept = LINE * (1 + others) + ITEM * items + SIGN * signs + 2 * bytes;
-            // What stands between tags is written and read again.
+            // Content between tags is printed and parsed again.
             let again = if matches!(kind, ChunkKind::List(_)) { 0 } else { kept / 2 };
             (kept, again + longest(lines))
         }
     }
 }
 
-/// How many blocks HTML may be, the rows and cells of tables among them.
+/// Returns an upper bound of the number of blocks in HTML, including rows and cells of tables.
 fn blocks_of_html(text: &str) -> usize {
     let text = text.to_ascii_lowercase();
     ["<td", "<tr", "<th", "<p", "<img", "<li", "<h", "<figure", "<pre"]
@@ -157,7 +156,7 @@ fn blocks_of_html(text: &str) -> usize {
         .sum()
 }
 
-/// What the paragraph takes while it is read that takes the most.
+/// Returns the weight of parsing the heaviest paragraph.
 fn longest(lines: &[Line<'_>]) -> usize {
     let (mut most, mut signs, mut bytes) = (0, 0, 0);
     let mut is_code = false;
@@ -168,7 +167,7 @@ fn longest(lines: &[Line<'_>]) -> usize {
         if text.is_empty() || begins {
             bytes = 0;
         }
-        // A row, which may be text that goes on.
+        // A row, which may be continued text.
         if text.is_empty() || begins || text.starts_with('|') {
             signs = 0;
         }
@@ -185,12 +184,12 @@ fn longest(lines: &[Line<'_>]) -> usize {
     most
 }
 
-/// What stands between ends of cells, rows and paragraphs.
+/// Splits a text at the ends of cells, rows and paragraphs.
 fn parts_of(text: &str) -> impl Iterator<Item = &str> {
     text.split("</t").flat_map(|part| part.split("</p"))
 }
 
-/// The same of HTML, in which empty lines are part of a text.
+/// Like [`longest`], for HTML, in which empty lines are part of a text.
 fn longest_of_html(lines: &[Line<'_>]) -> usize {
     let (mut most, mut signs, mut bytes) = (0, 0, 0);
     for line in lines {
@@ -211,8 +210,8 @@ fn signs(line: &Line<'_>) -> usize {
     signs_of(&line.text)
 }
 
-/// How many signs of a text may be part of a mark or an element. Those that go on with a run, and those that seldom
-/// are, count a third.
+/// Counts the characters that may be part of a mark or an element. Repetitions in a run, and characters that rarely are
+/// delimiters, count a third.
 fn signs_of(text: &str) -> usize {
     let bytes = text.as_bytes();
     let third = |at: usize, b: u8| {
@@ -220,7 +219,7 @@ fn signs_of(text: &str) -> usize {
         let next = bytes.get(at + 1).copied().unwrap_or_default();
         let is_within = at > 0 && bytes[at - 1].is_ascii_alphanumeric() && next.is_ascii_alphanumeric();
         match b {
-            // Pictures and links in pointed brackets take more.
+            // Images and links in angle brackets weigh more.
             b'<' => 9,
             b'[' | b']' => 3,
             b'*' | b'~' | b'`' | b'$' | b'{' if !goes_on => 3,
@@ -231,6 +230,6 @@ fn signs_of(text: &str) -> usize {
         }
     };
     let thirds: usize = bytes.iter().enumerate().map(|(at, b)| third(at, *b)).sum();
-    // Each of these was one byte before, a NUL.
+    // Each of these was a NUL of one byte.
     thirds / 3 + text.matches('\u{fffd}').count()
 }

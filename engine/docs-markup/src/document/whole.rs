@@ -1,9 +1,9 @@
-//! A whole text, read so that its blocks read the same together when they are written.
+//! Parsing of a whole text, such that its blocks read the same together when they are printed.
 //!
-//! Each block was read so that it reads the same alone. Beside others it may not: then those that read as something
-//! else are kept as they are, as one paragraph with those beside them, and everything around them stays what it is.
-//! Which they are follows from what the text reads as by itself. What was written reads as that again, so that the same
-//! blocks are kept then.
+//! Each block is parsed such that it reads the same alone. Next to others it may not. Conflicting blocks are then
+//! preserved verbatim, merged into one paragraph with their neighbours, and all other blocks remain trees. The
+//! selection depends only on the parsed text, and the printed text parses to the same blocks, so the same blocks are
+//! verbatim again.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -21,36 +21,37 @@ use super::{
 };
 use crate::diff::{Change, LineId, changes};
 
-/// Reads a whole text. Blocks that do not read the same beside the others are kept as they are, and where that does not
-/// help the whole text is.
+/// Parses a whole text. Blocks that do not read the same next to the others are preserved verbatim. If that does not
+/// suffice, the whole text is.
 pub(super) fn text(lines: &[Line<'_>]) -> Text {
     settled(lines, is_settled_by_parts).unwrap_or_else(|| as_it_is(lines))
 }
 
-/// The same where a text that is not what its blocks are written as is written and read as a whole in any case.
+/// Like [`text`], but always prints and parses a noncanonical text as a whole.
 #[cfg(test)]
 pub(super) fn text_as_a_whole(lines: &[Line<'_>]) -> Text {
     settled(lines, |text, _| text.is_usual).unwrap_or_else(|| as_it_is(lines))
 }
 
-/// Tells whether blocks of a text of so many bytes read the same together because each of them does alone.
+/// Returns `true` if the blocks of a text of this length read the same together because each does alone.
 const fn is_settled_by_parts(text: &Text, bytes: usize) -> bool {
     text.is_usual || (text.is_independent && bytes <= MAX_INDEPENDENT)
 }
 
-/// Tells whether a block, alone in a text, does not read the same when it is written.
+/// Returns `true` if a block, alone in a text, does not read the same when it is printed.
 pub(super) fn is_unsettled(block: &Block) -> bool {
     let blocks = std::slice::from_ref(block);
     print::document(blocks, Raw::Checked)
         .map_or(true, |written| blocks::of(&lines::split(&written)).blocks != blocks)
 }
 
-/// How often more blocks are kept as they are. Each time, twice as many as before come to those that were not enough.
+/// Maximum number of rounds that extend the verbatim blocks. Each round doubles the extension of runs that did not
+/// suffice.
 const MAX_ROUNDS: usize = 6;
-/// Longest text whose blocks are taken to read the same together as each alone, where they do not touch: a longer one
-/// may have room for some of them only, depending on how they are written.
+/// Maximum length of a text whose separated blocks are assumed to read the same together as alone. In a longer text,
+/// the limits may fit only some of the blocks, depending on their spelling.
 const MAX_INDEPENDENT: usize = 64 * 1024;
-/// How often a text is written and read until it reads the same.
+/// Maximum number of passes of printing and parsing until a text reads the same.
 const MAX_PASSES: usize = 2 * SETTLING;
 
 fn settled(lines: &[Line<'_>], is_settled: fn(&Text, usize) -> bool) -> Option<Text> {
@@ -59,7 +60,7 @@ fn settled(lines: &[Line<'_>], is_settled: fn(&Text, usize) -> bool) -> Option<T
     let mut first: Option<Vec<Range<usize>>> = None;
     for _ in 0..MAX_ROUNDS {
         let text = within_a_pass(bytes, || blocks::of(lines))?;
-        // With little work left, fewer blocks are taken apart.
+        // With little work budget left, fewer blocks are parsed as trees.
         if *first.get_or_insert_with(|| text.lines.clone()) != text.lines {
             return None;
         }
@@ -74,7 +75,7 @@ fn settled(lines: &[Line<'_>], is_settled: fn(&Text, usize) -> bool) -> Option<T
     None
 }
 
-/// Does something that is part of reading a text of so many bytes. `None` when it takes too much.
+/// Runs a step of parsing a text of this length. Returns `None` if it exceeds its work budget.
 fn within_a_pass<T>(bytes: usize, act: impl FnOnce() -> T) -> Option<T> {
     let portion = Portion::pass(bytes);
     let done = act();
@@ -83,17 +84,17 @@ fn within_a_pass<T>(bytes: usize, act: impl FnOnce() -> T) -> Option<T> {
     is_done.then_some(done)
 }
 
-/// Places of blocks that do not read the same, and the lines of all blocks.
+/// Ranges of blocks that do not read the same, and the lines of all blocks.
 struct Conflicts {
     places: Vec<Range<usize>>,
     ranges: Vec<Range<usize>>,
 }
 
 impl Conflicts {
-    /// Conflicts between blocks that have these lines, as places among all blocks as they were read first.
+    /// Converts conflicts between blocks with these lines to ranges of all blocks of the first parse.
     fn new(places: Vec<Range<usize>>, ranges: &[Range<usize>], all: Vec<Range<usize>>) -> Self {
         let of_lines = |place: Range<usize>| {
-            // Where nothing was, something is made of what stands around it.
+            // An added block results from its neighbours.
             let place = match place.is_empty() {
                 true => place.start.saturating_sub(1)..(place.end + 1).min(ranges.len()),
                 false => place,
@@ -107,8 +108,8 @@ impl Conflicts {
     }
 }
 
-/// Writes and reads blocks until they read the same, some of them kept as they are, or tells those that do not. There
-/// is one tree at a time: of the one before, hashes are left.
+/// Prints and parses blocks, some of them verbatim, until they read the same, or returns the conflicts. Only one tree
+/// exists at a time: of the previous one, only hashes are retained.
 fn settle(mut text: Text, kept: &Kept, lines: &[Line<'_>]) -> Option<Result<Text, Conflicts>> {
     let (all, notes) = (text.lines.clone(), text.notes.clone());
     let bytes = lines.iter().map(|line| line.text.len() + 1).sum();
@@ -139,7 +140,7 @@ fn settle(mut text: Text, kept: &Kept, lines: &[Line<'_>]) -> Option<Result<Text
             let places = changes.into_iter().map(|change| change.old);
             return Some(Err(Conflicts::new(places.collect(), &ranges, all)));
         }
-        // What they say is the same: only spellings differ, or what there is room for as a tree.
+        // The content is equal. Only spellings differ, or the choice of blocks that fit as trees.
         let lines_of_all = moved(ranges, &changes);
         text = Text {
             blocks: again.blocks,
@@ -156,7 +157,8 @@ fn settle(mut text: Text, kept: &Kept, lines: &[Line<'_>]) -> Option<Result<Text
     None
 }
 
-/// The lines of blocks that were read again: of those that are others now, the lines of all that they were.
+/// Returns the lines of blocks that were parsed again. Changed blocks get the combined lines of the blocks they
+/// replace.
 fn moved(ranges: Vec<Range<usize>>, changes: &[Change]) -> Vec<Range<usize>> {
     let mut out = Vec::with_capacity(ranges.len());
     let mut at = 0;
@@ -170,11 +172,11 @@ fn moved(ranges: Vec<Range<usize>>, changes: &[Change]) -> Vec<Range<usize>> {
     out
 }
 
-/// What is left of a tree to compare it with another.
+/// The data of a tree that is needed to compare it with another one.
 struct Outline {
-    /// What each block says, and that and how it is written.
+    /// The hash of the content of each block, and the hash of its content and spelling.
     digests: Vec<(blake3::Hash, blake3::Hash)>,
-    /// Which blocks are kept as they are.
+    /// A flag for each verbatim block.
     raw: Vec<bool>,
 }
 
@@ -186,8 +188,8 @@ impl Outline {
         }
     }
 
-    /// Tells whether blocks are the same but for what there is room for as a tree: what was kept as it is is a tree
-    /// now, or one that was a tree is kept as it is.
+    /// Returns `true` if a change only concerns the choice of trees: a verbatim block became a tree, or a tree became
+    /// verbatim.
     fn is_of_room(&self, again: &Self, change: &Change) -> bool {
         let trees = |outline: &Self, blocks: &Range<usize>| {
             outline.raw[blocks.clone()].iter().filter(|is_raw| !**is_raw).count()
@@ -197,7 +199,7 @@ impl Outline {
         !is_none && (before == 0 || (before == 1 && now == 0))
     }
 
-    /// Tells whether the end of a text is kept as it is now.
+    /// Returns `true` if the end of a text became verbatim.
     fn is_end(&self, again: &Self, change: &Change) -> bool {
         let is_end = change.old.end == self.raw.len() && change.new.end == again.raw.len();
         is_end
@@ -206,7 +208,7 @@ impl Outline {
             && again.raw[change.new.clone()].iter().all(|is_raw| *is_raw)
     }
 
-    /// Where blocks say something else.
+    /// Returns the changes of content between two outlines.
     fn changes(&self, again: &Self) -> Vec<Change> {
         let mut known: HashMap<blake3::Hash, LineId> = HashMap::new();
         let [own, again] = [self, again].map(|all| {
@@ -220,23 +222,22 @@ impl Outline {
     }
 }
 
-/// Blocks that are kept as they are, in runs that do not touch.
+/// Verbatim blocks in runs that are not adjacent.
 #[derive(Default)]
 struct Kept {
     runs: Vec<Run>,
 }
 
-/// Blocks in a row that are kept as one paragraph.
+/// Consecutive blocks that are preserved as one paragraph.
 struct Run {
     blocks: Range<usize>,
-    /// How many blocks on either side come to it when it is not enough.
+    /// Number of blocks that extend the run on either side if it does not suffice.
     reach: usize,
     is_enough: bool,
 }
 
 impl Kept {
-    /// Keeps more blocks: those that do not read the same, and all that were made from the same lines. `None` when
-    /// there are no more.
+    /// Adds conflicting blocks, and all blocks made from the same lines. Returns `None` if nothing is added.
     fn add(&mut self, conflicts: Conflicts) -> Option<()> {
         let Conflicts { places, ranges } = conflicts;
         let all = 0..ranges.len();
@@ -254,7 +255,7 @@ impl Kept {
         is_more.then_some(())
     }
 
-    /// Makes one run of those that touch.
+    /// Merges adjacent runs.
     fn join(&mut self) {
         self.runs.sort_by_key(|run| run.blocks.start);
         let mut joined: Vec<Run> = Vec::with_capacity(self.runs.len());
@@ -271,7 +272,8 @@ impl Kept {
         self.runs = joined;
     }
 
-    /// The blocks of a text, with one paragraph for each run. Behind it stand the notes that only the run refers to.
+    /// Returns the blocks of a text, with one paragraph per run, followed by the footnote definitions that only the run
+    /// references.
     fn together(&self, text: Text, lines: &[Line<'_>]) -> Together {
         let Text { blocks, lines: ranges, mut notes, .. } = text;
         let mut out = Together { blocks: Vec::with_capacity(blocks.len()), ..Together::default() };
@@ -283,7 +285,7 @@ impl Kept {
             while blocks.next_if(|(at, _)| *at < run.end).is_some() {}
             let span = ranges[run.start].start..ranges[run.end - 1].end;
             let (own, others): (Vec<_>, Vec<_>) = notes.into_iter().partition(|note| span.contains(&note.by));
-            // Notes are in the order of their lines.
+            // Footnote definitions are sorted by their lines.
             let is_elsewhere = |at: &usize| {
                 let note = others.get(others.partition_point(|note| note.lines.end <= *at));
                 note.is_some_and(|note| note.lines.contains(at))
@@ -305,13 +307,13 @@ impl Kept {
     }
 }
 
-/// The blocks of a text, some of them kept as they are.
+/// The blocks of a text, some of them verbatim.
 #[derive(Default)]
 struct Together {
     blocks: Vec<Block>,
     lines: Vec<Range<usize>>,
     notes: Vec<TakenNote>,
-    /// Which blocks of the text each is made of.
+    /// The range of original blocks of each block.
     places: Vec<Range<usize>>,
 }
 
@@ -327,7 +329,7 @@ impl Together {
         Text { blocks: self.blocks, lines: self.lines, notes: self.notes, is_usual, is_independent, is_full }
     }
 
-    /// The blocks of the text that cannot be written: one, or all that refer to notes where a note cannot be.
+    /// Returns the blocks that cannot be printed: one, or all blocks that reference a footnote in an invalid position.
     fn places_of(&self, invalid: &Invalid, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
         let index =
             invalid.place.strip_prefix("nodes[").and_then(|rest| rest.split(']').next()?.parse().ok());
@@ -341,7 +343,7 @@ impl Together {
     }
 }
 
-/// Blocks in a row with all that were made from the same lines.
+/// Extends a range of blocks by all blocks made from the same lines.
 fn of_whole_lines(mut blocks: Range<usize>, ranges: &[Range<usize>]) -> Range<usize> {
     while blocks.start > 0 && ranges[blocks.start - 1] == ranges[blocks.start] {
         blocks.start -= 1;
@@ -352,7 +354,7 @@ fn of_whole_lines(mut blocks: Range<usize>, ranges: &[Range<usize>]) -> Range<us
     blocks
 }
 
-/// All lines as one paragraph that is kept as it is, without the empty lines around it.
+/// Returns all lines as one verbatim paragraph, without the surrounding empty lines.
 fn as_it_is(lines: &[Line<'_>]) -> Text {
     let start = lines.iter().position(|line| !line.is_blank()).unwrap_or(lines.len());
     let end = lines.iter().rposition(|line| !line.is_blank()).map_or(start, |last| last + 1);
@@ -372,7 +374,7 @@ fn as_it_is(lines: &[Line<'_>]) -> Text {
     Text { blocks, lines: vec![all], notes, is_usual, is_independent, is_full }
 }
 
-/// A paragraph that is Markdown, kept as it is.
+/// Creates a paragraph of verbatim Markdown.
 pub(super) fn paragraph_as_it_is(text: String) -> Block {
     let mut block = paragraph(vec![Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))]);
     block.spelling = Some(VERBATIM.to_owned());

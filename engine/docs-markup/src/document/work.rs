@@ -1,33 +1,33 @@
-//! How much work reading one text may be.
+//! The work budget for parsing a text.
 //!
-//! A block is read, written, and read again to see that it says the same, and so are the blocks inside of it. For a
-//! text of blocks in blocks that do not read the same, that would be hundreds of readings of the same bytes. They are
-//! counted, and a block that takes too many is kept as it is: it may take all that is left but what the blocks behind
-//! it need. What is counted depends on the text alone, so that the same text is always the same document.
+//! A block is parsed, printed, and parsed again to check that it reads the same, and so are its nested blocks. For
+//! nested blocks that do not read the same, the same bytes would be parsed hundreds of times. These bytes are counted,
+//! and a block that exceeds its share is preserved verbatim: it may use all of the remaining budget except the reserve
+//! for the following blocks. The count depends only on the text, so the same text always yields the same document.
 
 use std::cell::Cell;
 
 use super::lines::Line;
 
-/// How often the bytes of a text may be taken apart into blocks.
+/// Maximum number of times that the bytes of a text are split into blocks.
 const READINGS: u64 = 60;
-/// How often they may be to read it once. Texts that people write take up to 10.
+/// Maximum number of times for one pass. Texts written by people take up to 10.
 const PASS: u64 = 24;
-/// How often the bytes of blocks are taken apart that read the same at once.
+/// Number of times that the bytes of well-formed blocks are split into blocks.
 const BEHIND: u64 = 4;
-/// Texts below this many bytes may take as much work as one of this length.
+/// Minimum budget: a shorter text may take as much work as a text of this many bytes.
 const FLOOR: u64 = 16 * 1024;
 
 thread_local! {
-    /// What is left of the work for the text that is being read on this thread.
+    /// The remaining work budget of the text being parsed on this thread.
     static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
 }
 
-/// The reading of one text. What was left for the text around it is there again when it ends.
+/// The budget of one text. Dropping it restores the remaining budget of the surrounding text.
 pub(super) struct Reading(u64);
 
 impl Reading {
-    /// Begins to read a text of so many bytes.
+    /// Starts the budget of a text of this many bytes.
     pub(super) fn begin(bytes: usize) -> Self {
         Self(LEFT.replace(READINGS * FLOOR.max(bytes as u64)))
     }
@@ -39,19 +39,19 @@ impl Drop for Reading {
     }
 }
 
-/// A part of the reading of a text, with a part of the work. What it leaves is there again when it ends.
+/// A share of the budget of a text. Dropping it returns the unused part.
 pub(super) struct Portion {
     before: u64,
     given: u64,
 }
 
 impl Portion {
-    /// Reading a whole text of so many bytes once, or writing it and reading what was written.
+    /// Starts a pass over a whole text of this many bytes: parsing it, or printing it and parsing the result.
     pub(super) fn pass(bytes: usize) -> Self {
         Self::begin(PASS * FLOOR.max(bytes as u64))
     }
 
-    /// Reading a block of a text that goes on for so many bytes behind it.
+    /// Starts parsing a block that is followed by this many bytes.
     pub(super) fn block(bytes_behind: usize) -> Self {
         Self::begin(LEFT.get().saturating_sub(BEHIND * bytes_behind as u64 + FLOOR))
     }
@@ -70,29 +70,30 @@ impl Drop for Portion {
     }
 }
 
-/// Counts lines that are taken apart; tells whether there was as much left.
+/// Counts lines that are split into chunks. Returns `false` once the budget is used up.
 pub(super) fn take(lines: &[Line<'_>]) -> bool {
     take_bytes(lines.iter().map(|line| line.text.len() + 1).sum());
     !is_used_up()
 }
 
-/// Counts the bytes of a line that is followed through so many containers: eight cost what taking it apart does.
+/// Counts the bytes of a line that is tracked through this many containers. Eight containers cost as much as splitting
+/// the line.
 pub(super) fn take_containers(line: &str, containers: usize) {
     take_bytes(line.len().saturating_mul(containers) / 8);
 }
 
-/// Counts bytes, as those that are looked at for nothing.
+/// Counts bytes, such as those that are inspected without a result.
 pub(super) fn take_bytes(bytes: usize) {
     step(bytes);
     LEFT.set(LEFT.get().saturating_sub(bytes as u64));
 }
 
-/// Tells whether a text has taken all the work that it may.
+/// Returns `true` if the budget is used up.
 pub(super) fn is_used_up() -> bool {
     LEFT.get() == 0
 }
 
-/// Counts the bytes that a step of reading or writing is given: a test asks whether all of them together are linear.
+/// Counts the input bytes of a step of parsing or printing. A test checks that their sum is linear.
 #[cfg(not(test))]
 pub(super) const fn step(_bytes: usize) {}
 
@@ -111,7 +112,7 @@ mod steps {
         STEPS.set(STEPS.get() + bytes as u64);
     }
 
-    /// How many bytes all steps of some work were given together.
+    /// Returns the sum of the input bytes of all steps of a closure.
     pub(in super::super) fn steps_of(work: impl FnOnce()) -> u64 {
         let before = STEPS.get();
         work();

@@ -1,4 +1,4 @@
-//! Blocks that are written as HTML, and code.
+//! Printing of code, and of blocks in HTML notation.
 
 use docs_model::{Block, BlockKind, Fragment, ImageData, Node, TextAlign};
 
@@ -97,7 +97,7 @@ impl Printer {
         Ok(out + "</figcaption></figure>")
     }
 
-    /// Blocks as they stand in a cell: a paragraph that is alone is only text.
+    /// Prints the blocks of a cell. A single paragraph is printed as text.
     pub(super) fn rich_blocks(&mut self, fragment: &Fragment) -> Result<String, Invalid> {
         let blocks: Vec<&Block> = fragment.nodes.iter().collect();
         if let [block] = blocks.as_slice()
@@ -344,7 +344,7 @@ impl Printer {
     }
 }
 
-/// Code between fences: the ones it says, if they fit.
+/// Prints code between fences, with the original fences if they fit.
 fn fenced(lines: &[String], info: &str, (spelling, length): (&str, usize)) -> String {
     let fits = |opening: &&str| {
         lines::fence(opening).is_some_and(|(mark, length, own)| {

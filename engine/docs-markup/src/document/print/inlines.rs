@@ -1,4 +1,4 @@
-//! Text with marks: from nodes to Markdown, and to the HTML that stands in cells and captions.
+//! Printing of inline nodes as Markdown, and as HTML in cells and captions.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,32 +19,32 @@ use super::super::{
     rich, spelling, targets,
 };
 
-/// How freely text is written.
+/// The notation of printed text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in super::super) enum Mode {
-    /// As the nodes say it was written.
+    /// The spelling of the nodes.
     Spelled,
-    /// The usual way.
+    /// The canonical notation.
     Usual,
-    /// The usual way, but for the labels of notes.
+    /// The canonical notation, with the original labels of footnotes.
     Labelled,
-    /// Marks as HTML, signs as character references.
+    /// Marks as HTML, special characters as character references.
     Guarded,
 }
 
-/// The labels of notes, and the definitions of links, while a document is written.
+/// The labels of footnotes, and the link definitions, while a document is printed.
 #[derive(Default, Clone)]
 pub(in super::super) struct Labels {
-    /// The notes in their order.
+    /// The footnotes in order.
     pub(in super::super) notes: LabelLog,
-    /// The labels of all notes of the document.
+    /// The labels of all footnotes of the document.
     pub(in super::super) known: Arc<HashSet<String>>,
-    /// The definitions of links that the document keeps.
+    /// The link definitions that the document preserves.
     pub(in super::super) definitions: Arc<HashMap<String, (String, String)>>,
 }
 
 impl Labels {
-    /// Labels for a document with these definitions and notes.
+    /// Creates the labels for a document with these definitions and footnotes.
     pub(in super::super) fn known(
         definitions: HashMap<String, (String, String)>,
         known: HashSet<String>,
@@ -52,12 +52,12 @@ impl Labels {
         Self { definitions: Arc::new(definitions), known: Arc::new(known), ..Self::default() }
     }
 
-    /// The same, where notes were taken before.
+    /// Returns a copy with labels that are already consumed.
     pub(in super::super) fn at(&self, taken: &LabelLog) -> Self {
         Self { notes: taken.clone(), ..self.clone() }
     }
 
-    /// Gives labels to all annotations of a block, in the order of the text.
+    /// Assigns labels to all annotations of a block, in text order.
     pub(in super::super) fn number(&mut self, block: &Block) {
         spelling::each(block, &mut |inline| {
             if inline.kind == (InlineKind::Annotation {}) {
@@ -67,12 +67,12 @@ impl Labels {
         });
     }
 
-    /// The labels that were given.
+    /// Returns the assigned labels.
     pub(in super::super) fn given(self) -> HashSet<String> {
         self.notes.names()
     }
 
-    /// The label of the next note: the wanted one, or else a number.
+    /// Assigns the next label: the requested one if it is valid and free, otherwise a number.
     fn next(&mut self, wanted: Option<&str>, body: &[Block]) -> String {
         let fits = |label: &&str| {
             !label.is_empty()
@@ -90,7 +90,7 @@ impl Labels {
     }
 }
 
-/// Writes nodes so that they read back; `None` when that cannot be.
+/// Prints nodes so that they read back equal. Returns `None` if that is impossible.
 pub(in super::super) fn print(nodes: &[Node], context: InlineContext, labels: &mut Labels) -> Option<String> {
     let wanted = normal::inlines(nodes);
     for mode in [Mode::Spelled, Mode::Usual, Mode::Guarded] {
@@ -114,7 +114,7 @@ fn reads_as(written: &str, context: InlineContext, wanted: &[Node], labels: &Lab
     read.is_some_and(|nodes| normal::inlines(&nodes) == wanted)
 }
 
-/// Writes nodes without looking whether they read back.
+/// Prints nodes without checking that they read back equal.
 pub(in super::super) fn write(
     nodes: &[Node],
     (mode, context): (Mode, InlineContext),
@@ -130,18 +130,18 @@ struct Writer<'l> {
     out: String,
     mode: Mode,
     context: InlineContext,
-    /// The marks that are open, and how they are closed.
+    /// The open marks, each with its closing delimiter.
     open: Vec<(Mark, &'static str)>,
     labels: &'l mut Labels,
     in_label: bool,
-    /// How many outer marks stand around the link that is being written.
+    /// The number of outer marks around the current link.
     skip: usize,
 }
 
-/// How far one looks for the end of a mark.
+/// Maximum number of items that are inspected to find the end of a mark.
 const MAX_AHEAD: usize = 64;
 
-/// A leaf or an element, in the order of the text.
+/// A leaf or an inline element, in text order.
 enum Item<'n> {
     Leaf(&'n Leaf),
     Inline(&'n Inline, &'n [Mark]),
@@ -166,12 +166,12 @@ impl Item<'_> {
     }
 }
 
-/// Code is written with signs of its own, inside of all other marks.
+/// Returns `true` for code, which has its own delimiters inside of all other marks.
 fn is_sign(mark: &Mark) -> bool {
     mark.kind == MarkKind::Code && mark.spelling.is_none()
 }
 
-/// How many marks stand around an element, and how else it is written.
+/// Splits a spelling into the number of marks around an element and the remainder.
 fn around(spelling: Option<&str>) -> (usize, &str) {
     let Some(rest) = spelling.and_then(|spelling| spelling.strip_prefix('^')) else {
         return (0, spelling.unwrap_or_default());
@@ -191,7 +191,7 @@ impl Writer<'_> {
                 let end = |item: &&Item<'_>| item.marks(self.skip).get(depth) != Some(mark);
                 let is_looked_at = mark.kind == MarkKind::Italic;
                 let behind = items[index..].iter().filter(|_| is_looked_at).take(MAX_AHEAD).find(end);
-                // Before a letter of it stands the sign of a mark.
+                // An item that opens a further mark begins with the delimiter of the mark, not with its text.
                 let behind = behind.filter(|item| item.marks(self.skip).len() <= depth);
                 self.open_mark(*mark, behind.and_then(|item| item.first(self.mode)));
             }
@@ -328,7 +328,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// What stands in a link or an annotation.
+    /// Prints the content of a link or an annotation.
     fn label(&mut self, inline: &Inline, count: usize) -> Option<String> {
         let mut writer = Writer {
             out: String::new(),
@@ -454,7 +454,7 @@ impl Writer<'_> {
     }
 }
 
-/// Tells whether the spelling of an element is the label of its note, which stays.
+/// Returns `true` if the spelling of an element is the label of its footnote, which is preserved.
 fn is_label(mode: Mode, inline: &Inline) -> bool {
     mode == Mode::Labelled && inline.kind == (InlineKind::Annotation {})
 }
@@ -466,7 +466,7 @@ fn plain_marks(inline: &Inline, skip: usize) -> bool {
     })
 }
 
-/// Tells whether a text between pointed brackets is a link to an address.
+/// Returns `true` if text between angle brackets is an autolink.
 fn is_address(url: &str, text: &str) -> bool {
     let is_written = !text.is_empty()
         && !text.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>'));
@@ -478,7 +478,7 @@ fn is_address(url: &str, text: &str) -> bool {
     is_written && ((has_scheme && text == url) || url.strip_prefix("mailto:") == Some(text))
 }
 
-/// A code span: with more backticks than stand in it.
+/// Prints a code span with a delimiter length that does not occur in it.
 fn code_span(text: &str) -> String {
     let mut longest = HashSet::new();
     for run in text.split(|c| c != '`').filter(|run| !run.is_empty()) {

@@ -1,4 +1,4 @@
-//! Lists.
+//! Printing of lists.
 
 use docs_model::{Block, BlockKind};
 
@@ -17,7 +17,7 @@ impl Printer {
         let marks: &[char] = if is_ordered { &['.', ')'] } else { &['*', '-', '+'] };
         let wanted = spelling.chars().next().filter(|mark| marks.contains(mark)).unwrap_or(marks[0]);
         let last = self.list_marks.last().copied().flatten();
-        // Two lists of one kind are told apart by their marks.
+        // Adjacent lists of one kind are distinguished by their markers.
         let mark = if last == Some(wanted) {
             marks.iter().copied().find(|mark| Some(*mark) != last).unwrap_or(wanted)
         } else {
@@ -60,7 +60,7 @@ impl Printer {
         let indent = " ".repeat(bullet.len() + 1);
         let body = indented(&text, &indent, "");
         let out = format!("{bullet} {boxed}{body}");
-        // What an item cannot begin with follows on the next line.
+        // Content that cannot begin on the line of the marker follows on the next line.
         let is_divider = marks::is_divider(out.split('\n').next().unwrap_or_default());
         let begins_apart = checked.is_none() && (is_divider || text.starts_with("    "));
         Ok(match (text.is_empty(), begins_apart) {
@@ -70,7 +70,7 @@ impl Printer {
         })
     }
 
-    /// The blocks of an item: a list follows its paragraph without an empty line.
+    /// Prints the blocks of an item. A list follows its paragraph without an empty line.
     fn item_blocks(&mut self, blocks: &[&Block]) -> Result<String, Invalid> {
         let is_text =
             |block: &Block| matches!(block.kind, BlockKind::Paragraph { align: None }) && !is_verbatim(block);
@@ -81,7 +81,7 @@ impl Printer {
         };
         let is_close = matches!(blocks, [first, second, ..] if is_text(first) && is_list(second) && starts_at_one(second));
         Ok(match text.split_once("\n\n").filter(|_| is_close) {
-            // A list that begins with an empty item, or not with one, would be part of the text.
+            // A list that begins with an empty item, or with a number other than one, would become part of the text.
             Some((first, rest)) if begins_with_text(rest) && !first.starts_with(['<', '$', '|']) => {
                 format!("{first}\n{rest}")
             }
@@ -90,14 +90,14 @@ impl Printer {
     }
 }
 
-/// Tells whether the first item of a list has text on its first line.
+/// Returns `true` if the first item of a list has text on its first line.
 fn begins_with_text(list: &str) -> bool {
     let line = list.split('\n').next().unwrap_or_default();
     let (mark, text) = line.split_once(' ').unwrap_or_default();
     !text.trim_matches(SPACE).is_empty() && (mark.len() == 1 || matches!(mark, "1." | "1)"))
 }
 
-/// The numbers of items as they are written; none where they count up.
+/// Returns the item numbers of a spelling, or an empty list if they are consecutive.
 fn numbers(spelling: &str, start: u64, count: usize) -> Vec<u64> {
     let Some((_, list)) = spelling.split_once(':') else {
         return if spelling.ends_with('=') { vec![start; count] } else { Vec::new() };

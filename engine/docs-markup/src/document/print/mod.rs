@@ -1,4 +1,4 @@
-//! From blocks to Markdown.
+//! Printing of blocks as Markdown.
 
 mod html;
 mod inlines;
@@ -26,21 +26,21 @@ use super::{
     spelling, targets, weight, whole, work,
 };
 
-/// How paragraphs of the top level are written that are Markdown kept as it is.
+/// The printing mode of top-level verbatim paragraphs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Raw {
-    /// As they are.
+    /// Unchanged.
     Kept,
-    /// As text, where they read as something else by themselves.
+    /// As text if the Markdown reads differently on its own.
     Checked,
 }
 
-/// Writes a document.
+/// Prints a document.
 pub(super) fn document(blocks: &[Block], raw: Raw) -> Result<String, Invalid> {
     let mut printer = Printer::new(blocks);
     printer.raw = raw;
     let (mut blocks, mut end) = (blocks, String::new());
-    // What goes on to the end of the text would have the notes in it.
+    // A last block that extends to the end of the text would absorb the footnotes, so they are printed before it.
     if let [before @ .., last] = blocks
         && is_verbatim(last)
         && goes_on(&spelling::plain(&last.nodes))
@@ -59,32 +59,32 @@ pub(super) fn document(blocks: &[Block], raw: Raw) -> Result<String, Invalid> {
         out.push('\n');
     }
     if out.starts_with('\u{feff}') {
-        // At the beginning of a text it would be a mark of byte order.
+        // At the beginning of a text it would be a byte order mark.
         out.insert(0, '\n');
     }
     Ok(out)
 }
 
-/// A block on its own, the usual way.
+/// Prints a single block in canonical form.
 pub(super) fn block_alone(block: &Block) -> Option<String> {
     let mut printer = Printer::new(std::slice::from_ref(block)).at_top();
     printer.is_checked = false;
     printer.block(block, Before::Nothing).ok()
 }
 
-/// A block on its own, as it says it is written.
+/// Prints a single block with its spelling.
 pub(super) fn unchecked(block: &Block, labels: &Labels) -> Option<String> {
     let mut printer = Printer::of(labels.clone()).at_top();
     printer.is_checked = false;
     printer.block(block, Before::Nothing).ok()
 }
 
-/// A block on its own, so that it reads back.
+/// Prints a single block so that it reads back equal.
 pub(super) fn checked(block: &Block, labels: &Labels) -> Option<String> {
     Printer::of(labels.clone()).at_top().block(block, Before::Nothing).ok()
 }
 
-/// Tells whether two blocks are the same, spellings included; the notes of annotations are passed over.
+/// Returns `true` if two blocks are equal including spellings. Bodies of annotations are ignored.
 pub(super) fn is_alike(a: &Block, b: &Block) -> bool {
     let is_alike_fragment = |a: &Fragment, b: &Fragment| {
         a.fragment == b.fragment && a.kind == b.kind && normal::each_same(&a.nodes, &b.nodes, is_alike)
@@ -102,34 +102,34 @@ pub(super) fn is_alike(a: &Block, b: &Block) -> bool {
         }
 }
 
-/// Text as it stands between HTML tags, where notes were taken before.
+/// Prints text between HTML tags. Some footnotes are already consumed.
 pub(super) fn rich(nodes: &[Node], taken: &LabelLog) -> Option<String> {
     let mut labels = Labels::default().at(taken);
     write_inlines(nodes, (Mode::Usual, InlineContext::Html), &mut labels)
 }
 
-/// Text without marks, as it stands in the title of a column.
+/// Prints the title of a column, which is text without marks.
 pub(super) fn title(text: &str, context: InlineContext) -> Option<String> {
     let nodes = [Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))];
     write_inlines(&nodes, (Mode::Usual, context), &mut Labels::default())
 }
 
-/// What stands before a block at its level.
+/// The previous sibling of a block.
 #[derive(Clone, Copy)]
 pub(super) enum Before<'b> {
     Nothing,
     Block(&'b Block),
 }
 
-/// Writes blocks.
+/// The state of printing.
 pub(super) struct Printer {
     pub(super) labels: Labels,
-    /// Where the block stands that is being written.
+    /// The path of the current block.
     pub(super) path: Vec<String>,
-    /// Whether what is written is read again to see that it means the same.
+    /// `true` to parse the printed text again and compare it.
     pub(super) is_checked: bool,
     raw: Raw,
-    /// The marks of the lists that were written last at each level, by the depth of the level.
+    /// The marker of the last printed list at each nesting level.
     list_marks: Vec<Option<char>>,
 }
 
@@ -149,12 +149,12 @@ impl Printer {
         Self::of(Labels::known(definitions, numbers.given()))
     }
 
-    /// Writes blocks with these labels.
+    /// Creates a printer with these labels.
     fn of(labels: Labels) -> Self {
         Self { labels, path: Vec::new(), is_checked: true, raw: Raw::Checked, list_marks: vec![None] }
     }
 
-    /// The same, for a block that is in no sequence.
+    /// Prepares the printer for a block outside of a sequence.
     fn at_top(mut self) -> Self {
         self.list_marks.push(None);
         self
@@ -164,19 +164,19 @@ impl Printer {
         Invalid { place: self.path.join("."), message: message.into() }
     }
 
-    /// The blocks of the document.
+    /// Prints the blocks of the document.
     pub(super) fn top(&mut self, blocks: &[Block]) -> Result<String, Invalid> {
         self.sequence(&blocks.iter().collect::<Vec<_>>(), "nodes")
     }
 
-    /// The notes of the annotations that were written, and of those in them.
+    /// Prints the footnotes of the printed annotations, including nested ones.
     pub(super) fn notes(&mut self) -> Result<String, Invalid> {
         let mut out = Vec::new();
         let mut at = 0;
         while let Some((label, body)) = self.labels.notes.get(at).cloned() {
             at += 1;
             let before = self.labels.notes.len();
-            // Within a note there are no others.
+            // Footnotes cannot be nested.
             let known = std::mem::take(&mut self.labels.known);
             self.list_marks.push(None);
             let text = self.sequence(&body.iter().collect::<Vec<_>>(), "annotation");
@@ -193,7 +193,7 @@ impl Printer {
         Ok(out.join("\n\n"))
     }
 
-    /// Blocks of one level, with empty lines between them.
+    /// Prints sibling blocks, separated by empty lines.
     pub(super) fn sequence(&mut self, blocks: &[&Block], field: &str) -> Result<String, Invalid> {
         let mut out = String::new();
         let mut before = Before::Nothing;
@@ -216,7 +216,7 @@ impl Printer {
         Ok(out)
     }
 
-    /// The blocks inside of a block.
+    /// Prints the child blocks of a block.
     pub(super) fn inside(&mut self, block: &Block) -> Result<String, Invalid> {
         let blocks = self.children(block)?;
         self.sequence(&blocks, "nodes")
@@ -233,7 +233,7 @@ impl Printer {
         Ok(blocks)
     }
 
-    /// A block, as it says it is written, if that means the same.
+    /// Prints a block, with its spelling if the result reads as an equal block.
     fn block(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
         if !is_list(block)
             && let Some(mark) = self.list_marks.last_mut()
@@ -242,7 +242,7 @@ impl Printer {
         }
         if is_verbatim(block) {
             let text = spelling::plain(&block.nodes);
-            // What reads as something else is text.
+            // Verbatim text that reads as a different block is printed as text.
             let is_as_it_is = !self.is_checked || (self.raw == Raw::Kept && self.depth() == 0);
             if is_as_it_is || self.is_kept(&text, block) {
                 return Ok(text);
@@ -260,7 +260,7 @@ impl Printer {
         self.usual(block, before)
     }
 
-    /// Blocks whose spelling is all of their text.
+    /// Returns `true` for blocks whose spelling is their whole text.
     fn is_spelled_whole(block: &Block) -> bool {
         matches!(
             block.kind,
@@ -319,7 +319,8 @@ impl Printer {
         }
     }
 
-    /// A quotation: without empty lines between its blocks where it says so and that reads the same.
+    /// Prints a quotation. If its spelling is `tight` and the result is equal, its blocks are not separated by empty
+    /// lines.
     fn quote(&mut self, block: &Block, spelling: &str) -> Result<String, Invalid> {
         let inside = self.inside(block)?;
         if spelling == "tight" && self.is_checked {
@@ -331,7 +332,7 @@ impl Printer {
         Ok(if inside.is_empty() { ">".to_owned() } else { prefixed(&inside) })
     }
 
-    /// A paragraph. One that would read as another block is written as HTML.
+    /// Prints a paragraph. A paragraph that would read as another block is printed as HTML.
     fn paragraph(&mut self, block: &Block) -> Result<String, Invalid> {
         let is_html = block.spelling.as_deref() == Some("<p>");
         let before = self.labels.clone();
@@ -351,18 +352,18 @@ impl Printer {
         Err(self.invalid("its text cannot be written as Markdown"))
     }
 
-    /// How many blocks stand around what is being written.
+    /// Returns the nesting depth of the current block.
     fn depth(&self) -> usize {
         self.list_marks.len().saturating_sub(2)
     }
 
-    /// Tells whether a text is one that is kept as it is.
+    /// Returns `true` if a text can be preserved verbatim.
     fn is_kept(&self, text: &str, block: &Block) -> bool {
         let is_top = self.depth() == 0;
         if is_top && weight::is_all_lines(text) {
             return true;
         }
-        // Several blocks are not one, so that they need not be read.
+        // Several blocks cannot equal a single one, so they need not be parsed.
         if self.depth() > read::MAX_DEPTH || (is_top && chunks::each(&lines::split(text)).nth(1).is_some()) {
             return true;
         }
@@ -370,8 +371,8 @@ impl Printer {
         if is_same || !is_top {
             return is_same;
         }
-        // On the top level, what does not read the same when it is written is kept, too, and so is the rest of a text
-        // that has too many blocks.
+        // Blocks of the top level that do not read the same when they are printed are also verbatim, and so is the rest
+        // of a text after the maximum number of blocks.
         let read = blocks::of(&lines::split(text)).blocks;
         match read.as_slice() {
             [read] => normal::is_same(read, block) || whole::is_unsettled(read),
@@ -379,7 +380,7 @@ impl Printer {
         }
     }
 
-    /// Tells whether a text, on its own, is a block.
+    /// Returns `true` if a text on its own reads as a block.
     fn reads_as(&self, text: &str, block: &Block, labels: &Labels) -> bool {
         alone(text, labels, self.depth()).is_some_and(|read| {
             let [read] = read.as_slice() else { return false };
@@ -387,12 +388,12 @@ impl Printer {
         })
     }
 
-    /// Text with marks.
+    /// Prints inline nodes.
     pub(super) fn text(&mut self, nodes: &[Node], context: InlineContext) -> Result<String, Invalid> {
         let written = if self.is_checked {
             inlines::print(nodes, context, &mut self.labels)
         } else {
-            // What was just read is written as it says, for comparing.
+            // Unchecked text was just parsed. It is printed with its spelling for comparison.
             write_inlines(nodes, (Mode::Spelled, context), &mut self.labels)
         };
         written.ok_or_else(|| {
@@ -433,7 +434,7 @@ impl Printer {
             out.push(' ');
             out.push_str(part);
         }
-        // Number signs at the end would be taken off.
+        // A trailing number sign would be removed.
         if out.ends_with('#') && !text.is_empty() && anchor.is_none() && !text.ends_with("\\#") {
             out.push_str(" #");
         }
@@ -452,7 +453,7 @@ impl Printer {
     }
 }
 
-/// A drawing: a picture that says that it is one.
+/// Prints a drawing: an image with a class that identifies it as a drawing.
 fn drawing(target: Option<&ContentRef>) -> String {
     let mut out = String::from("<img");
     if let Some(target) = target {
@@ -461,19 +462,18 @@ fn drawing(target: Option<&ContentRef>) -> String {
     out + " alt=\"\" class=\"gitbook-drawing\">"
 }
 
-/// Tells whether a text takes all that follows with it, as a comment that is not closed does.
+/// Returns `true` if a text absorbs all text after it, such as an unclosed comment.
 fn goes_on(text: &str) -> bool {
     let count = |text: &str| chunks::each(&lines::split(text)).count();
     count(&format!("{text}\n\nx")) == count(text)
 }
 
-/// Tells whether a paragraph is Markdown that is kept as it is.
+/// Returns `true` for a paragraph of verbatim Markdown.
 #[must_use]
 pub fn is_verbatim(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Paragraph { align: None }) && block.spelling.as_deref() == Some(VERBATIM)
 }
 
-/// Tells whether a block is a list.
 pub(super) const fn is_list(block: &Block) -> bool {
     matches!(
         block.kind,
@@ -481,14 +481,14 @@ pub(super) const fn is_list(block: &Block) -> bool {
     )
 }
 
-/// Paragraphs without text leave nothing behind.
+/// Returns `true` for a paragraph without text, which is not printed.
 pub(super) fn is_nothing(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Paragraph { .. })
         && normal::inlines(&block.nodes).is_empty()
         && !is_verbatim(block)
 }
 
-/// The blocks of a text on its own.
+/// Parses the blocks of a text on its own.
 pub(super) fn alone(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Block>> {
     let lines: Vec<Line<'_>> = lines::split(text);
     let mut scanner = chunks::each(&lines);
@@ -501,7 +501,7 @@ pub(super) fn alone(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Blo
     (!blocks.is_empty()).then_some(blocks)
 }
 
-/// Lines behind an indent, the first one behind another.
+/// Indents lines, with a different prefix for the first one.
 pub(super) fn indented(text: &str, indent: &str, first: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for (index, line) in text.split('\n').enumerate() {
@@ -518,7 +518,7 @@ pub(super) fn indented(text: &str, indent: &str, first: &str) -> String {
     out
 }
 
-/// Lines behind `>`.
+/// Prefixes lines with `>`.
 fn prefixed(text: &str) -> String {
     let lines =
         text.split('\n').map(|line| if line.is_empty() { ">".to_owned() } else { format!("> {line}") });

@@ -1,4 +1,4 @@
-//! Tables.
+//! Printing of tables.
 
 use std::collections::HashMap;
 
@@ -20,10 +20,10 @@ use super::{
     Printer,
 };
 
-/// The fragments of a table by their names.
+/// The fragments of a table by name.
 type Fragments<'b> = HashMap<&'b str, &'b Fragment>;
 
-/// The fragments of a table by their names; of two with the same name the first.
+/// Returns the fragments of a table by name. The first of several fragments with one name takes precedence.
 fn fragments(block: &Block) -> Fragments<'_> {
     let named = block.fragments().iter().rev();
     named.filter_map(|fragment| Some((fragment.fragment.as_deref()?, fragment))).collect()
@@ -72,7 +72,7 @@ impl Printer {
         Ok(out + "</tbody></table>")
     }
 
-    /// The columns in the order they are written: that of their ids, unless the view has another one.
+    /// Returns the columns in printing order: by id, unless the view defines another order.
     fn columns<'d>(&self, data: &'d TableData) -> Result<Vec<&'d TableColumn>, Invalid> {
         let shown = data.view.columns();
         for id in shown {
@@ -159,7 +159,7 @@ impl Printer {
         Ok(lines.join("\n"))
     }
 
-    /// The title of a column: as it says it is written, if that means the same.
+    /// Prints the title of a column, with its spelling if the result is equal.
     fn title(&self, column: &TableColumn, context: InlineContext) -> String {
         if let Some(written) = &column.spelling {
             let mut notes = Notes::default();
@@ -195,7 +195,7 @@ impl Printer {
             html::write_attribute(&mut out, "data-full-width", &full_width.to_string());
         }
         out.push('>');
-        // The tag may say more than is known of a table, but nothing else.
+        // The tag may contain additional unknown attributes, but the known ones must be equal.
         let same = |own: &str| tables::tag(own).is_some_and(|own| tables::tag(&out) == Some(own));
         block.spelling.as_deref().filter(|own| same(own)).map_or(out.clone(), str::to_owned)
     }
@@ -296,7 +296,7 @@ impl Printer {
     }
 }
 
-/// The line below the header of a table of pipes, the usual way.
+/// Prints the delimiter row of a pipe table in canonical form.
 pub(in super::super) fn rule(alignments: &[CellAlign]) -> String {
     let cells = alignments.iter().map(|align| match align {
         CellAlign::Center => " :---: |",
@@ -306,7 +306,7 @@ pub(in super::super) fn rule(alignments: &[CellAlign]) -> String {
     std::iter::once("|").chain(cells).collect()
 }
 
-/// Rows without the pipes at their edges, where they are rows without them.
+/// Strips the outer pipes of rows if they remain rows without them.
 fn bare(lines: &[String]) -> String {
     let bare =
         |line: &String| line.trim_start_matches('|').strip_suffix('|').unwrap_or(line).trim().to_owned();
@@ -323,7 +323,7 @@ fn bare(lines: &[String]) -> String {
     if fits { short.join("\n") } else { lines.join("\n") }
 }
 
-/// The columns a row has cells for: those behind its last cell are left out.
+/// Returns the columns up to the last cell of a row.
 fn row<'c>(columns: &'c [&'c TableColumn], record: &TableRecord) -> &'c [&'c TableColumn] {
     let count =
         columns.iter().rposition(|column| record.values.contains_key(&column.id)).map_or(1, |last| last + 1);
@@ -343,7 +343,7 @@ fn alignment(column: &TableColumn) -> String {
     out
 }
 
-/// Tells whether a value can stand in a column.
+/// Returns `true` if a value is valid in a column.
 fn is_fit(value: &CellValue, kind: &TableColumnKind) -> bool {
     match (value, kind) {
         (CellValue::Empty(()), _) | (CellValue::Text(_), TableColumnKind::Text { .. }) => true,
@@ -351,7 +351,7 @@ fn is_fit(value: &CellValue, kind: &TableColumnKind) -> bool {
     }
 }
 
-/// A cell that is not text, the usual way.
+/// Prints a cell other than text in canonical form.
 pub(in super::super) fn cell(value: &CellValue, kind: &TableColumnKind) -> Option<String> {
     let name = |url: &str| html::text(url.trim_end_matches('/').rsplit('/').next().unwrap_or(url));
     let link = |url: &str, more: &str| {

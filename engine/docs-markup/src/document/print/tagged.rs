@@ -1,4 +1,4 @@
-//! Blocks that are written as tags.
+//! Printing of blocks in tag notation.
 
 use docs_model::{Block, BlockKind, BlockTag, ContentRef, IntegrationData};
 
@@ -15,14 +15,14 @@ use super::{
 };
 use crate::syntax::tag;
 
-/// The opening tag of a block, the usual way; `None` when it has none.
+/// Returns the canonical opening tag of a block, or `None` for a block without a tag.
 pub(in super::super) fn opening(block: &Block) -> Option<String> {
     let mut out = Values(format!("{{% {}", block.kind.form().tag?.name()));
     values(&block.kind, &mut out)?;
     Some(out.0 + " %}")
 }
 
-/// The values that follow the name of a tag.
+/// The attributes after the name of a tag.
 struct Values(String);
 
 impl Values {
@@ -41,13 +41,13 @@ impl Values {
         self
     }
 
-    /// Something without a name.
+    /// Writes an attribute without a name.
     fn bare(&mut self, written: &str) -> &mut Self {
         self.0.extend([" ", written]);
         self
     }
 
-    /// The rest of the name of an integration's tag, and what it needs to draw its block.
+    /// Writes the rest of the tag name of an integration, and the properties that its block is rendered from.
     fn integration(&mut self, data: &IntegrationData) -> &mut Self {
         self.0.push_str(&format!("{}/{}", data.integration, data.block));
         for (name, value) in &data.props {
@@ -61,8 +61,8 @@ impl Values {
     }
 }
 
-/// Writes what a block says behind the name of its tag. `None` when it has no tag, or a reference of another kind than
-/// it needs.
+/// Writes the attributes of a block after its tag name. Returns `None` for a block without a tag, or with a reference
+/// of the wrong kind.
 fn values(kind: &BlockKind, out: &mut Values) -> Option<()> {
     match kind {
         BlockKind::Hint { style, icon } => out.value("style", &word(style)).optional("icon", icon.as_deref()),
@@ -134,7 +134,7 @@ fn spec(target: &ContentRef) -> Option<&str> {
 }
 
 impl Printer {
-    /// A tag that leads somewhere, around a link to the same place for readers that know no tags.
+    /// Prints a tag with a target, around a link to the same target for renderers that do not support tags.
     pub(super) fn card(
         &mut self,
         block: &Block,
@@ -145,20 +145,20 @@ impl Printer {
         Ok(format!("{opening}\n[{label}]({url})\n{{% end{name} %}}"))
     }
 
-    /// The card of a page or an address: its label is the last part of the path.
+    /// Prints the card of a page or an address. Its label is the last segment of the path.
     pub(super) fn content_ref(&mut self, block: &Block, target: &ContentRef) -> Result<String, Invalid> {
         let url = targets::write(target);
         let label = self.label(url.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
         self.card(block, (&label, target))
     }
 
-    /// The card of an OpenAPI document that is a file or an address.
+    /// Prints the card of an OpenAPI document that is a file or an address.
     pub(super) fn swagger(&mut self, block: &Block, target: &ContentRef) -> Result<String, Invalid> {
         let label = self.label(&targets::write(target));
         self.card(block, (&label, target))
     }
 
-    /// The card of an OpenAPI specification of the organization.
+    /// Prints the card of an OpenAPI specification of the organization.
     pub(super) fn openapi(&mut self, block: &Block, target: &ContentRef) -> Result<String, Invalid> {
         let label = format!("OpenAPI {}", self.label(spec(target).unwrap_or_default()));
         self.card(block, (&label, target))
@@ -171,7 +171,7 @@ impl Printer {
             .replace("\\\\]", "\\]")
     }
 
-    /// The opening tag: as the block says, if that means the same.
+    /// Returns the opening tag, in the spelling of the block if it is equal.
     pub(super) fn opening(&mut self, block: &Block) -> Result<String, Invalid> {
         let usual =
             opening(block).ok_or_else(|| self.invalid("its reference is of another kind than it needs"))?;
@@ -192,14 +192,14 @@ impl Printer {
         if reads(&usual) { Ok(usual) } else { Err(self.invalid("its data cannot be written as a tag")) }
     }
 
-    /// A tag around blocks of any kind.
+    /// Prints a tag around blocks of any kind.
     pub(super) fn around(&mut self, block: &Block) -> Result<String, Invalid> {
         let opening = self.opening(block)?;
         let inside = self.inside(block)?;
         Ok(wrapped(&opening, &inside))
     }
 
-    /// A tag around tags of one kind.
+    /// Prints a tag around tags of one kind.
     pub(super) fn parts(&mut self, block: &Block, own: BlockTag) -> Result<String, Invalid> {
         let opening = self.opening(block)?;
         let mut parts = Vec::new();
@@ -215,7 +215,7 @@ impl Printer {
         Ok(wrapped(&opening, &parts.join("\n\n")))
     }
 
-    /// A tag around its caption.
+    /// Prints a tag around its caption.
     pub(super) fn captioned(&mut self, block: &Block) -> Result<String, Invalid> {
         let opening = self.opening(block)?;
         let Some(caption) = block.fragment("caption") else { return Ok(opening) };
@@ -228,7 +228,7 @@ impl Printer {
     }
 }
 
-/// An opening tag, what it holds, and its closing tag.
+/// Joins an opening tag, its content, and its closing tag.
 fn wrapped(opening: &str, inside: &str) -> String {
     let name = tag::name_of(&opening[2..]);
     let gap = if inside.is_empty() { "" } else { "\n" };

@@ -1,4 +1,4 @@
-//! What is half open, too deep, or not what it seems.
+//! Unclosed, deeply nested and deceptive constructs.
 
 use super::*;
 
@@ -61,10 +61,11 @@ fn what_mutated_texts_found_stays_found() {
     }
 }
 
-/// Most blocks of a text that is too dense: each takes some hundred bytes, and any text may take some megabytes.
+/// Maximum number of blocks of a text that is too dense: a block takes some hundred bytes, and any text may take some
+/// megabytes.
 const MOST_BLOCKS: usize = 128 * 1024 * 50 / 600;
 
-/// A text of one part so often is kept as it is, and makes few nodes.
+/// Asserts that a repeated part is preserved verbatim, with few nodes.
 #[track_caller]
 fn check_dense(part: &str, times: usize) {
     let text = part.repeat(times);
@@ -87,7 +88,7 @@ fn blocks_too_dense_to_be_a_tree_are_kept_as_they_are() {
         ("> a\n\n", 2),
         ("![](a)\n\n", 2),
     ] {
-        // Somewhat more than there may be, were each a tree; twice as many of the shortest are not taken apart.
+        // Slightly above the limit for trees. Twice as many of the shortest parts are not even split into chunks.
         check_dense(part, MOST_BLOCKS / 10 * 11 / blocks);
     }
     check_dense("#\n", 30_000);
@@ -98,7 +99,7 @@ fn lines_too_dense_to_be_a_tree_are_kept_as_they_are() {
     for part in ["[a](b)", "*a* ", "[", "{%"] {
         check_dense(part, 60_000 / part.len());
     }
-    // Written without the space before its items it would be so many lines that it is not taken apart.
+    // Without the space before its items it would have so many lines that it is not split into chunks.
     stable(&format!("{{% tabs %}}\n{}```\n", "  * a\n".repeat(43_700)));
 }
 
@@ -108,7 +109,7 @@ fn a_text_of_its_usual_density_is_a_tree_and_one_of_little_but_ends_of_lines_is_
     assert_eq!(parse(&text).nodes[0].nodes.len(), 2_000);
     stable(&format!("<img src=\"a[^1]b/act{}", "\r\n".repeat(5_500)));
     stable(&format!("a{}b", "\r\n".repeat(5_500)));
-    // The ends of lines behind it are none of code that is left open.
+    // Trailing line endings are not part of unclosed code.
     let open = format!("```\n{}", "\r".repeat(60_000));
     assert!(parse(&open).nodes.iter().all(|block| block.nodes.len() < 2));
     stable(&open);

@@ -1,10 +1,10 @@
-//! Blocks beside others: what cannot be a tree is kept as it is, and nothing around it.
+//! Adjacent blocks: a block that cannot be a tree is preserved verbatim without affecting its neighbours.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// The texts of the blocks of the top level that are kept as they are.
+/// Returns the texts of the top-level verbatim blocks.
 fn raw(markdown: &str) -> Vec<String> {
     let document = parse(markdown);
     document.nodes.iter().filter(|block| is_verbatim(block)).map(plain_text_of).collect()
@@ -14,13 +14,13 @@ fn plain_text_of(block: &docs_model::Block) -> String {
     super::super::spelling::plain(&block.nodes)
 }
 
-/// The kinds of the blocks of the top level.
+/// Returns the kinds of the top-level blocks.
 fn kinds(markdown: &str) -> Vec<String> {
     let nodes = nodes(markdown);
     nodes.as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A table of errors, as an editor that writes HTML has it.
+/// An error table as written by an HTML editor.
 fn html_table(rows: usize) -> String {
     let row = |number: usize| {
         format!(
@@ -33,7 +33,7 @@ fn html_table(rows: usize) -> String {
     )
 }
 
-/// A list of changes: short headings, bold words, and lists of names in code.
+/// A changelog: short headings, bold words, and lists of names in code.
 fn changes(count: usize) -> String {
     let part = |number: usize| {
         format!(
@@ -43,7 +43,7 @@ fn changes(count: usize) -> String {
     format!("# Changes\n\n{}", (0..count).map(part).collect::<String>())
 }
 
-/// A reference: a heading with an anchor, a small table, and some lists, over and over.
+/// A reference manual: repeated headings with an anchor, small tables and lists.
 fn reference(count: usize) -> String {
     let metric = |number: usize| {
         format!(
@@ -53,7 +53,7 @@ fn reference(count: usize) -> String {
     (0..count).map(metric).collect()
 }
 
-/// Answers of an API: code of many short lines.
+/// Responses of an API: code of many short lines.
 fn answers(count: usize) -> String {
     let answer = "### Answer\n\n```json\n[\n\t{\n\t\t\"title\": \"A\",\n\t\t\"ids\": [\n\t\t\t1,\n\t\t\t2\n\t\t]\n\t}\n]\n```\n\n";
     answer.repeat(count)
@@ -79,7 +79,7 @@ fn what_there_is_no_room_for_is_kept_and_all_around_it_is_a_tree() {
         (format!("# A\n\nb\n\n{dense}\n\n## C\n\n* d\n"), 2, 5),
         (format!("{dense}\n\n# A\n\nb\n"), 0, 3),
         (format!("# A\n\nb\n\n{dense}\n"), 2, 3),
-        // Those in a row are one.
+        // Adjacent verbatim blocks are merged.
         (format!("# A\n\n{dense}\n\n{dense}\n\n## C\n"), 1, 3),
         (format!("# A\n\na[^1]\n\n{dense}\n\n## C\n\n[^1]: b\n"), 2, 4),
     ] {
@@ -91,7 +91,7 @@ fn what_there_is_no_room_for_is_kept_and_all_around_it_is_a_tree() {
 
 #[test]
 fn a_block_that_is_read_too_often_is_kept_and_all_around_it_is_a_tree() {
-    // Quotes in quotes that are written oddly are read again at each of their levels.
+    // Nested quotations in an unusual spelling are parsed again at each level.
     let odd = " > > > > > > > > > > > > > > > > > > > >\n".repeat(700);
     let text = format!("# A\n\nb\n\n{odd}\n\n## C\n\n* d\n");
     let kinds = kinds(&text);
@@ -106,7 +106,7 @@ fn a_block_that_is_read_too_often_is_kept_and_all_around_it_is_a_tree() {
     stable(&text);
 }
 
-/// Blocks that are trees alone.
+/// Blocks that are trees when they are alone.
 const FINE: &[&str] = &[
     "Some words.",
     "Two\nlines",
@@ -145,7 +145,7 @@ const FINE: &[&str] = &[
     "![x](a.png)",
 ];
 
-/// What may stand between blocks of one level, or open and close in the wrong place. Each is kept as it is alone.
+/// Constructs between blocks, or opening and closing tags in the wrong position. Each is verbatim when it is alone.
 const ODD: &[&str] = &[
     "{% endhint %}",
     "{% hint style=\"tip\" %}",
@@ -171,7 +171,7 @@ fn each_of_the_blocks_is_what_the_laws_say_of_it() {
     }
 }
 
-/// How many of two neighbours are kept as they are though neither is alone.
+/// Counts the adjacent pairs that are verbatim together although neither is alone.
 fn conflicts(page: &[&str]) -> usize {
     page.windows(2).map(|pair| raw(&pair.join("\n\n")).len()).sum()
 }

@@ -1,4 +1,4 @@
-//! Each block.
+//! Every kind of block.
 
 use docs_model::Node;
 

@@ -1,4 +1,4 @@
-//! Keys, anchors, and changes to a text.
+//! Keys, anchors, and updates of a text.
 
 use docs_model::{Block, BlockKind, Document, Node};
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn an_edited_block_keeps_the_bytes_of_all_others() {
 
 #[test]
 fn a_block_whose_lines_stand_before_those_of_the_block_before_it_keeps_its_bytes_behind_that() {
-    // So is a note that what is kept as it is refers to.
+    // The same applies to a footnote definition that a verbatim block references.
     let old = "One   \ntwo.\n\nThree.\n\nfour\n====\n\nLast.\n";
     let mut source = Source::new(old);
     source.document.nodes.swap(0, 1);
@@ -43,7 +43,7 @@ fn a_block_whose_lines_stand_before_those_of_the_block_before_it_keeps_its_bytes
     assert_eq!(written.as_deref(), Some("Three.\n\nOne   \ntwo.\n\nfour\n====\n\nNew.\n"));
 }
 
-/// Texts whose lines, tables, lists and gaps are not as we would write them; in each, one word is another.
+/// Texts with lines, tables, lists and gaps in a noncanonical spelling. One word in each is replaced.
 const AWKWARD: [&str; 13] = [
     "One line  and\nanother with zebra stripes,\nand one more.\n",
     "* item\n  that goes on with `code`\n  and zebra\n- other marker\n- and [one|more] sign\n",
@@ -60,7 +60,7 @@ const AWKWARD: [&str; 13] = [
     "**Note**: a zebra here. [![Join](https://img.example/a.svg)](https://example.com/x)\nnext <img src=\"x.png\">\n\n```js\nlet zebra;\n```\n",
 ];
 
-/// Puts one word in place of another in a document, as an editor does, which may forget how things were written.
+/// Replaces a word in a document like an editor, which may drop spellings.
 fn replaced(document: &Document, forgets: Forgets) -> Document {
     let mut json = serde_json::to_value(document).unwrap();
     fn walk(value: &mut serde_json::Value, forgets: Forgets) {
@@ -176,15 +176,15 @@ fn the_text_of_a_document_is_in_its_sections() {
 fn single_blocks_are_taken_back() {
     let base = "one\n\ntwo\n\nthree\n\nfour\n";
     for (current, key_of, at, expected) in [
-        // Added: it goes.
+        // An added block is removed.
         ("one\n\nnew\n\ntwo\n\nthree\n\nfour\n", "new", 1, "one\n\ntwo\n\nthree\n\nfour\n"),
-        // Deleted: it comes back to its place.
+        // A deleted block is restored at its position.
         ("one\n\nthree\n\nfour\n", "base", 1, "one\n\ntwo\n\nthree\n\nfour\n"),
-        // Changed: it is as it was, and other changes stay.
+        // A changed block is reset, and other changes remain.
         ("one\n\nTWO\n\nthree\n\nFOUR\n", "new", 1, "one\n\ntwo\n\nthree\n\nFOUR\n"),
-        // Moved: it is back.
+        // A moved block is moved back.
         ("one\n\nthree\n\nfour\n\ntwo\n", "new", 3, "one\n\ntwo\n\nthree\n\nfour\n"),
-        // Not changed: nothing happens.
+        // An unchanged block remains.
         ("one\n\ntwo\n\nthree\n\nFOUR\n", "new", 0, "one\n\ntwo\n\nthree\n\nFOUR\n"),
     ] {
         let key = if key_of == "base" { keys(base)[at].clone() } else { keys(current)[at].clone() };
@@ -227,7 +227,7 @@ proptest! {
     }
 }
 
-/// All blocks of a document have keys of their own.
+/// All blocks of a document have distinct keys.
 #[test]
 fn every_block_has_a_key_of_its_own() {
     let document = parse(

@@ -1,4 +1,4 @@
-//! Our scanner of blocks beside that of `pulldown-cmark`, which follows the specification: on plain Markdown both find
+//! Comparison of the block scanner with `pulldown-cmark`, which follows the specification: for plain Markdown both find
 //! the same blocks.
 
 use std::{fmt, ops::Range, path::PathBuf, process::Command};
@@ -12,20 +12,21 @@ use super::super::{
     lines::{self, Line},
 };
 
-/// A block as both see it. Text is its letters and digits: what marks them is read by `pulldown-cmark` on either side.
+/// A block in a common representation. Text is reduced to letters and digits, because `pulldown-cmark` parses inline
+/// Markdown on both sides.
 #[derive(Clone, PartialEq, Eq)]
 enum Seen {
     Paragraph(String),
     Heading(usize, String),
     Rule,
-    /// What stands behind the fence, and the code.
+    /// Info string and code.
     Code(String, String),
     Html(String),
     Table(String),
     Quote(Vec<Seen>),
     /// The first number, and the items.
     List(Option<u64>, Vec<Vec<Seen>>),
-    /// A note, by its label.
+    /// A footnote, by label.
     Note(String, Vec<Seen>),
 }
 
@@ -81,19 +82,19 @@ fn code_of(code: &str) -> String {
     code.trim_end().replace('\0', "\u{fffd}")
 }
 
-/// A block that has begun.
+/// An open block.
 enum Open {
     Blocks(Vec<Seen>),
     /// The items of a list.
     Items(Option<u64>, Vec<Vec<Seen>>),
-    /// A leaf, what it is, and the code it has.
+    /// A leaf, its kind and its code.
     Leaf(Seen, String),
 }
 
 struct Reader<'t> {
     text: &'t str,
     open: Vec<Open>,
-    /// Text that stands directly in an item.
+    /// Text directly in an item.
     loose: Option<Range<usize>>,
 }
 
@@ -197,7 +198,7 @@ impl Reader<'_> {
         self.add(done);
     }
 
-    /// Text that stands directly in an item is a paragraph.
+    /// Converts text directly in an item to a paragraph.
     fn settle(&mut self) {
         if let Some(range) = self.loose.take() {
             let text = letters(&self.text[range]);
@@ -216,14 +217,14 @@ const fn level_of(level: HeadingLevel) -> usize {
     level as usize
 }
 
-/// Where the examples are, of the specification, of what GitHub adds to it, and of what was once read wrongly.
+/// The files with the examples: of the specification, of the GitHub extensions, and of earlier bugs.
 const FILES: [&str; 6] =
     ["spec.rs", "gfm_table.rs", "gfm_tasklist.rs", "gfm_strikethrough.rs", "table.rs", "regression.rs"];
 
-/// The examples of the specification, as the tests of `pulldown-cmark` have them: those are part of its package.
+/// Reads the examples of the specification from the tests in the package of `pulldown-cmark`.
 fn examples(file: &str) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    // What only other platforms need may not be on this machine.
+    // Dependencies of other platforms may be missing on this machine.
     let version = Command::new(&cargo).args(["version", "--verbose"]).output().expect("cargo runs");
     let version = String::from_utf8(version.stdout).expect("UTF-8");
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo tells its host");
@@ -246,7 +247,7 @@ fn examples(file: &str) -> Vec<String> {
     found
 }
 
-/// Examples that are other blocks to us on purpose.
+/// Examples with intentionally different blocks.
 const OTHERWISE: [(&str, &str); 8] = [
     (
         "``` f&ouml;&ouml;",
@@ -284,7 +285,7 @@ fn examples_of_the_specification_are_the_same_blocks() {
     assert_eq!(otherwise.len(), OTHERWISE.len(), "{otherwise:?}");
 }
 
-/// What `pulldown-cmark` reads otherwise than the specification says, or than GitHub does.
+/// Deviations of `pulldown-cmark` from the specification or from GitHub.
 const QUIRKS: [(&str, &str); 5] = [
     ("\t>", "a quotation behind a tab, which is as far in as code, is one"),
     ("-\t|", "the rule of a table has no tabs"),
@@ -297,14 +298,13 @@ fn is_quirk(text: &str) -> bool {
     QUIRKS.iter().any(|(part, _)| text.contains(part)) || text.lines().any(has_runs_of_hyphens)
 }
 
-/// `pulldown-cmark` takes `- ---` for one cell of the rule of a table.
+/// `pulldown-cmark` considers `- ---` one cell of a delimiter row.
 fn has_runs_of_hyphens(line: &str) -> bool {
     let words: Vec<_> = line.split_ascii_whitespace().collect();
     words.windows(2).any(|pair| pair[0].ends_with('-') && pair[1].starts_with('-'))
 }
 
-/// Plain Markdown, put together of lines. Nothing in it is the platform's own: no tags, no formulas, no `<details>` and
-/// no `<table>`.
+/// Generates plain Markdown from lines, without platform syntax: no tags, formulas, `<details>` and `<table>`.
 fn markdown() -> impl Strategy<Value = String> {
     let mark = proptest::sample::select(vec![
         "", "", "", "", "", "", " ", "  ", "   ", "    ", "     ", "\t", "> ", ">", "> > ", "* ", "- ", "+ ",
@@ -369,8 +369,8 @@ fn mark_within() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec!["> ", "- ", "1. ", " ", "    "])
 }
 
-/// The same texts at each run, for what is compared is not ours alone: `PROPTEST_RNG_SEED=7 PROPTEST_CASES=1000000`
-/// looks for new differences.
+/// A fixed seed, because the comparison also depends on `pulldown-cmark`. `PROPTEST_RNG_SEED=7 PROPTEST_CASES=1000000`
+/// searches for new differences.
 fn same_texts() -> ProptestConfig {
     let asked = ProptestConfig::default();
     let rng_seed = match asked.rng_seed {

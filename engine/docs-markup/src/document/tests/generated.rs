@@ -1,4 +1,4 @@
-//! Laws, tried on texts and trees that are made up.
+//! Property tests on generated texts and trees.
 
 use docs_model::{
     Block, BlockKind, ContentRef, Document, Fragment, HeadingData, HintStyle, Inline, InlineKind, Leaf, Mark,
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Pieces of Markdown.
+/// Fragments of Markdown.
 const PIECES: &[&str] = &[
     "a",
     "b c",
@@ -94,13 +94,13 @@ const PIECES: &[&str] = &[
     "x@y.z",
 ];
 
-/// Pieces of Markdown, put together without regard for what they mean.
+/// Generates random sequences of Markdown fragments.
 fn markdown() -> impl Strategy<Value = String> {
     let part = proptest::sample::select(PIECES);
     proptest::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
 }
 
-/// Blocks, most of which are not written as they would be.
+/// Blocks, most of them in a noncanonical spelling.
 const BLOCKS: &[&str] = &[
     "| A | B |\n| - | -: |\n| 1 | 2 |",
     "A | B\n- | -\n1 | *2*",
@@ -149,7 +149,7 @@ const BLOCKS: &[&str] = &[
     "![a](b.png)",
 ];
 
-/// Blocks one below the other, with empty lines between them or without.
+/// Generates sequences of blocks, with and without empty lines between them.
 fn blocks_together() -> impl Strategy<Value = String> {
     let block = prop_oneof![
         12 => proptest::sample::select(BLOCKS).prop_map(str::to_owned),
@@ -264,7 +264,7 @@ fn block() -> impl Strategy<Value = Block> {
 }
 
 proptest! {
-    // More cases than usual, and as many as one asks for with `PROPTEST_CASES`.
+    // More cases than the default, unless `PROPTEST_CASES` requests even more.
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(600)))]
 
     #[test]

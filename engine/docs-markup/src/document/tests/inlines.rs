@@ -1,8 +1,8 @@
-//! Each element of text and each mark.
+//! Every inline element and mark.
 
 use super::*;
 
-/// A paragraph of these nodes.
+/// Returns a paragraph with these nodes.
 fn of(nodes: Value) -> Value {
     json!({ "type": "paragraph", "nodes": nodes })
 }

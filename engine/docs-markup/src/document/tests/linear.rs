@@ -1,9 +1,9 @@
-//! Work that follows the bytes of a text, counted in the bytes that all steps are given.
+//! Linear complexity, measured as the sum of the input bytes of all steps.
 
 use super::*;
 use crate::{document::work::steps_of, translate::translated_markdown};
 
-/// What is repeated, what stands before it, and what stands behind it as often.
+/// A repeated prefix, a middle, and a suffix repeated as often as the prefix.
 const SHAPES: &[(&str, &str, &str)] = &[
     ("> ", "a\n", ""),
     ("> a\n>\n", "", ""),
@@ -43,14 +43,14 @@ const SHAPES: &[(&str, &str, &str)] = &[
     ("{% a {% a {% a {% a {% a {% a {% a {% a = %}\n", "", ""),
 ];
 
-/// A text of so many bytes, more or less.
+/// Returns a text of approximately this number of bytes.
 fn of_shape((piece, middle, end): (&str, &str, &str), bytes: usize) -> String {
     let count = bytes / (piece.len() + end.len());
     format!("{}{middle}{}", piece.repeat(count), end.repeat(count))
 }
 
-/// The most bytes that all steps of reading a text are given, for each of its own: it is read, written and read again
-/// some times. Work that grows with the square of the bytes would be thousands.
+/// Maximum number of step bytes per input byte: a text is parsed, printed and parsed again several times. Quadratic
+/// work would need thousands.
 const STEPS: u64 = 150;
 
 #[test]
@@ -64,8 +64,8 @@ fn reading_a_document_takes_work_that_follows_its_bytes() {
     }
 }
 
-/// Headings that say the same, so that their translations have anchors, and HTML that goes on among them, so that what
-/// is written does not read the same.
+/// Equal headings, whose translations get anchors, and unclosed HTML among them, so that the printed text does not read
+/// the same.
 fn headings(bytes: usize) -> String {
     let mut text = String::from("<a ");
     for count in 1.. {

@@ -1,4 +1,4 @@
-//! Markdown and documents: both ways.
+//! Conversion between Markdown and documents in both directions.
 
 mod awkward;
 mod beside;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What the JSON of a document's blocks is without what is computed.
+/// Returns the JSON of the blocks of a document, without computed fields.
 fn nodes(markdown: &str) -> Value {
     let mut value = serde_json::to_value(parse(markdown).nodes).unwrap();
     strip(&mut value);
@@ -36,17 +36,17 @@ fn strip(value: &mut Value) {
     }
 }
 
-/// A text node of one leaf.
+/// A text node with one leaf.
 fn text(text: &str) -> Value {
     json!({ "leaves": [{ "text": text }] })
 }
 
-/// A paragraph of one leaf.
+/// A paragraph with one leaf.
 fn paragraph(words: &str) -> Value {
     json!({ "type": "paragraph", "nodes": [text(words)] })
 }
 
-/// Markdown is this JSON, and the JSON, sent by a client, is this Markdown.
+/// Asserts that Markdown parses to this JSON, and that the JSON sent by a client prints as this Markdown.
 #[track_caller]
 fn both_ways(markdown: &str, expected: Value) {
     assert_eq!(nodes(markdown), json!([expected]), "{markdown}");
@@ -58,7 +58,7 @@ fn both_ways(markdown: &str, expected: Value) {
     stable(markdown);
 }
 
-/// Reading what was written gives the same tree, and writing that the same text. Answers both.
+/// Asserts that the printed text parses to the same tree, and that this tree prints the same text. Returns both.
 #[track_caller]
 fn stable(markdown: &str) -> (Document, String) {
     let document = parse(markdown);
