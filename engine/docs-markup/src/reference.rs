@@ -1,20 +1,19 @@
-//! References as text: the one grammar of destinations that name things by their ids.
+//! Textual notation of references: the common grammar of destinations that identify resources by id.
 //!
 //! | destination | reference |
 //! |---|---|
-//! | `/pages/<page>`, `/pages/<page>#<anchor>` | a page, a place on it |
+//! | `/pages/<page>`, `/pages/<page>#<anchor>` | a page, an anchor on it |
 //! | `/files/<file>`, `/reusable-content/<id>` | a file, a reusable content |
-//! | `#<anchor>` | a place on this page |
+//! | `#<anchor>` | an anchor on the same page |
 //! | `/users/<user>`, `/collections/<collection>`, `/openapi/<slug>` | a user, a collection, a specification |
-//! | `/spaces/<space>`, and with one of the paths for pages and reusable contents behind it | the same in another
-//! space |
+//! | `/spaces/<space>`, optionally followed by a path of a page or a reusable content | the same in another space |
 //!
-//! Whoever reads decides what else counts: a document takes only what is written exactly so, links also what a client
-//! added to it that does not change what is meant.
+//! The readers differ in strictness: a document accepts only this exact notation, links also accept additions of
+//! clients that do not change the meaning.
 
 use docs_model::{ContentRef, SpaceId};
 
-/// The reference that a path names, with the anchor behind it.
+/// Parses a path and an optional anchor.
 #[must_use]
 pub fn named(path: &str, anchor: Option<&str>) -> Option<ContentRef> {
     let parts: Vec<&str> = path.strip_prefix('/')?.splitn(5, '/').collect();
@@ -43,7 +42,7 @@ fn thing((kind, id): (&str, &str), anchor: Option<&str>, space: Option<SpaceId>)
     })
 }
 
-/// The reference that a destination names which is written exactly as [`destination`] writes it.
+/// Parses a destination in the exact notation of [`destination`].
 ///
 /// ```
 /// use docs_markup::reference::exactly;
@@ -60,7 +59,7 @@ pub fn exactly(text: &str) -> Option<ContentRef> {
     (destination(&found) == text).then_some(found)
 }
 
-/// The destination that a reference is written as.
+/// Prints a reference as a destination.
 #[must_use]
 pub fn destination(target: &ContentRef) -> String {
     let within =
@@ -73,7 +72,7 @@ pub fn destination(target: &ContentRef) -> String {
             format!("{}/pages/{page}#{anchor}", within(space))
         }
         ContentRef::Anchor { anchor, page: None, space: None } => format!("#{anchor}"),
-        // A place of no page leads no further than the space.
+        // An anchor without a page links to the space.
         ContentRef::Anchor { page: None, space: Some(space), .. } | ContentRef::Space { space } => {
             format!("/spaces/{space}")
         }

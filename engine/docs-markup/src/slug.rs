@@ -1,14 +1,15 @@
-//! Slugs: what a title looks like in a path.
+//! Slugs: the form of titles in paths.
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-/// Most characters of a slug.
+/// Maximum number of characters of a slug.
 pub const MAX_SLUG: usize = 100;
 
-/// A title as one segment of a path.
+/// Converts a title to a path segment.
 ///
-/// Letters and digits of every script stay, in lower case; dots, underscores and plus signs inside stay; apostrophes
-/// vanish; everything else becomes one hyphen. Empty when nothing is left.
+/// Letters and digits of every script are converted to lower case. Dots, underscores and plus signs remain, except dots
+/// at either end. Apostrophes are removed. Every other sequence of characters becomes one hyphen. The result may be
+/// empty.
 ///
 /// ```
 /// use docs_markup::slugify;
@@ -18,9 +19,9 @@ pub const MAX_SLUG: usize = 100;
 #[must_use]
 pub fn slugify(title: &str) -> String {
     let mut slug = String::with_capacity(title.len());
-    // Lower case may decompose a letter, so the composed form is made last.
+    // Lower case may decompose a letter, so the text is composed after the conversion.
     let lower: String = title.to_lowercase();
-    // And what vanishes goes first, so that the marks around it come into their order.
+    // Apostrophes are removed before the composition, so that the combining marks around them are reordered.
     for c in lower.chars().filter(|c| !matches!(c, '\'' | '’' | '‘')).nfc() {
         match c {
             '.' | '_' | '+' => slug.push(c),
@@ -32,7 +33,7 @@ pub fn slugify(title: &str) -> String {
     cut(slug.trim_matches(EDGE), MAX_SLUG).trim_end_matches(EDGE).to_owned()
 }
 
-/// The slug with a number that tells twins apart, still within [`MAX_SLUG`].
+/// Appends a number to distinguish equal slugs. The result is limited to [`MAX_SLUG`].
 #[must_use]
 pub fn numbered(slug: &str, number: u64) -> String {
     let suffix = format!("-{number}");

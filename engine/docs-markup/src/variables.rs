@@ -1,18 +1,19 @@
-//! The rules of variables.
+//! Validation of variables.
 
 use std::collections::BTreeMap;
 
 use docs_model::{MAX_VARIABLE_TEXT, VariableValue};
 
-/// Why variables are none: what is wrong with the first one that breaks a rule.
+/// The first violation of a rule for variables.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NotVariables(String);
 
-/// Tells whether variables follow their rules: names are letters, digits and `_`, a letter first; texts have a limit.
+/// Checks the rules for variables: names consist of letters, digits and `_`, starting with a letter, and texts are
+/// limited to [`MAX_VARIABLE_TEXT`].
 ///
 /// # Errors
-/// Names the first variable that does not.
+/// The first invalid variable.
 pub fn check_variables(variables: &BTreeMap<String, VariableValue>) -> Result<(), NotVariables> {
     for (name, value) in variables {
         let named = name.starts_with(|c: char| c.is_ascii_alphabetic())

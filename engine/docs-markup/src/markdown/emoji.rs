@@ -1,6 +1,6 @@
-//! Telling an emoji at the start of a title from a letter.
+//! Detection of an emoji at the beginning of a title.
 
-/// The emoji a text starts with, in all its code points, and the rest of the text.
+/// Splits a text into the emoji at its beginning, with all of its code points, and the rest.
 ///
 /// ```
 /// use docs_markup::markdown::leading_emoji;
@@ -11,14 +11,14 @@
 #[must_use]
 pub fn leading_emoji(text: &str) -> Option<(&str, &str)> {
     let mut end = element(text)?;
-    // A joiner makes one emoji of several.
+    // A joiner combines several emoji into one.
     while let Some(next) = text[end..].strip_prefix('\u{200d}').and_then(element) {
         end += '\u{200d}'.len_utf8() + next;
     }
     Some(text.split_at(end))
 }
 
-/// The length of one emoji with its modifiers, without joined ones.
+/// Returns the length of one emoji with its modifiers, without joined emoji.
 fn element(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().peekable();
     let (_, first) = chars.next()?;
@@ -39,7 +39,7 @@ fn element(text: &str) -> Option<usize> {
     Some(chars.peek().map_or(text.len(), |(at, _)| *at))
 }
 
-/// Asks for the form as a picture.
+/// The variation selector for emoji presentation.
 const PICTURE: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
 const SKIN_FIRST: char = '\u{1f3fb}';
@@ -51,7 +51,7 @@ fn is_flag_letter(c: char) -> bool {
     matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// Characters that are pictures unless told otherwise.
+/// Returns `true` for characters with emoji presentation by default.
 fn is_picture(c: char) -> bool {
     matches!(c,
         '\u{231a}'..='\u{231b}' | '\u{23e9}'..='\u{23ec}' | '\u{23f0}' | '\u{23f3}' | '\u{25fd}'..='\u{25fe}'
@@ -67,7 +67,7 @@ fn is_picture(c: char) -> bool {
         | '\u{1fa70}'..='\u{1faff}')
 }
 
-/// Characters that are pictures when asked to be.
+/// Returns `true` for characters with text presentation by default that support emoji presentation.
 fn may_be_picture(c: char) -> bool {
     matches!(c,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21ff}'

@@ -1,4 +1,4 @@
-//! Front matter: YAML to the fields of a page.
+//! Front matter: conversion of YAML to the fields of a page.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -12,34 +12,34 @@ use crate::{
     gitsync::yaml::{most_anchored, most_nodes},
 };
 
-/// Longest front matter that is read.
+/// Maximum length of front matter, in bytes.
 const MAX_BYTES: usize = 256 * 1024;
-/// Most nodes of front matter, and most bytes of its texts together; aliases resolved.
+/// Maximum number of nodes of front matter, and of bytes of its texts in total, with aliases resolved.
 const MAX_NODES: usize = 20_000;
 const MAX_TEXT_BYTES: usize = 2 * MAX_BYTES;
 
-/// Where front matter says a cover is: a path in the repository or an address.
+/// The location of a cover in front matter: a path in the repository or an address.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CoverSource {
-    /// The picture.
+    /// The image.
     pub light: Option<String>,
-    /// The picture in the dark theme.
+    /// The image for the dark theme.
     pub dark: Option<String>,
-    /// How far it is moved.
+    /// The vertical offset.
     pub y_pos: f64,
 }
 
-/// What front matter says. What it does not name is `None`.
+/// The content of front matter. Missing keys are `None`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FrontMatter {
-    /// The fields of the page that need nothing looked up. Keys that no field has are in `extra`, also values of the
-    /// wrong type: nothing is lost on the next export. `extra` is `None` when there are no such keys.
+    /// The fields of the page that need no lookup. Unknown keys and values of the wrong type are in `extra`, so that
+    /// the next export preserves them. `extra` is `None` if there are no such keys.
     pub fields: PagePatch,
-    /// The cover, to be looked up among the files.
+    /// The cover, which must be looked up among the files.
     pub cover: Option<CoverSource>,
 }
 
-/// The cover that front matter names, its pictures looked up by the caller.
+/// Returns the cover of front matter. `find` looks up its images.
 pub fn cover_of(source: &CoverSource, mut find: impl FnMut(&str) -> Option<ContentRef>) -> Option<PageCover> {
     let reference = source.light.as_deref().and_then(&mut find);
     let reference_dark = source.dark.as_deref().and_then(&mut find);
@@ -49,13 +49,13 @@ pub fn cover_of(source: &CoverSource, mut find: impl FnMut(&str) -> Option<Conte
     Some(PageCover { reference, reference_dark, y_pos: source.y_pos })
 }
 
-/// A destination that is an address on the web.
+/// Converts a destination that is a web address.
 #[must_use]
 pub fn web_reference(destination: &str) -> Option<ContentRef> {
     web_url(destination).map(|_| ContentRef::Url { url: destination.to_owned() })
 }
 
-/// Reads YAML; what cannot be used is told in `warnings`.
+/// Parses YAML. Invalid parts are reported in `warnings`.
 pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
     if yaml.len() > MAX_BYTES {
         warnings.push("The front matter is too long and was left out.".to_owned());
@@ -94,7 +94,7 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
     }
 }
 
-/// YAML can escape the NUL character, which no text of the platform may hold.
+/// Removes NUL characters, which YAML can escape and no text of the platform may contain.
 fn cleaned(keys: Map<String, Value>) -> (Map<String, Value>, bool) {
     fn clean(text: String, replaced: &mut bool) -> String {
         match without_nul(&text) {
@@ -121,7 +121,7 @@ fn cleaned(keys: Map<String, Value>) -> (Map<String, Value>, bool) {
     (keys, replaced)
 }
 
-/// Takes known keys out of front matter; what stays is kept as it is.
+/// Removes known keys from front matter. The remaining keys are preserved.
 struct Reader<'a> {
     keys: Map<String, Value>,
     warnings: &'a mut Vec<String>,
@@ -148,7 +148,7 @@ impl Reader<'_> {
         front
     }
 
-    /// A key of a type; one of another type stays, with a warning.
+    /// Removes a key and returns its value. A value of the wrong type remains, with a warning.
     fn take<T>(&mut self, key: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
         let value = self.keys.get(key)?;
         let found = read(value);
@@ -170,7 +170,7 @@ impl Reader<'_> {
         Some(CoverSource { light, dark, y_pos })
     }
 
-    /// The layout; parts of it that no field has stay in `extra`.
+    /// Returns the layout. Its unknown parts remain in `extra`.
     fn layout(&mut self) -> Option<PageLayout> {
         let Some(Value::Object(mut parts)) =
             self.take("layout", |value| value.is_object().then(|| value.clone()))
@@ -221,12 +221,12 @@ impl Reader<'_> {
     }
 }
 
-/// An empty text means that there is none.
+/// Treats an empty text as missing.
 fn present(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A text; YAML reads some texts as numbers.
+/// Converts a value to a text. YAML parses some texts as numbers.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim_end_matches('\n').to_owned()),
@@ -239,7 +239,7 @@ fn flag(value: &Value) -> Option<bool> {
     value.as_bool()
 }
 
-/// An expression; `true` and `false` are ones.
+/// Converts a value to an expression. `true` and `false` are valid expressions.
 fn condition(value: &Value) -> Option<String> {
     match value {
         Value::Bool(constant) => Some(constant.to_string()),

@@ -1,4 +1,4 @@
-//! Where a text leads: finding the destinations of links and pictures, and rewriting them in place.
+//! Links of a text: finds the destinations of links and images, and rewrites them in place.
 
 use std::{
     borrow::{Borrow, Cow},
@@ -17,53 +17,51 @@ use crate::syntax::{
     tag,
 };
 
-/// How a destination is written.
+/// The notation of a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LinkKind {
     /// `[label](destination)`, or a definition `[label]: destination`.
     Link,
     /// `![text](destination)`.
     Image,
-    /// An attribute of HTML: `href`, `src`, or an address in `srcset`.
+    /// An HTML attribute: `href`, `src`, or an address in `srcset`.
     Html,
-    /// A value of a `{% tag %}`: `url`, `src`, or the `page` of a `page-ref`.
+    /// An attribute of a `{% tag %}`: `url`, `src`, or the `page` of a `page-ref`.
     Tag,
     /// The path of an `{% include %}`.
     Include,
 }
 
-/// What a text does with what stands at a destination.
+/// The effect of a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LinkRole {
-    /// It leads there.
+    /// A link to the target.
     Leads,
-    /// It shows it in place: a picture, a file, an `include`, an embedded address.
+    /// The target is embedded: an image, a file, an `include` or an embedded address.
     Embeds,
 }
 
 /// A destination in a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkSite {
-    /// How it is written.
     pub kind: LinkKind,
-    /// What the text does with it.
     pub role: LinkRole,
-    /// The bytes that are the destination.
+    /// The bytes of the destination.
     pub range: Range<usize>,
     /// The destination, with escapes resolved.
     pub destination: String,
-    /// What to take out to leave only the label.
+    /// The ranges to remove to keep only the label.
     around: Box<[Place]>,
-    /// The quote around a value that has one.
+    /// The quote around the value, if any.
     quote: Option<char>,
-    /// Whether it is one of several in a `srcset`.
+    /// `true` for one of several addresses in a `srcset`.
     is_in_set: bool,
 }
 
-/// Bytes of a text, small enough to keep many.
+/// A byte range. It is compact because a text may have many.
 type Place = Range<u32>;
 
-/// A text whose places need more is longer than any that is read.
+/// Saturates: a text with larger offsets exceeds the maximum length.
 fn place(range: &Range<usize>) -> Place {
     let small = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     small(range.start)..small(range.end)
@@ -75,7 +73,7 @@ fn range(place: &Place) -> Range<usize> {
 }
 
 impl LinkSite {
-    /// A destination as it is written in this place, with the escapes it needs there.
+    /// Escapes a destination for its position.
     pub(crate) fn written(&self, destination: &str) -> String {
         match self.kind {
             LinkKind::Html if self.is_in_set => {
@@ -88,36 +86,34 @@ impl LinkSite {
     }
 }
 
-/// What becomes of a destination.
+/// The replacement of a destination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Resolution {
-    /// It stays as it is.
+    /// The destination remains unchanged.
     Keep,
-    /// It becomes this one.
+    /// The destination is replaced.
     To(String),
-    /// The link becomes its label. What has no label (pictures, attributes) stays as it is.
+    /// The link is replaced by its label. Images and attributes, which have no label, remain unchanged.
     Plain,
 }
 
-/// Most destinations that are found in a text, and most definitions that its links may use; what goes beyond is as if
-/// it were text.
+/// Maximum number of destinations of a text, and of link definitions. Further ones are treated as text.
 pub const MAX_LINKS: usize = 20_000;
 
-/// The destinations in a text, in the order they stand in it. Code has none, and neither have bare addresses; nor has a
-/// block with so many signs that it is no text.
+/// Returns the destinations in a text, in text order. Destinations in code, bare addresses, and blocks with an
+/// excessive number of delimiters are not included.
 #[must_use]
 pub fn links(markdown: &str) -> Vec<LinkSite> {
     links_and_specs(markdown).0
 }
 
-/// The destinations in a text as [`links`] answers them, and the slugs of the OpenAPI specifications that its tags
-/// name.
+/// Returns the [`links`] of a text, and the slugs of the OpenAPI specifications that its tags reference.
 #[must_use]
 pub fn links_and_specs(markdown: &str) -> (Vec<LinkSite>, Vec<String>) {
     found(markdown, PIECE)
 }
 
-/// What is found in a text that is read in pieces of at least a length.
+/// Returns the links of a text that is parsed in pieces of at least this length.
 pub(super) fn found(markdown: &str, piece: usize) -> (Vec<LinkSite>, Vec<String>) {
     let known = Known::of(markdown, MAX_LINKS, piece);
     let mut finder = Finder {
@@ -136,9 +132,9 @@ pub(super) fn found(markdown: &str, piece: usize) -> (Vec<LinkSite>, Vec<String>
     finder.define();
     finder.tags();
     let (mut sites, specs) = (finder.sites, finder.specs);
-    // Two of the same bytes are told apart by what they are written as.
+    // Sites with equal ranges are ordered by kind.
     sites.sort_unstable_by_key(|site| (site.range.start, site.range.end, site.kind as u8));
-    // Of two readings of the same bytes the one that starts first stands.
+    // Of two overlapping sites, the one that starts first takes precedence.
     let mut end = 0;
     sites.retain(|site| {
         let stands = site.range.start >= end;
@@ -150,7 +146,7 @@ pub(super) fn found(markdown: &str, piece: usize) -> (Vec<LinkSite>, Vec<String>
     (sites, specs)
 }
 
-/// Rewrites destinations as `resolve` says. No other byte changes; code is left alone.
+/// Replaces destinations with the results of `resolve`. All other bytes, and code, remain unchanged.
 ///
 /// ```
 /// use docs_markup::markdown::{Resolution, rewrite_links};
@@ -173,13 +169,13 @@ pub fn rewrite_links(markdown: &str, mut resolve: impl FnMut(&LinkSite) -> Resol
     )
 }
 
-/// Rewrites the destinations of a text at their places.
+/// Rewrites the given destinations of a text.
 pub(crate) fn rewrite_sites(
     markdown: &str,
     sites: impl Iterator<Item = (impl Borrow<LinkSite>, Resolution)>,
 ) -> Cow<'_, str> {
     let mut changes = Changes::default();
-    // Where the sites are taken with what becomes of them, they are gone when the text is written.
+    // If the iterator yields owned sites, they are freed before the text is assembled.
     for (site, resolution) in sites {
         let site: &LinkSite = site.borrow();
         match resolution {
@@ -191,11 +187,10 @@ pub(crate) fn rewrite_sites(
     changes.written(markdown)
 }
 
-/// What is written in place of parts of a text. There may be many, and as many bytes in each as in an address: all of
-/// them are one text.
+/// The replacements of parts of a text. There may be many, each as long as an address, so they share one string.
 #[derive(Default)]
 struct Changes {
-    /// Parts of the text, and what is written in place of each as a part of the new ones.
+    /// Ranges of the text, each with the range of its replacement in `new`.
     parts: Vec<(Place, Place)>,
     new: String,
 }
@@ -217,13 +212,13 @@ impl Changes {
         if self.parts.is_empty() {
             return Cow::Borrowed(markdown);
         }
-        // Of the same part the first change counts.
+        // The first of several changes of one range takes precedence.
         self.parts.sort_unstable_by_key(|(part, new)| (part.start, part.end, new.start, new.end));
         let mut out = String::with_capacity(markdown.len() + self.new.len());
         let mut at = 0;
         for (part, new) in self.parts {
             let part = range(&part);
-            // What was taken out with a label around it is gone.
+            // The part was removed together with a surrounding label.
             if part.start < at {
                 continue;
             }
@@ -236,15 +231,15 @@ impl Changes {
     }
 }
 
-/// A link whose end was not reached yet.
+/// A link without its end yet.
 struct Open {
     range: Range<usize>,
     kind: LinkKind,
     link_type: LinkType,
     destination: String,
-    /// The name of the definition a reference link uses.
+    /// The name of the definition of a reference link.
     name: String,
-    /// Where what was seen of the label ends.
+    /// The end of the label as far as it was processed.
     label_end: usize,
 }
 
@@ -252,24 +247,24 @@ struct Finder<'a> {
     text: &'a str,
     known: &'a Known,
     sites: Vec<LinkSite>,
-    /// Links whose end was not reached yet.
+    /// Links without their end yet.
     open: Vec<Open>,
-    /// The lines of HTML whose end was not reached yet.
+    /// The lines of HTML without its end yet.
     html: Vec<Range<usize>>,
-    /// Where the definitions are among the sites.
+    /// The indexes of the definitions in `sites`.
     definitions: Vec<Option<usize>>,
-    /// What to take out of the links that use a definition, with the number of that.
+    /// The ranges to remove from links that use a definition, with the number of the definition.
     uses: Vec<(u32, Place)>,
-    /// The definitions that pictures use.
+    /// A flag for each definition that an image uses.
     pictured: Vec<bool>,
-    /// The specifications that tags name.
+    /// The slugs of the specifications that tags reference.
     specs: Vec<String>,
-    /// What is code or a comment, in order, as far as tags may begin in it.
+    /// Sorted ranges of code and comments that contain the beginning of a tag.
     silent: Vec<Range<usize>>,
 }
 
 impl Finder<'_> {
-    /// Finds links, pictures and HTML, and what is code or a comment.
+    /// Processes links, images and HTML, and records code and comments.
     fn part(&mut self, part: Part<'_>) {
         let (event, range) = match part {
             Part::Event(event, range) => (event, range),
@@ -304,11 +299,11 @@ impl Finder<'_> {
         }
     }
 
-    /// No tag begins in a range.
+    /// Marks a range where no tag begins.
     fn silence(&mut self, range: Range<usize>) {
         let text = self.text;
         let begins = |range: Range<usize>| {
-            // A tag begins in a range that ends within its sign.
+            // A tag may begin in a range that ends between the characters of `{%`.
             let end = text.floor_char_boundary(range.end + 1);
             text.get(range.start..end).is_some_and(|text| text.contains("{%"))
         };
@@ -321,7 +316,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Adds a destination, as long as there are not too many.
+    /// Adds a destination, up to [`MAX_LINKS`].
     fn site(&mut self, site: LinkSite) {
         if self.sites.len() + self.uses.len() < MAX_LINKS {
             if self.sites.len() == self.sites.capacity() {
@@ -331,15 +326,15 @@ impl Finder<'_> {
         }
     }
 
-    /// A link is complete: finds the bytes of its destination.
+    /// Completes a link: determines the bytes of its destination.
     fn close(&mut self, link: Open) {
         let Open { range, kind, link_type, destination, name, label_end } = link;
         let label_start = range.start + if kind == LinkKind::Image { 2 } else { 1 };
-        // Only the closing bracket can follow what was seen of the label.
+        // Only the closing bracket can follow the processed part of the label.
         let Some(bracket) = self.text[label_end..range.end].find(']').map(|at| label_end + at) else {
             return;
         };
-        // The parser leaves the empty brackets of `[label][]` out of the link.
+        // The parser excludes the empty brackets of `[label][]` from the link.
         let is_collapsed = matches!(link_type, LinkType::Collapsed | LinkType::CollapsedUnknown);
         let collapsed = is_collapsed && self.text[range.end..].starts_with("[]");
         let end = if collapsed { range.end + 2 } else { range.end };
@@ -388,7 +383,7 @@ impl Finder<'_> {
         let Some(text) = self.text.get(..span.end) else { return };
         let Some(colon) = text[span.start..].find("]:").map(|at| span.start + at + 2) else { return };
         let Some(range) = scan::destination_at(text, colon) else { return };
-        // Of several of a name the first counts.
+        // The first definition of a name takes precedence.
         if self.definitions.get(number).is_none_or(Option::is_some) {
             return;
         }
@@ -407,7 +402,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Tells the definitions what uses them.
+    /// Assigns the uses to the definitions.
     fn define(&mut self) {
         let mut uses = std::mem::take(&mut self.uses);
         uses.sort_unstable_by_key(|(number, place)| (*number, place.start));
@@ -424,10 +419,10 @@ impl Finder<'_> {
         }
     }
 
-    /// Finds the destinations in a block of HTML, given its lines without what belongs to the blocks around it.
+    /// Finds the destinations in an HTML block, given its lines without the markers of the surrounding blocks.
     fn html_block(&mut self, lines: &[Range<usize>]) {
         let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
-        // The parser leaves out the first half of `\r\n`.
+        // The parser drops the first half of `\r\n`.
         let is_end = |between: &str| matches!(between, "" | "\r");
         if lines.windows(2).all(|pair| self.text.get(pair[0].end..pair[1].start).is_some_and(is_end)) {
             return self.html(self.text, first.start..last.end, &|range| Some(range));
@@ -443,14 +438,14 @@ impl Finder<'_> {
             let line = starts.partition_point(|start| *start <= at) - 1;
             (line, lines[line].start + at - starts[line])
         };
-        // What goes on behind the mark of a quotation cannot be written in one piece.
+        // A value that continues after a quotation marker cannot be replaced in one piece.
         self.html(&joined, 0..joined.len(), &|range| {
             let ((first, start), (last, end)) = (place(range.start), place(range.end));
             (first == last).then_some(start..end)
         });
     }
 
-    /// Finds the destinations in HTML; `place` tells where a part of it stands in the text.
+    /// Finds the destinations in HTML. `place` maps a range of the HTML to the text.
     fn html(
         &mut self,
         html: &str,
@@ -504,7 +499,7 @@ impl Finder<'_> {
             let mut seen = Vec::new();
             for value in tag.values().unwrap_or_default() {
                 let Some(named) = named(tag.name, value.name) else { continue };
-                // Of several values of a name the first counts.
+                // The first of several values of one name takes precedence.
                 if seen.contains(&value.name) {
                     continue;
                 }
@@ -532,7 +527,7 @@ impl Finder<'_> {
     }
 }
 
-/// What the value of a tag names.
+/// The referent of a tag attribute.
 enum Named {
     /// A page, a file, a reusable content, or an address.
     Target(LinkKind, LinkRole),
@@ -540,7 +535,7 @@ enum Named {
     Spec,
 }
 
-/// What a value of a tag names, by the names of both.
+/// Returns the referent of a tag attribute, by the names of both.
 fn named(tag: &str, value: &str) -> Option<Named> {
     Some(match (tag, value) {
         ("include", "") => Named::Target(LinkKind::Include, LinkRole::Embeds),
@@ -552,8 +547,8 @@ fn named(tag: &str, value: &str) -> Option<Named> {
     })
 }
 
-/// The addresses in a `srcset`. Without quotes, none is written that a comma stands beside: there is no place for
-/// quotes.
+/// Returns the addresses in a `srcset`. Without quotes, addresses next to a comma are omitted, because quotes cannot be
+/// added to them.
 fn set(value: &str, quote: Option<char>) -> Vec<Range<usize>> {
     let mut found = html::candidates(value);
     found.retain(|range| quote.is_some() || *range == (0..value.len()));

@@ -1,4 +1,5 @@
-//! Markdown source: front matter, the title, and links. The text itself is never rewritten, except where a link leads.
+//! Markdown source: front matter, title and links. The text is preserved unchanged, except for rewritten link
+//! destinations.
 
 mod emoji;
 mod front;
@@ -21,36 +22,36 @@ pub use self::{
     links::{LinkKind, LinkRole, LinkSite, MAX_LINKS, Resolution, links, links_and_specs, rewrite_links},
 };
 
-/// A heading that names the page it stands on.
+/// The heading that contains the title of its page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Heading {
-    /// The text without marks and anchors, and without the emoji.
+    /// The text without marks, anchors and the leading emoji.
     pub title: String,
-    /// The emoji it starts with.
+    /// The leading emoji.
     pub emoji: Option<String>,
 }
 
-/// A Markdown file taken apart.
+/// The parts of a Markdown file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageSource<'a> {
-    /// What the front matter says; nothing when there is none or it does not parse.
+    /// The parsed front matter. Empty if there is none or it is invalid.
     pub front: FrontMatter,
-    /// The YAML between the fences, as it is written.
+    /// The YAML between the fences, verbatim.
     pub yaml: Option<&'a str>,
     /// The leading `# Title`.
     pub heading: Option<Heading>,
-    /// The text behind both, byte for byte, from its first line that is not blank.
+    /// The text after front matter and heading, unchanged, from its first nonblank line.
     pub body: &'a str,
-    /// What could not be used, one sentence each.
+    /// The unusable parts, one sentence each.
     pub warnings: Vec<String>,
 }
 
 impl PageSource<'_> {
-    /// The fields of a page that the front matter and the heading give together.
+    /// Returns the fields of the page from front matter and heading.
     ///
-    /// The heading names the page before the front matter does; the front matter's title is then kept with the keys
-    /// that no field has. A page has an emoji or an icon: where the front matter has an icon, the emoji stays in the
-    /// title. The cover is left out, it has to be looked up first.
+    /// The heading takes precedence over the title in the front matter, which is then stored in `extra`. A page has an
+    /// emoji or an icon: if the front matter has an icon, the emoji remains in the title. The cover is not included
+    /// because it must be looked up first.
     #[must_use]
     pub fn fields(&self) -> PagePatch {
         let mut fields = self.front.fields.clone();
@@ -70,9 +71,9 @@ impl PageSource<'_> {
     }
 }
 
-/// Takes a Markdown file apart: front matter, leading title, text.
+/// Splits a Markdown file into front matter, leading title and text.
 ///
-/// Never fails: front matter that is not YAML leaves the page without metadata, and a warning.
+/// This never fails: front matter that is not YAML results in a page without metadata and a warning.
 ///
 /// ```
 /// use docs_markup::markdown::parse_page;
@@ -95,7 +96,7 @@ pub fn parse_page(markdown: &str) -> PageSource<'_> {
     PageSource { front, yaml, heading, body, warnings }
 }
 
-/// Takes the file of a reusable content apart: front matter and text. A heading is a part of the text.
+/// Splits the file of a reusable content into front matter and text. A heading is part of the text.
 #[must_use]
 pub fn parse_include(markdown: &str) -> PageSource<'_> {
     let mut warnings = Vec::new();
@@ -104,26 +105,26 @@ pub fn parse_include(markdown: &str) -> PageSource<'_> {
     PageSource { front, yaml, heading: None, body: without_blank_lines(rest), warnings }
 }
 
-/// Where the parts of a page's file stand, as bytes of its text.
+/// The byte ranges of the parts of a page file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PageParts {
     /// The YAML between the fences.
     pub(crate) yaml: Option<Range<usize>>,
-    /// Where the front matter ends, its last fence included: the start of the text where there is none.
+    /// The end of the front matter including its last fence, or the start of the text if there is none.
     pub(crate) front_end: usize,
-    /// The leading heading, with the line break behind it.
+    /// The leading heading, including its line break.
     pub(crate) heading: Option<Range<usize>>,
-    /// Where the body begins.
+    /// The start of the body.
     pub(crate) body: usize,
 }
 
 impl PageParts {
-    /// The parts of a text that [`parse_page`] has taken apart.
+    /// Returns the parts of a text from the result of [`parse_page`].
     pub(crate) fn of(markdown: &str, source: &PageSource<'_>) -> Self {
         let (yaml, rest) = split_front(markdown);
         let front_end = markdown.len() - rest.len();
         let yaml = yaml.map(|yaml| {
-            // It begins behind the first line.
+            // The YAML begins after the first line.
             let start = markdown.find('\n').map_or(markdown.len(), |end| end + 1);
             start..start + yaml.len()
         });
@@ -136,10 +137,10 @@ impl PageParts {
     }
 }
 
-/// The front matter of a text and what follows it.
+/// Splits a text into front matter and the rest.
 ///
-/// Front matter starts with the first byte (behind a byte order mark), with a line of three hyphens, and ends with
-/// such a line or one of three dots; without the end there is none.
+/// Front matter starts at the first byte (after a byte order mark) with a line of three hyphens, and ends with such a
+/// line or a line of three dots. Without an end there is no front matter.
 #[must_use]
 pub fn split_front(markdown: &str) -> (Option<&str>, &str) {
     let text = markdown.strip_prefix('\u{feff}').unwrap_or(markdown);
@@ -159,12 +160,12 @@ pub fn split_front(markdown: &str) -> (Option<&str>, &str) {
     (None, text)
 }
 
-/// Most bytes of the lines of a heading that names a page: what is longer is text.
+/// Maximum length of the lines of a title heading, in bytes. A longer heading is text.
 const MAX_HEADING_BYTES: usize = 4 << 10;
 
-/// The leading heading of the first level and the text behind it.
+/// Splits off the leading level 1 heading.
 fn split_heading(text: &str) -> Option<(Heading, &str)> {
-    // A heading ends at the first blank line, so nothing behind it needs to be parsed; nor is a title as long as this.
+    // A heading ends at the first blank line, and a longer title is not accepted, so the rest need not be parsed.
     let mut end = 0;
     for line in text.split_inclusive('\n') {
         if line.trim().is_empty() || end + line.len() > MAX_HEADING_BYTES {
@@ -182,7 +183,7 @@ fn split_heading(text: &str) -> Option<(Heading, &str)> {
                 let heading = heading_of(title.trim())?;
                 return Some((heading, &text[range.end..]));
             }
-            // Marks and links count by what is in them, anchors not at all.
+            // Marks and links are replaced by their content, anchors are ignored.
             Event::Start(
                 Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. },
             )

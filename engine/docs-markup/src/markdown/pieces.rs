@@ -1,8 +1,9 @@
-//! Markdown one piece at a time.
+//! Piecewise parsing of Markdown.
 //!
-//! The parser of Markdown keeps a tree of all that it is given, many times as large as the text. So it is given pieces
-//! that are read alone as they are read within the text: up to a line that stands in no block before it. What a piece
-//! refers to and other pieces define is told to it; a fence or HTML that goes on behind a piece is passed over here.
+//! The Markdown parser builds a tree that is many times as large as its input. The text is therefore parsed in pieces
+//! that parse the same alone as within the text: each piece ends before a line that belongs to no earlier block.
+//! Definitions from other pieces are supplied to the parser. A fence or HTML that continues after a piece is skipped
+//! here.
 
 mod cut;
 
@@ -23,23 +24,22 @@ const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_STRIKETHROUGH)
     .union(Options::ENABLE_TASKLISTS);
 
-/// What the pieces of a text refer to, wherever it is defined.
+/// The definitions of a text that its pieces may reference.
 #[derive(Default)]
 pub(super) struct Known {
-    /// The definitions of links by their names in lower case, numbered in the order they stand in. Of several with a
-    /// name the first counts.
+    /// Link definitions by lower-case name, numbered in text order. The first definition of a name takes precedence.
     links: HashMap<Box<str>, u32>,
-    /// The labels of notes in lower case.
+    /// Lower-case labels of footnotes.
     notes: HashSet<Box<str>>,
-    /// Most of each.
+    /// The maximum number of each.
     most: usize,
 }
 
 impl Known {
-    /// Finds what a text defines.
+    /// Collects the definitions of a text.
     pub(super) fn of(text: &str, most: usize, piece: usize) -> Self {
         let mut known = Self { most, ..Self::default() };
-        // Without this nothing is defined.
+        // There are no definitions without this sequence.
         if text.contains("]:") {
             let mut found = Self { most, ..Self::default() };
             each((text, piece), &known, &mut |part| found.add(part));
@@ -61,12 +61,12 @@ impl Known {
         }
     }
 
-    /// The number of the definition of a name.
+    /// Returns the number of the definition of a name.
     pub(super) fn link(&self, name: &str) -> Option<u32> {
         self.links.get(name.to_lowercase().as_str()).copied()
     }
 
-    /// How many definitions there are.
+    /// Returns the number of link definitions.
     pub(super) fn len(&self) -> usize {
         self.links.len()
     }
@@ -74,23 +74,23 @@ impl Known {
 
 /// A part of a text.
 pub(super) enum Part<'e> {
-    /// An event of the parser, and where in the text it is.
+    /// An event of the parser, with its range in the text.
     Event(Event<'e>, Range<usize>),
-    /// A definition of a link.
+    /// A link definition.
     Definition { name: &'e str, span: Range<usize>, destination: &'e str },
 }
 
-/// The block that a piece ends with, as far as it matters what follows.
+/// The last block of a piece, as far as it is relevant to the next piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Last {
     List,
-    /// A table of so many columns.
+    /// A table with this number of columns.
     Table(usize),
     Other,
 }
 
-/// Tells the parts of a text, given the least length of a piece. Blocks that have far more signs than text has are left
-/// out.
+/// Calls `found` with the parts of a text. `piece` is the minimum length of a piece. Blocks with an excessive number of
+/// delimiters are skipped.
 pub(super) fn each((text, piece): (&str, usize), known: &Known, found: &mut dyn FnMut(Part<'_>)) {
     let mut cuts = Cuts::new(text, piece);
     let mut at = 0;
@@ -100,7 +100,7 @@ pub(super) fn each((text, piece): (&str, usize), known: &Known, found: &mut dyn 
         let (end, last) = own.end(&mut cuts);
         let piece = text.get(at..end).unwrap_or_default();
         if cuts.is_dense(piece) {
-            // It may have begun code that goes on behind it.
+            // The skipped piece may have opened code that continues after it.
             at = if cut::may_stay_open(piece) { text.len() } else { end };
             columns = None;
             continue;
@@ -113,17 +113,17 @@ pub(super) fn each((text, piece): (&str, usize), known: &Known, found: &mut dyn 
     }
 }
 
-/// What is given to the parser at once.
+/// A range of text that is parsed in one call.
 struct Piece<'t> {
     text: &'t str,
     known: &'t Known,
     at: usize,
-    /// The columns of the table whose rows it begins with.
+    /// The number of columns of the table whose rows it begins with.
     columns: Option<usize>,
 }
 
 impl Piece<'_> {
-    /// Where it ends, and what the last block is, where it ends within it.
+    /// Returns the end of the piece, and its last block if the piece ends within it.
     fn end(&self, cuts: &mut Cuts<'_>) -> (usize, Last) {
         let apart = cuts.apart(self.at);
         let Some(within) = cuts.within(self.at).filter(|within| *within < apart) else {
@@ -137,8 +137,8 @@ impl Piece<'_> {
         }
     }
 
-    /// The piece up to a place, behind what makes the parser read it as it is read within the text: the notes that it
-    /// refers to, and the head of the table that it goes on with.
+    /// Returns the input of the parser: the piece up to a position, after a prefix that makes it parse as within the
+    /// text. The prefix contains the referenced footnotes and the header of a continued table.
     fn markdown(&self, end: usize) -> Cow<'_, str> {
         let own = self.text.get(self.at..end).unwrap_or_default();
         let mut before = String::new();
@@ -147,7 +147,7 @@ impl Piece<'_> {
         for label in labels.filter(|_| !self.known.notes.is_empty()) {
             let lower = label.to_lowercase();
             if self.known.notes.contains(lower.as_str()) && seen.insert(lower) {
-                // Writing to a text does not fail.
+                // Writing to a string does not fail.
                 let _ = write!(before, "[^{label}]: a\n\n");
             }
         }
@@ -160,7 +160,7 @@ impl Piece<'_> {
         if before.is_empty() { Cow::Borrowed(own) } else { Cow::Owned(before + own) }
     }
 
-    /// The last block, if the piece ends at a place.
+    /// Returns the last block if the piece ends at a position.
     fn last(&self, end: usize) -> Last {
         let markdown = self.markdown(end);
         let (mut depth, mut last) = (0_usize, Last::Other);
@@ -184,7 +184,7 @@ impl Piece<'_> {
         last
     }
 
-    /// Tells the parts up to a place; answers where what follows begins.
+    /// Reports the parts up to a position. Returns the start of the next piece.
     fn read(&self, end: usize, found: &mut dyn FnMut(Part<'_>)) -> usize {
         let markdown = self.markdown(end);
         let before = markdown.len() - (end - self.at);
@@ -229,7 +229,7 @@ impl Piece<'_> {
         going_on.unwrap_or(end)
     }
 
-    /// Where a block that the piece ends with ends in the text, if that is behind the piece.
+    /// Returns the end of the last block of the piece, if it is after the end of the piece.
     fn goes_on(&self, tag: &Tag<'_>, range: Range<usize>, end: usize) -> Option<usize> {
         let is_last = self.text.get(range.end..end).is_none_or(|rest| rest.trim().is_empty());
         if !is_last || end == self.text.len() {

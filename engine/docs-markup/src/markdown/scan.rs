@@ -1,10 +1,10 @@
-//! Reading and writing the small grammars around a destination.
+//! Parsing and printing of link destinations, tag values and HTML attribute values.
 
 use std::ops::Range;
 
 use crate::syntax::tag;
 
-/// The bytes of the destination of a Markdown link that starts at or behind `at`.
+/// Returns the range of the destination of a Markdown link that starts at or after `at`.
 pub(super) fn destination_at(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = text.get(at..)?;
     let start = at + (rest.len() - rest.trim_start().len());
@@ -30,7 +30,7 @@ pub(super) fn destination_at(text: &str, at: usize) -> Option<Range<usize>> {
     Some(start..start + end)
 }
 
-/// Where the first character stands that ends something and has no backslash before it.
+/// Returns the position of the first terminating character without a backslash before it.
 fn unescaped(text: &str, mut ends: impl FnMut(char, usize) -> bool) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
@@ -45,7 +45,7 @@ fn unescaped(text: &str, mut ends: impl FnMut(char, usize) -> bool) -> Option<us
     None
 }
 
-/// A destination as Markdown writes it: characters that would end it are percent-encoded.
+/// Prints a Markdown destination. Characters that would end it are percent-encoded.
 pub(super) fn destination(text: &str) -> String {
     let balanced = {
         let mut depth = 0i64;
@@ -80,7 +80,7 @@ pub(super) fn destination(text: &str) -> String {
     out
 }
 
-/// The value of a tag, for between quotes that are there, or with quotes where there are none.
+/// Prints a tag value for the existing quotes, or adds quotes if there are none.
 pub(super) fn value(text: &str, quote: Option<char>) -> String {
     match quote {
         Some(quote) => tag::escaped(text, quote),
@@ -88,7 +88,7 @@ pub(super) fn value(text: &str, quote: Option<char>) -> String {
     }
 }
 
-/// The value of an attribute of HTML, likewise.
+/// Prints an HTML attribute value for the existing quotes, or adds quotes if there are none.
 pub(super) fn attribute(text: &str, quote: Option<char>) -> String {
     let code = if quote == Some('\'') { "&#39;" } else { "&quot;" };
     let value = text.replace('&', "&amp;").replace(quote.unwrap_or('"'), code);

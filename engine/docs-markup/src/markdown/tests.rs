@@ -1,4 +1,4 @@
-//! Front matter, titles and links.
+//! Tests of front matter, titles and links.
 
 use docs_model::{CoverSize, PageLayout, PageWidth, VariableValue};
 use proptest::prelude::*;
@@ -159,7 +159,7 @@ fn destinations_are_rewritten_in_place() {
         ),
         ("{% include \"../x.md\" %}", "{% include \"NEW\" %}"),
         ("{% file src=\"a.pdf\" %}x{% endfile %}", "{% file src=\"NEW\" %}x{% endfile %}"),
-        // A value without quotes gets them.
+        // An unquoted value gets quotes.
         ("<a href=b.md class=x>c</a>", "<a href=\"NEW\" class=x>c</a>"),
         ("<img src=a.png>", "<img src=\"NEW\">"),
         ("<img src= >", "<img src= >"),
@@ -304,7 +304,7 @@ fn markdown() -> impl Strategy<Value = String> {
     proptest::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
 }
 
-/// Texts whose blocks end, go on and interrupt one another in many ways.
+/// Generates texts whose blocks end, continue and interrupt each other in many ways.
 fn blocks() -> impl Strategy<Value = String> {
     let part = proptest::sample::select(vec![
         "[a](b)\n",
@@ -388,7 +388,7 @@ fn links_behind_code_of_many_signs_are_found_and_those_behind_a_text_of_many_sig
             "{before}"
         );
     }
-    // What looks like a fence may be within what is open, or end what was.
+    // An apparent fence may be within an open block, or end one.
     for before in [
         "``` `\n",
         "<!--\n\n```\n-->\n",
@@ -411,7 +411,7 @@ proptest! {
     fn keeping_all_links_changes_no_byte(text in prop_oneof![markdown(), any::<String>()]) {
         prop_assert_eq!(&*rewrite_links(&text, |_| Resolution::Keep), text.as_str());
         let same = rewrite_links(&text, |site| Resolution::To(text[site.range.clone()].to_owned()));
-        // Destinations that need escapes change; all bytes around them stay.
+        // Destinations that need escapes change, all bytes around them remain.
         let mut outside = (text.clone(), same.into_owned());
         for site in links(&text).into_iter().rev() {
             outside.0.replace_range(site.range, "");
@@ -443,6 +443,6 @@ fn nul_that_yaml_escapes_is_replaced() {
 #[test]
 fn a_long_paragraph_of_links_has_all_of_them() {
     assert_eq!(links(&"[Title](folder/page.md) ".repeat(1_800)).len(), 1_800);
-    // What is no text still has none.
+    // A text that is too dense has no links.
     assert_eq!(links(&"[".repeat(100_000)), []);
 }

@@ -1,23 +1,23 @@
-//! Where Markdown can be cut, and how much a piece of it would be as a tree.
+//! Valid positions for cutting Markdown, and an estimate of the tree size of a piece.
 
-/// Bytes of a piece, more or less.
+/// Approximate length of a piece, in bytes.
 pub(in crate::markdown) const PIECE: usize = 4 << 10;
-/// How far behind the least length of a piece a list or a table is cut.
+/// Maximum distance of a cut in a list or a table from the minimum length of a piece, in bytes.
 const NEAR: usize = 4 << 10;
-/// Nodes that any piece may be as a tree.
+/// Number of nodes that the tree of any piece may have.
 const NODES: usize = 6_000;
-/// How many bytes of the text each node of a piece needs beyond that: a node may take 160 bytes, and a text 20 for each
-/// of its own. Text has some twenty, links next to one another have six.
+/// Bytes of the text per additional node of a piece: a node takes up to 160 bytes, and a text may take 20 per input
+/// byte. Prose has about twenty bytes per node, adjacent links have six.
 const BYTES_A_NODE: usize = 8;
-/// Most cells that the parser adds to rows that have fewer than their table.
+/// Maximum number of cells that the parser adds to rows with fewer cells than their table.
 const ADDED_CELLS: usize = 1 << 18;
 
-/// The places where a text can be cut.
+/// The valid positions for cutting a text.
 pub(super) struct Cuts<'t> {
     text: &'t str,
-    /// The least length of a piece.
+    /// The minimum length of a piece.
     piece: usize,
-    /// The place that was found last.
+    /// The last found position.
     apart: usize,
 }
 
@@ -26,8 +26,8 @@ impl<'t> Cuts<'t> {
         Self { text, piece, apart: 0 }
     }
 
-    /// The first place far enough behind another at which all blocks that hold others end, and all text: a line that is
-    /// not indented, behind a blank one or with the sign of an item or a heading. Fences and HTML may go on there.
+    /// Returns the first position after the minimum length where all containers and all text end: an unindented line
+    /// that follows a blank line or begins with the marker of an item or a heading. Fences and HTML may continue there.
     pub(super) fn apart(&mut self, at: usize) -> usize {
         if self.apart < at + self.piece {
             let mut is_behind_blank = false;
@@ -41,20 +41,21 @@ impl<'t> Cuts<'t> {
         self.apart
     }
 
-    /// The first place as far at which a list or a table goes on with an item or a row, if there is one nearby.
+    /// Returns the first position after the minimum length where a list or a table continues with an item or a row, if
+    /// there is one nearby.
     pub(super) fn within(&self, at: usize) -> Option<usize> {
         let near = lines(self.text, at + self.piece).take_while(|(start, _)| *start < at + self.piece + NEAR);
         let mut near = near.filter(|(_, line)| line.starts_with('|') || is_item(line));
         near.next().map(|(start, _)| start)
     }
 
-    /// Tells whether a piece would be a tree far larger than that of any text that people write.
+    /// Returns `true` if the tree of a piece would be far larger than that of any text written by people.
     pub(super) fn is_dense(&self, piece: &str) -> bool {
         nodes(piece) > NODES + self.text.len() / BYTES_A_NODE
     }
 }
 
-/// The lines that begin at or behind a place, with where they begin.
+/// Iterates over the lines that begin at or after a position, with their offsets.
 fn lines(text: &str, at: usize) -> impl Iterator<Item = (usize, &str)> {
     let at = text.floor_char_boundary(at);
     let start = match text[..at].ends_with('\n') {
@@ -72,12 +73,12 @@ fn is_blank(line: &str) -> bool {
     line.trim_matches([' ', '\t', '\r', '\n']).is_empty()
 }
 
-/// Tells whether a line has text that is not indented.
+/// Returns `true` if a line has unindented text.
 fn is_flush(line: &str) -> bool {
     !line.starts_with([' ', '\t', '\r', '\n', '\u{b}', '\u{c}'])
 }
 
-/// Tells whether a line begins an item of a list that is not empty.
+/// Returns `true` if a line begins a nonempty list item.
 pub(super) fn is_item(line: &str) -> bool {
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let rest = match digits {
@@ -89,35 +90,35 @@ pub(super) fn is_item(line: &str) -> bool {
         .is_some_and(|rest| !rest.starts_with([' ', '\t', '\r', '\n']) && !rest.is_empty())
 }
 
-/// Tells whether a line ends whatever text is before it.
+/// Returns `true` if a line ends any text before it.
 fn interrupts(line: &str) -> bool {
     let level = line.len() - line.trim_start_matches('#').len();
     let is_heading = (1..=6).contains(&level) && line[level..].starts_with(' ');
     is_heading || (!line.starts_with(|c: char| c.is_ascii_digit()) && is_item(line))
 }
 
-/// Finds the lines of a piece that are code for certain, whose signs mean nothing: between a fence that is not indented
-/// and its end.
+/// Detects the lines of a piece that are certainly code, where delimiters have no meaning: lines between an unindented
+/// fence and its end.
 #[derive(Default)]
 struct Code {
-    /// The sign of the fence that is open, and how many it has.
+    /// The character and length of the open fence.
     open: Option<(char, usize)>,
     doubt: Doubt,
 }
 
-/// Whether what looks like a fence may be none.
+/// The doubt that an apparent fence is one.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Doubt {
     #[default]
     None,
-    /// Until the next blank line: it may be HTML, or a definition.
+    /// Until the next blank line: the line may be in HTML or in a definition.
     Block,
-    /// Whatever comes: something may be open.
+    /// For the rest of the piece: a block may be open.
     Lasting,
 }
 
 impl Code {
-    /// Whether the next line of the piece is code, or a fence around it.
+    /// Returns `true` if the next line of the piece is code or its fence.
     fn holds(&mut self, line: &str) -> bool {
         if let Some((mark, length)) = self.open {
             if closes(line, mark, length) {
@@ -155,7 +156,7 @@ impl Code {
     }
 }
 
-/// The fence that a line begins where nothing is open: its sign, and how many it has.
+/// Returns the character and length of the fence that a line begins outside of any open block.
 fn opens(line: &str) -> Option<(char, usize)> {
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let info = line.trim_start_matches(mark);
@@ -163,13 +164,13 @@ fn opens(line: &str) -> Option<(char, usize)> {
     (length >= 3 && !(mark == '`' && info.contains('`'))).then_some((mark, length))
 }
 
-/// At most how many nodes a piece is as a tree.
+/// Returns an upper bound of the number of nodes in the tree of a piece.
 fn nodes(piece: &str) -> usize {
     let (mut nodes, mut columns, mut code) = (0, 0, Code::default());
     for line in piece.split_inclusive('\n') {
         let bytes = line.as_bytes();
         if code.holds(line) {
-            // Each of its lines is a text.
+            // Each line of code is a text.
             nodes += 4 + 2 * bytes.iter().filter(|b| matches!(b, b'\r' | b'\0')).count();
             columns = 0;
             continue;
@@ -191,7 +192,7 @@ fn nodes(piece: &str) -> usize {
     nodes
 }
 
-/// The columns that a line may give the rows below it.
+/// Returns the number of columns that a line may define for the rows below it.
 fn columns_of(line: &str) -> usize {
     let is_before = |c: char| c.is_ascii_digit() || matches!(c, '>' | ' ' | '\t' | '*' | '+' | '.' | ')');
     let rest = line.trim_start_matches(is_before);
@@ -200,25 +201,25 @@ fn columns_of(line: &str) -> usize {
     columns.min(ADDED_CELLS)
 }
 
-/// Tells whether something may be open at the end of a piece that was not read.
+/// Returns `true` if a block may be open at the end of a piece that was not parsed.
 pub(super) fn may_stay_open(piece: &str) -> bool {
     let mut code = Code::default();
     let is_left_open = piece.lines().any(|line| !code.holds(line) && begins_what_stays_open(line));
     is_left_open || code.open.is_some()
 }
 
-/// Tells whether a line begins a fence or HTML, whatever that stands in.
+/// Returns `true` if a line begins a fence or HTML in any container.
 fn begins_what_stays_open(line: &str) -> bool {
     let rest = line.trim_start_matches(is_before);
     rest.starts_with("```") || rest.starts_with("~~~") || rest.starts_with('<')
 }
 
-/// Tells whether a sign may stand before what a line begins: those of lists and quotes.
+/// Returns `true` for characters of list and quotation markers, which may precede the beginning of a block.
 fn is_before(c: char) -> bool {
     c.is_ascii_digit() || " \t>*+-.)".contains(c)
 }
 
-/// Where the fence ends that begins at a place, its last line included.
+/// Returns the end of the fence that begins at a position, including its last line.
 pub(super) fn fence_end(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     let Some(mark) = rest.chars().next() else { return text.len() };
@@ -227,7 +228,7 @@ pub(super) fn fence_end(text: &str, start: usize) -> usize {
     closing.map_or(text.len(), |(start, line)| start + line.len())
 }
 
-/// Tells whether a line ends a fence of so many signs.
+/// Returns `true` if a line closes a fence of this length.
 fn closes(line: &str, mark: char, length: usize) -> bool {
     let inside = line.trim_start_matches(' ');
     let behind = inside.trim_start_matches(mark);
@@ -236,11 +237,11 @@ fn closes(line: &str, mark: char, length: usize) -> bool {
         && matches!(behind.trim_start_matches(' '), "" | "\n" | "\r\n")
 }
 
-/// Elements that go on until their end, empty lines included.
+/// Elements that extend to their end, across empty lines.
 const UNTIL_END: [(&str, &str); 4] =
     [("pre", "</pre>"), ("style", "</style>"), ("script", "</script>"), ("textarea", "</textarea>")];
 
-/// Where the HTML ends that begins at a place, its last line included.
+/// Returns the end of the HTML that begins at a position, including its last line.
 pub(super) fn html_end(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     let inside = rest.strip_prefix('<').unwrap_or_default();
