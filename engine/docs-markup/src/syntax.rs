@@ -1,15 +1,15 @@
-//! The small syntaxes within Markdown, one reader each: tags, HTML, and character references.
+//! Parsers of the syntaxes within Markdown: tags, HTML, and character references.
 //!
-//! | module | what it reads |
+//! | module | content |
 //! |---|---|
 //! | [`tag`] | `{% name attribute="value" %}` |
-//! | [`html`] | elements and comments of HTML |
-//! | [`entity`] | `&amp;` and the other names of characters |
-//! | [`emitter`] | nothing itself: what tokens are made of HTML as the standard says |
+//! | [`html`] | HTML elements and comments |
+//! | [`entity`] | `&amp;` and other character references |
+//! | [`emitter`] | a token emitter for tokenizing HTML as the standard defines |
 //!
-//! Documents, links, the Git format and conversion read with these and with nothing else, so that a text means the same
-//! to all of them. Places are bytes of the text that was read. Work grows with the bytes of a text and no faster,
-//! whatever it holds, and nothing recurses.
+//! Documents, links, the Git format and conversion use only these parsers, so that a text has the same meaning in all
+//! of them. Positions are byte offsets into the parsed text. Every parser takes linear time for any input and is not
+//! recursive.
 
 pub mod emitter;
 pub mod entity;

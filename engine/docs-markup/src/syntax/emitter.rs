@@ -1,9 +1,9 @@
-//! What tokens are made of HTML for those who read it as the standard says, with the tokenizer of html5gum.
+//! A token emitter for html5gum, for consumers that need HTML tokens as the standard defines.
 
 use html5gum::{Emitter, ForwardingEmitter};
 
-/// Makes the tokens that another emitter makes, without the errors that the tokenizer tells of: they would be kept
-/// until the text that they are in ends, and take a hundred times as much as it.
+/// An emitter that wraps another one and drops the errors of the tokenizer. Errors would be buffered until the end of
+/// the surrounding text, and take up to a hundred times its size.
 ///
 /// ```
 /// use docs_markup::syntax::emitter::WithoutErrors;

@@ -1,4 +1,4 @@
-//! Character references: `&amp;`, `&#228;`, `&#xE4;`. The names are those of the HTML standard.
+//! Character references: `&amp;`, `&#228;`, `&#xE4;`, with the names of the HTML standard.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,11 @@ use html5gum::{DefaultEmitter, State, Token, Tokenizer};
 
 use super::emitter::WithoutErrors;
 
-/// Longest name of a character.
+/// Maximum length of a character name.
 const MAX_NAME: usize = 32;
 
-/// What a tokenizer of HTML changes besides references: such bytes are kept, and the text is read in pieces between.
+/// Bytes that an HTML tokenizer changes in addition to references. They are preserved by tokenizing the pieces between
+/// them.
 const KEPT: [char; 2] = ['\r', '\0'];
 
 /// Resolves the character references of text between tags.
@@ -31,7 +32,7 @@ pub fn decode(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Resolves the character references of the value of an attribute, where `&copy=` is no reference.
+/// Resolves the character references of an attribute value, where `&copy=` is not a reference.
 #[must_use]
 pub fn decode_attribute(value: &str) -> Cow<'_, str> {
     resolve(value, |piece, resolved| {
@@ -49,7 +50,7 @@ fn emitter() -> WithoutErrors<DefaultEmitter> {
     WithoutErrors(DefaultEmitter::default())
 }
 
-/// Resolves the pieces of a text that may have references.
+/// Resolves the pieces of a text that may contain references.
 fn resolve(text: &str, read: impl Fn(&str, &mut String)) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -66,7 +67,8 @@ fn resolve(text: &str, read: impl Fn(&str, &mut String)) -> Cow<'_, str> {
     Cow::Owned(resolved)
 }
 
-/// The length of the reference that a text begins with, its semicolon included: what Markdown takes for one.
+/// Returns the length of the reference at the beginning of a text, including its semicolon. Accepts the references that
+/// Markdown recognizes.
 ///
 /// ```
 /// use docs_markup::syntax::entity::reference;
@@ -81,7 +83,7 @@ pub fn reference(text: &str) -> Option<usize> {
     let length = name.bytes().take(MAX_NAME + 1).take_while(is_part).count();
     let end = 1 + length + 1;
     let written = text.get(..end).filter(|written| written.ends_with(';'))?;
-    // Some names count without their semicolon, with more text behind them: that text is left then.
+    // Some names are valid without semicolon, followed by more text, which remains in the result.
     let decoded = decode(written);
     (*decoded != *written && decoded.chars().count() <= 2).then_some(end)
 }
@@ -93,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// What Markdown makes of a text on a line of its own.
+    /// Returns the text that Markdown yields for a single line.
     fn in_markdown(text: &str) -> String {
         let text_of = |event| match event {
             Event::Text(text) => text.into_string(),
@@ -129,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_reference_is_resolved_as_the_standard_says() {
-        // Text, between tags, in an attribute.
+        // Input, result between tags, result in an attribute.
         let table = [
             ("&lt;a&gt;\r\n&amp;", "<a>\r\n&", "<a>\r\n&"),
             ("&copy 1", "© 1", "© 1"),

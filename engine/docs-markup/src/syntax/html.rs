@@ -1,107 +1,105 @@
-//! HTML in pages: its tags with their attributes, its comments, and the text between them.
+//! HTML in pages: tags with attributes, comments, and the text between them.
 //!
-//! What is a tag follows the HTML standard, with two limits: a tag has no `<` outside of quotes, and at most
-//! [`MAX_TAG`] bytes. What begins like a tag and does not end like one is text. Markdown takes fewer tags for HTML than
-//! browsers do; [`Tag::is_strict`] tells those that it does.
+//! Tags follow the HTML standard with two limits: a tag contains no `<` outside of quotes, and at most [`MAX_TAG`]
+//! bytes. An incomplete tag is text. Markdown recognizes fewer tags than browsers do, see [`Tag::is_strict`].
 
 use std::{borrow::Cow, ops::Range};
 
 use super::entity;
 
-/// Longest tag that is read, in bytes. What is longer holds embedded data.
+/// Maximum length of a tag, in bytes. Longer tags contain embedded data.
 pub const MAX_TAG: usize = 8 * 1024;
 
-/// Elements that have no content.
+/// Elements without content.
 const VOID: [&str; 13] =
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
 
-/// Elements whose content is text, whatever it looks like.
+/// Elements whose content is always text.
 const RAW: [&str; 4] = ["script", "style", "textarea", "title"];
 
-/// What a tag does.
+/// The kind of a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TagKind {
-    /// It begins an element.
+    /// Begins an element.
     Opening,
-    /// It ends an element.
+    /// Ends an element.
     Closing,
 }
 
-/// A tag, and where it stands in the text that it was read from.
+/// A tag with its position in the parsed text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tag<'a> {
     text: &'a str,
     /// The bytes of the whole tag.
     pub range: Range<usize>,
-    /// What it does.
     pub kind: TagKind,
-    /// Its name, as it is written.
+    /// The name in its original case.
     pub name: &'a str,
-    /// Its attributes, in their order.
+    /// The attributes in order.
     pub attributes: Vec<Attribute<'a>>,
-    /// Whether it ends with `/>`.
+    /// `true` if it ends with `/>`.
     pub is_self_closing: bool,
-    /// Whether it is written as Markdown demands of a tag: space before each attribute, names of the usual characters,
-    /// no quotes within values that have none.
+    /// `true` if Markdown recognizes the tag: white space before each attribute, names of permitted characters, and no
+    /// quotes within unquoted values.
     pub is_strict: bool,
 }
 
 /// An attribute of a tag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attribute<'a> {
-    /// Its name, as it is written.
+    /// The name in its original case.
     pub name: &'a str,
-    /// The bytes of its value, without quotes; none when there is only a name.
+    /// The bytes of the value without quotes. `None` for a name without a value.
     pub value: Option<Range<usize>>,
-    /// The quote around the value, if there is one.
+    /// The quote around the value, if any.
     pub quote: Option<char>,
 }
 
-/// A piece of HTML. Together the pieces of a text are the text.
+/// A token of HTML. The tokens of a text cover all of its bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Token<'a> {
-    /// What stands between tags, and in elements that hold nothing but text.
+    /// Text between tags, or the content of an element that contains only text.
     Text(Range<usize>),
-    /// A comment, a declaration, or an instruction.
+    /// A comment, a declaration, or a processing instruction.
     Comment(Range<usize>),
-    /// A tag.
     Tag(Tag<'a>),
 }
 
 impl<'a> Tag<'a> {
-    /// Tells whether it is of an element; case is passed over.
+    /// Returns `true` if the tag has this name, ignoring case.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
 
-    /// Tells whether it is all there is of its element.
+    /// Returns `true` if the element consists of this tag only.
     #[must_use]
     pub fn is_void(&self) -> bool {
         self.is_self_closing || VOID.iter().any(|name| self.is(name))
     }
 
-    /// The attribute of a name. Of several the first counts.
+    /// Returns the attribute with a name. The first of several attributes with one name takes precedence.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&Attribute<'a>> {
         self.attributes.iter().find(|attribute| attribute.name.eq_ignore_ascii_case(name))
     }
 
-    /// The value of an attribute of this tag, character references resolved; none when it has only a name.
+    /// Returns the value of an attribute of this tag with character references resolved, or `None` for a name without a
+    /// value.
     #[must_use]
     pub fn value(&self, attribute: &Attribute<'a>) -> Option<Cow<'a, str>> {
         let written = self.text.get(attribute.value.clone()?)?;
         Some(entity::decode_attribute(written))
     }
 
-    /// The tag as it is written.
+    /// Returns the source text of the tag.
     #[must_use]
     pub fn source(&self) -> &'a str {
         &self.text[self.range.clone()]
     }
 }
 
-/// The tag that begins at a place of a text; `None` when none does.
+/// Parses the tag at a position of a text. Returns `None` if no complete tag begins there.
 ///
 /// ```
 /// use docs_markup::syntax::html::tag_at;
@@ -115,23 +113,23 @@ pub fn tag_at(text: &str, start: usize) -> Option<Tag<'_>> {
     read(text, start, Reading::Lenient).ok()
 }
 
-/// The tag that begins at a place of a text, if Markdown takes it for one. Reading ends at the first byte that does not
-/// fit, so that asking at every place of a text costs no more than the text is long.
+/// Parses the tag at a position of a text if Markdown recognizes it. Parsing stops at the first invalid byte, so that
+/// calls for every position of a text take linear time in total.
 #[must_use]
 pub fn strict_tag_at(text: &str, start: usize) -> Option<Tag<'_>> {
     read(text, start, Reading::Strict).ok().filter(|tag| tag.is_strict)
 }
 
-/// What is taken for a tag.
+/// The set of accepted tags.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// What a browser takes for one.
+    /// The tags that browsers recognize.
     Lenient,
-    /// What Markdown takes for one.
+    /// The tags that Markdown recognizes.
     Strict,
 }
 
-/// The tag at a place, or how many bytes were read to see that there is none.
+/// Parses the tag at a position. The error is the number of bytes that were read.
 fn read(text: &str, start: usize, reading: Reading) -> Result<Tag<'_>, usize> {
     let (kind, name) = name_at(text, start).ok_or(1_usize)?;
     let at = start + if kind == TagKind::Opening { 1 } else { 2 } + name.len();
@@ -144,7 +142,7 @@ fn read(text: &str, start: usize, reading: Reading) -> Result<Tag<'_>, usize> {
     Ok(Tag { text, range, kind, name, attributes, is_self_closing, is_strict })
 }
 
-/// What begins like a tag at a place of a text, and the name it begins with. Whether it ends is not asked.
+/// Returns the kind and name of the tag that begins at a position of a text, without checking that it ends.
 #[must_use]
 pub fn name_at(text: &str, start: usize) -> Option<(TagKind, &str)> {
     let rest = text.get(start..)?.strip_prefix('<')?;
@@ -158,9 +156,9 @@ pub fn name_at(text: &str, start: usize) -> Option<(TagKind, &str)> {
     is_name.then(|| (kind, &rest[..end]))
 }
 
-/// Reads the inside of a tag.
+/// A parser of the inside of a tag.
 struct Reader<'a> {
-    /// The text as far as the tag may go.
+    /// The text up to the maximum end of the tag.
     text: &'a str,
     at: usize,
     is_strict: bool,
@@ -168,7 +166,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The attributes up to the end of the tag, and whether it closes itself. `None` when it does not end.
+    /// Parses the attributes up to the end of the tag, and returns `true` for a self-closing tag. Returns `None` for an
+    /// unterminated tag.
     fn attributes(&mut self) -> Option<(Vec<Attribute<'a>>, bool)> {
         let mut attributes = Vec::new();
         loop {
@@ -200,7 +199,7 @@ impl<'a> Reader<'a> {
 
     fn attribute(&mut self) -> Option<Attribute<'a>> {
         let start = self.at;
-        // Where a name should begin, the sign is part of it.
+        // At the beginning of a name, the equals sign is part of it.
         self.at += usize::from(self.byte()? == b'=');
         self.skip(|b| !b.is_ascii_whitespace() && !matches!(b, b'=' | b'>' | b'/' | b'<'));
         let name = &self.text[start..self.at];
@@ -238,7 +237,7 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Passes over space; tells whether there was any.
+    /// Skips white space. Returns `true` if there was any.
     fn skip_space(&mut self) -> bool {
         let start = self.at;
         self.skip(|b| b.is_ascii_whitespace());
@@ -255,7 +254,7 @@ fn is_attribute_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'.' | b'-'))
 }
 
-/// The pieces of a part of a text, in their order.
+/// Iterates over the tokens of a range of a text, in order.
 ///
 /// ```
 /// use docs_markup::syntax::html::{Token, tokens};
@@ -275,17 +274,17 @@ pub fn tokens(text: &str, range: Range<usize>) -> Tokens<'_> {
     Tokens { text: &text[..end], at: start, next: None, raw: None, left: 32 * (end - start) + 8 * MAX_TAG }
 }
 
-/// The pieces of a text, one at a time.
+/// An iterator over the tokens of a text.
 #[derive(Clone, Debug)]
 pub struct Tokens<'a> {
     text: &'a str,
     at: usize,
-    /// The piece behind a text that was found before it.
+    /// The token after a text that was found first.
     next: Option<Token<'a>>,
-    /// The element that holds nothing but text and has begun.
+    /// The name of the open element whose content is text.
     raw: Option<&'static str>,
-    /// How many bytes may still be read in vain: what looks like a tag again and again and is none is not read to its
-    /// end each time.
+    /// Number of bytes that may still be read without finding a tag. The limit prevents that repeated lookalikes of
+    /// tags are each read to their end.
     left: usize,
 }
 
@@ -321,10 +320,10 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// The tag or comment that begins at a place, and where it ends.
+    /// Returns the tag or comment that begins at a position, and its end.
     fn piece(&mut self, open: usize) -> Option<(Token<'a>, usize)> {
         if let Some(length) = comment(&self.text[open..]) {
-            // One that does not end takes all that follows.
+            // An unterminated comment extends to the end of the text.
             let end = length.map_or(self.text.len(), |length| open + length);
             return Some((Token::Comment(open..end), end));
         }
@@ -343,7 +342,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// A piece that is handed out.
+    /// Updates the state for a token that is returned.
     fn passed(&mut self, token: Token<'a>) -> Token<'a> {
         if let Token::Tag(tag) = &token
             && tag.kind == TagKind::Opening
@@ -354,7 +353,8 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// The length of the comment, declaration or instruction that a text begins with; `None` when it does not end, too.
+/// Returns the length of the comment, declaration or processing instruction at the beginning of a text. Returns `None`
+/// if it is unterminated.
 ///
 /// ```
 /// use docs_markup::syntax::html::whole_comment;
@@ -366,11 +366,11 @@ pub fn whole_comment(text: &str) -> Option<usize> {
     comment(text)?
 }
 
-/// The length of the comment that a text begins with; within, `None` when it does not end.
+/// Returns the length of the comment at the beginning of a text. The inner `None` means that it is unterminated.
 #[expect(clippy::option_option, reason = "no comment, and one that goes on, are two things")]
 fn comment(text: &str) -> Option<Option<usize>> {
     let inside = text.strip_prefix("<!").or_else(|| text.strip_prefix("<?"))?;
-    // These are whole comments.
+    // These are complete comments.
     if let Some(whole) = ["<!-->", "<!--->"].iter().find(|whole| text.starts_with(**whole)) {
         return Some(Some(whole.len()));
     }
@@ -388,7 +388,7 @@ fn comment(text: &str) -> Option<Option<usize>> {
     Some(text[start..].find(end).map(|at| start + at + end.len()))
 }
 
-/// Where the closing tag of an element begins; the end of the text when it never closes.
+/// Returns the start of the closing tag of an element, or the end of the text if there is none.
 fn closing(text: &str, from: usize, name: &str) -> usize {
     let is_own = |at: &usize| {
         name_at(text, *at)
@@ -398,7 +398,7 @@ fn closing(text: &str, from: usize, name: &str) -> usize {
     places.find(is_own).unwrap_or(text.len())
 }
 
-/// The addresses in the value of a `srcset`, as bytes of it: `a.png 1x, b.png 2x`.
+/// Returns the byte ranges of the addresses in the value of a `srcset`, such as `a.png 1x, b.png 2x`.
 ///
 /// ```
 /// use docs_markup::syntax::html::candidates;
@@ -417,7 +417,7 @@ pub fn candidates(set: &str) -> Vec<Range<usize>> {
         if url.is_empty() {
             return found;
         }
-        // A comma at the end is none of the address: it says that nothing is said of it.
+        // A trailing comma is not part of the address: it means that there is no descriptor.
         let bare = url.trim_end_matches(',');
         found.push(start..start + bare.len());
         at = start + url.len();

@@ -1,42 +1,42 @@
 //! Tags: `{% name attribute="value" %}`.
 //!
-//! A tag ends at the first `%}` outside of quotes. A value stands between quotes of either kind, in which `\` goes
-//! before a quote or another `\`, or without any up to white space. A value without a name is what `include` and `if`
-//! have.
+//! A tag ends at the first `%}` outside of quotes. A value is enclosed in single or double quotes, in which `\` escapes
+//! a quote or another `\`, or it is unquoted and extends to the next white space. `include` and `if` have a value
+//! without a name.
 
 use std::{borrow::Cow, ops::Range};
 
-/// Longest tag that is read.
+/// Maximum length of a tag, in bytes.
 pub(crate) const MAX_TAG: usize = 8 * 1024;
-/// Most lines of a tag.
+/// Maximum number of lines of a tag.
 pub const MAX_LINES: usize = 32;
 
-/// A tag, and where it stands in the text that it was read from.
+/// A tag with its position in the parsed text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tag<'a> {
-    /// Its first word, such as `hint`, `endhint` or `@mermaid/diagram`.
+    /// The first word, such as `hint`, `endhint` or `@mermaid/diagram`.
     pub name: &'a str,
-    /// What stands behind the name.
+    /// The text after the name.
     rest: &'a str,
-    /// Where that begins.
+    /// The offset of `rest`.
     rest_at: usize,
-    /// Where the text behind the tag begins.
+    /// The offset of the text after the tag.
     pub end: usize,
 }
 
 /// A value of a tag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Value<'a> {
-    /// Its name; empty when it has none.
+    /// The name. Empty for a value without a name.
     pub name: &'a str,
-    /// Where it stands, without quotes; nowhere when there is only a name.
+    /// The range without quotes. `None` for a name without a value.
     pub range: Option<Range<usize>>,
-    /// What stands around it, if anything does.
+    /// The quote around the value, if any.
     pub quote: Option<char>,
 }
 
 impl<'a> Tag<'a> {
-    /// The tag that begins at a place of a text; `None` when none does.
+    /// Parses the tag at a position of a text. Returns `None` if no complete tag begins there.
     ///
     /// ```
     /// use docs_markup::syntax::tag::Tag;
@@ -50,7 +50,7 @@ impl<'a> Tag<'a> {
         Self::read_at(text, start).ok()
     }
 
-    /// The same; where no tag begins, how many bytes were looked at to see that.
+    /// Like [`Self::at`]. The error is the number of bytes that were read.
     pub(crate) fn read_at(text: &'a str, start: usize) -> Result<Self, usize> {
         let inside =
             text.get(start..).and_then(|text| text.strip_prefix("{%")).map(paragraph).ok_or(0_usize)?;
@@ -58,7 +58,7 @@ impl<'a> Tag<'a> {
         Self::of(text, start + 2..start + 2 + length).ok_or(length)
     }
 
-    /// The tag with this between its marks. A hyphen beside a mark belongs to the mark.
+    /// Parses the inside of a tag. A hyphen next to a delimiter is part of the delimiter.
     fn of(text: &'a str, inside: Range<usize>) -> Option<Self> {
         let body = text.get(inside.clone())?;
         let start = inside.start + usize::from(body.starts_with('-'));
@@ -72,14 +72,14 @@ impl<'a> Tag<'a> {
         is_named.then_some(Self { name, rest, rest_at: start + length, end: inside.end + 2 })
     }
 
-    /// The condition of an `if`: all behind its name.
+    /// Returns the condition of an `if`: the text after its name.
     #[must_use]
     pub fn condition(&self) -> Option<&'a str> {
         (self.name == "if").then(|| self.rest.trim())
     }
 
-    /// The values in their order; `None` when one is not written as values are, or when two have no name. What an `if`
-    /// has is a condition, and no values.
+    /// Returns the values in order, or `None` if one is malformed or several have no name. An `if` has a condition and
+    /// no values.
     #[must_use]
     pub fn values(&self) -> Option<Vec<Value<'a>>> {
         if self.condition().is_some() {
@@ -125,7 +125,7 @@ impl<'a> Tag<'a> {
 }
 
 impl Value<'_> {
-    /// What it says, given the text that the tag was read from. A name without a value says `true`.
+    /// Returns the value, given the text that the tag was parsed from. A name without a value is `true`.
     #[must_use]
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let Some(range) = self.range.clone() else { return Cow::Borrowed("true") };
@@ -138,11 +138,11 @@ impl Value<'_> {
     }
 }
 
-/// All tags of a text that begin outside of the ranges to skip, which are ordered and do not overlap. One behind a
-/// backslash is text.
+/// Iterates over the tags of a text that begin outside of the skipped ranges, which must be sorted and disjoint. A tag
+/// after a backslash is text.
 pub fn tags<'a>(text: &'a str, skip: &[Range<usize>]) -> impl Iterator<Item = Tag<'a>> {
     let mut skip = skip.iter().peekable();
-    // What looks like a tag again and again and is none must not be read to its end each time.
+    // Repeated lookalikes of tags must not each be read to their end.
     let mut left = 32 * text.len() + 8 * MAX_TAG;
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -174,8 +174,8 @@ pub fn tags<'a>(text: &'a str, skip: &[Range<usize>]) -> impl Iterator<Item = Ta
     })
 }
 
-/// The name that a tag begins with, given what stands behind its `{%`; empty when it is on the next line. Whether the
-/// tag ends is not asked.
+/// Returns the name at the beginning of a tag, given the text after its `{%`, without checking that the tag ends. Empty
+/// if the name is on the next line.
 #[must_use]
 pub fn name_of(inside: &str) -> &str {
     let inside = inside.trim_start_matches([' ', '\t', '-']);
@@ -183,8 +183,9 @@ pub fn name_of(inside: &str) -> &str {
     &inside[..end]
 }
 
-/// The names of all that begins like a tag, whole or not and wherever it stands: for whoever must not miss one. A name
-/// may stand on the line behind, and that within a quotation; a sign that no name has ends it.
+/// Iterates over the names of everything that begins like a tag, complete or not, at any position, for callers that
+/// must not miss a tag. A name may be on the next line, within a quotation. It ends at the first character that is
+/// invalid in a name.
 pub fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split("{%").skip(1).map(|inside| {
         let inside = inside.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '>'));
@@ -194,7 +195,7 @@ pub fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The beginning of a text up to an empty line, as much as a tag may have.
+/// Returns the beginning of a text up to an empty line, limited to the maximum length of a tag.
 fn paragraph(text: &str) -> &str {
     let text = &text[..text.floor_char_boundary(MAX_TAG + 2)];
     let mut end = 0;
@@ -207,12 +208,12 @@ fn paragraph(text: &str) -> &str {
     &text[..end]
 }
 
-/// Tells whether a text begins with a mark of a tag, and has the one that ends it, outside of quotes.
+/// Returns `true` if a text begins with `{%` and contains a closing `%}` outside of quotes.
 pub(crate) fn is_whole(text: &str) -> bool {
     text.strip_prefix("{%").is_some_and(|inside| close_outside_quotes(inside).is_some())
 }
 
-/// Where the `%}` is that ends a tag: outside of quotes.
+/// Returns the position of the `%}` that ends a tag, outside of quotes.
 fn close(inside: &str) -> Option<usize> {
     if !inside.as_bytes().iter().take(MAX_TAG).any(|b| *b == b'}') {
         return None;
@@ -220,7 +221,7 @@ fn close(inside: &str) -> Option<usize> {
     if let Some(at) = close_outside_quotes(inside) {
         return Some(at);
     }
-    // A quote that never closes does not take the rest of the text with it.
+    // An unclosed quote does not absorb the rest of the text.
     let line = inside.split('\n').next()?;
     line.bytes()
         .zip(line.bytes().skip(1))
@@ -249,7 +250,7 @@ fn close_outside_quotes(inside: &str) -> Option<usize> {
     None
 }
 
-/// How long the value is in the quotes that a text begins with.
+/// Returns the length of the value in the quotes at the beginning of a text.
 fn quoted(text: &str) -> Option<usize> {
     let quote = text.chars().next()?;
     let mut escaped = false;
@@ -265,7 +266,7 @@ fn quoted(text: &str) -> Option<usize> {
     })
 }
 
-/// Only quotes and backslashes are escaped; any other backslash is itself.
+/// Resolves the escapes of quotes and backslashes. Any other backslash is literal.
 fn unescaped(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     let mut chars = value.chars().peekable();
@@ -281,7 +282,7 @@ fn unescaped(value: &str) -> String {
     out
 }
 
-/// A value as it stands between quotes.
+/// Escapes a value for quotes.
 #[must_use]
 pub fn escaped(value: &str, quote: char) -> String {
     value.replace('\\', "\\\\").replace(quote, &format!("\\{quote}"))

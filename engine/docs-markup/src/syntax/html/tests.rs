@@ -1,4 +1,4 @@
-//! What is a tag, what is not, and where each one ends.
+//! Tests of the recognition of tags and their ends.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use super::*;
 /// The name of a tag, and the names and values of its attributes.
 type Read = (String, Vec<(String, Option<String>)>);
 
-/// The opening tags of a text.
+/// Returns the opening tags of a text.
 fn opened(html: &str) -> Vec<Read> {
     let mut out = Vec::new();
     for token in tokens(html, 0..html.len()) {
