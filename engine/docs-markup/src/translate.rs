@@ -1,8 +1,8 @@
-//! The texts of a document as segments for a translator, and the document that their translations make.
+//! Splits a document into segments for a translator, and builds the translated document.
 //!
-//! A segment is what one block, or one text of a block's data, says. What must not be touched is a placeholder in it:
-//! `⟦1⟧` for code, formulas, expressions, HTML, pictures and addresses, `⟦2⟧words⟦/2⟧` for the words of a link or with
-//! a mark. The same document always has the same segments in the same order.
+//! A segment is the text of one block, or one text of a block's data. Placeholders represent the parts that must not
+//! change: `⟦1⟧` for code, formulas, expressions, HTML, images and addresses, `⟦2⟧words⟦/2⟧` for the words of a link or
+//! with a mark. Equal documents have equal segments in the same order.
 
 mod protect;
 
@@ -19,7 +19,7 @@ use crate::{
 use protect::Protected;
 pub use protect::{is_translation_of, placeholder_free, words};
 
-/// The segments of a document that have something to translate, in the order of the text.
+/// Returns the translatable segments of a document, in text order.
 ///
 /// ```
 /// use docs_markup::{document::parse, translate::segments};
@@ -41,8 +41,8 @@ pub fn segments(document: &Document) -> Vec<String> {
     found
 }
 
-/// The document in which segments are what a translator made of them. What it has nothing for, and what has lost a
-/// placeholder, stays as it is.
+/// Returns the document with translated segments. A segment without translation, or with a translation that lacks a
+/// placeholder, remains unchanged.
 ///
 /// Headings keep their anchors.
 ///
@@ -62,21 +62,21 @@ pub fn translated(document: &Document, mut translation: impl FnMut(&str) -> Opti
     document
 }
 
-/// Markdown in which segments are what a translator made of them, as [`translated`] says. Blocks in which nothing is
-/// translated keep their bytes; those that cannot be written with their translation stay as they are, and so does a
-/// text that would be too long for a page.
+/// Translates Markdown like [`translated`]. Blocks without translated segments keep their bytes. Blocks that cannot be
+/// printed with their translation remain unchanged, and so does a text whose translation exceeds the maximum size of a
+/// page.
 #[must_use]
 pub fn translated_markdown(markdown: &str, mut translation: impl FnMut(&str) -> Option<String>) -> String {
     let mut source = Source::new(markdown);
     let before = said(&source.document);
-    // There is one tree at a time: of the one before, what its blocks said is left.
+    // Only one tree exists at a time. Of the previous one, only the fingerprints of the blocks are retained.
     let mut after = std::mem::replace(&mut source.document, Document::new(Vec::new()));
     Walk { act: &mut translation }.blocks(&mut after.nodes);
     let written = written((&source, markdown), &before, after);
     written.ok().filter(|text| check_page_size(text).is_ok()).unwrap_or_else(|| markdown.to_owned())
 }
 
-/// The text of a document in place of one that was read, with those of its new blocks that can be written.
+/// Returns the text of a document that replaces a parsed one, with those of its new blocks that can be printed.
 fn written(read: (&Source<'_>, &str), before: &[String], mut after: Document) -> Result<String, Invalid> {
     if let Ok(Some(text)) = edited(read, before, &after) {
         return Ok(text);
@@ -97,12 +97,12 @@ fn written(read: (&Source<'_>, &str), before: &[String], mut after: Document) ->
     print(&after)
 }
 
-/// Which blocks of a document say something else than before and cannot be written.
+/// Returns the indexes of changed blocks that cannot be printed.
 fn without_print(before: &[String], after: &mut Document) -> Vec<usize> {
     let now = said(after);
     let is_new = |at: &usize| before.get(*at) != now.get(*at);
     let mut prints = |at: usize| {
-        // Each is a document of its own, without being there twice.
+        // Prints each block as a separate document, without copying it.
         let Some(block) = after.nodes.get_mut(at) else { return true };
         let mut alone =
             Document::new(vec![std::mem::replace(block, Block::new(BlockKind::Divider {}, Vec::new()))]);
@@ -113,13 +113,13 @@ fn without_print(before: &[String], after: &mut Document) -> Vec<usize> {
     (0..now.len()).filter(is_new).filter(|at| !prints(*at)).collect()
 }
 
-/// A title or another text without form as a segment; `None` where there is nothing to translate.
+/// Returns the segment of a title or another plain text, or `None` if there is nothing to translate.
 #[must_use]
 pub fn text_segment(text: &str) -> Option<String> {
     Protected::of_text(text).map(|protected| protected.segment)
 }
 
-/// A text without form, in which its segment is a translation; the text itself where that does not fit.
+/// Returns the translation of a plain text, or the text itself if the translation is invalid.
 #[must_use]
 pub fn translated_text(text: &str, translation: impl FnOnce(&str) -> Option<String>) -> String {
     let Some(protected) = Protected::of_text(text) else { return text.to_owned() };
@@ -127,7 +127,7 @@ pub fn translated_text(text: &str, translation: impl FnOnce(&str) -> Option<Stri
     translation.and_then(|translation| protected.text_of(&translation)).unwrap_or_else(|| text.to_owned())
 }
 
-/// Goes through a document; what is done with a segment may give a translation of it.
+/// A traversal of a document. The callback receives a segment and may return its translation.
 struct Walk<'a> {
     act: &'a mut dyn FnMut(&str) -> Option<String>,
 }
@@ -138,7 +138,7 @@ impl Walk<'_> {
     }
 
     fn block(&mut self, block: &mut Block) {
-        // What was kept as it is may be anything.
+        // A verbatim block may have any content.
         if is_verbatim(block) || matches!(block.kind, BlockKind::Code { .. }) {
             return;
         }
@@ -166,7 +166,7 @@ impl Walk<'_> {
         fragments.iter_mut().for_each(|fragment| self.blocks(&mut fragment.nodes));
     }
 
-    /// The texts of a block's own data.
+    /// Translates the texts of a block's data.
     fn data(&mut self, kind: &mut BlockKind) {
         match kind {
             BlockKind::TabsItem { title: Some(title), .. } => self.text(title),
@@ -187,7 +187,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The text of a block, with the texts of the elements in it behind it; tells whether it was translated.
+    /// Translates the text of a block, and then the texts of the elements in it. Returns `true` if the text was
+    /// translated.
     fn nodes(&mut self, nodes: &mut Vec<Node>) -> bool {
         let mut is_new = false;
         if let Some(protected) = Protected::of_nodes(nodes)
@@ -222,7 +223,7 @@ impl Walk<'_> {
         self.fragments(inline.fragments.as_deref_mut().unwrap_or_default());
     }
 
-    /// A text of the data of a block or an element.
+    /// Translates a text of the data of a block or an element.
     fn text(&mut self, text: &mut String) {
         let new = translated_text(text, |segment| (self.act)(segment));
         if new != *text {
@@ -231,7 +232,7 @@ impl Walk<'_> {
     }
 }
 
-/// The anchor that a heading was given.
+/// Returns the explicit anchor of a heading.
 fn given_anchor(kind: &mut BlockKind) -> Option<&mut Option<String>> {
     match kind {
         BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {

@@ -1,4 +1,4 @@
-//! Segments: text whose untouchable parts are placeholders, and the way back.
+//! Segments: conversion of text to a string with placeholders, and back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,49 +8,49 @@ use docs_model::{Inline, InlineKind, Leaf, Mark, MarkKind, Node, TextNode};
 const OPEN: char = '⟦';
 /// Closes a placeholder.
 const CLOSE: char = '⟧';
-/// Most characters between the two.
+/// Maximum number of bytes between the two.
 const MAX_PLACEHOLDER: usize = 12;
-/// How deep placeholders stand in each other at most.
+/// Maximum nesting depth of placeholders.
 const MAX_DEPTH: usize = 100;
 
-/// A segment and what its placeholders stand for.
+/// A segment and the content of its placeholders.
 pub(super) struct Protected {
     pub(super) segment: String,
-    /// What `⟦1⟧`, `⟦2⟧` … stand for.
+    /// The content of `⟦1⟧`, `⟦2⟧` …
     slots: Vec<Slot>,
     /// White space around the segment.
     lead: String,
     trail: String,
 }
 
-/// What a placeholder stands for.
+/// The content of a placeholder.
 enum Slot {
-    /// Text that stays, with its marks.
+    /// Unchanged text, with its marks.
     Leaf(Leaf),
-    /// An element that stays.
+    /// An unchanged element.
     Inline(Box<Inline>),
     /// Words with these marks.
     Marks(Vec<Mark>),
-    /// Words in this element, which is empty here.
+    /// Words in this element, whose child nodes are removed here.
     Around(Box<Inline>),
 }
 
 impl Protected {
-    /// The segment of the text of a block; `None` where there is nothing to translate.
+    /// Creates the segment of the text of a block, or `None` if there is nothing to translate.
     pub(super) fn of_nodes(nodes: &[Node]) -> Option<Self> {
         let mut writer = Writer::default();
         writer.nodes(nodes)?;
         writer.finish()
     }
 
-    /// The segment of a text without form.
+    /// Creates the segment of a plain text.
     pub(super) fn of_text(text: &str) -> Option<Self> {
         let mut writer = Writer::default();
         writer.text(&Leaf::new(text, Vec::new()));
         writer.finish()
     }
 
-    /// The nodes that a translation makes; `None` where its placeholders are not those of the segment.
+    /// Returns the nodes of a translation, or `None` if its placeholders differ from those of the segment.
     pub(super) fn nodes_of(&self, translation: &str) -> Option<Vec<Node>> {
         let parts = self.parts_of(translation)?;
         let mut nodes = Nodes::default();
@@ -60,7 +60,7 @@ impl Protected {
         Some(nodes.finish())
     }
 
-    /// The text without form that a translation makes.
+    /// Returns the plain text of a translation.
     pub(super) fn text_of(&self, translation: &str) -> Option<String> {
         let mut out = self.lead.clone();
         for part in self.parts_of(translation)? {
@@ -85,8 +85,8 @@ impl Protected {
     }
 }
 
-/// Tells whether a translation has the placeholders of a segment: each once, those around words with words in them and
-/// within the same others.
+/// Returns `true` if a translation has the placeholders of a segment: each exactly once, and pairs with words in them
+/// and nested in the same pairs.
 #[must_use]
 pub fn is_translation_of(segment: &str, translation: &str) -> bool {
     let (Some(own), Some(other)) = (parts(segment), parts(translation.trim())) else { return false };
@@ -98,8 +98,8 @@ pub fn is_translation_of(segment: &str, translation: &str) -> bool {
         && wanted == found
 }
 
-/// The texts between the placeholders of a segment, each a segment without any, for a translator that loses them; with
-/// a way to put their translations together.
+/// Returns the texts between the placeholders of a segment, each without placeholders, for translators that lose them,
+/// and a function that joins their translations.
 ///
 /// ```
 /// use docs_markup::translate::placeholder_free;
@@ -142,12 +142,12 @@ pub fn placeholder_free(segment: &str) -> (Vec<String>, impl Fn(&[String]) -> St
     (texts, join)
 }
 
-/// A text without the characters that placeholders are made of.
+/// Removes the characters of placeholders from a text.
 fn unbracketed(text: &str) -> String {
     text.trim().replace([OPEN, CLOSE], "")
 }
 
-/// The words of nodes, without marks.
+/// Returns the words of nodes, without marks.
 #[must_use]
 pub fn words(nodes: &[Node]) -> String {
     let mut out = String::new();
@@ -165,19 +165,19 @@ pub fn words(nodes: &[Node]) -> String {
 #[derive(Debug, PartialEq, Eq)]
 enum Part {
     Text(String),
-    /// A placeholder, counted from 0.
+    /// A placeholder, with its index from 0.
     Void(usize),
-    /// A placeholder around parts.
+    /// A pair of placeholders around parts.
     Pair(usize, Vec<Part>),
 }
 
-/// A placeholder as it is read.
+/// A parsed placeholder.
 enum Placeholder {
     Opens(usize),
     Closes(usize),
 }
 
-/// The parts of a segment; `None` where its placeholders are none.
+/// Parses a segment. Returns `None` for invalid placeholders.
 fn parts(segment: &str) -> Option<Vec<Part>> {
     let mut tokens: Vec<(Option<Placeholder>, &str)> = Vec::new();
     let mut rest = segment;
@@ -230,15 +230,15 @@ fn placeholder(text: &str) -> Option<Placeholder> {
     Some(if closes { Placeholder::Closes(number) } else { Placeholder::Opens(number) })
 }
 
-/// How a placeholder stands in a segment: whether it has words in it, and what a pair stands within.
+/// The properties of placeholders by index: `true` for a pair, `true` for words in it, and the surrounding pair.
 type Shape = BTreeMap<usize, (bool, bool, Option<usize>)>;
 
-/// Finds how placeholders stand; `None` where one is there twice.
+/// Collects the properties of placeholders. Returns `None` for a duplicate.
 fn shape(parts: &[Part], within: Option<usize>, found: &mut Shape) -> Option<()> {
     for part in parts {
         let (number, how) = match part {
             Part::Text(_) => continue,
-            // What stays may come to stand elsewhere: word order differs.
+            // Unchanged parts may move, because word order differs.
             Part::Void(number) => (*number, (false, false, None)),
             Part::Pair(number, inner) => {
                 shape(inner, Some(*number), found)?;
@@ -253,7 +253,7 @@ fn shape(parts: &[Part], within: Option<usize>, found: &mut Shape) -> Option<()>
     Some(())
 }
 
-/// Writes a segment.
+/// A builder of a segment.
 #[derive(Default)]
 struct Writer {
     out: String,
@@ -262,7 +262,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Writes nodes; `None` where a block stands among them.
+    /// Writes nodes. Returns `None` if there is a block among them.
     fn nodes(&mut self, nodes: &[Node]) -> Option<()> {
         for node in nodes {
             match node {
@@ -300,7 +300,7 @@ impl Writer {
         Some(())
     }
 
-    /// Writes text; what looks like an address, a tag or an expression in it stays.
+    /// Writes text. Apparent addresses, tags and expressions in it become placeholders.
     fn text(&mut self, leaf: &Leaf) {
         let mut rest = leaf.text.as_str();
         let mut closers = Closers::default();
@@ -308,7 +308,7 @@ impl Writer {
             let Some((at, length)) = untouchable(rest, &mut closers) else { break };
             self.plain(&rest[..at]);
             let kept = &rest[at..at + length];
-            // HTML that is written as it is stays so, and does not become visible.
+            // Verbatim HTML remains HTML and does not become visible text.
             let is_raw = kept.starts_with('<')
                 && leaf.spelling.as_ref().is_some_and(|spelling| spelling.contains(kept));
             let spelling = is_raw.then(|| kept.to_owned());
@@ -345,14 +345,16 @@ impl Writer {
     }
 }
 
-/// What closes a tag or an expression, of which a text has no more: it is looked for once.
+/// Closing delimiters of tags and expressions that do not occur in the rest of the text. Each is searched at most once
+/// in vain.
 #[derive(Default)]
 struct Closers {
     missing: Vec<&'static str>,
 }
 
 impl Closers {
-    /// The length of the beginning of a text that this closes. The texts of one search get shorter at their beginning.
+    /// Returns the length of the text up to the end of a closing delimiter. Successive texts of one search must be
+    /// suffixes of each other.
     fn until(&mut self, text: &str, closer: &'static str) -> Option<usize> {
         if self.missing.contains(&closer) {
             return None;
@@ -365,8 +367,8 @@ impl Closers {
     }
 }
 
-/// Where the first part of a text is that stays as it is, and how long that is: an address, a tag, an expression, a
-/// line break, or a character that placeholders are made of.
+/// Returns the position and length of the first unchanged part of a text: an address, a tag, an expression, a line
+/// break, or a character of placeholders.
 fn untouchable(text: &str, closers: &mut Closers) -> Option<(usize, usize)> {
     let mut before: Option<char> = None;
     for (at, c) in text.char_indices() {
@@ -398,7 +400,7 @@ fn is_address(text: &str) -> bool {
     ["http://", "https://", "mailto:"].iter().any(|scheme| text.starts_with(scheme))
 }
 
-/// Collects nodes; texts side by side are one.
+/// A builder of nodes that merges adjacent texts.
 #[derive(Default)]
 struct Nodes {
     done: Vec<Node>,
@@ -439,7 +441,7 @@ impl Nodes {
         Some(())
     }
 
-    /// Text with marks: white space around it has none, since Markdown cannot say that it has.
+    /// Adds text with marks. White space around it gets no marks, because Markdown cannot express that.
     fn words(&mut self, text: &str, marks: &[Mark]) {
         let words = text.trim();
         if marks.is_empty() || words.is_empty() {

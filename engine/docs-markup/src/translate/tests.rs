@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::*;
 use crate::document::parse;
 
-/// Puts brackets around a segment, and accents on some letters outside placeholders.
+/// Adds brackets around a segment, and accents to some letters outside of placeholders.
 fn pseudo(segment: &str) -> Option<String> {
     let mut out = String::from("[");
     let mut within = false;
@@ -85,17 +85,17 @@ fn a_translation_has_the_placeholders_of_its_segment() {
 fn what_is_not_translated_stays_as_it_was_written() {
     let odd = "* one\n* two\n\nText   with\n  odd breaks\n\n> quote\n";
     assert_eq!(translated_markdown(odd, |_| None), odd);
-    // Of two paragraphs only one is touched.
+    // Only one of two paragraphs changes.
     let two = "An   odd\n  one\n\nAnother\n";
     let made = translated_markdown(two, |segment| (segment == "Another").then(|| "Eine".to_owned()));
     assert_eq!(made, "An   odd\n  one\n\nEine\n");
-    // What has lost its placeholder is no translation.
+    // A text without its placeholder is not a valid translation.
     assert_eq!(translated_markdown("Run `a`.\n", |_| Some("Starte.".to_owned())), "Run `a`.\n");
 }
 
 #[test]
 fn what_opens_and_never_closes_is_looked_through_once() {
-    // Looking for the end from each beginning would take minutes.
+    // Searching the end from each beginning would take minutes.
     for opener in ["{", "{%", "<a"] {
         let text = format!("{}word", opener.repeat(400_000));
         assert_eq!(text_segment(&text), Some(text));
@@ -112,7 +112,7 @@ fn an_answer_of_placeholders_without_end_is_no_translation() {
     assert!(!is_translation_of("a", &deep) && !is_translation_of("a", &many("⟦n⟧a⟦/n⟧")));
 }
 
-/// Everything of a document that a translation must not touch, in the order of the text.
+/// The parts of a document that a translation must not change, in text order.
 #[derive(Debug, Default, PartialEq)]
 struct Kept {
     kinds: Vec<String>,
@@ -151,7 +151,7 @@ impl Kept {
     }
 }
 
-/// The texts of the files of a folder that end in `.md`.
+/// Collects the texts of the `.md` files of a folder.
 fn files(folder: &Path, out: &mut Vec<(String, String)>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
