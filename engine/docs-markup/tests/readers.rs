@@ -1,4 +1,4 @@
-//! Documents, links and the Git format read the same tags and the same HTML, and mean the same by them.
+//! Documents, links and the Git format must recognize the same tags and the same HTML, with the same meaning.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use docs_markup::{
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Where the document of a text leads.
+/// Returns the link targets in the document of a text.
 fn in_document(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     collect(&serde_json::to_value(parse(text).nodes).expect("JSON"), &mut found);
@@ -28,12 +28,12 @@ fn collect(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Where the links of a text lead.
+/// Returns the destinations of the links of a text.
 fn in_links(text: &str) -> BTreeSet<String> {
     links(text).into_iter().map(|site| site.destination).collect()
 }
 
-/// Which files a text refers to, as a page at the top of a repository.
+/// Returns the files that a text references, as a page at the root of a repository.
 fn in_repository(text: &str) -> BTreeSet<String> {
     let (page, root) = (RepoPath::new("page.md").expect("a path"), RepoPath::default());
     references(text, &page, &root).into_iter().map(|reference| reference.path.to_string()).collect()
@@ -156,7 +156,7 @@ fn html_is_the_same_to_all_readers_however_it_is_written() {
 
 #[test]
 fn what_a_document_keeps_as_it_is_still_leads_somewhere() {
-    // Browsers read these; a document holds them as Markdown.
+    // Browsers recognize these; a document preserves them as Markdown.
     for text in [
         "<div><img src='a.png'></div>",
         "<div>\n<img src='a.png'alt=''>\n</div>",
@@ -195,7 +195,7 @@ fn a_tag_with_hyphens_keeps_them_and_is_closed_by_its_name() {
         assert_eq!(parse(&written), document, "{written}");
         assert!(!written.contains("end-"), "{written}");
     }
-    // The closing tag too; it is then written the usual way.
+    // The closing tag is recognized too, and is printed in canonical form.
     let document = parse("{%- hint style=\"info\" -%}\na\n{%- endhint -%}");
     assert_eq!(print(&document).unwrap(), "{%- hint style=\"info\" -%}\na\n{% endhint %}\n");
 }

@@ -1,8 +1,8 @@
-//! Every parser of foreign text in this crate on inputs that repeat what it reads, in breadth and in depth: nothing
-//! ends the process, and memory follows the bytes.
+//! Runs every parser of foreign text in this crate on inputs that repeat its constructs, in breadth and in depth. The
+//! process must not terminate, and memory must be proportional to the input.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-markup --test hostile -- --nocapture` reads as many with each
-//! parser, and asks for time, too; with `DOCS_FUZZ_PARSER=document` it does so with one of them.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-markup --test hostile -- --nocapture` runs each parser on
+//! that many inputs and also checks the time. `DOCS_FUZZ_PARSER=document` selects one parser.
 
 mod uses;
 
@@ -74,16 +74,16 @@ fn a_document_of_short_lines_or_links_takes_memory_that_follows_its_bytes() {
     assert!(peak < DOCUMENT + MEMORY * text.len(), "{peak} bytes for {}", text.len());
 }
 
-/// Bytes of memory that any document may take: a text may have the room of a longer one, so that a page of tables and
-/// lists is a tree.
+/// Bytes of memory that any document may take: a text has the limit of a longer one, so that a page of tables and lists
+/// is a tree.
 const DOCUMENT: usize = 8 << 20;
 
-/// Bytes of memory that any table of contents may take: it has at most 20,000 items, and each is some 380 bytes in a
+/// Bytes of memory that any table of contents may take: it has at most 20,000 items, and each takes some 380 bytes in a
 /// plan.
 const CONTENTS_TREE: usize = 8 << 20;
 
-/// Bytes of memory that any front matter may take: one scalar that is all of it is there many times while it is told
-/// whether it is a number.
+/// Bytes of memory that any front matter may take: a scalar of the maximum length is copied many times while it is
+/// checked for a number.
 const SCALAR: usize = 2 << 20;
 
 const PARSERS: &[Parser] = &[
@@ -213,7 +213,7 @@ fn read_slug(text: &str) {
     drop(slugify(text));
 }
 
-/// The first half of a text against the second.
+/// Compares the first half of a text with the second.
 fn read_diff(text: &str) {
     let (a, b) = text.split_at(text.floor_char_boundary(text.len() / 2));
     let mut lines = Lines::default();

@@ -1,4 +1,4 @@
-//! What is made of text that was read: links in it rewritten, its references, its segments; and documents as JSON.
+//! Processing of parsed text: rewriting of links, references and segments; and documents as JSON.
 
 use docs_hostile::{OWN, Parser, Read};
 use docs_markup::{
@@ -23,7 +23,7 @@ fn a_text_is_one_tree_at_a_time_while_it_is_translated() {
     let (copy, tree) = docs_hostile::own_peak_of(|| read.clone());
     drop((read, copy));
     let ((), peak) = docs_hostile::own_peak_of(|| translate(&text));
-    // What is written is read while the tree that it was written of is there.
+    // The printed text is parsed while the tree that it was printed from is still in memory.
     assert!(peak <= reading + tree + tree / 2, "{peak} bytes, {reading} to read it, {tree} for the tree");
 }
 
@@ -71,7 +71,7 @@ const PARSERS: &[Parser] = &[
     },
 ];
 
-/// Bytes of memory that what is made of links may take: of at most 20,000 of them, whatever the text.
+/// Bytes of memory that the processing of links may take, regardless of the text: there are at most 20,000 links.
 const LINKS: usize = 4 << 20;
 
 fn rewrite(text: &str) {
