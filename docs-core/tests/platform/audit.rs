@@ -1,4 +1,4 @@
-//! The audit log: exactly the changes that were acknowledged, each once, with whoever asked for it.
+//! The audit log contains exactly the acknowledged changes, each once, with its actor.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -34,7 +34,7 @@ async fn log_of(w: &World, actor: &Actor, filter: &AuditFilter) -> Vec<AuditEntr
     }
 }
 
-/// The log of the organization, oldest entry first: who did what.
+/// Returns the actors and operations of the organization's log, oldest entry first.
 async fn told(w: &World) -> Vec<(Option<String>, String)> {
     let filter = AuditFilter { organization: Some(w.org.clone()), ..AuditFilter::default() };
     let entries = log_of(w, &Actor::Platform, &filter).await;
@@ -78,7 +78,7 @@ async fn what_lies_in_a_space_is_told_to_its_organization() {
     let p = &w.platform;
     let space = w.space().await;
     let from = told(&w).await.len();
-    // Entries of one millisecond are in no order of their own.
+    // Entries of the same millisecond are in arbitrary order.
     let later = || w.clock.advance(Duration::from_millis(1));
     later();
     p.as_actor(&editor)
@@ -153,7 +153,7 @@ async fn the_platform_reads_all_and_administrators_the_log_of_their_organization
         theirs.iter().map(|entry| entry.operation.as_str()).collect::<Vec<_>>(),
         ["space_create", "org_create"]
     );
-    // A record of another organization is not found through one's own.
+    // Records of other organizations are not found through the own organization.
     let subject = Some(OrgRecord::at(&other));
     let about = AuditFilter { subject, ..filter(Some(w.org.clone())) };
     assert_eq!(log_of(&w, &w.admin, &about).await, []);
@@ -226,7 +226,7 @@ async fn a_platform_that_keeps_no_log_writes_none() {
     assert_eq!(log_of(&w, &Actor::Platform, &AuditFilter::default()).await, []);
 }
 
-/// Who acts, and what is asked for.
+/// The index of the actor, and the action.
 type Step = (usize, Act);
 
 #[derive(Clone, Debug)]
@@ -259,7 +259,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((0..3_usize, act), 1..25)
 }
 
-/// Does a step; answers the name of the operation when it was acknowledged and changed something.
+/// Performs a step. Returns the name of the operation if it was acknowledged and changed a record.
 async fn act(w: &World, actor: &Actor, spaces: &mut Vec<SpaceId>, act: &Act) -> Option<&'static str> {
     let p = &w.platform;
     let unknown: SpaceId = "unknown".parse().expect("an id");
@@ -319,7 +319,7 @@ async fn act(w: &World, actor: &Actor, spaces: &mut Vec<SpaceId>, act: &Act) -> 
     }
 }
 
-/// Changes a space; nothing is told of a change to what is so already.
+/// Updates a space. An update without effect is not recorded.
 async fn update(w: &World, actor: &Actor, space: &SpaceId, change: UpdateSpace) -> Option<&'static str> {
     let before = w.as_admin().space(space).get().await.ok()?;
     let after = w.platform.as_actor(actor).space(space).update(change).await.ok()?;
@@ -334,7 +334,7 @@ async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
     let from = told(&w).await.len();
     let (mut spaces, mut wanted) = (Vec::new(), Vec::new());
     for (who, step) in steps {
-        // Entries of one millisecond are in no order of their own.
+        // Entries of the same millisecond are in arbitrary order.
         w.clock.advance(Duration::from_millis(1));
         let done = act(&w, &actors[who], &mut spaces, &step).await;
         wanted.extend(done.map(|operation| by(&actors[who], operation)));
@@ -368,7 +368,7 @@ proptest! {
 }
 
 proptest! {
-    // Each fault costs a pause of milliseconds.
+    // Each fault causes a pause of several milliseconds.
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]

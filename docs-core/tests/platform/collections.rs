@@ -1,4 +1,4 @@
-//! Collections, and the tree that they and spaces make.
+//! Collections, and the tree of collections and spaces.
 
 mod tree;
 
@@ -27,7 +27,7 @@ use crate::support::{Refused, World, person};
 
 const DAYS_7: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Another organization with the same administrator.
+/// Creates another organization with the same administrator.
 pub(crate) async fn organization(w: &World, admin: &Actor) -> OrgId {
     let title = "Another organization".parse().expect("a title");
     let user = admin.user().expect("a user");
@@ -49,7 +49,7 @@ fn neighbour(child: &ContentTarget) -> Neighbour {
     }
 }
 
-/// All items of a list, by pages of a size.
+/// Returns all items of a list, read in pages of a given size.
 async fn walked<T>(limit: u32, list: impl AsyncFn(PageRequest) -> Result<Page<T>>) -> Vec<T> {
     let (mut items, mut request) = (Vec::new(), PageRequest { page: None, limit: Some(limit) });
     loop {
@@ -90,7 +90,7 @@ async fn spaces_of(w: &World, actor: &Actor) -> Vec<SpaceId> {
     walked(1_000, list).await.into_iter().map(|space| space.id).collect()
 }
 
-/// Gives a member a role by name.
+/// Grants a member a role by name.
 struct Grant(GrantRecord);
 
 #[async_trait]
@@ -362,7 +362,7 @@ async fn a_walk_under_moves_shows_everything_that_stays_once() {
             seen.extend(page.items.into_iter().map(|space| space.id));
             let Some(next) = page.next else { break };
             request.page = Some(next);
-            // Even what the cursor stands on moves on.
+            // Even the item at the cursor is moved.
             let (moved, to) = (&moves[n * 5 % moves.len()], &collections[n * 7 % collections.len()]);
             w.as_admin().space(moved).move_to(into(to)).await.expect("moved");
             let made = space(&w, Some(to)).await.expect("created").id;
@@ -434,7 +434,7 @@ async fn a_transfer_needs_the_role_create_in_both_organizations() {
     p.as_platform().org(&other).member(me).put(Some(Role::Review)).await.expect("a member");
     w.as_admin().space(&mine).transfer(to(&other)).await.refused(ErrorKind::Forbidden);
     p.as_platform().org(&other).member(me).put(Some(Role::Create)).await.expect("a member");
-    // Whoever has the space by name alone gives nothing away.
+    // A member with only a role by name on the space cannot transfer it.
     let guest = w.member("Gus", None).await;
     grant(&w, ContentTarget::Space(mine.clone()), &guest, Role::Admin).await;
     p.as_platform()

@@ -1,4 +1,4 @@
-//! Discussions: random programs against a model that knows nothing but what was said, and the cases worth a sentence.
+//! Discussions: random operations compared with a model, and individual cases.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,11 +24,11 @@ use serde_json::{Value, json};
 use crate::support::{Refused, World, block_on, failing};
 
 const EMOJI: [&str; 3] = ["👍", "🎉", "❤\u{fe0f}"];
-/// An administrator, an editor, two who comment, and a reader.
+/// An administrator, an editor, two commenters, and a reader.
 const ROLES: [Option<Role>; 5] =
     [Some(Role::Admin), Some(Role::Edit), Some(Role::Comment), Some(Role::Comment), Some(Role::Read)];
 
-/// What a step is about: the comment with this number of those there ever were, and the reply likewise.
+/// The target of a step: the index of a comment in order of creation, and of its reply.
 type At = (usize, Option<usize>);
 
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ enum Step {
     React(At, Vec<usize>, Vec<usize>),
     Resolve(usize, bool),
     Delete(At),
-    /// The second board's request is merged, archived or opened.
+    /// Sets the status of the change request of the second board.
     Move(SettableStatus),
     Wait,
 }
@@ -65,13 +65,13 @@ fn steps() -> impl Strategy<Value = Vec<(usize, Step)>> {
     prop::collection::vec((0..ROLES.len(), step), 1..50)
 }
 
-/// What somebody said.
+/// A comment or reply of the model.
 #[derive(Clone, Default)]
 struct Said {
     by: usize,
     text: String,
     edited: bool,
-    /// By emoji: who reacted.
+    /// The users who reacted, by emoji.
     reactions: BTreeMap<&'static str, BTreeSet<usize>>,
 }
 
@@ -96,7 +96,7 @@ struct Model {
     board: usize,
     said: Said,
     resolved: Option<usize>,
-    /// In the order of posting; `None` for what was deleted.
+    /// In order of creation. `None` for deleted replies.
     replies: Vec<Option<(CommentReplyId, Said)>>,
 }
 
@@ -105,7 +105,7 @@ struct Run {
     people: Vec<Actor>,
     space: SpaceId,
     boards: [ContentOf; 2],
-    /// In the order of posting; `None` for what was deleted.
+    /// In order of creation. `None` for deleted comments.
     things: Vec<Option<Model>>,
 }
 
@@ -140,13 +140,13 @@ impl Run {
         Thread { of: self.boards[thing.board].clone(), comment: thing.id.clone() }
     }
 
-    /// Who may change what somebody said.
+    /// Returns `true` if a user may change a comment or reply.
     fn may_change(&self, who: usize, said: &Said) -> bool {
         ROLES[who] == Some(Role::Admin) || (who == said.by && ROLES[who] >= Some(Role::Comment))
     }
 
     async fn apply(&mut self, who: usize, step: &Step) {
-        // So that the order of posting is the order of the lists.
+        // The order of the lists is the order of creation.
         self.w.clock.advance(Duration::from_millis(1));
         match step {
             Step::Post { board } => self.post(who, *board).await,
@@ -298,7 +298,7 @@ impl Run {
         }
     }
 
-    /// Everything that is shown is what the model says.
+    /// Checks that the platform returns the comments of the model.
     async fn check(&self) {
         for (board, of) in self.boards.iter().enumerate() {
             let all: Vec<&Model> =
@@ -421,7 +421,7 @@ proptest! {
 }
 
 proptest! {
-    // Each fault costs a pause of milliseconds.
+    // Each fault causes a pause of several milliseconds.
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
@@ -480,7 +480,7 @@ async fn a_comment_keeps_the_page_it_was_about_when_the_page_is_gone() {
     let list =
         p.as_actor(me).content(&live).comments().list(&query, &PageRequest::default()).await.expect("listed");
     assert_eq!(list.items.len(), 1, "found by the page that is gone");
-    // The request has the page for ever, and its discussion with it.
+    // The change request retains the page, and its discussion, permanently.
     let thread = Thread { of, comment: in_request.id };
     let still = p.as_actor(me).comment(&thread).get(Default::default()).await.expect("read");
     assert!(!still.target.page.expect("a page").outdated);

@@ -1,4 +1,4 @@
-//! Content is edited through change requests and merged.
+//! Editing of content through change requests, and merging.
 
 use std::sync::Arc;
 
@@ -295,7 +295,7 @@ async fn files_are_listed_in_pages_of_one_revision() {
     assert_eq!((first.items.len(), second.items.len(), third.items.len(), third.next), (2, 2, 1, None));
 }
 
-/// A web with one picture; its hosts have their moods.
+/// A web with one image and several failing hosts.
 fn pictures() -> Arc<MemWeb> {
     let web = MemWeb::new();
     web.put("https://example.com/p.svg", "image/svg+xml", "<svg/>");
@@ -357,7 +357,7 @@ async fn a_file_that_cannot_be_fetched_is_named_and_nothing_is_changed() {
 async fn a_page_that_is_too_long_is_refused_with_the_name_of_its_field() {
     let w = World::new().await;
     let draft = Draft::new(&w, &w.space().await).await;
-    // Front matter is no part of the text.
+    // Front matter does not count towards the length of the text.
     let text = |bytes: usize| format!("---\ndescription: x\n---\n{}", "a".repeat(bytes));
     let page = draft.insert("Fits", &text(MAX_PAGE_BYTES)).await;
     let long = "must be at most 1000000 bytes of Markdown, has 1000001";
@@ -367,7 +367,7 @@ async fn a_page_that_is_too_long_is_refused_with_the_name_of_its_field() {
         let error = draft.edit(json!([change])).await.refused(ErrorKind::Invalid);
         assert_eq!(error.message(), format!("changes[0].document.markdown: {long}"));
     }
-    // Ten paragraphs, with an empty line between each two and the end of the last line.
+    // Ten paragraphs, separated by empty lines, with a line break at the end.
     let paragraph = |bytes: usize| {
         let leaf = json!({ "object": "leaf", "text": "a".repeat(bytes) });
         json!({

@@ -1,4 +1,4 @@
-//! What a store that fails may never do: lose an acknowledged write, or do one twice.
+//! A failing store must neither lose an acknowledged write nor apply one twice.
 
 use std::{
     future::ready,
@@ -34,7 +34,7 @@ async fn a_commit_without_an_answer_is_found_again_even_when_the_store_is_away_a
         .create(CreateChangeRequest::default())
         .await
         .expect("created");
-    // The merge is applied, its answer is lost, and the store cannot be asked at the next two tries.
+    // The merge is applied, its response is lost, and the store is unavailable for the next two attempts.
     let (commits, begins) = (store.calls(Step::Commit), store.calls(Step::Begin));
     let plan = Plan::none().at(Step::Commit, commits + 1, Fault::UnknownApplied);
     store.follow(plan.at(Step::Begin, begins + 3, Fault::Unavailable).at(
@@ -99,7 +99,7 @@ async fn what_the_operator_makes_is_answered_though_nothing_can_be_read_after_it
     assert_eq!(p.authenticate(&token.secret).await.expect("signed in").user(), Some(&user.id));
 }
 
-/// Writes a key; `Out` is what it wrote.
+/// Writes a key. `Out` is the written value.
 struct Note;
 
 fn note() -> Key {
@@ -160,7 +160,7 @@ async fn who_has_met_conflicts_asks_that_others_wait_before_giving_up() {
         assert_eq!(run(&store, &receipt, &Note).await.is_ok(), is_done, "{count}");
         let asked = asked.lock().expect("nobody panics").clone();
         assert_eq!(asked.len(), attempts, "{count}");
-        // A slow machine may ask earlier, since time counts too.
+        // A slow machine may request exclusive commits earlier, because elapsed time counts too.
         assert!(asked.iter().skip(3).all(|asked| *asked) && !asked[0], "{count}: {asked:?}");
     }
 }

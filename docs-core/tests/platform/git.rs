@@ -1,4 +1,4 @@
-//! Git import, through a remote that serves what a test puts into it.
+//! Git import from a remote with files defined by each test.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -28,9 +28,9 @@ fn from_url(url: &str) -> ImportGitRepository {
     serde_json::from_value(serde_json::json!({ "url": url, "ref": "refs/heads/main" })).expect("a request")
 }
 
-/// Imports what the remote has now; answers how the job ended and why it failed.
+/// Imports the current state of the remote. Returns the final state of the job and its error.
 pub(crate) async fn import(w: &World, space: &SpaceId) -> (JobState, Option<String>) {
-    // So that this job is the newest.
+    // Ensures that this job is the newest.
     w.clock.advance(Duration::from_millis(1));
     w.as_admin().space(space).import_git(from_url("https://git.example/docs")).await.expect("enqueued");
     w.platform.settle().await.expect("settled");
@@ -38,13 +38,13 @@ pub(crate) async fn import(w: &World, space: &SpaceId) -> (JobState, Option<Stri
     (job.state, job.error)
 }
 
-/// The newest job of a space, with its log.
+/// Returns the newest job of a space, with its log.
 async fn latest(w: &World, space: &SpaceId) -> Job {
     let jobs = w.as_admin().space(space).list_jobs(&PageRequest::default()).await.expect("listed").items;
     w.as_admin().space(space).get_job(&jobs[0].id).await.expect("a job")
 }
 
-/// The tree as `title (path)` lines, indented.
+/// Returns the tree as indented `title (path)` lines.
 async fn outline(w: &World, space: &SpaceId) -> Vec<String> {
     fn walk(pages: &[RevisionPage], depth: usize, out: &mut Vec<String>) {
         for page in pages {
@@ -198,7 +198,7 @@ async fn a_page_that_is_renamed_and_edited_at_once_keeps_its_id_and_one_that_is_
     remote.remove("b.md");
     remote.put("new.md", text("New", &["something", "else", "bolts"]));
     remote.put("moved.md", text("Moved", &["apples", "pears", "cherries", "[b](moved.md)", "plums"]));
-    // Less of it is in the copy than in the page that was moved.
+    // The copy contains a smaller part of it than the moved page.
     remote.put("copy.md", text("Copy", &["apples", "pears", "dates", "figs"]));
     assert_eq!(import(&w, &space).await, (JobState::Done, None));
     let after = ids(&w, &space).await;
@@ -209,7 +209,7 @@ async fn a_page_that_is_renamed_and_edited_at_once_keeps_its_id_and_one_that_is_
     w.check().await;
 }
 
-/// A comment on the last block of a page.
+/// Adds a comment to the last block of a page.
 async fn comment_on(w: &World, space: &SpaceId, page: &PageId) -> Thread {
     let of = ContentOf::space(space.clone());
     let shown = Shown { format: ContentFormat::Document, ..Shown::default() };
@@ -393,7 +393,7 @@ async fn an_import_that_is_no_url_or_ref_is_refused_at_once() {
     }
 }
 
-/// A text whose links lead nowhere, all alike.
+/// Replaces all link destinations of a text with the same placeholder.
 fn nowhere(text: &str) -> String {
     let (_, rest) = split_front(text);
     let head = &text[..text.len() - rest.len()];
@@ -432,7 +432,7 @@ async fn where_texts_lead_in_the_repository_is_kept_by_id() {
         ))
     );
     let links = w.as_admin().space(&space).list_links(None, &Default::default()).await.expect("listed");
-    // The cover and the picture are one link to the file.
+    // The cover and the image are one link to the file.
     assert_eq!((links.stats.total, links.stats.broken.total), (7, 1));
     let home = LinkTarget::Page(known["readme"].clone());
     let back = w.as_admin().content(&of).list_backlinks(&home, &Default::default()).await.expect("listed");

@@ -1,4 +1,4 @@
-//! Imports that read only what a commit changed.
+//! Imports that read only the files changed by a commit.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{
     support::{World, block_on},
 };
 
-/// Reads of files that every import makes: the configuration, the table of contents.
+/// Number of reads that every import makes, of the configuration and the table of contents.
 const ALWAYS: usize = 1;
 
 fn fill(remote: &MemGit) {
@@ -33,7 +33,7 @@ fn fill(remote: &MemGit) {
     remote.put(".gitbook/includes/note.md", "---\ntitle: Note\n---\n\nA note.\n");
 }
 
-/// All that a space has, but for addresses that end.
+/// Returns the content of a space, without URLs that expire.
 async fn snapshot(w: &World, space: &SpaceId) -> Value {
     fn documents(pages: &[RevisionPage], out: &mut Vec<docs_core::model::PageId>) {
         for page in pages {
@@ -64,7 +64,7 @@ async fn snapshot(w: &World, space: &SpaceId) -> Value {
     json!({ "pages": pages, "texts": texts, "files": files })
 }
 
-/// Imports what is there once more, all of it.
+/// Imports the current state again, with all files.
 async fn import_all(w: &World, space: &SpaceId) {
     w.clock.advance(Duration::from_millis(1));
     let request = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main", "force": true });
@@ -84,7 +84,7 @@ async fn an_import_reads_the_files_that_have_changed_and_no_others() {
         ("img/out.svg", "<svg>other</svg>", 1),
         (".gitbook/assets/in.svg", "<svg>other</svg>", 1),
         (".gitbook/includes/note.md", "---\ntitle: Other\n---\n\nA note.\n", 1),
-        // What nobody refers to is no part of the space.
+        // Unreferenced files are not part of the space.
         ("img/never.svg", "<svg>other</svg>", whole),
     ] {
         remote.put(path, bytes);

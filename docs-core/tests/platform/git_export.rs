@@ -1,4 +1,4 @@
-//! Git export, into a remote that keeps what is pushed to it.
+//! Git export to a remote that stores pushed commits.
 
 mod jobs;
 mod one_page;
@@ -28,9 +28,9 @@ fn request(more: Value) -> ExportGitRepository {
     serde_json::from_value(request).expect("a request")
 }
 
-/// Exports; answers how the job ended and why it failed.
+/// Exports. Returns the final state of the job and its error.
 async fn export(w: &World, space: &SpaceId, more: Value) -> (JobState, Option<String>) {
-    // So that this job is the newest.
+    // Ensures that this job is the newest.
     w.clock.advance(Duration::from_millis(1));
     w.as_admin().space(space).export_git(request(more)).await.expect("enqueued");
     w.platform.settle().await.expect("settled");
@@ -38,14 +38,14 @@ async fn export(w: &World, space: &SpaceId, more: Value) -> (JobState, Option<St
     (job.state, job.error)
 }
 
-/// Exports what the repository has everything of, or takes.
+/// Exports, and expects success, with or without a commit.
 async fn exported(w: &World, space: &SpaceId) -> Job {
     let (state, error) = export(w, space, json!({})).await;
     assert_eq!((state, error), (JobState::Done, None));
     latest(w, space).await
 }
 
-/// Imports what the remote has now, whether it was exported or not.
+/// Imports the current state of the remote, even if it was just exported.
 async fn import_again(w: &World, space: &SpaceId) {
     w.clock.advance(Duration::from_millis(1));
     let request = json!({ "url": URL, "ref": "refs/heads/main", "force": true });
@@ -56,7 +56,7 @@ async fn import_again(w: &World, space: &SpaceId) {
     assert_eq!((job.state, job.error), (JobState::Done, None));
 }
 
-/// The newest job of a space, with its log.
+/// Returns the newest job of a space, with its log.
 async fn latest(w: &World, space: &SpaceId) -> Job {
     let jobs = w.as_admin().space(space).list_jobs(&PageRequest::default()).await.expect("listed").items;
     w.as_admin().space(space).get_job(&jobs[0].id).await.expect("a job")
@@ -66,7 +66,7 @@ pub(crate) fn log(job: &Job) -> String {
     job.log.iter().map(|line| format!("{}\n", line.text)).collect()
 }
 
-/// A space of a repository with these files.
+/// Creates a space from a repository with these files.
 async fn world_of(files: &[(&str, &str)]) -> (World, MemGit, SpaceId) {
     let remote = MemGit::empty();
     let w = World::with_git(Arc::new(remote.clone())).await;
@@ -83,7 +83,7 @@ async fn world_of(files: &[(&str, &str)]) -> (World, MemGit, SpaceId) {
     (w, remote, space)
 }
 
-/// Changes content by way of a change request; answers the pages that were made.
+/// Changes content through a change request. Returns the created pages.
 pub(crate) async fn change(w: &World, space: &SpaceId, changes: Value) -> Vec<PageId> {
     let requests = w.as_admin().space(space).change_requests();
     let number = requests.create(CreateChangeRequest::default()).await.expect("created").number.to_string();
@@ -108,7 +108,7 @@ pub(crate) fn commits(remote: &MemGit) -> usize {
     remote.commits().len()
 }
 
-/// The page at a path.
+/// Returns the page at a path.
 pub(crate) async fn at(w: &World, space: &SpaceId, path: &str) -> PageId {
     let of = ContentOf::space(space.clone());
     match w.as_admin().content(&of).get_page_by_path(path, Shown::default()).await.expect(path) {
@@ -122,7 +122,7 @@ pub(crate) fn set(page: &PageId, text: &str) -> Value {
     json!([{ "operation": "update_page", "page": page, "document": { "markdown": text } }])
 }
 
-/// All a space says, without what Git and the clock know of it.
+/// Returns the content of a space, without Git metadata and timestamps.
 pub(crate) async fn content(w: &World, space: &SpaceId) -> Value {
     fn clean(value: &mut Value) {
         match value {

@@ -1,11 +1,11 @@
-//! The merge of texts by line against the one that everybody knows, `git merge-file`, on random edits.
+//! Comparison of the line-based merge with `git merge-file` on random edits.
 
 use std::{fs, process::Command};
 
 use docs_core::content::{Hunk, LineMerger, TextMerger};
 use proptest::prelude::*;
 
-/// What became of a merge: the united text, or a conflict.
+/// The result of a merge: the merged text, or `None` for a conflict.
 type Verdict = Option<String>;
 
 fn ours(base: &str, one: &str, two: &str) -> Verdict {
@@ -17,7 +17,7 @@ fn ours(base: &str, one: &str, two: &str) -> Verdict {
     hunks.iter().map(clean).collect()
 }
 
-/// The verdict of `git merge-file`, whose status is the number of conflicts.
+/// Returns the result of `git merge-file`, whose exit status is the number of conflicts.
 fn gits(base: &str, one: &str, two: &str) -> Verdict {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str, text: &str| {
@@ -35,7 +35,7 @@ fn gits(base: &str, one: &str, two: &str) -> Verdict {
     (code == 0).then(|| String::from_utf8(merged.stdout).expect("UTF-8"))
 }
 
-/// One step of an edit script; places are taken modulo the length.
+/// A step of an edit script. Positions are taken modulo the length.
 #[derive(Clone, Debug)]
 enum Step {
     Insert(usize, String),
@@ -85,7 +85,7 @@ fn text(lines: &[String]) -> String {
     lines.iter().fold(String::new(), |text, line| text + line + "\n")
 }
 
-/// How many random merges are compared: `DOCS_MERGE_CASES`, or 200.
+/// Returns the number of random merges: `DOCS_MERGE_CASES`, or 200.
 fn cases() -> u32 {
     std::env::var("DOCS_MERGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200)
 }

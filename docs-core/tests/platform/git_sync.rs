@@ -1,4 +1,4 @@
-//! Synchronization with Git as a setting of a space, with a remote that keeps what is pushed to it.
+//! Git synchronization as a setting of a space, with a remote that stores pushed commits.
 
 mod conflicts;
 mod deaths;
@@ -42,13 +42,13 @@ async fn state(w: &World, space: &SpaceId) -> GitSyncSetting {
     w.as_admin().space(space).git_sync().await.expect("a setting")
 }
 
-/// Does what is due.
+/// Runs the jobs that are due.
 async fn settle(w: &World) {
     w.clock.advance(Duration::from_millis(1));
     w.platform.settle().await.expect("settled");
 }
 
-/// Does what is due, also what is tried again after a while.
+/// Runs the jobs that are due, and the retries that become due later.
 async fn settle_all(w: &World) {
     for _ in 0..12 {
         w.clock.advance(Duration::from_secs(3_600));
@@ -56,7 +56,7 @@ async fn settle_all(w: &World) {
     }
 }
 
-/// The jobs of the setting, the newest first, with their logs.
+/// Returns the synchronization jobs of a space with their logs, newest first.
 async fn jobs(w: &World, space: &SpaceId) -> Vec<Job> {
     let listed = w.as_admin().space(space).list_jobs(&PageRequest::default()).await.expect("listed").items;
     let mut jobs = Vec::new();
@@ -66,7 +66,7 @@ async fn jobs(w: &World, space: &SpaceId) -> Vec<Job> {
     jobs
 }
 
-/// A repository with these files, which has its branch.
+/// Creates a repository with these files and its branch.
 fn repository(files: &[(&str, &str)]) -> MemGit {
     let remote = MemGit::empty();
     if !files.is_empty() {
@@ -78,7 +78,7 @@ fn repository(files: &[(&str, &str)]) -> MemGit {
     remote
 }
 
-/// A new space that is kept in step with a repository of these files.
+/// Creates a space with synchronization to a repository with these files.
 async fn begun(files: &[(&str, &str)], more: Value) -> (World, MemGit, SpaceId) {
     let remote = repository(files);
     let w = World::with_git(Arc::new(remote.clone())).await;
@@ -88,7 +88,7 @@ async fn begun(files: &[(&str, &str)], more: Value) -> (World, MemGit, SpaceId) 
     (w, remote, space)
 }
 
-/// A space that is in step with a repository of these files.
+/// Creates a space that is in sync with a repository with these files.
 async fn in_step(files: &[(&str, &str)], more: Value) -> (World, MemGit, SpaceId) {
     let (w, remote, space) = begun(files, more).await;
     assert_in_step(&w, &space).await;
@@ -102,13 +102,13 @@ async fn assert_in_step(w: &World, space: &SpaceId) {
     w.check().await;
 }
 
-/// Somebody writes a file of the repository, and its host tells of it.
+/// Writes a file of the repository and requests a run, as a webhook does.
 async fn push(w: &World, space: &SpaceId, remote: &MemGit, (path, text): (&str, &str)) {
     remote.put(path, text.to_owned());
     w.as_admin().space(space).run_git_sync().await.expect("enqueued");
 }
 
-/// The Markdown of the page at a path.
+/// Returns the Markdown of the page at a path.
 async fn text(w: &World, space: &SpaceId, path: &str) -> String {
     let page = at(w, space, path).await;
     let of = docs_core::platform::ContentOf::space(space.clone());

@@ -1,4 +1,4 @@
-//! The history of a space: what it lists, and that going back in it loses nothing.
+//! The history of a space: its list of revisions, and lossless rollback.
 
 use docs_core::{
     ErrorKind,
@@ -22,7 +22,7 @@ async fn edit(w: &World, space: &SpaceId, request: &str, changes: Value) -> Cont
     w.as_admin().space(space).change_request(request).edit(update(changes)).await.expect("edited")
 }
 
-/// Merges a new request with a page.
+/// Merges a new change request with a page.
 pub(crate) async fn publish(w: &World, space: &SpaceId, title: &str) -> RevisionId {
     let request = w.request(space).await;
     edit(w, space, &request, json!([insert(title, "Text.\n")])).await;
@@ -50,7 +50,7 @@ async fn history(w: &World, space: &SpaceId) -> Vec<RevisionSummary> {
     }
 }
 
-/// All that content holds, as its reader sees it: the tree with texts, files, variables.
+/// Returns the content as seen by its reader: the tree with texts, files and variables.
 async fn content(w: &World, of: &ContentOf) -> Value {
     let content = w.as_admin().content(of);
     let mut shown = serde_json::to_value(content.get(Shown::default()).await.expect("read")).expect("JSON");
@@ -186,7 +186,7 @@ async fn deleted_spaces_are_listed_to_those_who_may_restore_them_until_they_are_
     assert!(deleted(&guest).await.is_empty());
     w.as_admin().space(&two).restore().await.expect("restored");
     assert_eq!(deleted(&w.admin).await.len(), 1);
-    // The job that removes it has not run yet, and it is gone nevertheless.
+    // The space is no longer listed, although the purge job has not run yet.
     let week = docs_core::platform::RESTORE_WINDOW.to_std().expect("positive");
     w.clock.advance(week);
     assert!(deleted(&w.admin).await.is_empty());
@@ -214,18 +214,18 @@ async fn of_two_who_edit_what_they_have_seen_one_is_refused() {
     w.check().await;
 }
 
-/// What happens to a space.
+/// An action on a space.
 #[derive(Clone, Debug)]
 enum Act {
-    /// A request with these pages is merged.
+    /// Merges a change request with these pages.
     Merge(Vec<&'static str>),
-    /// A page of the space is deleted through a request.
+    /// Deletes a page of the space through a change request.
     Delete(usize),
-    /// The space goes back to one of its revisions.
+    /// Rolls the space back to one of its revisions.
     Rollback(usize),
-    /// A request is begun, to be merged later.
+    /// Opens a change request that is merged later.
     Begin(&'static str),
-    /// The oldest request that was begun is merged.
+    /// Merges the oldest open change request.
     Finish,
 }
 
@@ -240,7 +240,7 @@ fn any_act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What a revision of the history held when it was made.
+/// The content of a revision at its creation.
 struct Made {
     id: RevisionId,
     content: Value,
@@ -263,7 +263,7 @@ impl Model {
         model
     }
 
-    /// Notes the current revision.
+    /// Records the current revision.
     async fn note(&mut self) {
         let of = ContentOf::space(self.space.clone());
         let id = self.w.as_admin().space(&self.space).get().await.expect("read").revision;
@@ -325,7 +325,7 @@ impl Model {
         assert_eq!((&now.id, &now.content), (&back.id, &wanted), "the content is the old one");
     }
 
-    /// Every revision is still listed, in order, and holds what it held.
+    /// Checks that every revision is still listed, in order, with its original content.
     async fn check(&self) {
         let listed: Vec<RevisionId> =
             history(&self.w, &self.space).await.into_iter().map(|made| made.id).collect();

@@ -1,4 +1,4 @@
-//! Imports of documents, through a web that has what a test puts into it, and templates.
+//! Imports of documents from a web defined by each test, and templates.
 
 use std::{
     io::{Cursor, Write as _},
@@ -32,7 +32,7 @@ struct Setting {
 }
 
 impl Setting {
-    /// A space whose live content may be edited.
+    /// Creates a space whose live content is editable.
     async fn new() -> Self {
         Self::with(DocumentConverter).await
     }
@@ -60,13 +60,13 @@ impl Setting {
         self.w.as_admin().content(&self.of).import(request).await
     }
 
-    /// Imports; answers how much was imported and found.
+    /// Imports. Returns the numbers of imported and found resources.
     async fn import(&self, url: &str, source: &str) -> (u64, u64) {
         let done = self.try_import(url, source).await.expect("imported");
         (done.imported_resources, done.total_resources)
     }
 
-    /// The paths of all pages with their titles, in their order.
+    /// Returns the paths and titles of all pages, in order.
     async fn tree(&self) -> Vec<(String, String)> {
         let pages = self.w.as_admin().content(&self.of).list_pages(Shown::default()).await.expect("read");
         let mut out = Vec::new();
@@ -108,7 +108,7 @@ impl Setting {
         files.items.into_iter().map(|file| (file.id.to_string(), file.name)).collect()
     }
 
-    /// Everything that follows from records and content is right.
+    /// Checks that all derived rows are consistent with records and content.
     async fn check(&self) {
         self.w.check().await;
     }
@@ -146,7 +146,7 @@ async fn a_website_becomes_a_tree_of_pages_whose_links_lead_to_each_other() {
     );
     s.web.redirect("https://a.test/docs/old", "https://a.test/docs/guide/");
     s.web.put("https://a.test/docs/a.png", "image/png", "png");
-    // Three pages and a picture; the page and the picture that are gone were found too.
+    // Three pages and an image. The missing page and image are counted as found.
     assert_eq!(s.import("https://a.test/docs", "website").await, (4, 6));
     assert_eq!(s.paths().await, ["start", "guide", "guide/first"]);
     let ((start, text), (guide, back), (first, picture)) =
@@ -201,7 +201,7 @@ async fn a_redirect_out_of_the_site_is_no_page_of_it() {
 #[tokio::test]
 async fn pages_in_other_character_sets_come_in_as_they_are_meant() {
     let s = Setting::new().await;
-    // "Настройка" as the host tells, as the page tells, and "設定" in an archive.
+    // "Настройка" with the charset from the header and from the page, and "設定" in an archive.
     let koi8 = b"\xee\xc1\xd3\xd4\xd2\xcf\xca\xcb\xc1";
     let told = [&b"<h1>"[..], koi8, b"</h1><a href=second>2</a>"].concat();
     s.web.put("https://a.test/", "text/html; charset=koi8-r", told);
@@ -434,7 +434,7 @@ async fn a_template_is_filled_in_with_what_the_request_gives() {
     s.w.as_admin().space(s.space()).apply_template(unknown).await.refused(ErrorKind::NotFound);
 }
 
-/// Has nothing to convert with.
+/// A converter whose program is missing.
 struct Broken;
 
 #[async_trait]

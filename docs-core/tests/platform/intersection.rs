@@ -1,4 +1,4 @@
-//! Intersections of index ranges: what several lists have in common, from anywhere and in both directions.
+//! Intersections of index ranges: the common items of several lists, from any position and in both directions.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Invites: who joins by them, as what, and who may hand them out.
+//! Invites: the role of new members, and the permission to create invites.
 
 use std::time::Duration;
 
@@ -209,7 +209,7 @@ async fn a_link_to_a_space_makes_a_guest_with_a_role_on_it() {
         assert_eq!((spaces.items.len(), spaces.items[0].permission), (1, permission));
     }
     w.platform.as_actor(&sue).space(&hidden).get().await.refused(ErrorKind::NotFound);
-    // Who has the role otherwise is given none by name, which would hold when the other one goes.
+    // A user who already has the role receives none by name, because it would outlive the existing one.
     let creator = w.member("Cat", Some(Role::Create)).await;
     join(&w, &creator, edit.id()).await.expect("joined");
     assert_eq!(w.as_admin().org(&w.org).member(&user(&creator)).get().await.expect("a member").spaces, 0);
@@ -330,7 +330,7 @@ async fn a_link_lets_in_only_while_who_answers_for_it_may_give_what_it_gives() {
             w.as_admin().org(&w.org).member(&user(gone)).remove().await.expect("removed");
         }
     }
-    // Whoever changes a link answers for it.
+    // The user who changes a link becomes responsible for it.
     let again = UpdateLinkInvite { level: Patch::Set(Role::Read), role: Patch::Keep };
     w.as_admin().org(&w.org).invite(links[1].1.id()).update(again).await.expect("changed");
     join(&w, &cat, links[1].1.id()).await.expect("joined");

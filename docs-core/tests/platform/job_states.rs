@@ -1,5 +1,4 @@
-//! The states of a job: random histories against a model that knows the table alone, and servers that die at every
-//! step.
+//! Job states: random histories compared with a model of the transition table, and crashes of servers at every step.
 
 use std::{
     collections::BTreeMap,
@@ -39,7 +38,7 @@ use tokio::sync::Notify;
 
 use crate::support::{BeforeTransactions, Refused, World};
 
-/// What a server does with jobs.
+/// An action of a server on jobs.
 #[derive(Clone, Debug)]
 enum Step {
     Enqueue {
@@ -47,7 +46,7 @@ enum Step {
     },
     Begin,
     Claim,
-    /// A run, which may be over, ends.
+    /// Finishes a run, which may be over already.
     Finish(usize, End),
     Renew(usize),
     Tell(usize),
@@ -75,12 +74,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// The jobs of a store, and all runs that were ever begun.
+/// The jobs of a store, and all runs that were ever started.
 struct Desk {
     w: World,
     ids: SeededIds,
     runs: Vec<JobRecord>,
-    /// The records of jobs that have ended.
+    /// The records of finished jobs.
     ended: BTreeMap<String, JobRecord>,
     made: usize,
 }
@@ -193,7 +192,7 @@ impl Desk {
         assert_eq!(self.run(&finish).await.expect("finished"), is_latest, "only the latest run ends a job");
     }
 
-    /// What holds of every job at any time.
+    /// Checks the invariants of every job.
     async fn check(&mut self) {
         let mut in_lane = 0;
         for job in self.all().await {
@@ -224,7 +223,7 @@ proptest! {
                 desk.step(step).await;
                 desk.check().await;
             }
-            // Every server dies with what it has: claimed again and again, all jobs come to an end.
+            // Every server crashes during its run. Repeatedly claimed jobs must all finish.
             for _ in 0..(desk.made + 1) * (MAX_STARTS as usize + 1) {
                 desk.w.clock.advance(Duration::from_secs(3_601));
                 desk.step(&Step::Claim).await;
@@ -249,7 +248,7 @@ async fn a_subject_keeps_so_many_jobs_of_a_kind_and_those_that_ended_first_go() 
     let more = BeginJob { job: desk.job(false), now: desk.now(), lease: LEASE };
     let error = desk.run(&more).await.refused(ErrorKind::Conflict);
     assert!(error.message().contains("have not ended"), "{error}");
-    // The second ends before the first.
+    // The second job finishes before the first.
     desk.finish(1, End::Failed).await;
     desk.w.clock.advance(Duration::from_millis(1));
     desk.finish(0, End::Done).await;
@@ -257,13 +256,13 @@ async fn a_subject_keeps_so_many_jobs_of_a_kind_and_those_that_ended_first_go() 
     let kept: Vec<String> = desk.all().await.iter().map(|job| job.id.to_string()).collect();
     assert_eq!(kept.len(), MAX_LISTED as usize);
     assert!(kept.contains(&"job-1".to_owned()) && !kept.contains(&"job-2".to_owned()));
-    // Another kind has room of its own.
+    // Other kinds have a separate limit.
     let other = NewJob { kind: "other", ..desk.job(false) };
     desk.run(&BeginJob { job: other, now: desk.now(), lease: LEASE }).await.expect("begun");
     desk.w.check().await;
 }
 
-/// A server that dies when it begins a transaction too many.
+/// A server that crashes when it begins one transaction too many.
 pub(crate) struct Mortal {
     left: AtomicI64,
     died: Notify,
@@ -274,7 +273,7 @@ impl Mortal {
         Arc::new(Self { left: AtomicI64::new(i64::MAX), died: Notify::new() })
     }
 
-    /// A store for it.
+    /// Returns a store for this server.
     pub(crate) fn store(self: &Arc<Self>) -> Arc<dyn Store> {
         let mortal = Arc::clone(self);
         let before = move |_: &[Key]| -> BoxFuture<'static, ()> {
@@ -287,8 +286,8 @@ impl Mortal {
         Arc::new(BeforeTransactions { store: MemStore::new(), before })
     }
 
-    /// Does something until it is done, or its server dies before the transaction after `steps`. Answers whether it was
-    /// done.
+    /// Runs a future until it completes, or until its server crashes before the transaction after `steps`. Returns
+    /// `true` if it completed.
     pub(crate) async fn until_death<T>(&self, steps: i64, doing: impl Future<Output = T>) -> bool {
         self.left.store(steps, Ordering::SeqCst);
         let done = tokio::select! {
@@ -300,7 +299,7 @@ impl Mortal {
     }
 }
 
-/// The state and the error of the only job of a space.
+/// Returns the state and the error of the only job of a space.
 async fn only_job(w: &World, space: &SpaceId) -> (JobState, String) {
     let jobs = w.as_admin().space(space).list_jobs(&PageRequest::default()).await.expect("listed").items;
     assert_eq!(jobs.len(), 1, "{jobs:?}");
@@ -432,7 +431,7 @@ impl Web for OnePage {
     }
 }
 
-/// Reads every document as a page of one line.
+/// A converter that returns a page of one line for every document.
 struct OneLine;
 
 #[async_trait]
@@ -524,7 +523,7 @@ async fn whoever_may_edit_a_space_sees_its_jobs_and_nobody_those_of_another() {
     let other = w.space().await;
     assert!(list(&w.platform, &w.admin, &other).await.expect("listed").items.is_empty());
     w.as_admin().space(&other).get_job(&job.id).await.refused(ErrorKind::NotFound);
-    // Upkeep is not among them: the space that was deleted is marked by a job.
+    // Maintenance jobs, such as the one that purges a deleted space, are not listed.
     w.as_admin().space(&other).delete().await.expect("deleted");
     w.as_admin().space(&other).restore().await.expect("restored");
     assert!(list(&w.platform, &w.admin, &other).await.expect("listed").items.is_empty());

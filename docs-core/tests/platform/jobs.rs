@@ -1,4 +1,4 @@
-//! Background jobs: order, lanes, leases.
+//! Background jobs: order, lanes and leases.
 
 use std::{sync::Arc, time::Duration};
 
@@ -44,7 +44,7 @@ fn receipt(w: &World) -> Receipt {
     }
 }
 
-/// Claims the next job, at a time of its own.
+/// Claims the next job at a distinct time.
 async fn claim(w: &World) -> Option<JobRecord> {
     w.clock.advance(Duration::from_millis(1));
     let claim = ClaimJob { now: w.clock.now().into(), lease: LEASE, but: Vec::new() };
@@ -97,7 +97,7 @@ async fn jobs_of_a_lane_run_in_the_order_of_their_events() {
         add(&w, id, Some(("lane", at))).await;
     }
     let running = claim(&w).await.expect("a job");
-    // An event before the one that runs comes next, not at once.
+    // An event before the running one comes next, without interrupting it.
     add(&w, "early", Some(("lane", 5))).await;
     assert!(claim(&w).await.is_none());
     assert!(finish(&w, &running, JobEnd::Failed(ErrorKind::Invalid, "no".to_owned()), Vec::new()).await);
@@ -192,7 +192,7 @@ async fn a_worker_does_what_comes_and_ends_when_told() {
     let request = serde_json::json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
     let request = serde_json::from_value(request).expect("a request");
     w.as_admin().space(&space.id).import_git(request).await.expect("enqueued");
-    // Heads are news: the import tells of the space's new one.
+    // The change feed contains the new head of the space.
     let (store, topic) = (w.platform.store(), docs_core::store::topic::HEAD);
     let mut seen = None;
     while w.as_admin().space(&space.id).get().await.expect("read").revision == space.revision {
@@ -223,7 +223,7 @@ async fn hosts_that_say_nothing_keep_no_other_job_waiting() {
         workers.spawn(async move { platform.work(std::future::pending()).await });
     }
     remote.held(2).await;
-    // It comes behind all of them.
+    // The new job runs after all others.
     add(&w, "other", None).await;
     let other = "other".parse().expect("an id");
     let (store, topic) = (w.platform.store(), docs_core::store::topic::JOBS);
@@ -253,7 +253,7 @@ async fn a_claim_that_leaves_kinds_to_others_finds_what_is_behind_many_of_them()
     assert_eq!(claimed(claim(&["test"])).await, Claimed::Nothing(None));
     let space = w.space().await;
     w.as_admin().space(&space).delete().await.expect("deleted");
-    // By then it is purged.
+    // The job is purged by then.
     w.clock.advance(Duration::from_secs(90 * 24 * 3_600));
     let Claimed::Job(id) = claimed(claim(&["test"])).await else { panic!("there is another one") };
     assert_ne!(job(&w.platform, &id).await.kind, "test");

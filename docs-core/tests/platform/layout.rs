@@ -1,4 +1,4 @@
-//! The rows of a store: of which version they are, and making them anew.
+//! The layout version of the rows of a store, and their rebuild.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use docs_memstore::{Fault, FaultStore, MemObjects, MemStore, Plan, Step};
 
 use crate::support::{Refused, World};
 
-/// A world with some of everything that has rows.
+/// Creates a world with records of every kind that has rows.
 async fn filled(store: Arc<dyn Store>) -> World {
-    // As servers do, before anything is stored.
+    // As servers do, before any data is stored.
     let platform = Platform::builder(Arc::clone(&store), Arc::new(MemObjects::new())).build();
     platform.check_layout().await.expect("it is new");
     let w = World::over(store).await;
@@ -41,7 +41,7 @@ fn classes() -> Vec<&'static str> {
     classes
 }
 
-/// All rows that follow from records.
+/// Returns all rows derived from records.
 async fn rows(store: &dyn Store) -> Vec<(String, String)> {
     let tx = Tx::new(store.begin(Mode::Read, &[]).await.expect("begins"));
     let mut found = Vec::new();
@@ -54,7 +54,7 @@ async fn rows(store: &dyn Store) -> Vec<(String, String)> {
     found
 }
 
-/// Removes every third row, as if records had none of a kind yet, and adds some of no record.
+/// Removes every third row, as if records lacked a new kind of row, and adds rows without record.
 async fn damage(store: &dyn Store) {
     let all = rows(store).await;
     assert!(all.len() > 600, "more than a step makes: {}", all.len());
@@ -148,7 +148,7 @@ async fn a_new_store_has_the_current_layout() {
     assert_eq!(layout, Some(StoreLayout { version: LAYOUT, rebuild: None }));
 }
 
-/// Whoever changes the classes of rows raises [`LAYOUT`], and writes here what they are now.
+/// After changing the classes of rows, increment [`LAYOUT`] and update the file with the current classes.
 #[test]
 fn a_change_of_the_rows_of_records_raises_the_layout() {
     let now: Vec<String> = KINDS.iter().map(|kind| [&[kind.name], kind.indexes].concat().join(" ")).collect();

@@ -1,4 +1,4 @@
-//! Links of spaces and change requests, as those who may see them see them.
+//! Links of spaces and change requests, as seen by their readers.
 
 use docs_core::{
     Actor, ErrorKind,
@@ -25,7 +25,7 @@ async fn edit(w: &World, at: (&SpaceId, &str), changes: Value) -> Vec<PageId> {
     done.changes.iter().filter_map(created).collect()
 }
 
-/// Pages with texts, merged into the space; `{0}` in a text is the first of them.
+/// Merges pages with these texts into the space. `{0}` in a text is the id of the first page.
 async fn filled(w: &World, texts: &[&str]) -> (SpaceId, Vec<PageId>) {
     let space = w.space().await;
     let number = w.request(&space).await;
@@ -58,7 +58,7 @@ async fn request_links(w: &World, at: (&SpaceId, &str), filter: RequestLinkFilte
         .expect("listed")
 }
 
-/// What a link leads to, in short.
+/// Returns a short description of the target of a link.
 fn target(link: &LinkUsage) -> String {
     match &link.target_reference {
         None => "nothing".to_owned(),
@@ -114,7 +114,7 @@ async fn a_deleted_page_breaks_links_and_the_request_is_told_apart_from_the_spac
         RequestLinkFilter { status: Some(LinkStatus::Ok), broken_context: Some(BrokenContext::Space) };
     let refused = mine.change_request(&number).list_links(wrong, &PageRequest::default()).await;
     assert!(refused.refused(ErrorKind::Invalid).message().starts_with("brokenContext: "));
-    // The request is what its links stand in.
+    // The location of its links is the change request.
     let Some(ContentLocation::Page {
         version_context: Some(VersionContext::ChangeRequest { change_request }),
         ..
@@ -123,7 +123,7 @@ async fn a_deleted_page_breaks_links_and_the_request_is_told_apart_from_the_spac
         panic!("{:?}", all.items[0])
     };
     assert_eq!(change_request.number.to_string(), number);
-    // The space is as it was until the request is merged, and then as the request was.
+    // The links of the space are unchanged until the merge, and then those of the change request.
     let still = links(&w, &w.admin, &space, None).await;
     assert_eq!((told(&still), still.stats), (told(&before), before.stats));
     mine.change_request(&number).merge().await.expect("merged");
@@ -143,7 +143,7 @@ async fn a_deleted_page_breaks_links_and_the_request_is_told_apart_from_the_spac
     );
 }
 
-/// The revision that a list is of.
+/// Returns the revision of a list of links.
 fn before_of(list: &LinkList) -> String {
     match &list.items[0].location_references[0] {
         ContentLocation::Page { version_context: Some(VersionContext::Revision { revision }), .. } => {
@@ -200,7 +200,7 @@ async fn what_a_link_to_another_space_is_depends_on_who_asks() {
     assert_eq!(ok.into_iter().map(|(_, target)| target).collect::<Vec<_>>(), expected);
     let broken = links(&w, &w.admin, &space, Some(LinkStatus::Broken)).await;
     assert_eq!((broken.items.len(), broken.count), (5, Some(5)));
-    // What somebody may not see is not there.
+    // Inaccessible targets are reported as missing.
     let hidden = serde_json::from_value(json!({ "defaultLevel": null })).expect("a change");
     w.as_admin().space(&there).update(hidden).await.expect("hidden");
     let list = links(&w, &reader, &space, None).await;

@@ -1,4 +1,4 @@
-//! Cursors: nothing twice, nothing left out, nothing of another list.
+//! Cursors: no duplicates, no omissions, and no use for another list.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -27,7 +27,7 @@ async fn put(store: &dyn Store, rows: impl Iterator<Item = (u64, bool)>) {
     store.begin(Mode::Write, &[]).await.expect("begins").commit(batch).await.expect("commits");
 }
 
-/// A page of the numbers that a filter lets through.
+/// Reads a page of the numbers that satisfy a filter.
 async fn page(
     store: &dyn Store,
     spec: ListSpec,
@@ -75,7 +75,7 @@ proptest! {
                 seen.extend(page.items);
                 let Some(next) = page.next else { break };
                 request.page = Some(next);
-                // Between two pages others write; the anchor itself may be gone.
+                // Concurrent writes between two pages may even delete the item at the cursor.
                 for change in changes.next().unwrap_or_default() {
                     put(&*store, std::iter::once(*change)).await;
                 }

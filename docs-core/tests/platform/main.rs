@@ -1,4 +1,4 @@
-//! The platform over the store in memory.
+//! Tests of the platform with the in-memory store.
 
 mod audit;
 mod collections;

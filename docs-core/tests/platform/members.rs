@@ -1,4 +1,4 @@
-//! Members: lists that are what a plain filter gives, an administrator who always remains, nothing left behind.
+//! Members: lists equal a naive filter, an administrator always remains, and removal leaves no data behind.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,7 +23,7 @@ use proptest::{prelude::*, sample::select};
 
 use crate::support::{Refused, World, block_on, person};
 
-/// Each role that a member may have.
+/// Returns all possible roles of members.
 fn roles() -> Vec<Option<Role>> {
     std::iter::once(None).chain(Role::ALL.iter().copied().map(Some)).collect()
 }
@@ -41,7 +41,7 @@ async fn page(w: &World, filter: &MemberFilter, limit: u32, page: Option<String>
     w.as_admin().org(&w.org).members().list(filter, &request).await.expect("a page")
 }
 
-/// All pages of a list.
+/// Reads all pages of a list.
 async fn walk(w: &World, filter: &MemberFilter, limit: u32) -> Vec<Member> {
     let (mut all, mut next) = (Vec::new(), None);
     loop {
@@ -55,7 +55,7 @@ async fn walk(w: &World, filter: &MemberFilter, limit: u32) -> Vec<Member> {
     }
 }
 
-/// What a filter lets through, found by looking at everybody.
+/// Returns the members that satisfy a filter, by checking each member.
 fn naive(everybody: &[Member], filter: &MemberFilter) -> Vec<UserId> {
     let wanted = filter.search.as_deref().and_then(Wanted::new);
     let mut kept: Vec<&Member> = everybody
@@ -127,7 +127,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 const NAMES: [&str; 8] = ["Anna", "Hanna", "Anna-Bob", "Bob", "Bobby", "Ann", "Nan", "Eva"];
 
-/// The people who may be members, and what there is.
+/// The possible members, and the current ones.
 struct Model {
     people: Vec<Actor>,
     members: BTreeMap<UserId, (Option<Role>, Option<Timestamp>)>,
@@ -138,7 +138,7 @@ impl Model {
         self.members.values().filter(|(role, _)| *role == Some(Role::Admin)).count()
     }
 
-    /// How an act that makes somebody an administrator no more is refused.
+    /// Returns the expected error of an action that removes an administrator.
     fn refuses(&self, user: &UserId) -> Option<ErrorKind> {
         let is_last = self.members.get(user).is_some_and(|(role, _)| *role == Some(Role::Admin))
             && self.administrators() == 1;
@@ -224,7 +224,7 @@ async fn run(steps: Vec<Step>, filters: Vec<MemberFilter>) {
     w.check().await;
 }
 
-/// Every member, each read by itself.
+/// Returns all members, each read separately.
 async fn everybody(w: &World, model: &Model) -> Vec<Member> {
     let mut everybody = Vec::new();
     for id in model.members.keys() {
@@ -319,7 +319,7 @@ async fn members_who_come_and_go_neither_hide_nor_repeat_others() {
     }
 }
 
-/// Gives somebody a role on a space and a place in a team, as the operations of both do.
+/// Gives a user roles on spaces and teams, as the operations of both do.
 async fn give(w: &World, to: &UserId, spaces: usize) {
     let (store, now) = (w.platform.store(), w.clock_now());
     for chunk in (0..spaces).collect::<Vec<_>>().chunks(100) {
@@ -487,7 +487,7 @@ async fn users_are_known_to_those_who_share_an_organization_and_are_no_guests_th
             assert_eq!(error.kind(), ErrorKind::NotFound);
         }
     }
-    // An organization in which both are guests does not introduce them.
+    // A common organization in which both are guests does not make them visible to each other.
     let owner = person(p, "Olga").await;
     let org = p
         .as_platform()

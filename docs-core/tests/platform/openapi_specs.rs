@@ -1,5 +1,4 @@
-//! OpenAPI specifications: what becomes of what is put, fetched and deleted, through a web that has what a test puts
-//! into it.
+//! OpenAPI specifications: creation, fetching and deletion, with a web defined by each test.
 
 mod faults;
 mod model;
@@ -24,7 +23,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Refused, World};
 
-/// Where most specifications of these tests are.
+/// The default URL of the specifications.
 const SOURCE: &str = "https://api.example/openapi.json";
 const SIX_HOURS: Duration = Duration::from_secs(6 * 60 * 60);
 
@@ -36,14 +35,14 @@ fn slug(slug: &str) -> OpenApiSpecSlug {
     OpenApiSpecSlug::new(slug).expect("a slug")
 }
 
-/// A specification with this title.
+/// Returns a specification with this title.
 fn titled(title: &str) -> String {
     let operation = json!({ "operationId": "list", "tags": ["pets"], "responses": {} });
     let paths = json!({ "/pets": { "get": operation } });
     json!({ "openapi": "3.1.0", "info": { "title": title, "version": "1" }, "paths": paths }).to_string()
 }
 
-/// A world that reads specifications and fetches from a web.
+/// Creates a world with a specification reader and a web.
 async fn world_over(store: Arc<dyn Store>) -> (World, MemWeb) {
     let web = MemWeb::new();
     let for_web = Arc::new(web.clone());
@@ -65,7 +64,7 @@ impl World {
         self.as_admin().org(&self.org).openapi_spec(name).get().await.expect("a specification")
     }
 
-    /// The number of versions, as the list counts them.
+    /// Returns the number of versions, as counted by the list.
     async fn spec_versions(&self, name: &str) -> usize {
         let spec = self.as_admin().org(&self.org).openapi_spec(name);
         let page = spec.list_versions(&PageRequest::default()).await.expect("listed");
@@ -73,7 +72,7 @@ impl World {
         page.items.len()
     }
 
-    /// What the latest version says, and the files that it has.
+    /// Returns the content of the latest version, with its files.
     async fn spec_content(&self, name: &str) -> Value {
         let spec = self.as_admin().org(&self.org).openapi_spec(name);
         let content = spec.latest_version().content().await.expect("content");
@@ -105,7 +104,7 @@ async fn a_text_is_pending_until_it_is_processed_and_then_is_its_first_version()
     let file = &content["openapi.json"];
     assert_eq!((&file["isEntrypoint"], &file["filename"]), (&json!(true), &json!("openapi.json")));
     assert_eq!(file["specification"]["info"]["title"], "Pets");
-    // A text is never fetched again.
+    // A specification from text is never fetched again.
     w.clock.advance(SIX_HOURS);
     assert_eq!(w.platform.settle().await.expect("settled"), 0);
     w.check().await;
@@ -131,7 +130,7 @@ async fn the_document_is_downloaded_byte_for_byte_by_whom_it_is_for_and_when_pub
     assert!(shown.urls.published.expect("an address").ends_with("/openapi/a"));
     let found = w.platform.find_published_spec(&w.org, "a").await.expect("found");
     assert_eq!(w.platform.file_bytes(&found, None).await.expect("read"), text.as_bytes());
-    // Whoever is no member any more has an address that leads nowhere.
+    // The URL of a former member does not resolve.
     let user = rob.user().expect("a user");
     w.as_admin().org(&w.org).member(user).remove().await.expect("removed");
     w.platform.find_spec_document(&w.org, &sealed(&version.url)).await.refused(ErrorKind::NotFound);
@@ -154,7 +153,7 @@ async fn what_is_at_an_address_is_fetched_every_six_hours_and_a_version_comes_of
     w.settled().await;
     assert_eq!(w.spec_versions("pets").await, 2);
     assert_eq!(w.spec_content("pets").await[SOURCE]["specification"]["info"]["title"], "Two");
-    // Asked for, it does not wait; and the time of the next fetch is counted from then.
+    // A requested fetch does not wait, and the next fetch is scheduled relative to it.
     web.put(SOURCE, "application/json", titled("Three"));
     w.clock.advance(SIX_HOURS / 2);
     assert_eq!(w.put_spec("pets", url(SOURCE)).await.processing_state, SpecProcessingState::Pending);
@@ -171,7 +170,7 @@ async fn what_is_at_an_address_is_fetched_every_six_hours_and_a_version_comes_of
     w.check().await;
 }
 
-/// The specification `pets` once it was fetched again, and failed so.
+/// Returns the specification `pets` after a failed fetch.
 async fn failed(w: &World, code: SpecErrorCode, told: &str) -> OpenApiSpec {
     w.put_spec("pets", url(SOURCE)).await;
     w.settled().await;
@@ -261,12 +260,12 @@ async fn files_that_a_specification_refers_to_are_fetched_from_where_each_is() {
     assert_eq!(item["references"], json!(["https://api.example/v1/parts.json"]));
     assert_eq!(item["specification"]["get"]["tags"], json!(["t"]));
     assert_eq!(item["dir"], "https://api.example/v1/paths");
-    // A change of such a file is a version too.
+    // A change of a referenced file creates a version.
     web.put("https://api.example/v1/parts.json", "application/json", "{\"ok\": {\"description\": \"Good\"}}");
     w.clock.advance(SIX_HOURS);
     w.settled().await;
     assert_eq!(w.spec_versions("a").await, 2);
-    // Files that refer to each other end; so do those that refer to ever more.
+    // Cyclic references terminate, and so do unbounded ones.
     web.put("https://api.example/loop/0", "text/yaml", format!("{entry}x: 1\n").replace("paths/a.yaml", "1"));
     for n in 1..20 {
         let next = format!("get: {{responses: {{'200': {{$ref: '{}'}}}}}}\n", n + 1);
@@ -276,7 +275,7 @@ async fn files_that_a_specification_refers_to_are_fetched_from_where_each_is() {
     w.settled().await;
     let errors = w.spec("loop").await.last_processed_errors.expect("errors");
     assert!(errors[0].message.contains("16 deep"), "{errors:?}");
-    // Thousands of files are one specification.
+    // A specification may consist of thousands of files.
     let mut entry = String::from("openapi: 3.1.0\ninfo: {title: A, version: '1'}\npaths:\n");
     for n in 0..3_000 {
         entry += &format!("  /{n}: {{$ref: 'paths/{n}.yaml'}}\n");
@@ -325,7 +324,7 @@ async fn what_cannot_be_a_specification_is_refused_before_anything_is_stored() {
 #[tokio::test]
 async fn a_deleted_specification_frees_its_slug_and_its_bytes_go_with_a_later_collection() {
     let (w, _) = world().await;
-    // Its bytes are in parts.
+    // A large file is stored in chunks.
     let text = format!("{} ", titled(&"x".repeat(5 << 20)));
     w.put_spec("large", SpecSource::Text(text.clone())).await;
     w.put_spec("kept", SpecSource::Text(titled("Kept"))).await;
@@ -382,7 +381,7 @@ async fn a_round_that_is_killed_anywhere_is_done_again_and_done_once() {
         store.follow(Plan::none().away_after(store.applied() + commits - 1));
         let was_killed = w.platform.settle().await.is_err();
         store.follow(Plan::none());
-        // The lease of whoever died ends.
+        // The lease of the crashed server expires.
         w.clock.advance(Duration::from_secs(60));
         w.settled().await;
         let spec = w.spec("pets").await;

@@ -1,4 +1,4 @@
-//! PDF files, made by a typesetter that tells what it was given.
+//! PDF files, with a typesetter that prints its input.
 
 use std::{
     sync::{
@@ -25,13 +25,13 @@ use tokio::sync::Semaphore;
 
 use crate::support::{Refused, World, person};
 
-/// Keeps the books it was given, and answers with their titles.
+/// A typesetter that records its books and prints their titles.
 struct Press {
     books: Mutex<Vec<Arc<Book>>>,
     refuses: Mutex<Option<PdfError>>,
-    /// What a file says instead of the titles.
+    /// The content of files instead of the titles.
     says: Mutex<Option<String>>,
-    /// A book is done when there is a permit.
+    /// A book completes once a permit is available.
     go: Semaphore,
     begun: AtomicUsize,
 }
@@ -88,7 +88,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// A space with pages below one another, one of them hidden.
+    /// Creates a space with nested pages, one of them hidden.
     async fn new() -> Self {
         let press = Press::new();
         let w = World::with_pdf(Arc::clone(&press) as Arc<dyn Pdf>).await;
@@ -123,12 +123,12 @@ impl Desk {
         self.w.as_admin().content(of).pdf_url(part).await.expect("an address").url
     }
 
-    /// What an address leads to now.
+    /// Resolves a URL without waiting.
     async fn ask(&self, url: &str) -> docs_core::Result<PdfAnswer> {
         self.w.platform.pdf_file(&self.space, sealed(url), Duration::ZERO).await
     }
 
-    /// Loads a file, with a worker that makes it.
+    /// Loads a file while a worker typesets it.
     async fn load(&self, url: &str) -> docs_core::Result<Loaded> {
         if let PdfAnswer::Ready(file) = self.ask(url).await? {
             return self.read(&file).await;
@@ -151,7 +151,7 @@ impl Desk {
         Ok(Loaded { name: file.name.clone(), bytes })
     }
 
-    /// The jobs that made files, newest first.
+    /// Returns the PDF jobs, newest first.
     async fn jobs(&self) -> Vec<Job> {
         let jobs = self.w.as_admin().space(&self.space).list_jobs(&PageRequest::default()).await;
         jobs.expect("listed").items
@@ -161,7 +161,7 @@ impl Desk {
         self.w.clock.advance(Duration::from_millis(1));
     }
 
-    /// The titles of the pages of a part, as the press writes them.
+    /// Returns the titles of the pages of a part, as printed by the typesetter.
     async fn titles(&self, of: &ContentOf, part: PdfPart) -> String {
         let url = self.url(of, &part).await;
         let file = self.load(&url).await.expect("a file");
@@ -180,7 +180,7 @@ fn sealed(url: &str) -> &str {
     url.rsplit('/').nth(1).expect("the sealed part")
 }
 
-/// A new change request with these changes: its number, and the pages that were added.
+/// Creates a change request with these changes. Returns its number and the added pages.
 async fn request(w: &World, space: &SpaceId, changes: Value) -> (String, Vec<PageId>) {
     let new = CreateChangeRequest {
         subject: Some("Better words".parse().expect("a subject")),
@@ -209,7 +209,7 @@ async fn all_pages_a_page_with_those_below_it_or_one_page_alone() {
     assert_eq!(desk.titles(&of, part(&desk.start, false)).await, "Start|-Below|--Lowest");
     assert_eq!(desk.titles(&of, part(&desk.below, false)).await, "Below|-Lowest");
     assert_eq!(desk.titles(&of, part(&desk.start, true)).await, "Start");
-    // A hidden page is there for who asks for it.
+    // A hidden page can be requested explicitly.
     assert_eq!(desk.titles(&of, part(&desk.hidden, false)).await, "Hidden|-Within");
     desk.w.check().await;
 }
@@ -238,7 +238,7 @@ async fn an_address_is_good_for_an_hour_by_the_clock_of_the_platform() {
     let error = desk.load(&url).await.refused(ErrorKind::NotFound);
     assert!(error.message().contains("ask for a new one"), "{error}");
     assert_eq!(PDF_WINDOW, Duration::from_secs(3_600));
-    // A new one serves again.
+    // A new URL is valid again.
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
     desk.load(&url).await.expect("a file");
 }
@@ -268,7 +268,7 @@ async fn a_second_request_finds_the_file_made_and_many_at_once_make_one() {
     c.expect("a file");
     desk.load(&second).await.expect("a file");
     assert_eq!(desk.press.begun.load(Ordering::SeqCst), 1);
-    // Another part is another file, and so is the same part of a space with another title.
+    // Another part is a different file, and so is the same part after a rename of the space.
     desk.titles(&desk.of(), part(&desk.start, true)).await;
     assert_eq!(desk.press.begun.load(Ordering::SeqCst), 2);
 }
@@ -430,7 +430,7 @@ async fn a_file_is_kept_for_a_day_in_pieces_and_then_made_again() {
     desk.w.clock.advance(Duration::from_secs(2 * 3_600));
     assert_eq!(load().await, long.as_bytes());
     assert_eq!(desk.press.begun.load(Ordering::SeqCst), 2);
-    // Nothing names the pieces: they go as all objects do that nothing names, and are made again.
+    // The chunks are unreferenced, so they are garbage-collected and created again.
     desk.w.clock.advance(Duration::from_secs(100 * 3_600));
     desk.w.platform.as_platform().collect(CollectMode::Remove).await.expect("collected");
     assert_eq!(load().await, long.as_bytes());
@@ -492,7 +492,7 @@ async fn pictures_and_links_of_the_pages_are_in_the_book() {
         matches!(target, ContentRef::File { .. }) && link.title.as_deref() == Some("doc.txt")
     });
     assert!(file.is_some_and(|(_, link)| link.url.as_ref().is_some_and(|url| url.contains("/files/"))));
-    // Of another space nothing is told but where it is.
+    // Of a page in another space, only the URL is included.
     let elsewhere = "elsewhere".parse().expect("an id");
     let secret = link(&ContentRef::Page { page: "secret".parse().expect("an id"), space: Some(elsewhere) });
     assert_eq!(secret.title, None);

@@ -1,4 +1,4 @@
-//! Roles that are given by name: the laws of how they come together, and when they begin and end.
+//! Roles by name: the rules of their combination, and their beginning and end.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -134,7 +134,7 @@ async fn team_of(w: &World, members: &[&Actor]) -> TeamId {
     w.as_admin().org(&w.org).teams().create(new).await.expect("created").id
 }
 
-/// Puts a space into new collections of these levels, from the inside out.
+/// Moves a space into new nested collections with these levels, innermost first.
 async fn nest(w: &World, space: &SpaceId, levels: &[DefaultLevel]) -> Vec<ContentTarget> {
     let store = w.platform.store();
     let mut tx = Tx::new(store.begin(Mode::Write, &[]).await.expect("begins"));
@@ -159,7 +159,7 @@ async fn nest(w: &World, space: &SpaceId, levels: &[DefaultLevel]) -> Vec<Conten
     ids.into_iter().map(ContentTarget::Collection).collect()
 }
 
-/// A random tree with roles on it: what the list of all says of each is what each of them sees.
+/// Checks a random tree with roles: the list of all roles equals the role that each member sees.
 async fn agree(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>) {
     let w = World::new().await;
     let mut people = vec![w.admin.clone()];
@@ -200,7 +200,7 @@ async fn agree(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>
     w.check().await;
 }
 
-/// The role that each member has on content.
+/// Returns the role of each member on content.
 async fn roles(w: &World, content: &ContentTarget) -> BTreeMap<UserId, Role> {
     let page = PageRequest::default();
     let list = w.as_admin().permissions(content).list(None, &page).await.expect("listed");
@@ -208,7 +208,7 @@ async fn roles(w: &World, content: &ContentTarget) -> BTreeMap<UserId, Role> {
     list.items.into_iter().map(|item| (item.user.id, item.permission)).collect()
 }
 
-/// What somebody tries with roles by name: on which content, for whom, to what, and how.
+/// An attempted change of roles by name: the content, the members, the role, and the method.
 #[derive(Clone, Debug)]
 struct Try {
     content: usize,
@@ -221,7 +221,7 @@ struct Try {
 enum How {
     Users,
     Team,
-    /// Changes or takes the role of the first of the people.
+    /// Changes or removes the role of the first member.
     One,
     /// Sets the level.
     Level,
@@ -247,7 +247,7 @@ async fn attempt(
         (How::Team, role) => {
             let team = team_of(w, people).await;
             if role.is_none() {
-                // There is something to take.
+                // Gives a role that can be removed.
                 w.as_admin()
                     .permissions(content)
                     .invite(to_team(Some(Role::Comment), &team))
@@ -276,7 +276,7 @@ async fn attempt(
     }
 }
 
-/// A random tree with roles on it, in which somebody who may create content tries things.
+/// Performs attempts of a content creator in a random tree with roles.
 async fn rise(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>, tries: Vec<Try>) {
     let w = World::new().await;
     let cat = w.member("Cat", Some(Role::Create)).await;
@@ -304,7 +304,8 @@ async fn rise(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>,
         let after = roles(&w, content).await;
         let own = before.get(&user(&cat)).copied();
         if matches!(what.how, How::Level) {
-            // A level resets whom it is for; what it must not do is raise who sets it.
+            // A level applies to everyone in its scope, so only the role of the user who sets it is checked: it must
+            // not rise.
             assert!(done.is_err() || after.get(&user(&cat)).copied() <= own, "{what:?} {before:?} {after:?}");
             continue;
         }
@@ -413,7 +414,7 @@ async fn nobody_gives_or_takes_a_role_above_their_own_or_without_the_right() {
             .await
             .refused(ErrorKind::Forbidden);
     }
-    // Who is held below the others stays so.
+    // A role that restricts its member remains.
     w.as_admin().permissions(&content).invite(to_users(Some(Role::Read), &[&editor])).await.expect("held");
     let own = Grantee::User(user(&editor));
     p.as_actor(&editor).permissions(&content).remove(&own).await.refused(ErrorKind::Forbidden);
@@ -446,7 +447,7 @@ async fn at_most_100_teams_have_a_role_on_the_same_content() {
     w.check().await;
 }
 
-/// Renames a space until that is refused.
+/// Renames a space until the update is rejected.
 async fn rename(p: Platform, who: Actor, space: SpaceId) {
     for n in 0..100_000 {
         let title = format!("Title {n}").parse().ok();
@@ -473,7 +474,7 @@ async fn once_a_right_is_taken_away_nothing_more_is_done_with_it() {
         };
         w.as_admin().permissions(&content).invite(invite).await.expect("given");
         let using = tokio::spawn(rename(w.platform.clone(), guest.clone(), space.clone()));
-        // The first use is waited for, so that both happen at once.
+        // Waits for the first rename, so that both operations are concurrent.
         while w.as_admin().space(&space).get().await.expect("read").title.as_str() == "Untitled" {
             tokio::task::yield_now().await;
         }
@@ -528,7 +529,7 @@ async fn a_role_by_name_is_not_given_to_who_stands_above_through_a_team_or_a_lev
         .expect("administrators stay what they are");
     assert!(p.as_actor(&eve).space(&space).get().await.expect("seen").permissions.review);
     assert_eq!(roles(&w, &content).await.get(&user(&bob)), Some(&Role::Admin));
-    // Who is held below what they inherit is not let go above.
+    // A creator cannot raise a member above their own role by removing a restriction.
     let held = Grantee::User(user(&bob));
     w.as_admin().permissions(&content).invite(to_users(Some(Role::Read), &[&bob])).await.expect("held");
     p.as_actor(&cat).permissions(&content).remove(&held).await.refused(ErrorKind::Forbidden);
@@ -565,10 +566,10 @@ async fn nobody_gives_or_takes_by_a_level_what_is_above_their_own_role() {
         assert!(error.message().starts_with("defaultLevel: "), "{error}");
         set(&cat, content, DefaultLevel::Role(Role::Create)).await.expect("as much as their own");
     }
-    // What is inherited counts like what is said.
+    // An inherited level counts like an explicit one.
     set(&w.admin, &outer, admin).await.expect("by an administrator");
     set(&cat, &content, DefaultLevel::Inherit).await.refused(ErrorKind::Forbidden);
-    // Nor is it taken from those who have it.
+    // The level cannot be lowered either, because it is higher than the role of the caller.
     w.as_admin().permissions(&outer).invite(to_users(Some(Role::Create), &[&cat])).await.expect("held");
     set(&cat, &outer, DefaultLevel::Role(Role::Read)).await.refused(ErrorKind::Forbidden);
     assert_eq!(roles(&w, &content).await.get(&user(&cat)), Some(&Role::Create));

@@ -1,4 +1,4 @@
-//! Redirects of a space: old paths of pages, and those that a repository names.
+//! Redirects of a space: old paths of pages, and those defined by a repository.
 
 use docs_core::{
     ErrorKind,
@@ -13,7 +13,7 @@ use crate::{
     support::{Refused, World},
 };
 
-/// The page that a path leads to: its id and its path, as by the operation on a page by its path.
+/// Returns the id and the path of the page at a path, including old paths.
 async fn at(w: &World, space: &SpaceId, path: &str) -> Option<(PageId, String)> {
     match w.as_admin().space(space).content().get_page_by_path(path, Shown::default()).await {
         Ok(RevisionPage::Document(page)) => Some((page.base.id, page.path)),
@@ -26,7 +26,7 @@ async fn path_at(w: &World, space: &SpaceId, path: &str) -> Option<String> {
     at(w, space, path).await.map(|(_, path)| path)
 }
 
-/// The path and the anchor that an old path leads to.
+/// Resolves an old path to a path and an anchor.
 async fn redirect(w: &World, space: &SpaceId, path: &str) -> (String, Option<String>) {
     let content = w.as_admin().space(space).content();
     let found = content.resolve_redirect(path).await.expect("a redirect");
@@ -49,7 +49,7 @@ async fn a_page_is_read_by_the_paths_that_it_had_and_those_below_it_too() {
     }
     assert_eq!(redirect(&w, &guide, "first").await, ("start".to_owned(), None));
     w.as_admin().space(&guide).content().resolve_redirect("other").await.refused(ErrorKind::NotFound);
-    // A page that is there goes first.
+    // An existing page takes precedence.
     let second = add(&w, &guide, "First", "Text.").await;
     assert_eq!(at(&w, &guide, "first").await, Some((second, "first".to_owned())));
     assert_eq!(path_at(&w, &guide, "first/below").await.as_deref(), Some("start/below"));
@@ -65,12 +65,12 @@ async fn redirects_of_a_repository_lead_on_until_an_import_has_them_no_more() {
     assert_eq!(import(&w, &space).await, (JobState::Done, None));
     assert_eq!(redirect(&w, &space, "old/page").await, ("a".to_owned(), Some("part".to_owned())));
     assert_eq!(path_at(&w, &space, "Old/Page").await.as_deref(), Some("a"));
-    // A page lives there, and what is below no old path is none.
+    // An existing page takes precedence over a redirect, and paths below a redirected path are not redirected.
     assert_eq!(path_at(&w, &space, "a").await.as_deref(), Some("a"));
     for path in ["gone", "old", "old/page/b"] {
         assert_eq!(path_at(&w, &space, path).await, None, "{path}");
     }
-    // An import of a page alone leaves them.
+    // An import that changes only a page preserves the redirects.
     remote.put("b.md", "# B\n\nMore.\n");
     assert_eq!(import(&w, &space).await, (JobState::Done, None));
     assert_eq!(path_at(&w, &space, "old/page").await.as_deref(), Some("a"));
@@ -94,7 +94,7 @@ async fn a_file_that_a_commit_moves_is_found_where_it_was_before_what_a_redirect
     remote.put(".gitbook.yaml", "redirects:\n  a: c.md\n");
     assert_eq!(import(&w, &space).await, (JobState::Done, None));
     assert_eq!(at(&w, &space, "a").await, Some((page, "b".to_owned())));
-    // Nothing of it goes with the next import.
+    // The next import does not change this.
     remote.put("c.md", "# C\n\nMore.\n");
     remote.put("d.md", "# D\n");
     assert_eq!(import(&w, &space).await, (JobState::Done, None));

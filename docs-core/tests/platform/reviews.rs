@@ -1,4 +1,4 @@
-//! Reviews: who is asked, who answers, and who contributed.
+//! Reviews: requested reviewers, submitted reviews, and contributors.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a revision says that changed is what changed.
+//! The changes listed for a revision equal its actual changes.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::support::{World, block_on, person};
 
-/// A page without its subpages, and the one it stands below.
+/// The pages by id, without subpages, with the id of their parent.
 type Flat = BTreeMap<String, Value>;
 
 fn flatten(pages: &Value, parent: Option<&str>, out: &mut Flat) {
@@ -52,7 +52,7 @@ async fn pages(w: &World, of: &ContentOf) -> Flat {
     flat
 }
 
-/// Does to the pages what the changes tell.
+/// Applies the listed changes to the pages.
 fn replay(before: &Flat, after: &Flat, changes: &Value) -> Flat {
     let mut now = before.clone();
     let told = |page: &Value, of: &Flat| {
@@ -103,7 +103,7 @@ fn replay(before: &Flat, after: &Flat, changes: &Value) -> Flat {
     now
 }
 
-/// The pages without their paths, which follow from the others.
+/// Removes the paths, which are derived from other fields.
 fn without_paths(mut pages: Flat) -> Flat {
     for page in pages.values_mut() {
         page.as_object_mut().expect("a page").remove("path");
@@ -152,7 +152,7 @@ fn change(act: &Act, pages: &[String]) -> Option<Value> {
         Act::Insert { into, title, text } => {
             let mut change =
                 json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } });
-            // About half of them at the top level.
+            // About half of them are at the top level.
             if let Some(parent) = id(*into).filter(|_| into % 2 == 0) {
                 change["into"] = parent.into();
             }
@@ -180,7 +180,7 @@ fn change(act: &Act, pages: &[String]) -> Option<Value> {
     })
 }
 
-/// A change request under edit: each of its revisions, with the one before it.
+/// A change request being edited, compared with the revision before each edit.
 struct Draft {
     space: SpaceId,
     number: String,
@@ -198,7 +198,7 @@ impl Draft {
         ContentOf::request(self.space.clone(), &self.number)
     }
 
-    /// Applies a batch, unless it is refused; then what the revision tells is what it changed.
+    /// Applies a batch. If it is accepted, checks that the listed changes equal the actual ones.
     async fn apply(&mut self, w: &World, batch: &[Act]) {
         let before = pages(w, &self.of()).await;
         let known: Vec<String> = before.keys().cloned().collect();
@@ -215,7 +215,7 @@ impl Draft {
     }
 }
 
-/// What is told of the content is what turns the pages before into those it has.
+/// Checks that the listed changes of content transform the previous pages into the current ones.
 async fn agree(w: &World, of: &ContentOf, before: &Flat) {
     let after = pages(w, of).await;
     let told = w.as_admin().content(of).list_changes(Some(1000)).await.expect("changes");
@@ -269,7 +269,7 @@ proptest! {
     }
 }
 
-/// How many objects there are that are large.
+/// Counts the large objects.
 async fn large(objects: &MemObjects) -> usize {
     let mut large = 0;
     for domain in objects.domains(None, 100).await.expect("listed") {

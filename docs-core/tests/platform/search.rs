@@ -1,4 +1,4 @@
-//! Search: what is stored is found, by those who may see it, as it is now.
+//! Search: the current content is found by users with access.
 
 mod following;
 mod programs;
@@ -30,7 +30,7 @@ pub(crate) async fn space(w: &World, title: &str) -> SpaceId {
     w.as_admin().org(&w.org).spaces().create(new).await.expect("created").id
 }
 
-/// Changes the live content of a space; answers the pages that were created.
+/// Changes the live content of a space. Returns the created pages.
 pub(crate) async fn edit(w: &World, space: &SpaceId, changes: Value) -> docs_core::Result<Vec<PageId>> {
     let (p, me) = (&w.platform, &w.admin);
     let request =
@@ -87,7 +87,7 @@ async fn org(w: &World, actor: &Actor, query: &str) -> Vec<SearchSpaceResult> {
     w.platform.as_actor(actor).org(&w.org).search(&text(query), &page).await.expect("searched").items
 }
 
-/// The titles of the spaces that an actor finds.
+/// Returns the titles of the spaces that an actor finds.
 async fn spaces(w: &World, actor: &Actor, query: &str) -> Vec<String> {
     let mut titles: Vec<String> =
         org(w, actor, query).await.iter().map(|space| space.title.to_string()).collect();
@@ -215,7 +215,7 @@ async fn people_find_what_they_may_see_and_no_more() {
         .search(&text("needle"), &page)
         .await
         .refused(ErrorKind::NotFound);
-    // At once, whatever the index knows.
+    // Effective immediately, regardless of the index.
     let close = UpdateSpace { default_level: Patch::Clear, ..UpdateSpace::default() };
     w.as_admin().space(&closed).update(close).await.expect("closed");
     assert_eq!(spaces(&w, &reader, "needle").await, ["Open"]);
@@ -231,7 +231,7 @@ async fn people_find_what_they_may_see_and_no_more() {
     assert_eq!(spaces(&w, &reader, "needle").await.len(), 0);
 }
 
-/// No short or empty page of a list tells that something was found that may not be seen.
+/// A short or empty page of a list must not reveal hits that the caller cannot access.
 #[tokio::test]
 async fn closed_spaces_leave_no_trace_in_what_members_find() {
     let (w, _) = world().await;
@@ -239,7 +239,7 @@ async fn closed_spaces_leave_no_trace_in_what_members_find() {
     let mut all = Vec::new();
     for n in 0..9 {
         let space = if n % 3 == 0 {
-            // What a creator closes stays in the creator's hands.
+            // The creator keeps access to a closed space.
             let new = CreateSpace {
                 title: Some(format!("Space {n}").parse().expect("a title")),
                 ..CreateSpace::default()
@@ -320,7 +320,7 @@ async fn walk<T>(limit: u32, mut ask: impl AsyncFnMut(PageRequest) -> Page<T>) -
     }
 }
 
-/// What came in several answers as one would have it: each space with all of its pages.
+/// Merges the spaces of several responses, each with all of its pages.
 fn by_space(parts: Vec<SearchSpaceResult>) -> Vec<SearchSpaceResult> {
     let mut whole: Vec<SearchSpaceResult> = Vec::new();
     for part in parts {
@@ -382,7 +382,7 @@ async fn what_is_found_can_be_walked_page_by_page() {
     assert_eq!((none.items.len(), none.next), (0, None));
 }
 
-/// Many pages that the store leaves out do not end a list.
+/// Many pages that the store filters out do not end a list.
 #[tokio::test]
 async fn a_page_of_a_list_may_be_short_and_the_next_goes_on() {
     let (w, _) = world().await;

@@ -1,4 +1,4 @@
-//! The first start on a store, and what its servers share.
+//! The initial setup of a store, and the data shared by its servers.
 
 use std::sync::Arc;
 

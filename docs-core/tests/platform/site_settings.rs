@@ -1,4 +1,4 @@
-//! What is set on a site besides its structure.
+//! Settings of a site other than its structure.
 
 mod adaptive;
 mod customization;
@@ -40,7 +40,7 @@ async fn add(w: &World, site: &SiteId, space: &SpaceId) -> SiteSpaceId {
     w.as_admin().org(&w.org).site(site).spaces().create(add).await.expect("a place").id
 }
 
-/// How many records there are of the kinds that hold settings.
+/// Returns the number of records of the kinds that hold settings.
 async fn records(w: &World) -> usize {
     let tx = w.platform.store().begin(Mode::Read, &[]).await.expect("a snapshot");
     let kinds = ["cust", "shl", "sauth", "srd", "adap"];
@@ -115,14 +115,14 @@ async fn redirects_go_with_the_section_or_space_they_lead_to_however_many_there_
     assert_eq!(redirects::sources(&w, &one.site).await, ["/kept"]);
     redirects::create(&w, &one, "/to/0").await;
     w.check().await;
-    // A few go at once.
+    // A small number is deleted in one transaction.
     let place = add(&w, &one.site, &one.space).await;
     let page = crate::search::add(&w, &one.space, "Page", "text").await;
     redirects::lead(&w, &one.site, "/page", redirects::to_page(&place, &page)).await;
     redirects::lead(&w, &one.site, "/space", redirects::to_space(&place)).await;
     assert!(p.as_actor(me).org(&w.org).site(&one.site).space(&place).delete().await.expect("deleted"));
     assert_eq!(redirects::sources(&w, &one.site).await, ["/kept", "/to/0"]);
-    // With a space that is purged.
+    // Together with a purged space.
     for n in 0..75 {
         redirects::create(&w, &one, &format!("/{n}")).await;
     }

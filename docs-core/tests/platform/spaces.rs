@@ -136,7 +136,7 @@ async fn a_copy_is_like_the_space_and_its_maker_keeps_the_role_they_have() {
     assert_eq!(copy.default_level, Some(Level::Role(Role::Read)));
     assert!(copy.permissions.admin, "who made it manages it");
     assert!(w.platform.as_actor(&cat).space(&copy.id).delete().await.expect("deleted"));
-    // Who has the role anyway is given none by name, which would hold when the other one goes.
+    // A user who already has the role receives none by name, because it would outlive the existing one.
     let copy = w.as_admin().space(&space).duplicate().await.expect("copied").id;
     let content = ContentTarget::Space(copy);
     let named = w.as_admin().permissions(&content).list_users(&PageRequest::default()).await;
@@ -144,7 +144,7 @@ async fn a_copy_is_like_the_space_and_its_maker_keeps_the_role_they_have() {
     w.check().await;
 }
 
-/// Puts so many roles, links and revisions on a space that each kind fits into one transaction, and all do not.
+/// Adds roles, links and revisions to a space, such that each kind fits into one transaction and all together do not.
 async fn load(w: &World, id: &SpaceId) {
     let ids = SeededIds::new(11);
     let id_text = || ids.next().simple().to_string();
@@ -184,7 +184,7 @@ async fn load(w: &World, id: &SpaceId) {
     }
 }
 
-/// How many of the members who have a role on a space by name are counted with a space.
+/// Counts the members with a role by name on a space whose number of spaces includes it.
 async fn counted(w: &World, space: &SpaceId) -> usize {
     let tx = Tx::new(w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
     let grants = tx.below(&GrantRecord::on(space.as_str()), MAX_SCAN).await.expect("read");
@@ -208,7 +208,7 @@ async fn a_deleted_space_is_counted_for_none_of_many_who_have_a_role_on_it() {
     w.platform.settle().await.expect("settled");
     assert_eq!(counted(&w, &space).await, 0);
     me.space(&space).restore().await.expect("restored");
-    // A restored space that is deleted again before the job has run ends as the deleted one it is.
+    // A space that is restored and deleted again before the job has run remains deleted.
     assert!(me.space(&space).delete().await.expect("deleted"));
     w.platform.settle().await.expect("settled");
     assert_eq!(counted(&w, &space).await, 0);

@@ -1,4 +1,4 @@
-//! The state tables of spaces and change requests: random programs against a model that knows nothing but the table.
+//! The state tables of spaces and change requests: random operations compared with a model of the tables.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -47,12 +47,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..40)
 }
 
-/// What the tables say there is.
+/// The state according to the tables.
 #[derive(Default)]
 struct Model {
     requests: Vec<Status>,
     mode: EditMode,
-    /// How long the space has been deleted.
+    /// The time since the deletion of the space.
     deleted: Option<Duration>,
 }
 
@@ -61,7 +61,7 @@ impl Model {
         self.deleted.is_some_and(|age| age > WINDOW)
     }
 
-    /// The kind of refusal of an operation on a change request.
+    /// Returns the expected error of an operation on a change request.
     fn refuses(&self, n: usize, also: impl Fn(Status) -> Option<ErrorKind>) -> Option<ErrorKind> {
         match self.requests.get(n) {
             _ if self.deleted.is_some() => Some(ErrorKind::NotFound),
@@ -84,7 +84,7 @@ async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
     w.check().await;
 }
 
-/// Does a step; answers how it was refused, and how the table says it should have been.
+/// Performs a step. Returns the actual and the expected error.
 async fn apply(
     w: &World,
     space: &SpaceId,
@@ -132,7 +132,7 @@ async fn apply(
     }
 }
 
-/// Does a step on a change request.
+/// Performs a step on a change request.
 async fn apply_to_request(
     w: &World,
     space: &SpaceId,
@@ -177,7 +177,7 @@ async fn apply_to_request(
     }
 }
 
-/// What is shown is what the model says, counters and lists included.
+/// Checks that the platform returns the state of the model, including counters and lists.
 async fn check(w: &World, id: &SpaceId, model: &Model) {
     let shown = w.as_admin().space(id).get().await;
     if model.expired() {
@@ -221,7 +221,7 @@ proptest! {
 }
 
 proptest! {
-    // Each fault costs a pause of milliseconds.
+    // Each fault causes a pause of several milliseconds.
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]

@@ -1,4 +1,4 @@
-//! A platform to test with: manual clock, seeded ids, one organization with people of every role.
+//! A platform for tests: manual clock, seeded ids, and one organization with members of every role.
 
 use std::{sync::Arc, time::Duration};
 
@@ -60,18 +60,18 @@ impl World {
         Self { platform, clock, objects, org, admin }
     }
 
-    /// Another server on the same store, with a search index of its own.
+    /// Creates another server on the same store, with a separate search index.
     pub(crate) fn beside(&self, index: Arc<dyn SearchIndex>) -> Platform {
         self.beside_with(|builder| builder.search(index))
     }
 
-    /// Another server on the same store, with more of what it may have.
+    /// Creates another server on the same store, with additional components.
     pub(crate) fn beside_with(&self, more: impl FnOnce(Builder) -> Builder) -> Platform {
         let builder = Platform::builder(Arc::clone(self.platform.store()), Arc::clone(&self.objects));
         more(builder.clock(self.clock.clone()).ids(SeededIds::new(8))).build()
     }
 
-    /// A member with a role; `None` for a guest.
+    /// Creates a member with a role, or a guest for `None`.
     pub(crate) async fn member(&self, name: &str, role: Option<Role>) -> Actor {
         let actor = person(&self.platform, name).await;
         let user = actor.user().expect("a user");
@@ -79,41 +79,40 @@ impl World {
         actor
     }
 
-    /// The platform as its first administrator uses it.
+    /// Returns the platform with the first administrator as the caller.
     pub(crate) fn as_admin(&self) -> Caller<'_> {
         self.platform.as_actor(&self.admin)
     }
 
-    /// An untitled space of the organization, made by its administrator.
+    /// Creates an untitled space as the administrator.
     pub(crate) async fn space(&self) -> SpaceId {
         self.as_admin().org(&self.org).spaces().create(CreateSpace::default()).await.expect("a space").id
     }
 
-    /// The number of an untitled change request of a space, made by the administrator.
+    /// Creates an untitled change request as the administrator, and returns its number.
     pub(crate) async fn request(&self, space: &SpaceId) -> String {
         let new = CreateChangeRequest::default();
         let request = self.as_admin().space(space).change_requests().create(new).await.expect("a request");
         request.number.to_string()
     }
 
-    /// What time it is.
     pub(crate) fn clock_now(&self) -> Timestamp {
         docs_core::ports::Clock::now(&self.clock).into()
     }
 
-    /// Every index row and counter is what the records call for.
+    /// Checks that every index row and counter is consistent with the records.
     pub(crate) async fn check(&self) {
         let drift = verify(self.platform.store().as_ref()).await.expect("the store can be read");
         assert!(drift.is_none(), "{drift:?}");
     }
 }
 
-/// Does something to its end, as property tests need it.
+/// Runs a future to completion, for property tests.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(future)
 }
 
-/// A store in which every second commit goes wrong in one of the three ways it can.
+/// Creates a store in which every second commit fails in one of three ways.
 pub(crate) fn failing() -> Arc<dyn Store> {
     let faults = [Fault::Conflict, Fault::UnknownApplied, Fault::UnknownLost];
     let plan = (1..2_000).fold(Plan::none(), |plan, n| plan.at(Step::Commit, 2 * n, faults[n as usize % 3]));
@@ -140,17 +139,17 @@ impl<T: std::fmt::Debug> Refused for docs_core::Result<T> {
     }
 }
 
-/// The change that inserts a page.
+/// Returns the change that inserts a page.
 pub(crate) fn insert(title: &str, text: &str) -> Value {
     json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } })
 }
 
-/// A page with its Markdown.
+/// Reads a page with its Markdown.
 pub(crate) async fn page(w: &World, of: &ContentOf, id: &PageId) -> RevisionPage {
     w.as_admin().content(of).get_page(id, Shown::default()).await.expect("read")
 }
 
-/// A store, and what is done before each of its transactions, given its hot keys.
+/// A store with a hook before each of its transactions, which receives the hot keys.
 pub(crate) struct BeforeTransactions<S, F> {
     pub(crate) store: S,
     pub(crate) before: F,

@@ -1,4 +1,4 @@
-//! Who is in a team, against a model that knows nothing but the table; and what is left of a team that is deleted.
+//! Members of teams, compared with a model; and the remains of a deleted team.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,12 +19,12 @@ use proptest::prelude::*;
 
 use crate::support::{Refused, World, block_on, failing, person};
 
-/// How many people there are, the last of whom is no member of the organization.
+/// Number of users. The last one is not a member of the organization.
 const PEOPLE: usize = 6;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Adds, gives roles, removes; the numbers are people, `true` names them by e-mail address.
+    /// Adds members, sets roles, removes members. The numbers are users, `true` identifies them by e-mail address.
     Change(Vec<(usize, bool)>, BTreeMap<usize, TeamRole>, Vec<(usize, bool)>),
     Put(usize, Option<TeamRole>),
     Remove(usize),
@@ -45,7 +45,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..16)
 }
 
-/// What the table says of a change: removal wins, and who is no member of the organization cannot be added.
+/// Returns the expected result of a change: removal takes precedence, and users outside of the organization cannot be
+/// added.
 fn expected(model: &BTreeMap<usize, TeamRole>, step: &Step) -> Result<BTreeMap<usize, TeamRole>, ErrorKind> {
     let mut model = model.clone();
     let stranger = PEOPLE - 1;
@@ -100,7 +101,7 @@ async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
     w.check().await;
 }
 
-/// Does a step; answers how it was refused.
+/// Performs a step. Returns the error, if any.
 async fn apply(w: &World, team: &TeamId, people: &[UserId], step: &Step) -> Option<ErrorKind> {
     let (p, me, org) = (&w.platform, &w.admin, &w.org);
     let name = |(n, by_address): &(usize, bool)| match by_address {
@@ -145,7 +146,7 @@ proptest! {
 }
 
 proptest! {
-    // Each fault costs a pause of milliseconds.
+    // Each fault causes a pause of several milliseconds.
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
@@ -281,7 +282,7 @@ async fn the_teams_somebody_owns_are_listed_by_title_at_the_cost_of_those() {
     let owner = w.member("Owen", Some(Role::Read)).await;
     let mut expected = Vec::new();
     for n in 0..300 {
-        // In another order than that of the titles.
+        // In an order other than that of the titles.
         let title = format!("Team {:03}", n * 7 % 300);
         let team = new_team(&w, &title).await;
         if n % 40 == 0 {

@@ -1,4 +1,4 @@
-//! Tokens: made, listed, ended, revoked.
+//! Tokens: creation, listing, expiry and revocation.
 
 use std::{sync::Arc, time::Duration};
 
@@ -95,7 +95,7 @@ async fn tokens_are_for_their_user_and_the_platform_alone() {
     w.platform.as_actor(&zoe).user(&ada).issue_token(labelled("")).await.refused(ErrorKind::Forbidden);
     w.platform.as_actor(&zoe).user(&ada).list_tokens(&page).await.refused(ErrorKind::Forbidden);
     w.platform.as_actor(&zoe).user(&ada).revoke_token(&token.id).await.refused(ErrorKind::Forbidden);
-    // The id of another user's token finds nothing among one's own.
+    // The id of another user's token is not found among the own tokens.
     w.platform.as_actor(&zoe).user(&user(&zoe)).revoke_token(&token.id).await.refused(ErrorKind::NotFound);
     let nobody: UserId = "nobody".parse().expect("an id");
     w.platform.as_platform().user(&nobody).list_tokens(&page).await.refused(ErrorKind::NotFound);

@@ -1,4 +1,4 @@
-//! Translations: a space follows another in another language.
+//! Translations: a space follows another one in another language.
 
 mod failures;
 mod faults;
@@ -28,27 +28,27 @@ use tokio::sync::Notify;
 use self::faults::Fault;
 use crate::support::{Refused, World, insert};
 
-/// The pseudo-translator, which notes what it is sent, and fails when it is told to.
+/// A pseudo-translator that records its input and fails on request.
 #[derive(Default)]
 pub(super) struct Noting {
     sent: Mutex<Vec<String>>,
     /// All requests.
     asked: Mutex<Vec<Vec<String>>>,
-    /// What goes wrong, by the number of the request, from 1.
+    /// The faults by the number of the request, from 1.
     faults: Mutex<BTreeMap<usize, Fault>>,
     failures: Mutex<Vec<TranslateError>>,
-    /// Loses placeholders.
+    /// `true` to drop placeholders.
     careless: Mutex<bool>,
-    /// Has no answer to segments with this text in them.
+    /// Segments that contain this text are left without translation.
     silent: Mutex<Option<&'static str>>,
-    /// Where it waits.
+    /// The gate that blocks requests.
     gate: Mutex<Option<Gate>>,
 }
 
-/// A translator that waits: it says that it was asked, and goes on when it is let.
+/// A gate that blocks a translator, signals this, and continues on request.
 #[derive(Clone, Default)]
 struct Gate {
-    /// Requests that pass before.
+    /// The number of requests that pass before one is blocked.
     passes: usize,
     asked: Arc<Notify>,
     go: Arc<Notify>,
@@ -89,13 +89,13 @@ impl Translator for Noting {
 }
 
 impl Noting {
-    /// What goes wrong at the request of a number, from now on.
+    /// Plans a fault of a later request.
     fn fail_at(&self, requests: usize, fault: Fault) {
         let number = held(&self.asked).len() + requests;
         held(&self.faults).insert(number, fault);
     }
 
-    /// How many requests there were.
+    /// Returns the number of requests.
     fn requests(&self) -> usize {
         held(&self.asked).len()
     }
@@ -114,7 +114,7 @@ impl Noting {
         }
     }
 
-    /// Lets it wait at a request, behind so many others.
+    /// Blocks a request after this number of other requests.
     fn wait_after(&self, passes: usize) -> Gate {
         let gate = Gate { passes, ..Gate::default() };
         *held(&self.gate) = Some(gate.clone());
@@ -130,7 +130,7 @@ pub(super) fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A world that translates.
+/// A world with a translator.
 pub(super) struct Desk {
     pub(super) w: World,
     pub(super) translator: Arc<Noting>,
@@ -164,7 +164,7 @@ impl Desk {
         self.w.as_admin().space(space).change_request(&request).merge().await.expect("merged");
     }
 
-    /// Does everything that is due, and what will be.
+    /// Runs all jobs that are due or become due.
     pub(super) async fn settle(&self) {
         for _ in 0..12 {
             self.w.platform.settle().await.expect("settled");
@@ -173,7 +173,7 @@ impl Desk {
         self.w.platform.settle().await.expect("settled");
     }
 
-    /// The pages of a space in reading order: id, title and Markdown.
+    /// Returns the pages of a space in reading order: id, title and Markdown.
     pub(super) async fn pages(&self, space: &SpaceId) -> Vec<(PageId, String, String)> {
         fn walk(pages: &[RevisionPage], out: &mut Vec<PageId>) {
             for page in pages {
@@ -233,7 +233,7 @@ async fn a_translation_is_made_and_follows_and_sends_only_what_changed() {
     assert_eq!(after[0].2, "\\[Réád `code` ñów.]\n\n\\[Á séçóñd óñé.]\n");
     let space = d.w.as_admin().space(&result.space).get().await.expect("there");
     assert_eq!((space.revision, &*space.title), (result.revision, "Untitled (German)"));
-    // One block changes: it alone is sent.
+    // Only the changed block is sent.
     d.edit(&d.source, json!([set(&before[0].0, "Read `code` now.\n\nA third one.\n")])).await;
     assert_eq!(d.get(&made.id).await.status, TranslationStatus::Running);
     d.settle().await;
@@ -262,7 +262,7 @@ async fn what_people_correct_stays_until_its_source_changes() {
     d.edit(&d.source, json!([set(&page, "One more.\n\nTwo.\n\nThree times.\n")])).await;
     d.settle().await;
     assert_eq!(d.pages(&target).await[0].2, "\\[Óñé móré.]\n\nDeux.\n\n\\[Thréé tímés.]\n");
-    // A page that is gone in the source goes, but not what somebody has worked on.
+    // A page deleted from the source is deleted, unless a user has edited it.
     d.edit(&d.source, json!([insert("More", "Four.\n")])).await;
     d.settle().await;
     let more = d.pages(&target).await[1].0.clone();
@@ -301,7 +301,7 @@ async fn instructions_and_terms_are_followed_and_terms_touch_only_their_sentence
     assert_eq!(changed.instructions, docs_core::content::document::parse("Be **formal**.\n"));
     d.settle().await;
     assert_eq!(d.translator.take(), strings(&["Start", "The space.", "Another."]));
-    // A run over everything sends nothing that is known.
+    // A full run does not send cached segments.
     translations.org(&org).translation(&id).run().await.expect("run");
     d.settle().await;
     assert!(d.translator.take().is_empty());
@@ -322,7 +322,7 @@ async fn a_translator_that_fails_leaves_the_last_result_and_a_job_that_says_why(
     let jobs = d.jobs(&target).await;
     assert_eq!(jobs[0].state, JobState::Failed);
     assert_eq!(jobs[0].error.as_deref(), Some("the translator refuses: the key is wrong"));
-    // What may pass is tried again, and no earlier than the service wants.
+    // A transient failure is retried, no earlier than the service requests.
     let busy = TranslateError::Unavailable { reason: "busy".to_owned(), after: Some(600) };
     *held(&d.translator.failures) = vec![busy];
     d.w.as_admin().org(&d.w.org).translation(&id).run().await.expect("run");
@@ -333,7 +333,7 @@ async fn a_translator_that_fails_leaves_the_last_result_and_a_job_that_says_why(
     d.settle().await;
     assert_eq!(d.get(&id).await.status, TranslationStatus::Completed);
     let result = d.get(&id).await.result.expect("a result");
-    // A failure later leaves what is there.
+    // A later failure preserves the result.
     *held(&d.translator.failures) = vec![TranslateError::Refused("gone".to_owned())];
     d.edit(&d.source, json!([insert("More", "Two.\n")])).await;
     d.settle().await;

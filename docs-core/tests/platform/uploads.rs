@@ -1,4 +1,4 @@
-//! Uploads: bytes that come piece by piece become a file like any other, or leave nothing behind.
+//! Uploads: streamed bytes become an ordinary file, or leave no data behind.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ fn named(name: &str) -> NewUpload {
     NewUpload { name: name.parse().expect("a name"), content_type: None }
 }
 
-/// Bytes of which no part is like another.
+/// Returns bytes without repetition.
 fn bytes(size: usize) -> Vec<u8> {
     (0..size as u64)
         .flat_map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).to_le_bytes())
@@ -45,7 +45,7 @@ async fn stored(w: &World, space: &SpaceId, file: &RevisionFile) -> StoredFile {
     w.platform.find_file(space, sealed).await.expect("found")
 }
 
-/// A space whose live content is open, and an open change request: where files go.
+/// Creates a space with editable live content and an open change request, as targets of files.
 async fn places(w: &World) -> (SpaceId, [ContentOf; 2]) {
     let space = w.space().await;
     let open = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
@@ -91,7 +91,7 @@ async fn a_file_of_any_size_is_read_as_it_came_whole_and_in_ranges() {
     w.check().await;
 }
 
-/// Has one file.
+/// A web with one file.
 struct One(Vec<u8>);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Random programs on the tree, against a model that knows nothing but lists of what lies where.
+//! Random operations on the tree, compared with a model of ordered lists of children.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -63,7 +63,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// Something in the tree.
+/// A space or collection in the tree.
 struct Node {
     child: ContentTarget,
     org: usize,
@@ -74,12 +74,12 @@ struct Node {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Live,
-    /// Deleted that long ago.
+    /// Deleted this long ago.
     Deleted(Duration),
     Gone,
 }
 
-/// What lies where, in order.
+/// The ordered children of each parent.
 #[derive(Default)]
 struct Model {
     nodes: Vec<Node>,
@@ -88,7 +88,7 @@ struct Model {
 
 type Refusal = Option<ErrorKind>;
 
-/// The role of an actor in an organization; `None` where they are no member.
+/// Returns the role of an actor in an organization, or `None` for a nonmember.
 fn role(who: usize, org: usize) -> Option<Role> {
     match (who, org) {
         (0, _) => Some(Role::Admin),
@@ -103,7 +103,7 @@ impl Model {
         (!self.nodes.is_empty()).then(|| n % self.nodes.len())
     }
 
-    /// A node as somebody sees it.
+    /// Returns a node if it is visible to an actor.
     fn seen(&self, who: usize, at: usize) -> Option<&Node> {
         self.nodes.get(at).filter(|node| node.state != State::Gone && role(who, node.org).is_some())
     }
@@ -130,7 +130,7 @@ impl Model {
         depth
     }
 
-    /// Everything in a place, depth first.
+    /// Returns all descendants of a parent, depth first.
     fn below(&self, org: usize, parent: Option<usize>) -> Vec<usize> {
         let children = self.places.get(&(org, parent)).cloned().unwrap_or_default();
         children.into_iter().flat_map(|at| [vec![at], self.below(org, Some(at))].concat()).collect()
@@ -146,7 +146,7 @@ impl Model {
         (0..self.nodes.len()).filter(|at| is_in(&self.nodes[*at])).collect()
     }
 
-    /// Why something new cannot be put there.
+    /// Returns the expected error of creating a node under a parent.
     fn refuses_new(&self, who: usize, org: usize, parent: Option<usize>, is_collection: bool) -> Refusal {
         let Some(role) = role(who, org) else { return Some(ErrorKind::NotFound) };
         if let Some(parent) = parent {
@@ -162,7 +162,7 @@ impl Model {
         too_deep.then_some(ErrorKind::Conflict)
     }
 
-    /// Why something that is there cannot be managed.
+    /// Returns the expected error of managing a node.
     fn refuses(&self, who: usize, at: usize) -> Refusal {
         let Some(node) = self.seen(who, at) else { return Some(ErrorKind::NotFound) };
         (role(who, node.org) < Some(Role::Create)).then_some(ErrorKind::Forbidden)
@@ -175,7 +175,7 @@ impl Model {
         }
     }
 
-    /// Moves something, or tells why not.
+    /// Moves a node, or returns the expected error.
     fn relocate(&mut self, who: usize, at: usize, to: &To, beside: Option<(bool, usize)>) -> Refusal {
         if matches!(to, To::Stay) && beside.is_none() {
             return Some(ErrorKind::Invalid);
@@ -235,7 +235,7 @@ impl Model {
         None
     }
 
-    /// Deletes something, or tells why not; answers as the platform does.
+    /// Deletes a node, or returns the expected error, with the return type of the platform.
     fn delete(&mut self, who: usize, at: usize) -> std::result::Result<bool, ErrorKind> {
         match self.refuses_live(who, at) {
             Some(ErrorKind::NotFound) => return Ok(false),
@@ -259,7 +259,7 @@ impl Model {
         Ok(true)
     }
 
-    /// Gives something to an organization, or tells why not.
+    /// Transfers a node to an organization, or returns the expected error.
     fn transfer(&mut self, who: usize, at: usize, to: usize) -> Refusal {
         if let Some(refusal) = self.refuses(who, at) {
             return Some(refusal);
@@ -320,7 +320,7 @@ impl Program {
         at.map(|at| self.model.nodes[at].child.id().to_owned())
     }
 
-    /// Takes something new into the model; answers how it was refused.
+    /// Adds a created node to the model. Returns the error of a failed creation.
     fn created(&mut self, answer: Result<ContentTarget>, (org, parent): (usize, Option<usize>)) -> Refusal {
         match answer {
             Err(error) => Some(error.kind()),
@@ -403,7 +403,7 @@ impl Program {
         assert_eq!(answer.map_err(|error| error.kind()).err(), expected);
         if expected.is_none() {
             self.model.nodes[at].state = State::Live;
-            // Its neighbours may have moved meanwhile; where among them it stands is only known to the store.
+            // Its siblings may have moved in the meantime, so its position is only known to the store.
             let stored = self.stored_in(self.model.nodes[at].org, self.model.nodes[at].parent).await;
             let position = stored.iter().position(|child| *child == self.model.nodes[at].child);
             let position = position.expect("it is back");
@@ -438,7 +438,7 @@ impl Program {
     }
 
     async fn step(&mut self, step: &Step) {
-        // What is created or put at the end later stands behind.
+        // Nodes that are created or appended later get a later rank.
         self.w.clock.advance(Duration::from_millis(1));
         match step {
             Step::CreateSpace { who, org, parent } => self.create(*who, *org, *parent, false).await,
@@ -467,7 +467,7 @@ impl Program {
         self.model.wait(time + Duration::from_millis(1));
     }
 
-    /// What is stored of a place.
+    /// Returns the stored children of a parent.
     async fn stored_in(&self, org: usize, parent: Option<usize>) -> Vec<ContentTarget> {
         let parent = parent.map(|parent| collection_id(&self.model.nodes[parent].child));
         let place = Parent::of(&self.orgs[org], parent.as_ref());
@@ -495,7 +495,7 @@ impl Program {
         walked(limit, list).await.into_iter().map(|inner| ContentTarget::Collection(inner.id)).collect()
     }
 
-    /// Every list shows what the model has, in its order, whatever the size of the pages.
+    /// Checks that every list equals the model, including the order, for a given page size.
     async fn check(&self, limit: u32) {
         let nodes = &self.model.nodes;
         let of_kind = |ids: Vec<usize>, is_collection: bool| -> Vec<ContentTarget> {

@@ -1,4 +1,4 @@
-//! The states of an export's job.
+//! The states of export jobs.
 
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ async fn edit(w: &World, space: &SpaceId, text: &str) {
     change(w, space, set(&start, text)).await;
 }
 
-/// The live revision as the API shows it.
+/// Returns the live revision as shown by the API.
 async fn head(w: &World, space: &SpaceId) -> Value {
     let of = ContentOf::space(space.clone());
     serde_json::to_value(w.as_admin().content(&of).get(Shown::default()).await.expect("read")).expect("JSON")
@@ -74,7 +74,7 @@ async fn what_came_from_the_repository_is_not_exported_to_it_again_unless_forced
     exported(&w, &space).await;
     assert_eq!(export(&w, &space, json!({ "force": true })).await, (JobState::Done, None));
     assert_eq!((commits(&remote), head(&w, &space).await["id"].clone()), (1, revision));
-    // Neither is it imported again.
+    // The commit is not imported again either.
     let request = json!({ "url": URL, "ref": "refs/heads/main" });
     let request: ImportGitRepository = serde_json::from_value(request).expect("a request");
     w.clock.advance(Duration::from_millis(1));
@@ -132,7 +132,7 @@ async fn a_push_that_the_host_refuses_fails_with_its_words() {
     assert_eq!(state, JobState::Failed);
     assert!(error.expect("why").contains("protected branch"));
     assert_eq!(head(&w, &space).await["git"], Value::Null);
-    // Nothing is in the way of the next one.
+    // The next export is not blocked.
     exported(&w, &space).await;
     assert_eq!(commits(&remote), 1);
 }
@@ -197,7 +197,7 @@ async fn imports_and_exports_run_in_the_order_of_their_timestamps_and_late_ones_
     w.platform.settle().await.expect("settled");
     let urls: Vec<String> = remote.urls()[asked..].to_vec();
     let order: Vec<&str> = urls.iter().map(|url| &url[url.len() - 1..]).collect();
-    // An export fetches and pushes.
+    // An export consists of a fetch and a push.
     assert_eq!(order, ["2", "2", "3", "4"]);
     assert_eq!(commits(&remote), 1);
     edit(&w, &space, "Late.\n").await;
@@ -238,7 +238,7 @@ async fn another_repository_loses_nothing_to_a_space_that_was_in_sync_elsewhere(
     let start = at(&w, &space, "readme").await;
     change(&w, &space, json!([insert("Other", "x\n")])).await;
     exported(&w, &space).await;
-    // The same names, but not the space's files.
+    // The same names, with content that is not from the space.
     remote.put("README.md", "# Theirs\n");
     remote.put("other.md", "# Theirs\n");
     let other = at(&w, &space, "other").await;
@@ -253,7 +253,7 @@ async fn another_repository_loses_nothing_to_a_space_that_was_in_sync_elsewhere(
     assert_eq!(files["readme/README.md"], "# Start\n\nMine.\n");
 }
 
-/// A repository while something is pushed to it, somebody edits the space.
+/// A repository that edits the space during a push.
 struct Busy {
     remote: MemGit,
     world: OnceLock<(World, SpaceId)>,
@@ -348,6 +348,6 @@ async fn an_installation_of_the_old_kind_is_removed_as_often_as_one_asks() {
     let editor = w.member("Eve", Some(Role::Edit)).await;
     let refused = w.platform.as_actor(&editor).space(&space).remove_legacy_git_installation().await;
     refused.refused(ErrorKind::Forbidden);
-    // A space that was never in sync has none.
+    // A space without earlier synchronization has no installation.
     handle().remove_legacy_git_installation().await.expect("removed");
 }

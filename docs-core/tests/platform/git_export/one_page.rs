@@ -1,4 +1,4 @@
-//! One page that is edited: the commit changes its file alone, and in it the edited lines alone.
+//! The export of one edited page: the commit changes only its file, and only the edited lines.
 
 use docs_core::model::JobState;
 use proptest::prelude::*;
@@ -7,10 +7,10 @@ use serde_json::json;
 use super::*;
 use crate::support::block_on;
 
-/// The line that is edited, in every page.
+/// The edited line in every page.
 const MARK: &str = "Zebra stripes.";
 
-/// How somebody edits a page.
+/// The edit of a page.
 #[derive(Clone, Copy, Debug)]
 enum Edit {
     Replace,
@@ -31,7 +31,7 @@ impl Edit {
     }
 }
 
-/// The front matter of a page, as people write it.
+/// Generates front matter in various spellings.
 fn front() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "",
@@ -42,7 +42,7 @@ fn front() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// What stands around the line: blocks whose spelling is not the one that we would print.
+/// Generates blocks around the line, with a noncanonical spelling.
 fn block() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "|a|  b |\n|:-|--:|\n| `x|y` |1|\n|long cell|  |",
@@ -71,7 +71,7 @@ fn block() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// The lines of a page, and how they end.
+/// The lines of a page, and its line ending.
 #[derive(Clone, Debug)]
 struct Shape {
     front: &'static str,
@@ -115,7 +115,7 @@ impl Shape {
             .chain(self.after.iter().copied())
             .collect();
         let text = format!("{}{}\n{}", self.front, blocks.join(self.gap), self.last);
-        // Without a break at the end, nothing stands behind the last line.
+        // Without a trailing line break, the text ends with the last line.
         let text = if self.last.is_empty() { text.trim_end_matches('\n').to_owned() } else { text };
         let mark = if self.has_mark { "\u{feff}" } else { "" };
         format!("{mark}{}", text.replace('\n', self.end))
@@ -126,10 +126,11 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// Checks that a commit changed one file, and that file where it was edited alone.
+/// Checks that a commit changed one file, and only the edited lines of it.
 async fn assert_only(shape: &Shape, other: &Shape, edit: Edit) {
     let text = shape.text("One");
-    // A line without its end cannot go whole, and one is put behind it with the end that the page has.
+    // The line at the end of a file has no line break, so it cannot be removed as a whole line, and a line added after
+    // it uses the line ending of the page.
     let wanted = edit.of(&text, shape.end);
     let (w, remote, space) = world_of(&[
         ("README.md", "# Home\n"),
@@ -162,7 +163,7 @@ async fn assert_only(shape: &Shape, other: &Shape, edit: Edit) {
     assert_eq!(lines(&after["one.md"]), lines(&wanted), "{edit:?} of {text:?}");
 }
 
-/// How many pages are tried: `DOCS_EXPORT_CASES`, or 48.
+/// Returns the number of tested pages: `DOCS_EXPORT_CASES`, or 48.
 fn cases() -> u32 {
     std::env::var("DOCS_EXPORT_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(48)
 }
@@ -177,7 +178,7 @@ proptest! {
         edit in prop::sample::select(vec![Edit::Replace, Edit::InsertBefore, Edit::InsertAfter, Edit::Remove]),
     ) {
         let mut shape = shape;
-        // Blank lines at the front are no part of what a page says, so what goes is not the first of it.
+        // Leading blank lines are not part of a page, so the removed line must not be the first one.
         if matches!(edit, Edit::Remove) && shape.before.is_empty() {
             shape.before.push("First.");
         }
@@ -219,14 +220,14 @@ async fn names_that_are_alike_in_the_repository_stay_as_they_are() {
     assert_eq!(files(&remote), wanted);
 }
 
-/// Without it, the first export of a space adds one.
+/// Without a table of contents, the first export of a space adds one.
 const SUMMARY: &str = "* [Home](README.md)\n* [One](one.md)\n";
 
-/// A file with what people write, in which a paragraph is edited as a tree and not as text.
+/// A file in a typical spelling, in which a paragraph is edited as a tree instead of text.
 const TREE: &str = "---\nicon:   rocket\n---\n\n# One\n\n|a|  b |\n|:-|--:|\n|x|1|\n\n- one\n    \
                     - two\n\nZebra stripes.\n\n* a\n+ b\n\nSetext\n------\n";
 
-/// Edits the paragraph of a page as a tree; answers the file that is exported.
+/// Edits the paragraph of a page as a tree. Returns the exported file.
 async fn edited_in_tree(text: &str) -> String {
     let (w, remote, space) =
         world_of(&[("SUMMARY.md", SUMMARY), ("README.md", "# Home\n"), ("one.md", text)]).await;

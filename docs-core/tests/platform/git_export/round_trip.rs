@@ -1,4 +1,4 @@
-//! What an export writes, file by file, and that an import of it changes nothing.
+//! The exported files, and the round trip: importing an export changes nothing.
 
 use docs_core::model::JobState;
 use proptest::prelude::*;
@@ -52,7 +52,7 @@ async fn a_space_that_was_never_in_git_becomes_a_repository_that_says_the_same()
     assert_same_after_import(&w, &remote, &space).await;
 }
 
-/// An import of what was exported changes nothing, and neither does another export.
+/// Checks that importing the export changes nothing, and neither does another export.
 async fn assert_same_after_import(w: &World, remote: &MemGit, space: &SpaceId) {
     let (before, there, made) = (content(w, space).await, files(remote), commits(remote));
     assert_eq!(export(w, space, json!({ "force": true })).await, (JobState::Done, None));
@@ -65,7 +65,7 @@ async fn assert_same_after_import(w: &World, remote: &MemGit, space: &SpaceId) {
     w.check().await;
 }
 
-/// Shows only what differs.
+/// Compares two values, and prints only the differences.
 fn assert_same(before: &Value, after: &Value, files: &BTreeMap<String, String>) {
     let lines = |value| -> Vec<String> {
         serde_json::to_string_pretty(value).expect("JSON").lines().map(str::to_owned).collect()
@@ -76,7 +76,7 @@ fn assert_same(before: &Value, after: &Value, files: &BTreeMap<String, String>) 
     assert!(before == after, "lost: {lost:#?}\nnew: {new:#?}\n{files:#?}");
 }
 
-/// A repository as people write them: nothing in it is as we would write it.
+/// A repository in a noncanonical spelling.
 const AWKWARD: &[(&str, &str)] = &[
     (".gitbook.yaml", "root: ./docs/\nstructure:\n  readme: start.md\n  summary: nav/TOC.md\n"),
     ("package.json", "{}\n"),
@@ -130,7 +130,7 @@ async fn a_repository_that_says_nothing_of_where_the_content_is_gets_it_where_th
     for (added, is_same) in [
         (None, true),
         (Some(("README.md", "# Made by a host\n")), true),
-        // It is a documentation already, in the usual place.
+        // The repository already contains documentation, in the default location.
         (Some(("SUMMARY.md", "* [Other](other.md)\n")), false),
     ] {
         let (w, remote, space) = world_of(AWKWARD).await;
@@ -151,7 +151,7 @@ async fn a_repository_that_says_nothing_of_where_the_content_is_gets_it_where_th
     }
 }
 
-/// The files that differ.
+/// Returns the names of the files that differ.
 fn changed(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
     let names: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     names.into_iter().filter(|name| before.get(*name) != after.get(*name)).cloned().collect()
@@ -344,7 +344,7 @@ async fn files_reusable_contents_and_variables_go_where_an_import_finds_them() {
     assert_same_after_import(&w, &remote, &space).await;
 }
 
-/// Something that people do to a space; places are taken modulo what is there.
+/// An action on a space. Indexes are taken modulo the number of pages.
 #[derive(Clone, Debug)]
 enum Act {
     Insert { title: String, text: String, below: usize, at: u32 },
@@ -376,7 +376,7 @@ fn markdown() -> impl Strategy<Value = String> {
             "# Title", "---", "```", "* item", "[x](gone.md)", "<b>&amp;", "a: b", "text  \r", "\u{feff}", "Title\n===",
         ]).prop_map(str::to_owned),
     ];
-    // Blank lines at the front are no part of what a file says.
+    // Leading blank lines are not part of the content of a file.
     proptest::collection::vec(line, 0..6).prop_map(|lines| lines.join("\n").trim_start().to_owned())
 }
 
@@ -410,14 +410,14 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A document or a group, and how deep it lies.
+/// A document or a group, with its depth.
 struct Place {
     id: PageId,
     is_document: bool,
     depth: usize,
 }
 
-/// Documents and groups in reading order.
+/// Returns documents and groups in reading order.
 async fn pages(w: &World, space: &SpaceId) -> Vec<Place> {
     fn walk(pages: &[RevisionPage], depth: usize, out: &mut Vec<Place>) {
         for page in pages {
@@ -440,8 +440,8 @@ async fn pages(w: &World, space: &SpaceId) -> Vec<Place> {
     out
 }
 
-/// Tells whether there is a document left without a page and what lies below it: a repository without any is none that
-/// can be imported.
+/// Returns `true` if a document remains without a page and its descendants: a repository without documents cannot be
+/// imported.
 fn leaves_a_document(all: &[Place], page: &PageId) -> bool {
     let mut within = None;
     all.iter().any(|place| {
@@ -450,13 +450,13 @@ fn leaves_a_document(all: &[Place], page: &PageId) -> bool {
     })
 }
 
-/// The change that an act is, where there is something to do it to.
+/// Returns the change of an action, or `None` if it has no target.
 async fn as_change(w: &World, space: &SpaceId, act: &Act) -> Option<Value> {
     let all = pages(w, space).await;
     let documents: Vec<&PageId> =
         all.iter().filter(|place| place.is_document).map(|place| &place.id).collect();
     let of = |n: &usize| documents.get(n % documents.len().max(1)).copied();
-    // One place more is the top level.
+    // The additional index is the top level.
     let below = |n: &usize| all.get(n % (all.len() + 1)).map(|place| &place.id);
     Some(match act {
         Act::Insert { title, text, below: n, at } => {
@@ -510,7 +510,7 @@ async fn as_change(w: &World, space: &SpaceId, act: &Act) -> Option<Value> {
     })
 }
 
-/// Does what can be done; what the platform refuses is left out.
+/// Performs the valid actions. Actions that the platform rejects are skipped.
 async fn act_out(w: &World, space: &SpaceId, acts: &[Act]) {
     for act in acts {
         let Some(change) = as_change(w, space, act).await else { continue };
@@ -525,7 +525,7 @@ async fn act_out(w: &World, space: &SpaceId, acts: &[Act]) {
     }
 }
 
-/// How many random histories are tried: `DOCS_EXPORT_CASES`, or 24.
+/// Returns the number of random histories: `DOCS_EXPORT_CASES`, or 24.
 fn cases() -> u32 {
     std::env::var("DOCS_EXPORT_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(24)
 }
@@ -556,7 +556,7 @@ proptest! {
     }
 }
 
-/// What a space that is imported from a repository writes into an empty one.
+/// Imports a repository to a space, and returns its export to an empty repository.
 async fn written_anew(remote: &MemGit) -> BTreeMap<String, String> {
     let copy = MemGit::empty();
     let w = World::with_git(Arc::new(copy.clone())).await;

@@ -1,4 +1,4 @@
-//! What both sides have changed.
+//! Conflicting changes of the space and the repository.
 
 use docs_core::{
     model::{ChangeRequestStatus, SettableStatus, UpdateChangeRequest},
@@ -39,7 +39,7 @@ async fn pages_that_either_side_made_are_on_both() {
     assert!(files["SUMMARY.md"].contains("faq.md") && files["SUMMARY.md"].contains("prices.md"), "{files:?}");
 }
 
-/// A space that waits for a change request: both sides have changed the same line.
+/// Creates a space that waits for a change request, because both sides have changed the same line.
 pub(super) async fn torn() -> (World, MemGit, SpaceId, String) {
     let (w, remote, space) = in_step(FILES, json!({})).await;
     let limits = at(&w, &space, "limits").await;
@@ -61,7 +61,7 @@ async fn what_cannot_be_united_is_in_a_change_request_and_nothing_is_exported_me
     assert!(made.subject.starts_with("Changes from Git "), "{}", made.subject);
     let job = &jobs(&w, &space).await[0];
     assert_eq!(job.result.as_ref().and_then(|it| it.change_request.clone()), Some(made.id));
-    // The space goes on, and waits.
+    // The space can still be edited, and synchronization waits.
     change(&w, &space, json!([insert("Prices", "Low.\n")])).await;
     settle(&w).await;
     assert!(
@@ -72,7 +72,7 @@ async fn what_cannot_be_united_is_in_a_change_request_and_nothing_is_exported_me
     assert_eq!(commits(&remote), 0);
     assert_eq!(files(&remote)["limits.md"], "# Limits\n\nTheirs.\n");
     assert_eq!(text(&w, &space, "limits").await, "Ours.\n");
-    // Somebody says what is right.
+    // A user resolves the conflict.
     let limits = at(&w, &space, "limits").await;
     handle().pull().await.expect("pulled");
     let both =
@@ -107,7 +107,7 @@ async fn later_pushes_come_into_the_change_request_that_is_open() {
     push(&w, &space, &remote, ("README.md", "# Start\n\nMore.\n")).await;
     settle(&w).await;
     assert_ne!(handle().get().await.expect("a request").subject, first, "it names the commit");
-    // What people have written in it stays.
+    // Edits in the change request are preserved.
     let limits = at(&w, &space, "limits").await;
     let mine = serde_json::from_value(json!({ "changes": set(&limits, "Decided.\n") })).expect("changes");
     handle().edit(mine).await.expect("edited");

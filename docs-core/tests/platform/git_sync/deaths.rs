@@ -1,4 +1,4 @@
-//! A server that dies at any step of a run: the next one ends as it would have.
+//! Crashes of the server at any step of a run: the next run reaches the same result.
 
 use docs_core::{
     model::ChangeRequestStatus,
@@ -9,32 +9,32 @@ use docs_core::{
 use super::*;
 use crate::job_states::Mortal;
 
-/// What a run does.
+/// The scenario of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Story {
-    /// It unites what both sides have changed.
+    /// Merges the changes of both sides.
     Unite,
-    /// It makes a change request.
+    /// Creates a change request.
     Conflict,
-    /// It brings another commit into the change request.
+    /// Adds another commit to the change request.
     Renewal,
-    /// It follows from a look of the schedule.
+    /// Starts from a poll of the schedule.
     Look,
 }
 
-/// What there is in the end.
+/// The final state.
 #[derive(PartialEq, Eq, Debug)]
 struct End {
     texts: Vec<String>,
     files: std::collections::BTreeMap<String, String>,
     commits: Vec<Vec<String>>,
     in_step: bool,
-    /// The texts of the open change request, with the number of all that there were.
+    /// The texts of the open change request, and the number of all change requests.
     asked: Vec<String>,
     requests: usize,
 }
 
-/// Does all that comes before the run.
+/// Performs all steps before the run.
 async fn begin(story: Story, mortal: &Arc<Mortal>) -> (World, MemGit, SpaceId) {
     let remote = repository(FILES);
     let git = Arc::new(remote.clone());

@@ -1,5 +1,5 @@
-//! What a setting does not do: use credentials for what nobody gave them for, try for ever, bring a branch back, or go
-//! along with a space to others.
+//! Limits of a synchronization setting: it does not use credentials for other purposes, does not retry forever, does
+//! not restore a deleted branch, and does not follow a space to another organization.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::{
     support::{Refused as _, World},
 };
 
-/// The setting of `setting`, with an address that holds credentials.
+/// Returns the setting of `setting` with credentials in its URL.
 fn with_credentials(more: Value) -> docs_core::model::SetGitSync {
     let mut with = setting(more);
     let url = with.url.replacen("https://", "https://bea:token@", 1);
@@ -34,7 +34,7 @@ async fn credentials_serve_others_only_for_what_they_were_given_for() {
     let bea = || w.platform.as_actor(&bea).space(&space);
     let cleo = || w.platform.as_actor(&cleo).space(&space);
     bea().set_git_sync(with_credentials(json!({ "direction": "import" }))).await.expect("set");
-    // What needs no more of them: another schedule, twice.
+    // A change without new credentials: another schedule, twice.
     for minutes in [15, 30] {
         let more = json!({ "direction": "import", "schedule": minutes });
         let set = cleo().set_git_sync(setting(more)).await.expect("set");
@@ -52,7 +52,7 @@ async fn credentials_serve_others_only_for_what_they_were_given_for() {
     assert_eq!(state(&w, &space).await.setting.direction, GitSyncDirection::Import, "nothing is changed");
     let theirs = cleo().set_git_sync(with_credentials(json!({ "direction": "both" }))).await.expect("set");
     assert!(theirs.has_credentials, "their own");
-    // The address elsewhere gets none of them.
+    // A different URL does not receive the credentials.
     let url = "https://git.example/other";
     let elsewhere = bea().set_git_sync(setting(json!({ "url": url, "direction": "import" }))).await;
     assert!(!elsewhere.expect("set").has_credentials);
@@ -81,7 +81,7 @@ async fn what_a_space_missed_while_it_was_deleted_comes_when_it_is_restored() {
     w.as_admin().space(&space).restore().await.expect("restored");
     settle(&w).await;
     assert_eq!(text(&w, &space, "readme").await, "Bye.\n");
-    // And it is looked after again.
+    // Synchronization continues.
     remote.put("README.md", "# Start\n\nAgain.\n");
     w.clock.advance(Duration::from_secs(15 * 60));
     w.platform.settle().await.expect("settled");
@@ -113,7 +113,7 @@ async fn whoever_asks_for_a_run_does_not_wait_for_one_that_was_put_off() {
     settle(&w).await;
     assert_eq!(jobs(&w, &space).await[0].state, JobState::Queued, "it is tried again later");
     remote.edit(|repository| repository.failure = None);
-    // A merge waits for it, whoever asks does not.
+    // A merge waits for the delayed run, a manual request does not.
     let limits = at(&w, &space, "limits").await;
     change(&w, &space, set(&limits, "Two.\n")).await;
     settle(&w).await;
@@ -124,7 +124,7 @@ async fn whoever_asks_for_a_run_does_not_wait_for_one_that_was_put_off() {
     assert_eq!(text(&w, &space, "readme").await, "Bye.\n");
 }
 
-/// The branch goes, and what is edited then is not exported: it is said that the branch is gone.
+/// Deletes the branch and checks that a later edit is not exported, and that the missing branch is reported.
 async fn assert_misses_the_branch(w: &World, remote: &MemGit, space: &SpaceId) {
     remote.edit(|repository| repository.refs = MemRefs::Only(["refs/heads/other".to_owned()].into()));
     let limits = at(w, space, "limits").await;
@@ -147,7 +147,7 @@ async fn a_branch_that_is_only_exported_to_is_not_made_again_either() {
     put(&w, &space, json!({ "direction": "export" })).await;
     settle(&w).await;
     assert_misses_the_branch(&w, &remote, &space).await;
-    // Whoever makes it again gets what was written meanwhile.
+    // After the branch is created again, the pending edits are exported.
     remote.edit(|repository| repository.refs = MemRefs::Only(["refs/heads/main".to_owned()].into()));
     w.as_admin().space(&space).run_git_sync().await.expect("enqueued");
     settle(&w).await;
@@ -155,7 +155,7 @@ async fn a_branch_that_is_only_exported_to_is_not_made_again_either() {
     assert_eq!(commits(&remote), 1);
 }
 
-/// Space and repository are in step, whatever came before.
+/// Checks that space and repository are in sync, regardless of earlier failures.
 async fn assert_in_step_but_for_failures(w: &World, space: &SpaceId) {
     assert!(state(w, space).await.state.in_step);
     assert_eq!(jobs(w, space).await[0].state, JobState::Done);

@@ -1,5 +1,4 @@
-//! Random histories of a space and its repository: whatever both sides write, and whatever goes wrong on the way, both
-//! end with all of it.
+//! Random histories of a space and its repository: despite any edits and faults, both sides converge to all edits.
 
 use docs_memstore::MemPushFault;
 use proptest::prelude::*;
@@ -7,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::support::block_on;
 
-/// The pages that both sides have from the start.
+/// The initial pages of both sides.
 const PAGES: [&str; 3] = ["readme", "one", "two"];
 const REPOSITORY: &[(&str, &str)] = &[
     ("SUMMARY.md", "* [Start](README.md)\n* [One](one.md)\n* [Two](two.md)\n"),
@@ -18,18 +17,18 @@ const REPOSITORY: &[(&str, &str)] = &[
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// Somebody writes a paragraph into a page, in the space or in the repository.
+    /// Adds a paragraph to a page, in the space or in the repository.
     Write {
         side: Side,
         page: usize,
         place: usize,
     },
-    /// Somebody makes a page.
+    /// Creates a page.
     Add(Side),
-    /// Somebody decides what could not be united.
+    /// Resolves the conflict.
     Decide,
     Fault(Fault),
-    /// What is due is done; what failed is tried again, too, when there is time.
+    /// Runs the jobs that are due, and the retries too if `long` is set.
     Settle {
         long: bool,
     },
@@ -60,7 +59,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A space and its repository, with what was written into either.
+/// A space and its repository, with the words written to either side.
 struct Pair {
     w: World,
     remote: MemGit,
@@ -131,7 +130,7 @@ impl Pair {
         self.w.clock.advance(Duration::from_millis(1_500));
     }
 
-    /// Merges the change request that the space waits for, after saying that all of both sides is right.
+    /// Merges the change request that the space waits for, with the changes of both sides.
     async fn decide(&self) {
         let Some(request) = state(&self.w, &self.space).await.state.change_request else { return };
         let request = request.to_string();
@@ -153,20 +152,20 @@ impl Pair {
         handle().merge().await.expect("merged");
     }
 
-    /// All that the space says.
+    /// Returns the content of the space.
     async fn said(&self) -> String {
         content(&self.w, &self.space).await.to_string()
     }
 }
 
-/// A text with a paragraph more.
+/// Inserts a paragraph into a text.
 fn inserted(text: &str, place: usize, word: &str) -> String {
     let mut parts: Vec<&str> = text.split("\n\n").map(str::trim).filter(|part| !part.is_empty()).collect();
     parts.insert(place.min(parts.len()), word);
     format!("{}\n", parts.join("\n\n"))
 }
 
-/// How many random histories there are: `DOCS_SYNC_CASES`, or 24.
+/// Returns the number of random histories: `DOCS_SYNC_CASES`, or 24.
 fn cases() -> u32 {
     std::env::var("DOCS_SYNC_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(24)
 }
@@ -177,7 +176,7 @@ async fn history(acts: &[Act]) {
     for act in acts {
         pair.act(act).await;
     }
-    // A fault that nothing met may meet what comes now.
+    // A pending fault may occur in the following rounds.
     for _ in 0..acts.len() + 2 {
         settle_all(&pair.w).await;
         pair.w.as_admin().space(&pair.space).run_git_sync().await.expect("enqueued");
@@ -192,7 +191,7 @@ async fn history(acts: &[Act]) {
         assert!(said.contains(word), "the space lost {word}: {said}");
         assert!(all.contains(word), "the repository lost {word}: {there:#?}");
     }
-    // What the repository has is what the space has.
+    // The content of the repository equals that of the space.
     let request = json!({ "url": URL, "ref": "refs/heads/main", "force": true });
     let request = serde_json::from_value(request).expect("a request");
     pair.w.clock.advance(Duration::from_millis(1));

@@ -1,4 +1,4 @@
-//! The setting itself: who may set it, what is refused, what is shown.
+//! The setting: required permissions, rejected values, and its representation.
 
 use docs_core::{
     ErrorKind,
@@ -16,7 +16,7 @@ async fn credentials_and_the_secret_are_shown_to_nobody() {
     assert_eq!(shown.webhook.secret, None);
     assert_eq!(shown.webhook.url, format!("{}/webhooks/git/{space}", w.platform.urls().base()));
     assert!(remote.urls().iter().all(|url| url.contains("hunter2")), "{:?}", remote.urls());
-    // The same address without credentials keeps them, another does not.
+    // The same URL without credentials keeps the stored ones, another URL does not.
     assert!(put(&w, &space, json!({ "direction": "import" })).await.has_credentials);
     assert_eq!(state(&w, &space).await.webhook.secret_created_at, shown.webhook.secret_created_at);
     remote.edit(|repository| repository.failure = Some(docs_core::ports::GitError::Credentials));
@@ -36,7 +36,7 @@ async fn a_secret_is_shown_when_it_is_made_and_never_again() {
     assert!(second.secret_created_at > first.secret_created_at);
     assert_eq!(put(&w, &space, json!({})).await.webhook.secret, None);
     assert_eq!(put(&w, &space, json!({ "direction": "import" })).await.webhook.secret, None);
-    // Those of another repository do not know what those of the one before know.
+    // The webhook secret of the previous repository is not valid for another one.
     let elsewhere = put(&w, &space, json!({ "url": "https://git.example/other" })).await.webhook;
     assert!(elsewhere.secret.is_some() && elsewhere.secret != second.secret);
     assert!(elsewhere.secret_created_at >= second.secret_created_at);
@@ -57,7 +57,7 @@ async fn only_who_manages_a_space_sets_and_sees_its_synchronization() {
         handle().rotate_git_sync_secret().await.refused(kind);
         handle().run_git_sync().await.refused(kind);
         match kind {
-            // What is not there for somebody is gone already.
+            // Removing the setting of an inaccessible space succeeds without effect.
             ErrorKind::NotFound => assert!(!handle().remove_git_sync().await.expect("nothing to do")),
             _ => drop(handle().remove_git_sync().await.refused(kind)),
         }

@@ -1,4 +1,4 @@
-//! What brings a space and its repository in step: merges, webhooks, the schedule.
+//! Triggers of synchronization: merges, webhooks and the schedule.
 
 use docs_core::{
     ErrorKind,
@@ -32,7 +32,7 @@ async fn every_merge_reaches_the_repository_and_a_burst_of_them_makes_one_commit
     assert_eq!(jobs(&w, &space).await.len(), 2, "nothing follows from an export");
 }
 
-/// The page that a space has, or gets.
+/// Creates the first page of a space.
 async fn at_first(w: &World, space: &SpaceId) -> docs_core::model::PageId {
     change(w, space, json!([insert("Start", "Hello.\n")])).await.remove(0)
 }
@@ -118,7 +118,7 @@ async fn a_signed_push_is_imported_and_several_make_one_job() {
     settle(&w).await;
     assert_in_step(&w, &space).await;
     assert_eq!(text(&w, &space, "readme").await, "Bye.\n");
-    // Told again, or again later: there is nothing to do.
+    // A repeated or delayed delivery has no effect.
     let delivery = GitDelivery { signature: Some(&signed), token: None, event: GitHostEvent::Push };
     assert_eq!(
         deliver(&w, space.as_str(), delivery, &body).await.expect("taken"),
@@ -150,7 +150,7 @@ async fn pushes_from_which_nothing_follows_make_no_job() {
         );
     }
     assert_eq!(jobs(&w, &space).await.len(), 1);
-    // What cannot be read may be anything.
+    // An unreadable body may be any event.
     for body in [String::new(), "x".repeat(2_000_000)] {
         let signed = signature(&secret, &body);
         let delivery = GitDelivery { signature: Some(&signed), token: None, event: GitHostEvent::Push };
@@ -205,7 +205,7 @@ async fn a_schedule_looks_every_so_many_minutes_and_imports_what_has_moved() {
     assert!(remote.urls().len() > looked);
     assert_eq!(text(&w, &space, "readme").await, "Bye.\n");
     assert_in_step(&w, &space).await;
-    // Without a schedule, or a setting, nobody looks.
+    // Without a schedule, or without a setting, the repository is not polled.
     put(&w, &space, json!({})).await;
     settle(&w).await;
     let looked = remote.urls().len();
@@ -240,7 +240,7 @@ async fn an_export_whose_answer_got_lost_is_found_again_and_new_pages_stay_one()
     change(&w, &space, json!([insert("Prices", "Low.\n")])).await;
     remote.edit(|repository| repository.push_faults.push_back(MemPushFault::AnswerLost));
     settle(&w).await;
-    // Meanwhile the space goes on.
+    // In the meantime the space is edited.
     let limits = at(&w, &space, "limits").await;
     change(&w, &space, set(&limits, "Two.\n")).await;
     settle_all(&w).await;

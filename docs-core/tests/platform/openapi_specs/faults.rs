@@ -1,5 +1,5 @@
-//! What goes wrong while a specification is processed, and what happens meanwhile: a host that does not answer, a
-//! reader that fails, a server that dies, and people who put, change and delete the specification.
+//! Faults and concurrent changes while a specification is processed: unresponsive hosts, failing readers, crashing
+//! servers, and users who update and delete the specification.
 
 use std::{
     collections::BTreeMap,
@@ -12,35 +12,35 @@ use tokio::sync::Notify;
 
 use super::*;
 
-/// Where whatever passes waits: it says so, and goes on when it is let.
+/// A gate that blocks a task, signals this, and continues on request.
 #[derive(Clone, Default)]
 pub(super) struct Gate(Arc<Waiting>);
 
 #[derive(Default)]
 struct Waiting {
-    /// How many pass before one waits; none where nobody waits.
+    /// The number of tasks that pass before one is blocked. `None` for an open gate.
     passes: Mutex<Option<usize>>,
     asked: Notify,
     go: Notify,
 }
 
 impl Gate {
-    /// Lets somebody wait, behind so many who pass.
+    /// Blocks one task after this number of tasks.
     pub(super) fn close_after(&self, passes: usize) {
         *held(&self.0.passes) = Some(passes);
     }
 
-    /// Lets nobody wait who does not wait yet.
+    /// Stops blocking further tasks.
     pub(super) fn open(&self) {
         *held(&self.0.passes) = None;
     }
 
-    /// Waits until somebody waits.
+    /// Waits until a task is blocked.
     pub(super) async fn asked(&self) {
         self.0.asked.notified().await;
     }
 
-    /// Lets go on who waits.
+    /// Releases the blocked task.
     pub(super) fn go(&self) {
         self.0.go.notify_one();
     }
@@ -71,7 +71,7 @@ fn held<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a reader does instead of reading.
+/// A fault of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReaderFault {
     Fails,
@@ -83,7 +83,7 @@ pub(super) const READER_FAULTS: [ReaderFault; 3] =
     [ReaderFault::Fails, ReaderFault::FindsTooLarge, ReaderFault::Panics];
 
 impl ReaderFault {
-    /// What is told of it.
+    /// Returns the reported error.
     fn told(self) -> &'static str {
         match self {
             Self::FindsTooLarge => "it is too large here",
@@ -94,8 +94,8 @@ impl ReaderFault {
     }
 }
 
-/// A web and a reader, in front of both a gate. The reader does what it is told to, by the number of the reading from
-/// 1, and all the time where it is told so.
+/// A web and a reader, both with a gate. The faults of the reader are planned by the number of the read from 1, or for
+/// all reads.
 #[derive(Clone, Default)]
 pub(super) struct Outside {
     pub(super) web: MemWeb,
@@ -111,12 +111,12 @@ struct ReaderPlan {
 }
 
 impl Outside {
-    /// Says what the reader does from now on.
+    /// Sets the fault of all following reads.
     pub(super) fn read_with(&self, fault: Option<ReaderFault>) {
         held(&self.reader).always = fault;
     }
 
-    /// Says what the reader does at a reading to come.
+    /// Sets the fault of a later read.
     fn read_at(&self, readings: usize, fault: ReaderFault) {
         let mut plan = held(&self.reader);
         let number = plan.readings + readings;
@@ -151,7 +151,7 @@ impl SpecReader for Outside {
     }
 }
 
-/// A world with such an outside.
+/// Creates a world with this web and reader.
 pub(super) async fn rigged(store: Arc<dyn Store>) -> (World, Outside) {
     let outside = Outside::default();
     let (web, reader) = (Arc::new(outside.clone()), Arc::new(outside.clone()));
@@ -165,13 +165,13 @@ async fn rig() -> (World, Outside) {
 
 const PART: &str = "https://api.example/part.json";
 
-/// A specification with a path item in another file.
+/// Returns a specification with a path item in another file.
 fn with_part(title: &str) -> String {
     let info = json!({ "title": title, "version": "1" });
     json!({ "openapi": "3.1.0", "info": info, "paths": { "/a": { "$ref": "part.json" } } }).to_string()
 }
 
-/// What somebody does while a round waits.
+/// A concurrent action while processing is blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meanwhile {
     Nothing,
@@ -209,7 +209,7 @@ async fn act(w: &World, web: &MemWeb, meanwhile: Meanwhile) {
 #[tokio::test]
 async fn a_round_is_in_progress_and_what_is_put_or_deleted_meanwhile_is_what_is_there_in_the_end() {
     use Meanwhile::{Delete, DeleteAndPut, Nothing, Publish, PutAddress, PutText};
-    // It waits for the document, for its reading, for the part, and for the reading of both.
+    // Blocked at the document, its read, the referenced file, and the read of both.
     for waits_at in 0..4 {
         for meanwhile in [Nothing, PutAddress, PutText, Publish, Delete, DeleteAndPut] {
             let told = format!("{meanwhile:?} at {waits_at}");
@@ -255,7 +255,7 @@ async fn a_round_is_in_progress_and_what_is_put_or_deleted_meanwhile_is_what_is_
 
 #[tokio::test]
 async fn a_host_that_does_not_answer_ends_the_round_by_its_time() {
-    // It is the document, or the part after it: there is one time for both.
+    // The document, or the referenced file after it: both share one time limit.
     for (waits_at, at) in [(0, SOURCE), (2, PART)] {
         let (w, outside) = rig().await;
         outside.web.put(SOURCE, "application/json", with_part("One"));
@@ -274,7 +274,7 @@ async fn a_host_that_does_not_answer_ends_the_round_by_its_time() {
         assert_eq!(spec.last_process_error_code, Some(SpecErrorCode::FetchTimeout));
         let errors = spec.last_processed_errors.expect("errors");
         assert_eq!(errors[0].message, format!("{at}: cannot be fetched: it takes longer than 120s"));
-        // The next time all is well.
+        // The next attempt succeeds.
         w.clock.advance(SIX_HOURS);
         w.settled().await;
         assert_eq!((w.spec("pets").await.last_process_error_code, w.spec_versions("pets").await), (None, 1));
@@ -309,7 +309,7 @@ async fn whatever_the_web_answers_instead_of_a_file_is_told_with_its_address() {
 
 #[tokio::test]
 async fn a_reader_that_fails_ends_the_round_and_is_not_taken_for_the_document() {
-    // At the reading of the document, and at that of both files.
+    // At the read of the document, and at that of both files.
     for at in 1..=2 {
         for fault in READER_FAULTS {
             let (w, outside) = rig().await;
@@ -356,7 +356,7 @@ async fn a_round_whose_server_dies_each_time_ends_with_an_error() {
             }
             let state = w.spec("pets").await.processing_state;
             assert_eq!(state, SpecProcessingState::Progress, "after {death}");
-            // The lease of whoever died ends.
+            // The lease of the crashed server expires.
             w.clock.advance(Duration::from_secs(60));
         }
         w.settled().await;

@@ -1,4 +1,4 @@
-//! Random histories of specifications, against a naive model of what becomes of them, on a store that fails.
+//! Random histories of specifications, compared with a naive model, on a failing store.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use super::{
 };
 use crate::support::{block_on, failing};
 
-/// What is at an address, or is given as text.
+/// The content of a URL or a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
-    /// A specification of this title.
+    /// A specification with this title.
     Right(u8),
-    /// One that refers to the other file.
+    /// A specification that references the other file.
     WithPart(u8),
     Broken,
     TimedOut,
     Gone,
 }
 
-/// What people do with a specification.
+/// An action on a specification.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     PutText(u8, Said),
@@ -34,14 +34,14 @@ enum Change {
 #[derive(Clone, Debug)]
 enum Act {
     Change(Change),
-    /// Everything that is due is done, and while the first of it waits for the web or the reader, after so many that
-    /// wait for neither, somebody changes something.
+    /// Runs the due jobs, and performs a change while one of them is blocked at the web or the reader, after a number
+    /// of passes.
     During(usize, Change),
-    /// Something else is at an address.
+    /// Changes the content of a URL.
     Web(u8, Said),
-    /// Something else is at the address that [`Said::WithPart`] refers to.
+    /// Changes the content of the URL that [`Said::WithPart`] references.
     Part(Said),
-    /// What the reader does from now on.
+    /// Sets the fault of the reader.
     Reader(Option<ReaderFault>),
     Advance(u64),
     Settle,
@@ -87,7 +87,7 @@ fn address(url: u8) -> String {
     format!("https://api.example/{url}.json")
 }
 
-/// The text of what is said, where it has one.
+/// Returns the text of a content, if any.
 fn text(said: Said) -> String {
     match said {
         Said::Right(n) => titled(&n.to_string()),
@@ -108,16 +108,16 @@ fn say(web: &MemWeb, address: &str, said: Said) {
     }
 }
 
-/// A specification as the model knows it.
+/// A specification in the model.
 #[derive(Clone, Debug, Default)]
 struct Modelled {
-    /// The text, or the number of the address.
+    /// The text, or the number of the URL.
     source: Option<std::result::Result<Said, u8>>,
     public: bool,
-    /// When it is processed next, in hours.
+    /// The time of the next processing, in hours.
     due: Option<u64>,
     is_pending: bool,
-    /// What its versions say.
+    /// The contents of its versions.
     versions: Vec<(Said, Option<Said>)>,
     error: Option<SpecErrorCode>,
 }
@@ -127,13 +127,13 @@ struct Model {
     specs: BTreeMap<u8, Modelled>,
     web: [Option<Said>; 2],
     part: Option<Said>,
-    /// The reader does not read.
+    /// `true` if the reader fails.
     is_reader_out: bool,
     now: u64,
 }
 
 impl Model {
-    /// What is fetched, or why it is not.
+    /// Returns the fetched content, or the expected error.
     fn fetched(said: Option<Said>) -> std::result::Result<Said, SpecErrorCode> {
         match said {
             None | Some(Said::Gone) => Err(SpecErrorCode::FetchError),
@@ -161,7 +161,7 @@ impl Model {
         }
     }
 
-    /// The specifications that are due.
+    /// Returns the specifications that are due.
     fn due(&self) -> Vec<u8> {
         let due = self.specs.iter().filter(|(_, spec)| spec.due.is_some_and(|due| due <= self.now));
         due.map(|(slug, _)| *slug).collect()
@@ -224,7 +224,7 @@ async fn change(w: &World, model: &mut Model, change: Change) {
     }
 }
 
-/// Everything that is due is done, and something is changed while some of it waits.
+/// Runs the due jobs, and performs a change while one of them is blocked.
 async fn change_during((w, outside): (&World, &Outside), model: &mut Model, (passes, what): (usize, Change)) {
     outside.gate.close_after(passes);
     let settle = w.platform.settle();
@@ -240,7 +240,7 @@ async fn change_during((w, outside): (&World, &Outside), model: &mut Model, (pas
         model.settle();
         return change(w, model, what).await;
     }
-    // What was processed before counts; what is being processed does not where it is changed.
+    // Completed processing remains valid. Processing of a changed specification is discarded.
     let mut done = Vec::new();
     for slug in model.due() {
         let spec = w.spec(&name(slug)).await;

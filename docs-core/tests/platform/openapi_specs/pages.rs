@@ -1,4 +1,4 @@
-//! Computed pages of specifications: the pages that take their place.
+//! Computed pages of specifications, and the pages that replace them.
 
 use docs_core::{
     model::{
@@ -64,7 +64,7 @@ const API: &str = "# API
 {% endopenapi-operation %}
 ";
 
-/// A space with a computed page of a specification that is not there yet.
+/// Creates a space with a computed page of a specification that does not exist yet.
 async fn space() -> (World, SpaceId) {
     space_of(API, SUMMARY).await
 }
@@ -85,7 +85,7 @@ async fn space_of(api: &str, summary: &str) -> (World, SpaceId) {
     (w, space)
 }
 
-/// The documents of a tree in their order, each with how deep it is.
+/// Collects the documents of a tree in order, each with its depth.
 pub(super) fn flat<'a>(pages: &'a [RevisionPage], depth: usize, out: &mut Vec<(usize, &'a DocumentPage)>) {
     for page in pages {
         let RevisionPage::Document(page) = page else { panic!("{page:?}") };
@@ -141,7 +141,7 @@ async fn a_computed_page_stands_for_a_page_of_each_tag_in_their_order() {
     let public = UpdateOpenApiSpec { visibility: SpecVisibility::Public };
     w.as_admin().org(&w.org).openapi_spec("pets").update(public).await.expect("public");
     assert_eq!(outline(&w, &space).await.last().map(String::as_str), Some("  Download /api/download"));
-    // As it was written, it is the page itself.
+    // Without computation, the computed page itself is returned.
     let content = w.as_admin().space(&space).content();
     let written = content.list_pages(Shown { computed: false, ..Shown::default() }).await.expect("read");
     let RevisionPage::Document(api) = &written.pages[1] else { panic!("a document") };
@@ -176,7 +176,7 @@ async fn a_page_of_a_tag_says_what_the_tag_says_and_shows_its_operations() {
     assert!(markdown.starts_with("What \\{% hint %} is *sold*.\n"), "{markdown}");
     assert_eq!(markdown.matches("{% openapi-operation ").count(), 2, "{markdown}");
     assert_eq!(markdown.matches("{% openapi-webhook ").count(), 1, "{markdown}");
-    // The same as a tree, by its id, and as its document.
+    // The same as a tree, by id, and as a document.
     let content = w.as_admin().space(&space).content();
     let as_document = Shown { format: ContentFormat::Document, ..Shown::default() };
     let RevisionPage::Document(page) = content.get_page(&store.base.id, as_document).await.expect("read")
@@ -192,7 +192,7 @@ async fn a_page_of_a_tag_says_what_the_tag_says_and_shows_its_operations() {
     assert_eq!(kinds, ["paragraph", "openapi-operation", "openapi-operation", "openapi-webhook"]);
     let evaluated = docs_core::content::Evaluated::No;
     assert_eq!(content.get_page_document(&store.base.id, evaluated).await.expect("read"), document);
-    // A page that says nothing lists what is below it.
+    // A page without text lists its children.
     let users = by_path(&w, &space, "api/users").await;
     let admins = by_path(&w, &space, "api/users/admins").await;
     assert_eq!(users.markdown, Some(format!("* [admins](/pages/{})\n", admins.base.id)));
@@ -272,7 +272,7 @@ async fn pages_below_what_a_visitor_does_not_see_are_not_made_for_them() {
     let evaluated = docs_core::content::Evaluated::No;
     content.get_page_document(&store, evaluated).await.refused(ErrorKind::NotFound);
     content.get_page_by_path("api/the-store", Shown::default()).await.refused(ErrorKind::NotFound);
-    // The specification itself is no visitor's, whatever pages are made of it.
+    // Visitors cannot read the specification itself, even if pages are computed from it.
     as_visitor.org(&w.org).openapi_spec("pets").get().await.refused(ErrorKind::NotFound);
     as_visitor.org(&w.org).openapi_specs().list(&PageRequest::default()).await.refused(ErrorKind::NotFound);
 }

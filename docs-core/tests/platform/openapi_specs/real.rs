@@ -1,7 +1,7 @@
-//! Documents of others, from packages of npm that ship them, from their bytes to their pages. What is expected was
-//! counted apart, by another program: a page a tag, those of the list `tags` first, `Default` for operations without a
-//! tag, `Schemas` for the schemas. Where the packages are not in the folder that
-//! `DOCS_TEST_NODE_MODULES` names, the tests say what was not run.
+//! Third-party documents from npm packages, from their bytes to their pages. The expected pages were determined by
+//! another program: one page per tag, in the order of the list `tags`, then `Default` for operations without a tag, and
+//! `Schemas` for the schemas. If the packages are missing in the folder `DOCS_TEST_NODE_MODULES`, the tests report that
+//! they were skipped.
 
 use std::path::PathBuf;
 
@@ -11,12 +11,12 @@ use docs_memstore::MemGit;
 use super::{pages::flat, *};
 use crate::git::import;
 
-/// A document, and what becomes of it.
+/// A document and its expected pages.
 struct Real {
     path: &'static str,
-    /// The version of OpenAPI that it is written in.
+    /// The OpenAPI version of the document.
     version: &'static str,
-    /// How many pages are at the top, and how many below others.
+    /// The numbers of top-level pages and of nested pages.
     pages: (usize, usize),
     first: &'static str,
     last: &'static str,
@@ -53,7 +53,7 @@ const DOCUMENTS: [Real; 11] = [
     real(PETSTORE_3, "3.0.0", (4, 0), ("pet", "Schemas")),
 ];
 
-/// The bytes of a file of a package.
+/// Reads a file of a package.
 fn bytes(path: &str) -> Option<Vec<u8>> {
     let folder = std::env::var_os("DOCS_TEST_NODE_MODULES").map(PathBuf::from);
     let found = folder.and_then(|folder| std::fs::read(folder.join(path)).ok());
@@ -71,7 +71,7 @@ fn at(path: &str) -> String {
     format!("https://specs.example/{path}")
 }
 
-/// A world in which documents of a web are shown.
+/// A world that shows documents of a web.
 struct Shelf {
     w: World,
     web: MemWeb,
@@ -98,7 +98,7 @@ impl Shelf {
         spec
     }
 
-    /// The pages that a specification is shown as, with how deep each is.
+    /// Returns the computed pages of a specification with their depth.
     async fn pages(&self, name: &str) -> Vec<(usize, String)> {
         let item = "\n* [Start](README.md)\n* ```yaml\n  type: builtin:openapi\n  props:\n    models: true\n  \
                     dependencies:\n    spec:\n      ref:\n        kind: openapi\n        spec: ";
@@ -113,7 +113,7 @@ impl Shelf {
         found[1..].iter().map(|(depth, page)| (*depth, page.base.title.clone())).collect()
     }
 
-    /// Publishes a document, which is shown as it should be; its files by their names.
+    /// Publishes a document and checks its pages. Returns its files by name.
     async fn shows(&self, name: &str, real: &Real) -> Value {
         let path = real.path;
         let spec = self.publish(name, path).await;
@@ -143,8 +143,8 @@ async fn documents_of_others_are_shown_as_the_pages_that_were_counted() {
     }
 }
 
-/// None of the packages has a document in several files, so one is cut into three here, as people do: its schemas are
-/// in one, and a path item, which refers back to the document, in another.
+/// No package contains a document in several files, so one is split into three here: its schemas are in one, and a path
+/// item, which references the document, is in another.
 #[tokio::test]
 async fn a_document_of_others_in_several_files_is_shown_as_it_is_in_one() {
     let Some(mut entry) = parsed(PETSTORE_3) else { return };
@@ -169,19 +169,19 @@ async fn a_document_of_others_in_several_files_is_shown_as_it_is_in_one() {
     assert_eq!(content[at(&format!("{parts}/pet.json"))]["references"], json!([at(PETSTORE_3)]));
 }
 
-/// The line of a text in another one, from 1.
+/// Returns the line number of a part of a text, from 1.
 fn line_of(text: &str, part: &str) -> usize {
     1 + text[..text.find(part).expect("it is there")].matches('\n').count()
 }
 
-/// A document with something in it changed, in lines.
+/// Returns a changed document in multiple lines.
 fn changed(path: &str, change: impl FnOnce(&mut Value)) -> Option<String> {
     let mut value = parsed(path)?;
     change(&mut value);
     Some(serde_json::to_string_pretty(&value).expect("JSON"))
 }
 
-/// Documents of others that somebody has broken, and what is told of each, with the line where it may be.
+/// Broken third-party documents, with the expected line range and message of each.
 fn broken() -> Vec<(&'static str, String, std::ops::RangeInclusive<usize>, &'static str)> {
     let mut all = Vec::new();
     if let Some(whole) = bytes(LARGE) {
@@ -223,7 +223,7 @@ async fn what_is_broken_in_documents_of_others_is_told_with_its_place() {
         assert_eq!(spec.last_version, None, "{path}");
         let errors = spec.last_processed_errors.expect("errors");
         let message = errors[0].message.as_str();
-        // `line 7: what`, `line 7, /pointer: what`, or what is said of the whole.
+        // `line 7: what`, `line 7, /pointer: what`, or a message about the whole document.
         let (line, rest) = match message.strip_prefix("line ") {
             Some(rest) => {
                 let (line, rest) = rest.split_once([':', ',']).expect("a line");

@@ -1,4 +1,4 @@
-//! How the index follows the store.
+//! Updates of the index from the store.
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,7 +40,7 @@ async fn an_edit_costs_what_it_changes() {
     change(&w, &guide, &ids[7], json!({ "document": { "markdown": "changed" } })).await;
     w.platform.settle().await.expect("settled");
     assert_eq!(index.take_put(), 1);
-    // Where a page stands, and what people do not read, is not in the index.
+    // The position of a page and its invisible fields are not in the index.
     change(&w, &guide, &ids[9], json!({ "into": ids[7] })).await;
     change(&w, &guide, &ids[8], json!({ "slug": "other", "icon": "star" })).await;
     w.platform.settle().await.expect("settled");
@@ -74,7 +74,7 @@ async fn a_running_worker_makes_a_write_findable_within_two_seconds() {
         };
         tokio::time::timeout(Duration::from_secs(2), found).await.expect("within two seconds");
     }
-    // Beside running workers, a test can still wait exactly.
+    // A test can wait for the index while workers are running.
     add(&w, &guide, "Page", "exactly").await;
     w.platform.settle().await.expect("settled");
     assert_eq!(paths(&w, &guide, "exactly").await, ["page"]);
@@ -94,7 +94,7 @@ async fn a_search_shows_no_text_that_was_removed_since_the_index_followed() {
         of.into_iter().flat_map(|page| page.sections).map(|section| section.body).collect()
     };
     assert_eq!(shown(pages(&w, &w.admin, &guide, "needle").await), ["needle and a secret"]);
-    // What is not text does not matter.
+    // Changes of other fields do not matter.
     change(&w, &guide, &page, json!({ "title": "Other" })).await;
     assert_eq!(shown(pages(&w, &w.admin, &guide, "needle").await), ["needle and a secret"]);
     change(&w, &guide, &page, json!({ "document": { "markdown": "needle alone" } })).await;

@@ -1,4 +1,4 @@
-//! Random programs of edits: an index that followed them is what an index made anew of the store is.
+//! Random edits: an incrementally updated index equals an index rebuilt from the store.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -46,7 +46,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..30)
 }
 
-/// What a program works on. What it names may be gone: such a step is refused, which is fine.
+/// The ids that steps may use. They may be deleted, and such a step is rejected.
 #[derive(Default)]
 struct Names {
     spaces: Vec<SpaceId>,
@@ -99,7 +99,7 @@ async fn apply(w: &World, names: &mut Names, step: Step) {
             None
         }
         Step::RestoreSpace(n) => {
-            // Refused where it is not deleted.
+            // Rejected if the space is not deleted.
             drop(w.as_admin().space(&names.spaces[n % names.spaces.len()]).restore().await);
             None
         }

@@ -1,4 +1,4 @@
-//! What is known of visitors: which schemas are taken, and what follows from them.
+//! Adaptive content: accepted schemas of visitor claims, and the derived conditions.
 
 use docs_core::{
     ErrorKind,
@@ -37,7 +37,7 @@ fn list(items: Value) -> Value {
     json!({ "type": "array", "description": "", "items": items })
 }
 
-/// Claims within claims.
+/// Returns nested claims.
 fn nested(levels: usize) -> Value {
     (1..levels).fold(
         schema_of(json!({ "a": claim("boolean") }))["properties"].clone(),
@@ -257,7 +257,7 @@ fn wrong_inside() -> Wrong {
     ]
 }
 
-/// A schema of claims, at most so deep.
+/// Generates a schema of claims up to a nesting depth.
 fn claims(depth: u32) -> BoxedStrategy<Value> {
     let name = prop_oneof![4 => "[a-z][a-zA-Z0-9_]{0,6}", 1 => "[a-zäß🚀 \"'\\\\`$.\\[\u{2028}-]{1,6}"];
     let value = prop_oneof![3 => "[a-z]{0,6}", 1 => "[a-z \"'\\\\`${}\u{2028}🚀]{0,8}"];
@@ -278,7 +278,7 @@ fn claims(depth: u32) -> BoxedStrategy<Value> {
     named.prop_map(|claims| Value::Object(claims.into_iter().collect())).boxed()
 }
 
-/// Every value that some template condition is about, with the path to it.
+/// Returns the values used by template conditions, with their paths.
 fn known(claims: &Value, path: &[String]) -> Vec<(Vec<String>, Value)> {
     let mut found = Vec::new();
     for (name, claim) in claims.as_object().expect("claims") {
@@ -296,7 +296,7 @@ fn known(claims: &Value, path: &[String]) -> Vec<(Vec<String>, Value)> {
     found
 }
 
-/// Claims of a visitor who has one value.
+/// Returns the claims of a visitor with one value.
 fn visitor(path: &[String], value: &Value) -> Value {
     path.iter().rev().fold(value.clone(), |inner, name| json!({ name: inner }))
 }
@@ -312,7 +312,7 @@ fn holds(condition: &str, claims: &Value) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// One condition for each value, and it holds for visitors with that value and no others.
+    /// There is one condition per value, and it holds exactly for visitors with that value.
     #[test]
     fn template_conditions_hold_exactly_for_their_claim(signed in claims(2), free in claims(1)) {
         let mut all = signed;

@@ -1,5 +1,5 @@
-//! How sites and the spaces on them look: whatever is set is what is read, and a change is told from what it leaves
-//! out.
+//! Customization of sites and their spaces: values that are set are returned, and explicit changes differ from omitted
+//! fields.
 
 use docs_core::{
     ErrorKind,
@@ -35,7 +35,7 @@ fn switch() -> BoxedStrategy<Value> {
     any::<bool>().prop_map(Value::from).boxed()
 }
 
-/// An object with these fields.
+/// Generates an object with these fields.
 fn object(fields: Vec<(&'static str, BoxedStrategy<Value>)>) -> BoxedStrategy<Value> {
     let (names, values): (Vec<_>, Vec<_>) = fields.into_iter().unzip();
     let fields =
@@ -108,7 +108,7 @@ fn font(named: &'static [&'static str]) -> BoxedStrategy<Value> {
 
 type Values = Vec<(&'static str, BoxedStrategy<Value>)>;
 
-/// The values that an override may give, by their paths.
+/// The values that an override may contain, by path.
 fn values() -> Values {
     let values: [Values; 3] = [others(), styling(), switches()];
     values.into_iter().flatten().collect()
@@ -235,7 +235,7 @@ fn own_values() -> Values {
     ]
 }
 
-/// Some of these values, each with the path that it is for.
+/// Generates a subset of these values, with their paths.
 fn some(values: Values, null: u32) -> BoxedStrategy<Vec<(&'static str, Value)>> {
     let (names, values): (Vec<_>, Vec<_>) = values.into_iter().unzip();
     let value = values.into_iter().map(move |value| {
@@ -304,7 +304,7 @@ async fn changes_are_told_from_what_they_leave_out(
         let of_place = published.site_spaces.get(&one.place);
         assert_eq!(of_place, (!differs.is_empty()).then_some(&told), "only what differs is listed");
     }
-    // The site may change below what differs.
+    // The site may change fields that are overridden.
     p.as_actor(me).org(of.0).site(of.1).set_customization(Customization::default()).await.expect("set");
     let read = p.as_actor(me).org(of.0).site(of.1).space(&one.place).get_customization().await.expect("read");
     assert_eq!(serde_json::to_value(&read).expect("JSON"), with(default_look(), &differs));

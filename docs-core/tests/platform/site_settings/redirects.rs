@@ -1,4 +1,4 @@
-//! Redirects: what they lead to, and what becomes of them when it is gone.
+//! Redirects: their targets, and deletion together with a target.
 
 use docs_core::{
     ErrorKind,
@@ -40,13 +40,13 @@ pub(super) fn to_page(place: &SiteSpaceId, page: &PageId) -> RedirectDestination
     RedirectDestination::SitePage { site_space_id: place.clone(), page_id: page.clone() }
 }
 
-/// A new section with the same space in it.
+/// Creates a section with the same space.
 pub(super) async fn section(w: &World, one: &Published) -> SectionId {
     let new = serde_json::from_value(json!({ "spaceId": one.space, "title": "Part" })).expect("a section");
     w.as_admin().org(&w.org).site(&one.site).sections().create(new).await.expect("a section").id
 }
 
-/// The sources of all redirects, sorted.
+/// Returns the sources of all redirects, sorted.
 pub(super) async fn sources(w: &World, site: &SiteId) -> Vec<String> {
     let all = PageRequest { page: None, limit: Some(1_000) };
     let list = w.as_admin().org(&w.org).site(site).redirects().list(&all).await.expect("a list");
@@ -56,7 +56,7 @@ pub(super) async fn sources(w: &World, site: &SiteId) -> Vec<String> {
     sources
 }
 
-/// Gives a redirect that is left after something another source: how that is refused.
+/// Changes the source of a redirect other than `but`. Returns the error, if any.
 pub(super) async fn rename_left(w: &World, site: &SiteId, but: &str) -> Option<ErrorKind> {
     let all = PageRequest { page: None, limit: Some(1_000) };
     let list = w.as_admin().org(&w.org).site(site).redirects().list(&all).await.expect("a list");
@@ -70,13 +70,13 @@ fn source(path: &str) -> RedirectSource {
     RedirectSource::new(path).expect("a path")
 }
 
-/// Where a path leads.
+/// Returns the target of a path.
 async fn target(w: &World, one: &Published, path: &str) -> Result<String, ErrorKind> {
     let found = w.as_admin().org(&w.org).site(&one.site).resolve_redirect(&source(path)).await;
     found.map(|found| found.target).map_err(|error| error.kind())
 }
 
-/// The same below the address of the site.
+/// Returns the target of a path relative to the URL of the site.
 async fn leads(w: &World, one: &Published, path: &str) -> String {
     let base = w.as_admin().org(&w.org).site(&one.site).get().await.expect("the site").urls.published;
     let target = target(w, one, path).await.expect("a target");
@@ -171,7 +171,7 @@ async fn a_redirect_stays_on_the_domain_and_the_share_link_that_the_site_is_read
     p.as_actor(me).org(&w.org).site(&one.site).update(mount).await.expect("mounted");
     assert_eq!(target(&w, &one, "/page").await, Ok(format!("https://www.example.com/help/{path}")));
     assert_eq!(target(&w, &one, "/space").await, Ok("https://www.example.com/help/second/".to_owned()));
-    // By a share link.
+    // With a share link.
     let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
     let link = p
         .as_actor(me)
@@ -259,7 +259,7 @@ async fn a_redirect_does_not_tell_of_what_its_reader_may_not_see() {
     let closed = UpdateSpace { default_level: Patch::<Level>::Clear, ..UpdateSpace::default() };
     p.as_actor(me).space(&one.space).update(closed).await.expect("closed");
     theirs.resolve_redirect(&source("/old")).await.expect("anybody sees the space on a public site");
-    // A page of it as anybody sees it, too.
+    // A page of it too, as an anonymous visitor sees it.
     let page = search::add(&w, &one.space, "Page", "Text.").await;
     let destination =
         RedirectDestination::SitePage { site_space_id: one.place.clone(), page_id: page.clone() };
@@ -273,7 +273,7 @@ async fn a_redirect_does_not_tell_of_what_its_reader_may_not_see() {
     mine.update(change).await.expect("changed");
     assert_eq!(kind(theirs.resolve_redirect(&source("/old")).await), ErrorKind::NotFound);
     mine.resolve_redirect(&source("/old")).await.expect("an administrator sees it");
-    // Who manages the site, but does not see a space on it, cannot lead there.
+    // A manager of the site cannot create a redirect to a space without access to it.
     let creator = w.member("Cleo", Some(Role::Create)).await;
     let created =
         p.as_actor(&creator).org(&w.org).sites().create(Default::default()).await.expect("a site").id;

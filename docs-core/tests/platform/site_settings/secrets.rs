@@ -1,4 +1,4 @@
-//! Share links and signing keys: exactly the active keys open, and a key that was replaced is worth nothing.
+//! Share links and signing keys: only active keys grant access, and replaced keys are invalid.
 
 use docs_core::{
     Actor, ErrorKind, Platform,
@@ -10,12 +10,12 @@ use proptest::prelude::*;
 use super::{kind, published};
 use crate::support::{World, block_on};
 
-/// A new share link, and its key.
+/// Creates a share link and returns its key.
 pub(super) async fn create(w: &World, site: &SiteId) -> (ShareLinkId, String) {
     create_at(&w.platform, w, site).await
 }
 
-/// The same, by one of several servers.
+/// Creates a share link on one of several servers.
 async fn create_at(platform: &Platform, w: &World, site: &SiteId) -> (ShareLinkId, String) {
     let new = CreateShareLink { name: "Friends".parse().expect("a name") };
     let link =
@@ -52,7 +52,7 @@ struct Link {
     id: ShareLinkId,
     key: String,
     name: String,
-    /// `None` once it is deleted.
+    /// `None` if deleted.
     active: Option<bool>,
 }
 
@@ -89,7 +89,7 @@ async fn run(steps: Vec<Step>) {
             }
             Step::Delete(n) => {
                 let link = &mut links[n];
-                // Below another site there is no such link.
+                // The link does not exist under another site.
                 let other = org.site(&sites[1 - link.site]);
                 assert!(!other.share_link(&link.id).delete().await.expect("no error"));
                 let there =
@@ -248,7 +248,7 @@ async fn secrets_that_another_server_sealed_are_told_apart_from_those_that_are_g
     );
     let auth = p.as_actor(me).org(of.0).site(of.1).get_publishing_auth().await.expect("the key");
     assert_eq!(auth.fallback_url, None, "a refusal changes nothing");
-    // What is needed to get out of that works.
+    // The operations needed for recovery succeed.
     assert!(beside.as_platform().opens_site(&site, &key).await.expect("asked"));
     assert!(beside.as_actor(me).org(of.0).site(of.1).share_link(&link).delete().await.expect("deleted"));
     beside.as_actor(me).org(of.0).site(of.1).regenerate_publishing_auth().await.expect("another key");

@@ -1,13 +1,13 @@
-//! Translators that fail, servers that stop, and what is made good later.
+//! Failing translators, stopped servers, and later recovery.
 
 use super::*;
 
-/// More segments than a translator is given at once.
+/// Returns more segments than one request contains.
 fn long() -> String {
     (0..60).map(|n| format!("Sentence {n}.\n\n")).collect()
 }
 
-/// How the latest run ended.
+/// Returns the state and error of the latest run.
 async fn last_job(d: &Desk) -> (JobState, String) {
     let spaces = d.w.as_admin().org(&d.w.org).spaces().list(&PageRequest::default()).await.expect("listed");
     let target = spaces.items.iter().find(|space| space.id != d.source).expect("the target").id.clone();
@@ -36,7 +36,7 @@ async fn what_was_translated_before_a_server_died_is_not_sent_again() {
     assert_eq!((before.len() + after.len(), before.intersection(&after).count()), (61, 0));
     let target = d.get(&id).await.result.expect("a result").space;
     assert!(d.pages(&target).await[0].2.contains("\\[Séñtéñçé 59.]"));
-    // Nothing is kept twice: nothing is sent when everything is looked at, and each part is whole.
+    // Every part is complete: a full run sends nothing.
     d.w.as_admin().org(&d.w.org).translation(&id).run().await.expect("run");
     d.settle().await;
     assert!(d.translator.take().is_empty());
@@ -51,7 +51,7 @@ async fn somebody_who_asks_for_a_run_waits_for_none_that_was_put_off() {
     let busy = TranslateError::Unavailable { reason: "busy".to_owned(), after: Some(3_000) };
     *held(&d.translator.failures) = vec![busy];
     let gate = d.translator.wait_after(0);
-    // While it runs the source changes, so another run waits behind it; then it is put off.
+    // The source changes during the run, so another run is queued after it. Then the run is delayed.
     let change = async {
         gate.asked.notified().await;
         d.edit(&d.source, json!([insert("More", "Two.\n")])).await;
@@ -119,7 +119,7 @@ async fn a_translator_that_answers_nothing_any_more_leaves_the_last_result_whate
     let before = d.get(&id).await.result.expect("a result");
     let start = d.pages(&d.source).await[0].0.clone();
     *held(&d.translator.silent) = Some("");
-    // Of the new page nothing is known; of the changed one the rest is.
+    // Nothing of the new page is cached; all but one segment of the changed page is.
     for change in [insert("More", "Four.\n"), set(&start, "One.\n\nThree.\n")] {
         d.edit(&d.source, json!([change])).await;
         d.settle().await;
@@ -138,7 +138,7 @@ async fn a_translator_that_answers_nothing_any_more_leaves_the_last_result_whate
 async fn texts_that_cannot_be_translated_hold_up_nothing_where_others_were() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     *held(&d.translator.silent) = Some("odd");
-    // A text of so many bytes is sent alone, and first: the others tell that it is its own fault.
+    // A text of this length is sent alone, and first. The other texts show that it is the cause.
     let long = format!("An odd one, {}.", "and on ".repeat(1_400));
     d.edit(&d.source, json!([insert("Start", &format!("{long}\n\nOne.\n"))])).await;
     let id = d.translate_to("fr").await.id;
@@ -148,7 +148,7 @@ async fn texts_that_cannot_be_translated_hold_up_nothing_where_others_were() {
     let target = done.result.expect("a result").space;
     assert_eq!(d.pages(&target).await[0].2, format!("{long}\n\n\\[Óñé.]\n"));
     let start = d.pages(&d.source).await[0].0.clone();
-    // One among texts that are known; more of them than decide; a page of nothing else.
+    // One among cached texts; more than the sample size; and a page of nothing else.
     let many: String = (0..5).map(|n| format!("An odd one, {n}.\n\n")).collect();
     let changes = [
         set(&start, "An odd one.\n\nOne.\n"),
@@ -199,7 +199,7 @@ async fn what_could_not_be_translated_is_tried_again_by_the_next_run() {
     d.settle().await;
     assert_eq!(d.translator.take(), strings(&["More", "An odd one."]));
     assert_eq!(d.pages(&target).await[0].2, "\\[Óñé.]\n\n\\[Áñ ódd óñé.]\n\n\\[Thréé.]\n");
-    // Once is enough.
+    // One attempt suffices.
     d.edit(&d.source, json!([insert("Last", "")])).await;
     d.settle().await;
     assert_eq!(d.translator.take(), strings(&["Last"]));

@@ -1,15 +1,15 @@
-//! A translator that fails in every way at every request, and a server that dies after every commit: the status and the
-//! numbers of a translation tell how far it is, and in the end everything is translated, with nothing sent for nothing.
+//! A translator that fails in every way at every request, and a server that crashes after every commit. The status and
+//! statistics of a translation show its progress, finally everything is translated, and nothing is sent needlessly.
 
 use docs_core::model::TranslationStats;
 use docs_memstore::{FaultStore, Plan};
 
 use super::*;
 
-/// What goes wrong at one request.
+/// The fault of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The service cannot be used, and says for how long or not.
+    /// The service is unavailable, optionally with a retry delay in seconds.
     Away(Option<u64>),
     Refused,
     Malformed,
@@ -25,7 +25,7 @@ pub(super) const ERRORS: [Fault; 3] = [Fault::Away(None), Fault::Away(Some(600))
 const ANSWERS: [Fault; 4] = [Fault::Malformed, Fault::Short, Fault::Careless, Fault::Silent];
 
 impl Fault {
-    /// The error that the translator answers with, where it is one.
+    /// Returns the error of the translator, if the fault is an error.
     pub(super) fn error(self) -> Option<TranslateError> {
         match self {
             Self::Away(after) => Some(TranslateError::Unavailable { reason: "busy".to_owned(), after }),
@@ -35,7 +35,7 @@ impl Fault {
         }
     }
 
-    /// The answer that is given instead.
+    /// Returns the response with the fault.
     pub(super) fn spoilt(self, mut texts: Vec<String>) -> Vec<String> {
         match self {
             Self::Short => drop(texts.pop()),
@@ -47,17 +47,17 @@ impl Fault {
     }
 }
 
-/// So many sentences that they are sent in several batches.
+/// Returns enough sentences for several batches.
 fn sentences(word: &str) -> String {
     (0..90).map(|n| format!("{word} {n} says `code` here.\n\n")).collect()
 }
 
-/// What the pages of a space say.
+/// Returns the titles and texts of the pages of a space.
 async fn said(d: &Desk, space: &SpaceId) -> Vec<(String, String)> {
     d.pages(space).await.into_iter().map(|(_, title, text)| (title, text)).collect()
 }
 
-/// What sentences are translated to, with the page that they are on.
+/// Returns the expected page with translated sentences.
 fn translated(word: &str) -> Vec<(String, String)> {
     let text: String = (0..90).map(|n| format!("\\[{word} {n} sáýs `code` héré.]\n\n")).collect();
     vec![("[Stárt]".to_owned(), format!("{}\n", text.trim_end()))]
@@ -68,7 +68,7 @@ pub(super) fn words(segments: &[String]) -> u64 {
     segments.iter().map(|segment| segment.split_whitespace().filter(is_word).count() as u64).sum()
 }
 
-/// A page of sentences whose translation waits for its first run.
+/// Creates a page of sentences whose translation waits for its first run.
 async fn waiting(store: Arc<dyn Store>) -> (Desk, TranslationId) {
     let d = Desk::new(store).await;
     d.edit(&d.source, json!([insert("Start", &sentences("Line"))])).await;
@@ -77,10 +77,10 @@ async fn waiting(store: Arc<dyn Store>) -> (Desk, TranslationId) {
     (d, id)
 }
 
-/// The requests of a run in which nothing goes wrong.
+/// Number of requests of a run without faults.
 const REQUESTS: usize = 3;
 
-/// A run that waits meets a fault at a request, behind so many that had no answer; everything is well in the end.
+/// Checks that a waiting run with a fault at a request, after a number of unanswered requests, finally succeeds.
 async fn meets(d: &Desk, id: &TranslationId, (fault, at, unanswered): (Fault, usize, usize)) {
     let told = format!("{fault:?} at {at}");
     let before = d.get(id).await;
@@ -91,7 +91,7 @@ async fn meets(d: &Desk, id: &TranslationId, (fault, at, unanswered): (Fault, us
     let runs = before.stats.runs;
     let (status, has_ended) = match (fault, &before.result) {
         (Fault::Away(_) | Fault::Refused, None) => (TranslationStatus::Pending, false),
-        // The last result stands, and another run is planned or not.
+        // The last result is preserved, and another run is planned if the fault is transient.
         (Fault::Away(_), Some(_)) => (TranslationStatus::Running, false),
         (Fault::Refused, Some(_)) => (TranslationStatus::Completed, false),
         _ => (TranslationStatus::Completed, true),
@@ -116,7 +116,7 @@ async fn meets(d: &Desk, id: &TranslationId, (fault, at, unanswered): (Fault, us
     let done = d.get(id).await;
     assert_eq!((done.status, done.stats.runs), (TranslationStatus::Completed, runs + 1), "{told}");
     assert_eq!((done.stats.latest_pages, done.stats.latest_words), (1, spent(d)), "{told}");
-    // What was answered before is not sent again.
+    // Translated segments are not sent again.
     let asked = held(&d.translator.asked);
     let (fine, rest) = asked[sent..].split_at(at - 1);
     let is_again = |segment: &String| rest.iter().any(|batch| batch.contains(segment));
@@ -136,7 +136,7 @@ async fn whatever_goes_wrong_at_whatever_request_everything_is_translated_once_i
             meets(&d, &id, (fault, at, 0)).await;
             let target = d.get(&id).await.result.expect("a result").space;
             assert_eq!(said(&d, &target).await, translated("Líñé"), "{fault:?} at {at}");
-            // So it is when there is a result already.
+            // The same applies if there is a result already.
             let start = d.pages(&d.source).await[0].0.clone();
             d.edit(&d.source, json!([set(&start, &sentences("Row"))])).await;
             meets(&d, &id, (fault, at, 0)).await;
@@ -148,7 +148,7 @@ async fn whatever_goes_wrong_at_whatever_request_everything_is_translated_once_i
 
 #[tokio::test]
 async fn errors_while_texts_are_sent_alone_lose_none_that_were_answered() {
-    // The answer to the first batch is none, so each of its texts is sent alone.
+    // The response to the first batch is invalid, so each of its texts is sent alone.
     let alone = 40;
     for fault in ERRORS {
         for at in (2..=alone + REQUESTS).step_by(6) {
@@ -177,14 +177,14 @@ async fn a_run_that_is_killed_anywhere_is_done_again_and_done_once() {
             _ => TranslationStatus::Completed,
         };
         assert_eq!((met.status, met.result.is_some()), (expected, met.stats.runs == 1), "{told}");
-        // The lease of whoever died ends.
+        // The lease of the crashed server expires.
         d.w.clock.advance(std::time::Duration::from_secs(60));
         d.w.platform.settle().await.expect("settled");
         let done = d.get(&id).await;
         assert_eq!((done.status, done.stats.runs), (TranslationStatus::Completed, 1), "{told}");
         let target = done.result.expect("a result").space;
         assert_eq!(said(&d, &target).await, translated("Líñé"), "{told}");
-        // A batch whose answer was not kept is sent again, and no other. Words count when their answer is there.
+        // Only a batch whose response was lost is sent again. Words are counted once their response has arrived.
         let asked = held(&d.translator.asked).clone();
         assert!(asked.len() <= REQUESTS + 1, "{told}: {} requests", asked.len());
         let sent: u64 = asked.iter().map(|of| words(of)).sum();

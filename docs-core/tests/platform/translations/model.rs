@@ -1,4 +1,4 @@
-//! Random histories of a translated space, against a naive model: every page translated from nothing.
+//! Random histories of a translated space, compared with a naive model that translates every page from scratch.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::support::{block_on, failing, insert};
 
-/// Something that happens.
+/// A step of a history.
 #[derive(Clone, Debug)]
 enum Step {
     Insert(usize, usize),
@@ -35,7 +35,7 @@ enum Step {
     Run,
     Work,
     Wait(u64),
-    /// The translator fails at a request to come.
+    /// Plans a fault of a later request.
     Fail(usize, Fault),
     Recreate,
 }
@@ -75,13 +75,13 @@ struct Model {
     id: TranslationId,
     instructions: usize,
     terms: usize,
-    /// The segments of all texts and titles that were written since everything was last settled.
+    /// The segments of all texts and titles written since the last settled state.
     offered: BTreeSet<String>,
-    /// Since then something happened that concerns everything.
+    /// `true` if a step since then affects all segments.
     is_whole: bool,
-    /// A run may have been refused, and has to be asked for again.
+    /// `true` if a run may have been refused and must be requested again.
     is_refused: bool,
-    /// How many requests there were before the translation was made.
+    /// Number of requests before the creation of the translation.
     before: usize,
 }
 
@@ -112,7 +112,7 @@ impl Model {
         };
     }
 
-    /// What a step changes in the original; nothing where it does something else, or has no page to do it to.
+    /// Returns the change of the source for a step, or `None` for other steps or without a target page.
     async fn edits(&self, step: &Step) -> Option<serde_json::Value> {
         let change = |page: PageId, operation: &str| json!({ "operation": operation, "page": page });
         let with = |mut change: serde_json::Value, field: &str, value: serde_json::Value| {
@@ -197,14 +197,14 @@ impl Model {
         PseudoTranslator.translate(&batch).await.expect("translated").pop()
     }
 
-    /// Every word that was sent counts, whatever came of it.
+    /// Checks that all sent words are counted, regardless of the result.
     async fn count(&self) {
         let stats = self.d.get(&self.id).await.stats;
         let sent: u64 = held(&self.d.translator.asked)[self.before..].iter().map(|of| words(of)).sum();
         assert_eq!(stats.total_words, sent, "{stats:?}");
     }
 
-    /// Everything comes to rest, and the target is what the naive translation of the source is.
+    /// Runs all jobs, and checks that the target equals the naive translation of the source.
     async fn settle(&mut self) {
         self.d.settle().await;
         if std::mem::take(&mut self.is_refused) {
@@ -252,7 +252,7 @@ proptest! {
 }
 
 proptest! {
-    // Each fault costs a pause of milliseconds.
+    // Each fault causes a pause of several milliseconds.
     #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
 
     #[test]

@@ -1,4 +1,5 @@
-//! Translations beside what else happens to their two spaces: collection, removal, restoration, transfer, rights.
+//! Translations during other operations on their two spaces: garbage collection, deletion, restoration, transfer and
+//! permissions.
 
 use docs_core::{
     model::UpdateSpace,
@@ -9,7 +10,7 @@ use docs_core::{
 use super::*;
 use crate::collections::{organization, to};
 
-/// A translation that is done, with the space that it fills.
+/// Creates a completed translation. Returns it with its target space.
 async fn done(d: &Desk) -> (TranslationId, SpaceId) {
     d.edit(&d.source, json!([insert("Start", "One.\n\nTwo.\n"), insert("More", "Three.\n")])).await;
     let id = d.translate_to("fr").await.id;
@@ -27,7 +28,7 @@ async fn a_result_that_people_made_beforehand_is_still_followed_after_a_collecti
     let delete = json!({ "operation": "delete_page", "page": more });
     d.edit(&target, json!([set(&start, "Un.\n\n\\[Twó.]\n"), delete])).await;
     let before = d.w.as_admin().space(&target).get().await.expect("there").revision;
-    // The run changes nothing in the target, but what the translator makes is something else than before.
+    // The run does not change the target, but the output of the translator differs from the previous one.
     d.edit(&d.source, json!([delete])).await;
     d.settle().await;
     assert_eq!(d.w.as_admin().space(&target).get().await.expect("there").revision, before);
@@ -54,7 +55,7 @@ async fn the_removal_of_one_of_its_spaces_removes_a_translation_with_its_memory(
         let tx = Tx::new(d.w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
         let memory = tx.below(&TranslationMemoryRecord::of_translation(&id), 1).await.expect("read");
         assert!(memory.is_empty(), "{memory:?}");
-        // What is left is a space like any other.
+        // The remaining space is an ordinary one.
         let elsewhere = to(&organization(&d.w, &d.w.admin).await);
         d.w.as_admin().space(left).transfer(elsewhere).await.expect("transferred");
         d.w.check().await;
