@@ -1,4 +1,4 @@
-//! The HTTP foundation, tested through an API of a few operations over resources of the model.
+//! Tests of the HTTP foundation with a small API over resources of the model, and of the platform's API.
 
 #[path = "http/addresses.rs"]
 mod addresses;

@@ -1,4 +1,4 @@
-//! Every address that is handed out begins with the address under which others reach the server, path and all.
+//! Every URL in a response starts with the configured public base URL, including its path.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{
 const BASES: [&str; 3] =
     ["https://docs.example", "https://docs.example/docs-api", "http://docs.example:8080/a/b.c"];
 
-/// Everything in an answer that is an address of the server.
+/// Collects the URLs of the server in a response.
 fn addresses(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::String(text) if text.contains("docs.example") && text.contains("://") => {
@@ -41,7 +41,7 @@ async fn every_address_handed_out_begins_with_the_base_url() {
             addresses(&answer.body, &mut found);
             for header in ["location", "link", "content-location"] {
                 let said = answer.header(header);
-                // `Link` says more behind its address.
+                // `Link` has parameters after its URL.
                 found.extend(said.map(|said| {
                     said.strip_prefix('<').and_then(|said| said.split('>').next()).unwrap_or(said).to_owned()
                 }));
@@ -62,7 +62,7 @@ async fn every_address_handed_out_begins_with_the_base_url() {
                 "{start} is not among them"
             );
         }
-        // What was read of the world as it is leads somewhere, once a proxy has taken the path away.
+        // The URLs in read responses must resolve once a proxy has stripped the path prefix.
         w.s.store.rewind(&start);
         let is_served =
             |address: &&String| ["v1/", "files/"].iter().any(|part| address[root.len()..].starts_with(part));
@@ -74,11 +74,11 @@ async fn every_address_handed_out_begins_with_the_base_url() {
             };
             let mut status = ask().await;
             if status == 202 {
-                // A PDF file is made first.
+                // A PDF file is created first.
                 w.s.platform.settle().await.expect("settled");
                 status = ask().await;
             }
-            // Some things can be changed where they are, and are read in their list.
+            // Some resources have only methods for changes, and are read in their list.
             assert!([200, 405].contains(&status), "{address}: {status}");
         }
     }

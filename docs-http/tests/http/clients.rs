@@ -1,4 +1,4 @@
-//! What published clients read in answers, and what the host of the platform says in them.
+//! Response fields used by published clients, including fields set by the embedding application.
 
 use std::collections::BTreeSet;
 
@@ -108,7 +108,7 @@ async fn what_the_host_keeps_of_an_organization_is_shown_to_its_members() {
         (&full["blocked"], &full["customHostname"]),
         (&json!({ "reason": "security" }), &json!("docs.engines.example"))
     );
-    // What it costs is for those who may view the billing.
+    // Prices are only returned to callers with the `viewBilling` permission.
     let seen = s.ask("GET", &org, &s.editor, None).await.is(200, &org);
     assert_eq!((seen.get("billing"), &seen["blocked"]), (None, &full["blocked"]));
     let cleared = UpdateAccount { billing: Patch::Clear, blocked: Patch::Clear, ..UpdateAccount::default() };
@@ -157,12 +157,12 @@ async fn a_site_is_found_on_a_host_of_its_own() {
     assert_eq!(taken.kind(), docs_core::ErrorKind::Conflict);
     let own = on(&other, Some("docs.example.org")).await;
     own.expect("another host");
-    // The longest place wins, so a site of the same organization may be mounted below.
+    // The longest path prefix takes precedence, so a site of the same organization may be mounted below another.
     s.patch(&other, json!({ "proxy": "docs.engines.example/other" })).await;
     s.post(&format!("{other}/publish"), 200, json!({})).await;
     let below = resolve("https://docs.engines.example/other/start").await.is(200, "resolved");
     assert_eq!(below["site"], s.get(&other).await["id"]);
-    // One of another organization may not.
+    // A site of another organization may not.
     let sites = format!("/v1/orgs/{}/sites", s.other_org);
     let theirs = s.ask("POST", &sites, &s.stranger, Some(json!({}))).await.is(201, "a site");
     let change = json!({ "proxy": "docs.engines.example/theirs" });
@@ -230,7 +230,7 @@ async fn a_site_names_the_space_that_is_shown_first_to_those_who_may_see_it() {
     s.patch(&format!("/v1/spaces/{other}"), json!({ "defaultLevel": null })).await;
     assert_eq!(default(&site, &s.reader).await, Value::Null, "who does not see the space is not told of it");
     assert_eq!(default(&site, &s.admin).await, other);
-    // On a site with sections it is the default of the default section.
+    // On a site with sections it is the default space of the default section.
     let section = s.post(&format!("{site}/sections"), 201, json!({ "spaceId": one, "title": "Start" })).await;
     let location = section.body["urls"]["location"].as_str().expect("an address");
     assert_eq!(location, format!("https://docs.example{site}/sections/{}", id(&section.body)));

@@ -1,4 +1,4 @@
-//! Collections over HTTP, and where spaces and collections are put.
+//! Collections over HTTP, and the placement of spaces and collections.
 
 use docs_core::model::Role;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ const COLLECTION: &[&str] = &[
     "permissions.create",
 ];
 
-/// Asks for every operation of collections, and for those that put content elsewhere.
+/// Calls every operation of collections, and the operations that move content.
 pub(crate) async fn story(s: &Server) {
     let org = format!("/v1/orgs/{}", s.org);
     let outer = s.post(&format!("{org}/collections"), 201, json!({ "title": "Guides" })).await.body;
@@ -72,7 +72,7 @@ fn after(kind: &str, of: &str) -> Value {
     json!({ "position": { "after": { "type": kind, kind: of } } })
 }
 
-/// Refused with a status, and nothing changed.
+/// Checks that a request is rejected with this status and without changes. Returns the message.
 async fn refused(s: &Server, (token, path): (&str, &str), body: Value, status: u16) -> String {
     let stored = s.stored().await;
     let answer: Answer = s.ask("POST", path, token, Some(body)).await;

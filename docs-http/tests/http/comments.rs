@@ -1,4 +1,4 @@
-//! Comments, replies and reviews: who may say what, what is refused, and what is found where.
+//! Comments, replies and reviews: permissions, rejected requests and lists.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ async fn me(s: &Server, token: &str) -> String {
     id(&s.ask("GET", "/v1/user", token, None).await.is(200, "user"))
 }
 
-/// A space whose content and whose open change request have a page: the space, the request's path, the page.
+/// Creates a space with a page and an open change request. Returns the space, the path of the change request, and the
+/// page.
 async fn work(s: &Server) -> (String, String, String) {
     let space = s.space().await;
     let first = s.request(&space).await;
@@ -27,22 +28,22 @@ async fn work(s: &Server) -> (String, String, String) {
     (space, request, page)
 }
 
-/// What somebody does to a discussion that others may be in.
+/// An operation on a discussion.
 struct Act {
     name: &'static str,
     method: &'static str,
     path: String,
     body: Option<Value>,
-    /// The least role that may.
+    /// The minimum role.
     least: Role,
 }
 
-/// The roles that content can give everybody in the organization.
+/// Returns the roles that content can grant to all members of the organization.
 fn roles() -> impl Iterator<Item = Role> {
     Role::ALL.iter().copied().filter(|role| *role != Role::Admin)
 }
 
-/// A comment of a token, with a reply of the same.
+/// Creates a comment and a reply with a token.
 async fn thread(s: &Server, comments: &str, token: &str) -> (String, String) {
     let comment = id(&s.ask("POST", comments, token, Some(said("Why?"))).await.is(200, "a comment"));
     let comment = format!("{comments}/{comment}");
@@ -137,7 +138,7 @@ async fn permissions_tell_beforehand_what_is_allowed() {
     }
 }
 
-/// What is refused of a comment and of a reply, and what the refusal begins with.
+/// The rejected bodies of comments and replies, with the beginning of the message.
 fn wrong_bodies() -> [(Value, &'static str); 7] {
     let document = json!({ "object": "document", "data": {}, "nodes": [] });
     [
@@ -151,7 +152,7 @@ fn wrong_bodies() -> [(Value, &'static str); 7] {
     ]
 }
 
-/// What is refused of where a comment stands.
+/// The rejected targets of comments, with the beginning of the message.
 fn wrong_targets(page: &str) -> [(Value, &'static str); 7] {
     [
         (json!({ "page": "unknown" }), "page: the content has no such page"),
@@ -491,7 +492,7 @@ async fn guests_comment_and_do_not_see_who_else_did() {
     }
 }
 
-/// The users in an answer, wherever they are, each with whether their address is told.
+/// Collects the users in a response, with `true` if their e-mail address is included.
 fn people_in(answer: &Value, found: &mut Vec<(String, bool)>) {
     if answer["object"] == "user" {
         found.push((id(answer), answer.get("email").is_some()));

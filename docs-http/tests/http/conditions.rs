@@ -1,4 +1,4 @@
-//! Conditions of requests: what is read has a tag, and what is changed on a condition is what was read.
+//! Conditional requests: responses have an ETag, and conditional changes apply only to the state that was read.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     server::{Answer, Server, id},
 };
 
-/// What makes something new at each reading.
+/// Operations that create new data at each read.
 const NEW_EACH_TIME: [&str; 2] = ["getChangeRequestPDF", "getSpacePDF"];
 
 async fn send(w: &World, op: &Op, headers: &[(&str, &str)]) -> Answer {
@@ -24,7 +24,7 @@ async fn send(w: &World, op: &Op, headers: &[(&str, &str)]) -> Answer {
     w.s.send_with(&op.method, &w.path(op), &headers, body).await
 }
 
-/// Reads what the operation changes.
+/// Reads the resource that the operation changes.
 async fn read(s: &Server, path: &str, headers: &[(&str, &str)]) -> Answer {
     let authorization = bearer(&s.both);
     s.send_with("GET", path, &[&[("authorization", authorization.as_str())][..], headers].concat(), None)
@@ -42,7 +42,7 @@ async fn every_settable_thing_that_can_be_read_takes_a_condition() {
     let ops = w.ops();
     let reads: Vec<String> = ops.iter().filter(|op| op.method == "GET").map(|op| w.path(op)).collect();
     for op in ops.iter().filter(|op| ["PATCH", "PUT"].contains(&op.method.as_str())) {
-        // Lists have no state of their own that is replaced.
+        // Lists have no replaceable state.
         let is_read =
             reads.contains(&w.path(op)) && !op.id.contains("Team") || op.id == "updateTeamInOrganizationById";
         assert_eq!(op.takes_condition, is_read, "{} {}", op.method, op.id);
@@ -101,10 +101,10 @@ async fn a_change_on_a_condition_is_made_where_the_state_is_what_was_read_and_no
         if op.method == "DELETE" || tag(&read(&w.s, &path, &[]).await) == seen {
             continue;
         }
-        // The second of two who have seen the same is refused.
+        // The second of two changes based on the same state is rejected.
         moved += 1;
         let answer = send(&w, op, &[("if-match", &seen)]).await;
-        // What was deleted cannot be deleted again, whatever the condition.
+        // A deleted resource cannot be deleted again, regardless of the condition.
         let refused = if op.id == "updateChangeRequestContent" { 400 } else { 412 };
         answer.refused(refused, &op.id);
     }
@@ -172,7 +172,7 @@ async fn what_is_read_is_not_sent_to_who_has_it() {
 #[tokio::test]
 async fn a_revision_lasts_and_is_not_read_for_who_has_it() {
     let w = World::new().await;
-    // A server that has the records and none of the content.
+    // A server with the records and without the content.
     let builder = Platform::builder(Arc::clone(w.s.platform.store()), Arc::new(MemObjects::new()));
     let blind = builder.clock(w.s.clock.clone()).base_url("https://docs.example").build();
     let blind = TestClient::new(docs_http::routes(&blind, HttpConfig::default()).expect("routes"));
@@ -209,7 +209,7 @@ async fn a_revision_lasts_and_is_not_read_for_who_has_it() {
         lasting += usize::from(!is_whole);
     }
     assert!(lasting >= 8, "{lasting} operations read what never changes");
-    // Whoever may not read it any more is refused, whatever they have.
+    // A caller without access is rejected, regardless of a known ETag.
     let path = format!("/v1/spaces/{}/revisions/{}/pages", w.name("spaceId"), w.name("revisionId"));
     let seen = tag(&read(&w.s, &path, &[]).await);
     let authorization = bearer(&w.s.both);

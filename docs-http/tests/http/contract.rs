@@ -1,10 +1,10 @@
-//! Every answer that a test gets is held against what the document declares for its operation and status.
+//! Validates every response of the tests against the OpenAPI document.
 //!
-//! With `DOCS_TEST_CONTRACT` naming the file of another OpenAPI document, such as the one that a client was made from,
-//! every answer is held against that one as well: its operations and statuses have to be declared there when the path
-//! is, and the bodies have to fit; they may hold more than it knows. What it requires without describing it is a slip
-//! that no client reads: `organizaitons` of an e-mail domain, `total` of commenters, `target` of an invite link. Where
-//! the specification allows more is in [`NARROWER`].
+//! If `DOCS_TEST_CONTRACT` names the file of another OpenAPI document, such as the source of a generated client, every
+//! response is also validated against it: for a known path, the operation and the status must be declared, and the body
+//! must be valid, with additional fields permitted. Required fields without a description in that document are mistakes
+//! that no client reads: `organizaitons` of an e-mail domain, `total` of commenters, `target` of an invite link.
+//! [`NARROWER`] lists where the specification permits more.
 
 use std::{
     collections::BTreeMap,
@@ -14,40 +14,41 @@ use std::{
 use jsonschema::{Registry, Validator};
 use serde_json::{Map, Value, json};
 
-/// Where the schemas of the document are, to those that refer to them.
+/// The URI of the document in schema references.
 const DOCUMENT: &str = "urn:document";
 
-/// Where published clients describe less than the specification: an operation, and the place in its answers.
+/// Schemas of published clients that are narrower than the specification: an operation, and a location in its
+/// responses.
 const NARROWER: [(&str, &str); 2] = [
-    // Claims that nobody signs may have any name, when they are boolean.
+    // Unsigned claims may have any name if they are Boolean.
     ("getSiteAdaptiveSchema", "/jsonSchema/properties/unsigned"),
     ("updateSiteAdaptiveSchema", "/jsonSchema/properties/unsigned"),
 ];
 
-/// The document, with the schemas that were asked for so far.
+/// The document, with cached schemas.
 pub(crate) struct Contract {
     operations: Vec<Operation>,
-    /// Its schemas, as JSON Schema: read once, for all that refer to them.
+    /// The schemas of the document as JSON Schema, parsed once for all references.
     components: Registry<'static>,
-    /// The same, as requests are read.
+    /// The schemas of requests.
     requests: Registry<'static>,
 }
 
-/// What an answer is held against: answers that are declared in the same words share it.
+/// The declared response body. Identical declarations share it.
 struct Declared {
     schema: Value,
-    /// Made when it is first needed: that takes longer than the document.
+    /// Compiled on first use, because compilation takes longer than parsing the document.
     validator: OnceLock<Validator>,
 }
 
-/// Which fields an object may have.
+/// The fields that an object may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fields {
-    /// Those that are declared.
+    /// Only declared fields.
     Declared,
-    /// Others as well, which are ignored: in requests.
+    /// Additional fields are ignored, as in requests.
     Ignored,
-    /// Others as well, as clients have to bear.
+    /// Additional fields, which clients must tolerate.
     Any,
 }
 
@@ -55,20 +56,20 @@ enum Fields {
 pub(crate) struct Operation {
     pub(crate) id: String,
     method: String,
-    /// The parts of its path; `None` for a parameter.
+    /// The segments of the path. `None` for a parameter.
     path: Vec<Option<String>>,
-    /// What it answers, by status; `None` where that has no body.
+    /// The responses by status. `None` for a response without body.
     responses: BTreeMap<u16, Option<Arc<Declared>>>,
 }
 
 impl Contract {
-    /// The contract of the platform: all servers have the same.
+    /// Returns the contract of the platform, which is the same for all servers.
     pub(crate) fn of(document: &Value) -> &'static Self {
         static CONTRACT: OnceLock<Contract> = OnceLock::new();
         CONTRACT.get_or_init(|| Self::new(document, Fields::Declared))
     }
 
-    /// The document of somebody else, where there is one.
+    /// Returns the other document, if one is configured.
     pub(crate) fn of_others() -> Option<&'static Self> {
         static CONTRACT: OnceLock<Option<Contract>> = OnceLock::new();
         let read = || {
@@ -98,7 +99,7 @@ impl Contract {
         }
     }
 
-    /// How an answer differs from what the document declares; an error need not be declared.
+    /// Returns the deviations of a response from the document. Errors may be undeclared.
     pub(crate) fn differences(&self, operation: &Operation, status: u16, body: &Value) -> Vec<String> {
         let declared = operation.responses.contains_key(&status);
         let mut faults =
@@ -113,7 +114,7 @@ impl Contract {
         &self.operations
     }
 
-    /// The operation that a request is for.
+    /// Returns the operation of a request.
     pub(crate) fn operation(&self, method: &str, path: &str) -> Option<&Operation> {
         let path = path.split('?').next().unwrap_or_default().strip_prefix("/v1/")?;
         let parts: Vec<&str> = path.split('/').collect();
@@ -125,17 +126,17 @@ impl Contract {
         })
     }
 
-    /// Fails unless the document declares this answer.
+    /// Asserts that the document declares this response.
     #[track_caller]
     pub(crate) fn check(&self, operation: &Operation, status: u16, body: &Value) {
-        // Which methods there are is told by the document as a whole.
+        // The permitted methods follow from the whole document.
         if status != 405 {
             let faults = self.faults(operation, status, body);
             assert!(faults.is_empty(), "{} {status}: {faults:#?}\n{body:#}", operation.id);
         }
     }
 
-    /// How an answer differs from what the document declares.
+    /// Returns the deviations of a response from the document.
     fn faults(&self, operation: &Operation, status: u16, body: &Value) -> Vec<String> {
         let Some(response) = operation.responses.get(&status) else {
             return vec!["the document does not declare this status".to_owned()];
@@ -148,13 +149,13 @@ impl Contract {
         validator.iter_errors(body).map(|error| format!("{}: {error}", error.instance_path())).collect()
     }
 
-    /// How a value differs from a schema of the document.
+    /// Returns the deviations of a value from a schema of the document.
     pub(crate) fn faults_of(&self, schema: &Value, value: &Value) -> Vec<String> {
         let validator = self.validator(&whole(schema, Fields::Declared));
         validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
     }
 
-    /// Tells whether a schema of the document takes a value that may hold more fields than it knows.
+    /// Returns `true` if a value is valid for a schema of the document, with additional fields permitted.
     pub(crate) fn takes(&self, schema: &Value, value: &Value) -> bool {
         let options = jsonschema::draft202012::options();
         let schema = whole(schema, Fields::Ignored);
@@ -180,7 +181,7 @@ fn operations(document: &Value, fields: Fields) -> Vec<Operation> {
         let responses = operation["responses"].as_object().expect("responses");
         let one = |(status, response): (&String, &Value)| {
             let response = resolved(document, response);
-            // `default` and `4XX` are no status.
+            // `default` and `4XX` are not statuses.
             Some((status.parse().ok()?, declared(response, fields, &mut known)))
         };
         responses.iter().filter_map(one).collect()
@@ -199,13 +200,13 @@ fn operations(document: &Value, fields: Fields) -> Vec<Operation> {
     all
 }
 
-/// A response, where it is told once for many operations.
+/// Resolves a response that is shared by several operations.
 fn resolved<'d>(document: &'d Value, response: &'d Value) -> &'d Value {
     let place = response["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
     place.map_or(response, |place| document.pointer(place).expect("a response"))
 }
 
-/// The body of a response, which is the same one for all that are declared in the same words.
+/// Returns the body of a response. Identical declarations share it.
 fn declared(
     response: &Value,
     fields: Fields,
@@ -216,13 +217,13 @@ fn declared(
     Some(Arc::clone(known.entry(schema.to_string()).or_insert_with(new)))
 }
 
-/// A schema of OpenAPI 3.0 as JSON Schema, where `nullable` is no word.
+/// Converts an OpenAPI 3.0 schema to JSON Schema, which has no `nullable`.
 ///
-/// Where only declared fields are allowed it is also made strict.
+/// If only declared fields are permitted, the schema is also made strict.
 fn json_schema(schema: &Value, allowed: Fields) -> Value {
     let Value::Object(fields) = schema else { return schema.clone() };
     let word = |key: &String| match key.as_str() {
-        // Fields that it does not know may make a value fit several forms.
+        // With additional fields, a value may match several variants.
         "oneOf" if allowed == Fields::Any => "anyOf".to_owned(),
         _ => key.clone(),
     };
@@ -240,13 +241,14 @@ fn json_schema(schema: &Value, allowed: Fields) -> Value {
     }
 }
 
-/// What a schema says under a key.
+/// Converts a keyword of a schema.
 fn part(key: &str, value: &Value, allowed: Fields) -> Value {
     match (key, value) {
         ("properties", Value::Object(fields)) => {
             fields.iter().map(|(name, schema)| (name.clone(), whole(schema, allowed))).collect()
         }
-        // Of a page in a list, that it has no text: `allOf` with an object that may have no fields is never met.
+        // A list of pages has no texts, which it expresses by `allOf` with an object without fields. That is never
+        // valid.
         ("additionalProperties", Value::Bool(false)) if allowed == Fields::Any => true.into(),
         ("items" | "additionalProperties", schema) => whole(schema, allowed),
         ("allOf" | "oneOf" | "anyOf", Value::Array(schemas)) => {
@@ -257,7 +259,7 @@ fn part(key: &str, value: &Value, allowed: Fields) -> Value {
     }
 }
 
-/// The schema of a whole value, as opposed to one of several that describe it together.
+/// Converts the schema of a whole value, in contrast to one of several schemas that apply together.
 fn whole(schema: &Value, allowed: Fields) -> Value {
     let mut converted = json_schema(schema, allowed);
     if allowed == Fields::Declared

@@ -1,4 +1,4 @@
-//! Web pages of other origins.
+//! Cross-origin requests of web pages.
 
 use std::{num::NonZeroU32, sync::Arc};
 
@@ -31,7 +31,7 @@ async fn ask(app: &HttpApp, method: Method, path: &str, headers: &[(&str, &str)]
     app.get_response(request.finish()).await
 }
 
-/// The words of a list in a header, in lower case.
+/// Returns the words of a list in a header, in lower case.
 fn words(response: &Response, name: &str) -> Vec<String> {
     let list = response.header(name).unwrap_or_default().to_ascii_lowercase();
     list.split(',').map(|word| word.trim().to_owned()).collect()
@@ -117,7 +117,7 @@ async fn a_request_of_another_origin_is_answered_without_leave_for_its_page() {
         assert_eq!(response.status(), 204, "{origin}");
         assert_eq!(response.header("access-control-allow-origin"), None, "{origin}");
     }
-    // No browser: nothing is different.
+    // Without an `Origin` header, the response is unchanged.
     let response = ask(&app, Method::GET, "/healthz", &[]).await;
     assert_eq!((response.status().as_u16(), response.header("access-control-allow-origin")), (200, None));
 }
@@ -134,7 +134,7 @@ async fn a_preflight_for_what_the_api_does_not_have_is_refused_in_the_usual_form
         let body = crate::toy::failure(response, 403).await;
         assert!(!body.is_empty());
     }
-    // OPTIONS without a question is no preflight: it is told the methods, and nothing more.
+    // OPTIONS without a requested method is not a preflight: the response only lists the methods.
     let response = ask(&app, Method::OPTIONS, "/v1/spaces/a", &[("origin", PAGE)]).await;
     assert_eq!(response.status(), 204);
 }

@@ -1,4 +1,4 @@
-//! Counts of spaces over HTTP: what is deleted is in none of them, and back in them when it is restored.
+//! Counts of spaces over HTTP exclude deleted spaces, and include them again after their restoration.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::{
     teams,
 };
 
-/// How many spaces the lists and the resources say that a site, a team and a member have.
+/// Returns the number of spaces of a site, a team and a member, from their lists and resources.
 async fn counted(s: &Server, (site, team, user): (&str, &str, &str)) -> [Value; 6] {
     let (org, last) =
         (format!("/v1/orgs/{}", s.org), |path: &str| path.rsplit('/').next().map(str::to_owned));
@@ -49,7 +49,7 @@ async fn counts_of_spaces_leave_deleted_ones_out_until_they_are_restored() {
     s.post(&format!("/v1/spaces/{one}/restore"), 200, json!({})).await;
     assert_eq!(counted(&s, at).await, all(1), "one is back");
     s.check().await;
-    // What is deleted for good is not counted twice.
+    // Purging a deleted space does not decrement the counts again.
     s.clock.advance(std::time::Duration::from_secs(8 * 24 * 3600));
     s.platform.settle().await.expect("settled");
     assert_eq!(counted(&s, at).await, all(1), "one is gone for good");

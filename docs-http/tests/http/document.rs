@@ -38,7 +38,7 @@ fn operations(document: &Value) -> impl Iterator<Item = (&String, &String, &Valu
     })
 }
 
-/// JSON in which no object has a key twice.
+/// JSON without duplicate keys in any object.
 struct Once;
 
 impl<'de> Deserialize<'de> for Once {
@@ -126,13 +126,13 @@ fn every_operation_tells_its_failures() {
         if operation.get("security").is_some() {
             expected.extend(["401", "403"]);
         }
-        // What anybody may ask for is named elsewhere than in the path.
+        // Anonymous operations identify resources outside of the path.
         let schemes = operation["security"].as_array();
         let is_open = schemes.is_some_and(|schemes| schemes.contains(&json!({})));
         if path.contains('{') || is_open {
             expected.push("404");
         }
-        // What is read may be read on a condition.
+        // Reads may be conditional.
         expected.push(if method == "get" { "412" } else { "409" });
         if operation.get("requestBody").is_some() {
             expected.extend(["413", "415"]);
@@ -178,7 +178,7 @@ fn bodies_and_answers_are_told_as_they_are() {
     assert_eq!(of("type")["schema"]["items"], json!({ "$ref": "#/components/schemas/SiteType" }));
     assert_eq!(of("type")["explode"], true);
     assert_eq!(document["paths"]["/search"]["get"]["parameters"][0]["required"], true);
-    // Nobody has to sign in, but one may.
+    // Authentication is optional.
     assert_eq!(document["paths"]["/search"]["get"]["security"], json!([{ "bearer": [] }, {}]));
 }
 
@@ -221,7 +221,7 @@ fn a_request_asks_for_less_than_an_answer_promises() {
     let level = &answer["properties"]["defaultLevel"];
     assert_eq!(level["nullable"], true);
     assert!(level["enum"].as_array().is_some_and(|levels| levels.contains(&json!("inherit"))), "{level}");
-    // Left out rather than null.
+    // Omitted instead of null.
     let deleted_at = &answer["properties"]["deletedAt"];
     assert_eq!((deleted_at.get("nullable"), &deleted_at["format"]), (None, &json!("date-time")));
 
@@ -263,7 +263,7 @@ fn the_variants_of_a_tagged_enumeration_have_names() {
     assert_eq!(variant["required"], json!(["operation"]));
     let changes = &schemas["UpdateContent"]["properties"]["changes"];
     assert_eq!((&changes["minItems"], &changes["maxItems"]), (&json!(1), &json!(50)));
-    // Flattened fields stand beside the others.
+    // Flattened fields are next to the other fields.
     let update = &schemas["UpdatePageChange"]["properties"];
     assert!(update.get("page").is_some() && update.get("noIndex").is_some(), "{update:#}");
 }

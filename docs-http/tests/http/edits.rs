@@ -1,15 +1,15 @@
-//! Changes of content over HTTP: of everything that a space holds, and what is refused.
+//! Changes of content over HTTP: for every kind of content, and rejected changes.
 
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// Changes the content of a request; what was done.
+/// Changes the content of a change request. Returns the applied changes.
 async fn edit(s: &Server, request: &str, changes: Value) -> Value {
     s.post(&format!("{request}/content?compat=false"), 200, json!({ "changes": changes })).await.body
 }
 
-/// The page of a tree with this title.
+/// Returns the page of a tree with this title.
 fn page<'v>(pages: &'v Value, title: &str) -> Option<&'v Value> {
     pages.as_array()?.iter().find_map(|one| match one["title"] == title {
         true => Some(one),
@@ -30,7 +30,7 @@ fn url(to: &str) -> Value {
     json!({ "kind": "url", "url": to })
 }
 
-/// A change request with a group, a page in it, a file, and a link to each of them.
+/// Creates a change request with a group, a page in it, a file, and a link to each of them.
 async fn filled(s: &Server) -> (String, Value) {
     let request = s.request(&s.space().await).await;
     let file = json!({ "name": "a.txt", "ref": "a", "contentType": "text/plain", "base64": "YQ==" });
@@ -73,7 +73,7 @@ async fn groups_and_links_are_inserted_as_what_they_are() {
     );
     let file = id(&done["insertedFiles"][0]);
     assert_eq!(titled(&shown, "To file")["target"], json!({ "kind": "file", "file": file }));
-    // What is merged is what was asked for.
+    // Merging preserves the changes.
     s.post(&format!("{request}/merge"), 200, json!({})).await;
     let space = request.split("/change-requests").next().expect("a space").to_owned();
     assert_eq!(page(&pages(&s, &space).await, "Web").map(|page| &page["type"]), Some(&json!("link")));
@@ -164,7 +164,7 @@ async fn what_a_page_of_a_kind_cannot_have_is_refused_by_its_field() {
     }
 }
 
-/// An object with the fields of another.
+/// Returns an object with the fields of another one added.
 fn with(mut one: Value, more: Value) -> Value {
     if let (Some(one), Value::Object(more)) = (one.as_object_mut(), more) {
         one.extend(more);
@@ -194,7 +194,7 @@ async fn variables_are_set_and_removed_and_others_stay() {
     s.check().await;
 }
 
-/// What a reusable content of a request says, as a document.
+/// Returns the document of a reusable content in a change request.
 async fn said(s: &Server, request: &str, reusable: &str) -> String {
     let revision = id(&s.get(&format!("{request}/content")).await);
     let space = request.split("/change-requests").next().expect("a space");

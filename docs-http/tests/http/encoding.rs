@@ -1,4 +1,4 @@
-//! Answers in fewer bytes, for those who take them.
+//! Compressed responses for clients that accept them.
 
 use std::io::Read as _;
 
@@ -40,7 +40,7 @@ async fn get(s: &Server, method: Method, path: &str, headers: &[(&str, &str)]) -
     Got { status, headers, bytes: response.into_body().into_bytes().await.expect("a body").into() }
 }
 
-/// A space whose list of pages is long, and the path of its content.
+/// Creates a space with a long list of pages. Returns the path of its content.
 async fn long(s: &Server) -> String {
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -97,7 +97,7 @@ async fn an_encoded_answer_is_known_by_its_own_tag_to_who_takes_it() {
         ("gzip", &encoded, Some(&encoded)),
         ("gzip", &plain, Some(&plain)),
         ("identity", &plain, Some(&plain)),
-        // A client that does not take the form that it has needs the other.
+        // A client that does not accept the cached encoding needs the other one.
         ("identity", &encoded, None),
     ] {
         let headers = [("accept-encoding", accepted), ("if-none-match", known.as_str())];

@@ -1,4 +1,4 @@
-//! Every way to be refused.
+//! All errors of the HTTP foundation.
 
 use poem::{
     http::{HeaderValue, Method, header},
@@ -9,7 +9,7 @@ use crate::toy::{self, LIMIT, client, failure, parts, signed};
 
 const GOOD: &str = "Bearer good";
 
-/// One request that is refused: method, path, token, body with its media type; status, and what the message contains.
+/// A rejected request: method, path, token, body with its media type; then the status, and a part of the message.
 struct Refused(Method, &'static str, &'static str, Option<(&'static str, String)>, u16, &'static str);
 
 fn json(body: &str) -> Option<(&'static str, String)> {
@@ -49,9 +49,9 @@ async fn who_is_not_signed_in_is_told_how_to() {
         get("Bearer two words", 401, "Authorization: must be `Bearer <token>`"),
         get("Bearer wrong", 401, "the token is not valid; make a new one"),
         get("Bearer later", 503, "tokens cannot be checked now"),
-        // Who asks is looked at before what is asked.
+        // Authentication precedes validation.
         Refused(Method::PATCH, "/v1/spaces/a", "", json("{"), 401, "a token is needed"),
-        // Where a token may be left out, a wrong one is still wrong.
+        // If authentication is optional, an invalid token is still rejected.
         Refused(Method::GET, "/v1/search?query=x", "Bearer wrong", None, 401, "the token is not valid"),
     ])
     .await;
@@ -150,12 +150,12 @@ async fn a_body_that_is_not_json_or_too_large_is_refused() {
         Refused(Method::POST, "/v1/spaces", GOOD, Some(("text/plain", "x".to_owned())), 415, "Content-Type"),
     ])
     .await;
-    // What is announced is believed, so that nothing has to be read.
+    // An excessive `Content-Length` is rejected without reading the body.
     let client = client();
     let request = signed(client.patch("/v1/spaces/a")).content_type("application/json");
     let request = request.header("content-length", "1001").body("{}");
     failure(request.send().await.0, 413).await;
-    // At the limit all is well.
+    // A body of exactly the maximum length is accepted.
     let body = format!("{}{}", "{}", " ".repeat(LIMIT - 2));
     let request = signed(client.patch("/v1/spaces/a")).content_type("application/json");
     request.body(body).send().await.assert_status_is_ok();

@@ -1,5 +1,5 @@
-//! The document has an example for every operation: a request that is taken, and what it is answered. They are
-//! recorded: `DOCS_EXAMPLES=write` asks for each operation, and writes what was sent and answered.
+//! The document contains an example of every operation: an accepted request and its response. The examples are
+//! recorded: `DOCS_EXAMPLES=write` calls each operation, and writes the request and the response.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use crate::{contract::Contract, matrix::ready, refusals::World};
 
-/// Where the examples are kept.
+/// The file of the examples.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/examples.json");
 
-/// Most characters of an example, so that the document stays one that can be read.
+/// Maximum number of characters of an example, to keep the document readable.
 const MOST: usize = 10_000;
 
-/// Leaves one item in each list of a list's page.
+/// Truncates the list of a response to one item.
 fn shortened(mut answer: Value) -> Value {
     if let Some(items) = answer.get_mut("items").and_then(Value::as_array_mut) {
         items.truncate(1);
@@ -44,7 +44,7 @@ async fn recorded() -> BTreeMap<String, Value> {
     examples
 }
 
-/// One line for each operation.
+/// Formats the examples with one line per operation.
 fn written(examples: &BTreeMap<String, Value>) -> String {
     let lines: Vec<String> =
         examples.iter().map(|(id, example)| format!("  {}: {example}", Value::from(id.as_str()))).collect();

@@ -1,4 +1,4 @@
-//! What requests name, made for a test.
+//! Creation of the resources that requests reference.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// Says something in the space and in its change request, and asks for a review: the names that come of it.
+/// Adds comments to the space and to its change request, and requests a review. Returns their ids.
 pub(crate) async fn discussed(
     s: &Server,
     mut names: BTreeMap<&'static str, String>,
@@ -25,19 +25,19 @@ pub(crate) async fn discussed(
     (names, in_request)
 }
 
-/// The host name of the organization.
+/// Sets the host name of the organization.
 pub(crate) async fn hostname_of(s: &Server) -> String {
     s.patch(&format!("/v1/orgs/{}", s.org), json!({ "hostname": "engine-docs" })).await;
     "engine-docs".to_owned()
 }
 
-/// An invite link.
+/// Creates an invite link.
 pub(crate) async fn link_of(s: &Server) -> String {
     s.patch(&format!("/v1/orgs/{}", s.org), json!({ "inviteLinks": true })).await;
     id(&s.post(&format!("/v1/orgs/{}/link-invites", s.org), 201, json!({ "role": "read" })).await.body)
 }
 
-/// What is sent to operations on comments and reviews.
+/// Returns the bodies of operations on comments and reviews.
 pub(crate) fn body_of_discussion(id: &str, names: &BTreeMap<&'static str, String>) -> Option<Value> {
     Some(match id {
         "postCommentInSpace" | "postCommentInChangeRequest" => {

@@ -1,4 +1,4 @@
-//! The flags of `permissions` by role: what an answer says that somebody may do is what they may do.
+//! The flags of `permissions` by role: a flag is `true` exactly if the user may perform its operation.
 
 use docs_core::model::Role;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::{
     teams,
 };
 
-/// The flags of a space, each with the least role that has it.
+/// The flags of a space, with the minimum role of each.
 const SPACE: [(&str, Role); 9] = [
     ("view", Role::Read),
     ("access", Role::Read),
@@ -29,8 +29,8 @@ const COLLECTION: [(&str, Role); 4] = [
     ("create", Role::Create),
 ];
 
-/// The flags of an organization, each with the least role that has it; `None` is had by guests too. Nobody has
-/// `ownTeam` by a role, and nothing that needs an integration.
+/// The flags of an organization, with the minimum role of each, or `None` for guests. No role grants `ownTeam` or flags
+/// of integrations.
 const ORGANIZATION: [(&str, Option<Role>); 7] = [
     ("view", None),
     ("listMembers", Some(Role::Read)),
@@ -42,7 +42,7 @@ const ORGANIZATION: [(&str, Option<Role>); 7] = [
 ];
 const NOBODYS: [&str; 3] = ["ownTeam", "ingestConversations", "listIntegrations"];
 
-/// What a role has of flags: exactly these, and no others.
+/// Returns the expected flags of a role: all known ones, and `false` for the others.
 fn flags<R: Copy>(flags: &[(&str, R)], has: impl Fn(R) -> bool, others: &[&str]) -> Value {
     let known = flags.iter().map(|(flag, least)| ((*flag).to_owned(), json!(has(*least))));
     known.chain(others.iter().map(|flag| ((*flag).to_owned(), json!(false)))).collect()
@@ -76,7 +76,7 @@ async fn each_role_has_its_flags_of_spaces_and_collections() {
             };
             assert_eq!(answer.is(200, path)["permissions"], expected, "{role:?} of {path}");
         }
-        // A role by name counts in place of that in the organization; only administrators keep all rights.
+        // A role by name replaces the role in the organization, except for administrators, who keep all permissions.
         for named in [Role::Read, Role::Comment, Role::Edit, Role::Review, Role::Create] {
             let invite = json!({ "role": named, "users": [user] });
             for (path, admin) in [(&of_space, &SPACE[..]), (&of_collection, &COLLECTION[..])] {
@@ -103,7 +103,7 @@ async fn each_role_has_its_flags_of_the_organization() {
         assert_eq!(seen["permissions"], expected, "{role:?}");
         let list = s.ask("GET", "/v1/orgs", &token, None).await.is(200, "the organizations");
         assert_eq!(list["items"][0]["permissions"], expected, "{role:?} in the list");
-        // Who owns a team may choose who is in it; a guest sees no team, not even their own.
+        // The owner of a team may manage its members. A guest sees no team, not even an owned one.
         let owner = json!({ "role": "owner" });
         let member = format!("{team}/members/{user}");
         s.ask("PUT", &member, &s.admin, Some(owner)).await.is(204, &member);
@@ -112,7 +112,7 @@ async fn each_role_has_its_flags_of_the_organization() {
     }
 }
 
-/// A flag is no more than what its operation says.
+/// A flag equals the result of its operation.
 #[tokio::test]
 async fn a_flag_of_a_space_is_true_exactly_for_those_whose_request_is_done() {
     let s = Server::new().await;
@@ -204,7 +204,7 @@ async fn an_updated_request_says_where_it_began_and_what_it_has_of_the_space() {
         assert_eq!(revision["type"], "update");
         assert_eq!(revision["parents"][1], primary, "the second parent is the space's head");
     }
-    // Nothing new: nothing changes.
+    // An update without news changes nothing.
     let before = s.get(&request).await;
     s.post(&format!("{request}/update"), 200, json!({})).await;
     assert_eq!(s.get(&request).await, before);

@@ -1,4 +1,4 @@
-//! What each field of an import and an export from Git does, by what is read afterwards.
+//! The effect of each field of Git imports and exports.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::server::{Server, id};
 const IMPORT: &str = "import";
 const EXPORT: &str = "export";
 
-/// A server, and the path of a space.
+/// Creates a server and a space. Returns the path of the space.
 async fn space() -> (Server, String) {
     let s = Server::new().await;
     s.repository.put("README.md", "# Start\n\nOne.\n");
@@ -17,7 +17,7 @@ async fn space() -> (Server, String) {
     (s, path)
 }
 
-/// A request with what every one needs, and more.
+/// Returns a request with the required fields and additional ones.
 fn body(kind: &str, more: Value) -> Value {
     let mut body = json!({ "url": "https://git.example/owner/docs.git", "ref": "refs/heads/main" });
     if kind == EXPORT {
@@ -29,9 +29,9 @@ fn body(kind: &str, more: Value) -> Value {
     body
 }
 
-/// Imports or exports; answers the job as it ended, with its log.
+/// Imports or exports. Returns the finished job with its log.
 async fn sync(s: &Server, space: &str, kind: &str, more: Value) -> Value {
-    // So that this job is the newest.
+    // Ensures that this job is the newest.
     s.clock.advance(Duration::from_millis(1));
     s.post(&format!("{space}/git/{kind}"), 204, body(kind, more)).await;
     s.platform.settle().await.expect("settled");
@@ -41,7 +41,7 @@ async fn sync(s: &Server, space: &str, kind: &str, more: Value) -> Value {
     job
 }
 
-/// What a job said, line by line.
+/// Returns the log lines of a job.
 fn said(job: &Value) -> Vec<&str> {
     let lines = job["log"].as_array().expect("a log");
     lines.iter().map(|line| line["text"].as_str().expect("a text")).collect()
@@ -51,7 +51,7 @@ async fn head(s: &Server, space: &str) -> Value {
     s.get(&format!("{space}/content")).await
 }
 
-/// The text of the first page.
+/// Returns the text of the first page.
 async fn text(s: &Server, space: &str) -> String {
     let page = id(&head(s, space).await["pages"][0]);
     let page = s.get(&format!("{space}/content/page/{page}?format=markdown")).await;
@@ -187,12 +187,12 @@ async fn the_same_commit_of_the_same_place_is_imported_once_unless_it_is_forced(
     let again = sync(&s, &space, IMPORT, json!({})).await;
     assert!(said(&again).contains(&"this commit was imported before; nothing to do"), "{again}");
     assert_eq!((&again["result"], &head(&s, &space).await["id"]), (&Value::Null, &first));
-    // What was edited since stays as well.
+    // Later edits are preserved too.
     edit(&s, &space, "Edited.\n").await;
     let edited = head(&s, &space).await["id"].clone();
     sync(&s, &space, IMPORT, json!({})).await;
     assert_eq!(head(&s, &space).await["id"], edited);
-    // Another place is another commit.
+    // A different branch or repository is a different commit.
     for more in [json!({ "ref": "refs/heads/next" }), json!({ "url": "https://git.example/other" })] {
         let before = head(&s, &space).await["id"].clone();
         sync(&s, &space, IMPORT, more.clone()).await;
@@ -210,7 +210,8 @@ async fn what_is_in_the_repository_is_exported_once_and_with_force_looked_at_aga
     let job = sync(&s, &space, EXPORT, json!({})).await;
     assert!(said(&job).contains(&"the repository has this revision already; nothing to do"), "{job}");
     assert!(s.repository.commits().is_empty());
-    // Somebody else has changed the file: without force nobody looks, with it the space's text is written.
+    // The file was changed in the repository: without `force` the export skips it, with `force` it writes the text of
+    // the space.
     s.repository.put("README.md", "# Start\n\nTheirs.\n");
     sync(&s, &space, EXPORT, json!({})).await;
     assert!(s.repository.commits().is_empty());
@@ -272,7 +273,7 @@ async fn a_standalone_import_is_a_revision_and_nothing_else() {
     let page = id(&made["pages"][0]);
     let page = s.get(&format!("{space}/revisions/{revision}/page/{page}?format=markdown")).await;
     assert_eq!(page["markdown"], "Proposed.\n");
-    // It is no event: what comes after it is compared with what was applied.
+    // A forced import does not count as an event: later events are compared with the last applied one.
     let job = sync(&s, &space, IMPORT, json!({ "timestamp": "2025-01-02T00:00:00Z" })).await;
     assert!(said(&job).iter().any(|line| line.starts_with("dropped: ")), "{job}");
 }
@@ -282,7 +283,7 @@ async fn the_name_of_a_kept_clone_and_the_address_with_its_credentials_reach_the
     for kind in [IMPORT, EXPORT] {
         for (told, kept) in [(json!({ "repoCacheID": "kept" }), Some("kept")), (json!({}), None)] {
             let (s, space) = space().await;
-            // Without a name it is that of the space.
+            // The default name is the id of the space.
             let kept = kept.unwrap_or(space.trim_start_matches("/v1/spaces/"));
             if kind == EXPORT {
                 sync(&s, &space, IMPORT, json!({})).await;

@@ -1,4 +1,4 @@
-//! Synchronization with Git over HTTP: the setting, and what hosts of repositories send.
+//! Git synchronization over HTTP: the setting, and webhook deliveries of Git hosts.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
     story::has,
 };
 
-/// What every answer with the setting has.
+/// The fields of every response with the setting.
 const SETTING: &[&str] = &[
     "object",
     "url",
@@ -38,7 +38,7 @@ fn signed(secret: &str, body: &str) -> String {
     format!("sha256={}", data_encoding::HEXLOWER.encode(&mac.finalize().into_bytes()))
 }
 
-/// A space that is in step with a repository; the path of its setting, of its webhook, and the secret.
+/// Creates a space that is in sync with a repository. Returns the paths of its setting and its webhook, and the secret.
 async fn in_step(s: &Server) -> (String, String, String) {
     s.repository.put("README.md", "# Start\n\nHello.\n");
     let path = format!("/v1/spaces/{}/git/sync", s.space().await);
@@ -50,14 +50,14 @@ async fn in_step(s: &Server) -> (String, String, String) {
     (path, webhook, text(&set["webhook"]["secret"]))
 }
 
-/// Lets a repository follow a space, until it is in step.
+/// Exports a space to a repository until both are in sync.
 pub(crate) async fn followed(s: &Server, space: &str) {
     let path = format!("/v1/spaces/{space}/git/sync");
     s.put(&path, setting("direction", json!("export"))).await;
     s.platform.settle().await.expect("settled");
 }
 
-/// The story of a space that is kept in step.
+/// Calls every operation of synchronization.
 pub(crate) async fn story(s: &Server) {
     let path = format!("/v1/spaces/{}/git/sync", s.space().await);
     let bare = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main", "direction": "both" });
@@ -173,7 +173,7 @@ async fn hosts_tell_of_pushes_each_in_its_way() {
         let answer = deliver(&s, &webhook, &headers, &body).await;
         assert_eq!((answer.status, &answer.body), (status, &Value::Null), "{what}");
     }
-    // All of them together made one job.
+    // All deliveries together created one job.
     let jobs = s.get(&path.replace("git/sync", "jobs")).await;
     assert_eq!(jobs["items"].as_array().map(Vec::len), Some(2), "{jobs:#}");
     s.platform.settle().await.expect("settled");

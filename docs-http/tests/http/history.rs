@@ -1,11 +1,11 @@
-//! The history of a space over HTTP: its list, going back, and the spaces that were deleted.
+//! The history of a space over HTTP: its list of revisions, rollback, and deleted spaces.
 
 use docs_core::model::Role;
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// A space whose live content may be edited, with two merged requests; its path.
+/// Creates a space with editable live content and two merged change requests. Returns its path.
 async fn written(s: &Server) -> String {
     let space = s.space().await;
     let path = format!("/v1/spaces/{space}");
@@ -53,7 +53,7 @@ async fn a_space_goes_back_to_a_revision_and_forth_again() {
     let next = now["next"]["page"].as_str().expect("a cursor");
     let rest = s.get(&format!("{path}/revisions?page={next}")).await;
     assert_eq!(rest["items"], json!([two, one, empty]), "nothing of the history is lost");
-    // What was found before is found again, and links and the feed follow as after every other change.
+    // Search, links and the feed follow a rollback like any other change.
     s.platform.settle().await.expect("settled");
     assert_eq!(s.get(&format!("{path}/search?query=two")).await["items"].as_array().expect("items").len(), 1);
     s.check().await;

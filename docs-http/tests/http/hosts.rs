@@ -1,4 +1,5 @@
-//! Other hosts: poem below a prefix, axum through tower, and a host that takes the API alone.
+//! Other embedding applications: poem with a path prefix, axum through tower, and an application that mounts only the
+//! API.
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc};
 
@@ -50,7 +51,7 @@ async fn axum_can_host_the_application() {
     );
     let (status, ..) = ask(router(), signed_request("GET", "/docs-api/healthz", Body::empty())).await;
     assert_eq!(status, StatusCode::OK);
-    // No body at all.
+    // No body.
     let (status, ..) = ask(router(), signed_request("POST", "/docs-api/v1/spaces", Body::empty())).await;
     assert_eq!(status, StatusCode::CREATED);
     let (status, media_type, body) =
@@ -73,15 +74,15 @@ async fn bodies_stream_through_tower() {
         signed_request("PATCH", "/docs-api/v1/spaces/a", parts(vec![r#"{"ti"#, r#"tle":"#, r#""T"}"#]));
     let (status, _, body) = ask(router(), request).await;
     assert_eq!((status, body.as_str()), (StatusCode::OK, r#"{"id":"a","title":"T","askedBy":"ada"}"#));
-    // The length is not announced; reading stops at the limit.
+    // Without `Content-Length`, reading stops at the limit.
     let request = signed_request("PATCH", "/docs-api/v1/spaces/a", parts(vec!["          "; LIMIT / 10 + 1]));
     let (status, ..) = ask(router(), request).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
-    // Only its end tells that a body is empty; what it claims to be does not matter then.
+    // An empty body of unknown length is only detected at its end. Its media type does not matter.
     let mut request = signed_request("POST", "/docs-api/v1/spaces", parts(vec!["", ""]));
     request.headers_mut().insert("content-type", HeaderValue::from_static("text/plain"));
     assert_eq!(ask(router(), request).await.0, StatusCode::CREATED);
-    // A connection that breaks is the client's doing.
+    // A broken connection is an error of the client.
     let broken = stream::iter([Ok(Bytes::from_static(b"{")), Err(std::io::Error::other("gone"))]);
     let request = signed_request("PATCH", "/docs-api/v1/spaces/a", Body::from_stream(broken));
     let (status, _, body) = ask(router(), request).await;
@@ -93,7 +94,7 @@ struct Address;
 
 #[OpenApi]
 impl Address {
-    /// Tells the address of the client
+    /// Returns the address of the client
     #[oai(path = "/address", method = "get", operation_id = "getAddress")]
     async fn get(&self, request: &poem::Request) -> Answer<Reply<Option<String>>> {
         Ok(Reply(request.remote_addr().as_socket_addr().map(ToString::to_string)))

@@ -1,4 +1,4 @@
-//! What nobody reads of a request is ignored, and named in headers of the answer.
+//! Unknown parts of a request are ignored, and reported in response headers.
 
 use serde_json::json;
 
@@ -44,7 +44,7 @@ async fn every_operation_names_what_it_does_not_know_and_does_the_same() {
 async fn a_refusal_names_what_was_ignored_too() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
-    // The field that is missing was given under another name.
+    // The missing field was sent under another name.
     let teams = s.ask("PUT", &format!("{org}/teams?titel=x"), &s.admin, Some(json!({ "titel": "x" }))).await;
     assert_eq!(teams.refused(400, "no title"), "title: is required");
     assert_eq!(told(&teams), (Some("titel"), Some("titel")));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// A space whose live content may be edited; the path of it.
+/// Creates a space with editable live content. Returns its path.
 async fn open_space(s: &Server) -> String {
     let path = format!("/v1/spaces/{}", s.space().await);
     s.patch(&path, json!({ "editMode": "live" })).await;
@@ -29,7 +29,7 @@ async fn an_import_adds_pages_and_files_to_live_content_and_to_a_change_request(
         let done = s.ask("POST", &format!("{content}/import"), &s.editor, Some(import(START, "html"))).await;
         assert_eq!(done.header("location"), Some(format!("https://docs.example{content}").as_str()));
         let done = done.is(201, &content);
-        // The page and one picture of two.
+        // The page and one image of two.
         assert_eq!((&done["importedResources"], &done["totalResources"]), (&json!(2), &json!(3)));
         let after = s.get(&content).await;
         assert_eq!((&after["id"], &after["type"]), (&done["revision"], &json!("edits")));
@@ -64,7 +64,7 @@ async fn an_import_that_cannot_be_done_names_the_field_and_changes_nothing() {
     }
 }
 
-/// What has to be looked at first is a job, which says the same as the answer.
+/// An import that must fetch first is a job. Its error equals the one in the response.
 #[tokio::test]
 async fn an_import_of_what_cannot_be_had_names_the_field_and_is_a_failed_job() {
     let s = Server::new().await;

@@ -1,4 +1,4 @@
-//! The jobs of a space over HTTP: what was asked for is found, whatever became of it.
+//! The jobs of a space over HTTP are listed in any state.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// Asks for an import and answers the path of its job, which the answer names.
+/// Requests an import. Returns the path of its job from the response.
 async fn import(s: &Server, space: &str, url: &str, reference: &str) -> String {
-    // So that every job is newer than the one before.
+    // Ensures that every job is newer than the previous one.
     s.clock.advance(Duration::from_millis(1));
     let body = json!({ "url": url, "ref": reference });
     let answer = s.post(&format!("{space}/git/import"), 204, body).await;
@@ -104,7 +104,7 @@ async fn an_import_that_runs_says_how_many_of_its_pages_are_done() {
     let s = Server::new().await;
     three_pages(&s);
     let mut told = Vec::new();
-    // Each import is held at another of its commits, until one has fewer.
+    // Holds each import at a different commit, until all commits of an import are covered.
     for nth in 1.. {
         let space = format!("/v1/spaces/{}", s.space().await);
         let path = import(&s, &space, "https://git.example/docs", "refs/heads/main").await;
@@ -178,7 +178,7 @@ async fn an_import_of_documents_is_listed_while_nothing_of_it_is_said_elsewhere(
     s.clock.advance(Duration::from_millis(1));
     let done = s.post(&format!("{space}/content/import"), 201, body).await.body;
     assert_eq!(jobs(&s, &space).await[0]["result"]["revision"], done["revision"]);
-    // What is refused before anything is fetched leaves nothing.
+    // A request that is rejected before fetching leaves no job behind.
     let before = s.stored().await;
     let body = json!({ "url": "https://web.example/start", "source": "notion" });
     s.ask("POST", &format!("{space}/content/import"), &s.editor, Some(body)).await.refused(400, "an import");

@@ -1,10 +1,10 @@
-//! Links and backlinks over HTTP: pages of a list, filters, cursors, and what is refused.
+//! Links and backlinks over HTTP: pagination, filters, cursors, and rejected requests.
 
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// A space with pages that link to each other in every way there is, and a request that breaks some of it.
+/// A space with all kinds of links between its pages, and a change request that breaks some of them.
 struct Woven {
     s: Server,
     space: String,
@@ -42,7 +42,7 @@ impl Woven {
         Self { s, space: format!("/v1/spaces/{space}"), request, pages, file }
     }
 
-    /// The lists, each with how many items it has.
+    /// The lists, each with its number of items.
     fn lists(&self) -> Vec<(String, usize)> {
         let Self { space, request, pages, file, .. } = self;
         let page = &pages[0];
@@ -57,7 +57,7 @@ impl Woven {
             (format!("{space}/content/page/{page}/links?status=in-app"), 1),
             (format!("{space}/content/page/{page}/backlinks"), 2),
             (format!("{space}/content/files/{file}/backlinks"), 4),
-            // Two pages link to the one that is gone.
+            // Two pages link to the deleted page.
             (format!("{request}/links"), 2),
             (format!("{request}/links?status=broken"), 2),
             (format!("{request}/links?brokenContext=change-request"), 2),
@@ -129,7 +129,7 @@ async fn a_list_shows_the_status_it_is_asked_for_and_counts_all() {
     };
     assert_eq!((relations("reference"), relations("dependsOn")), (28, 4));
     let of_request = w.s.get(&format!("{request}/links")).await;
-    // A page with eight links is gone, and with it its two broken ones; two others lead to it.
+    // A page with eight links, two of them broken, is deleted. Two other pages link to it.
     let stats = json!({ "total": 24, "broken": { "total": 8, "changeRequest": 2 } });
     assert_eq!(of_request["stats"], stats);
     let page = w.s.get(&format!("{request}/content/page/{}/links", w.pages[2])).await;
@@ -163,7 +163,7 @@ async fn a_link_to_a_collection_is_broken_only_for_those_who_do_not_see_one() {
     assert_eq!(target["kind"], "collection");
     assert_eq!(target["organization"]["id"], s.org);
     assert_eq!(target["collection"], s.get(&format!("/v1/collections/{shown}")).await);
-    // Who does not see a collection is told what is written only.
+    // Without access to a collection, only the written reference is returned.
     let seen = s.ask("GET", &list, &s.reader, None).await.is(200, &list);
     assert_eq!(seen["stats"], json!({ "total": 3, "broken": { "total": 2 } }));
     assert_eq!((to(&seen, &shown).len(), to(&seen, &hidden).len()), (1, 0));
@@ -183,7 +183,7 @@ async fn a_cursor_serves_its_own_list_and_filter_only() {
             .iter()
             .map(|damaged| at(list, &format!("page={damaged}")))
             .collect();
-        // The same filter in other words is the same list.
+        // An equivalent filter addresses the same list.
         let same = |other: &str| {
             other.replace("?status=broken", "").replace("&status=broken", "")
                 == list.replace("?status=broken", "").replace("&status=broken", "")

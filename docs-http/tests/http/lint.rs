@@ -1,5 +1,6 @@
-//! The served document keeps the rules that readers and generators of clients rely on: ours, and those of a linter of
-//! others, `npm install @redocly/openapi-core`, with the folder `node_modules` in `DOCS_TEST_NODE_MODULES`.
+//! The served document conforms to the rules of readers and client generators: the rules of this project, and those of
+//! the linter `@redocly/openapi-core`, installed with `npm install @redocly/openapi-core`. `DOCS_TEST_NODE_MODULES` is
+//! the path of the folder `node_modules`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::server::Server;
 
-/// What is wrong, with its place.
+/// The violations, with their locations.
 #[derive(Default)]
 struct Faults(Vec<String>);
 
@@ -28,7 +29,7 @@ fn has(value: &Value, key: &str) -> bool {
     value.get(key).is_some()
 }
 
-/// Looks at a schema and all within it, and notes what it refers to.
+/// Checks a schema and its nested schemas, and records its references.
 fn schema(at: &str, it: &Value, (faults, used): (&mut Faults, &mut BTreeSet<String>)) {
     let Some(fields) = it.as_object() else {
         return faults.unless(false, at, "a schema is an object");
@@ -69,7 +70,7 @@ fn schema(at: &str, it: &Value, (faults, used): (&mut Faults, &mut BTreeSet<Stri
         schema(&format!("{at}.{name}"), property, (faults, used));
     }
     for key in ["items", "additionalProperties"] {
-        // Whether there may be others can be all that is said of them.
+        // `additionalProperties` may be a Boolean.
         if let Some(part) = it.get(key).filter(|part| key == "items" || !part.is_boolean()) {
             schema(&format!("{at}.{key}"), part, (faults, used));
         }
@@ -89,7 +90,7 @@ fn operations(document: &Value) -> impl Iterator<Item = (&String, &String, &Valu
     })
 }
 
-/// What an operation says in words.
+/// Checks the texts of an operation.
 fn words(at: &str, operation: &Value, tags: &BTreeSet<&str>, faults: &mut Faults) {
     for key in ["operationId", "summary", "description"] {
         let text = operation[key].as_str().unwrap_or_default();
@@ -186,7 +187,7 @@ fn a_schema_that_breaks_a_rule_is_noticed() {
     }
 }
 
-/// Notes the patterns of the texts in a schema and all within it; what it refers to is looked at once.
+/// Collects the patterns of the strings in a schema and its nested schemas. Each reference is visited once.
 fn patterns<'d>(
     (document, at): (&'d Value, &str),
     it: &'d Value,
@@ -199,7 +200,7 @@ fn patterns<'d>(
         }
         return;
     }
-    // A part of `allOf` may leave the pattern to another part.
+    // The pattern may be in another part of an `allOf`.
     let is_text = it["type"] == "string" && !has(it, "enum");
     if is_text && !matches!(it["format"].as_str(), Some("date-time" | "binary")) {
         let pattern = it["pattern"].as_str().unwrap_or_else(|| panic!("{at}: {it} has a pattern"));
@@ -237,7 +238,7 @@ async fn texts_of_requests_say_that_they_hold_no_nul() {
     }
 }
 
-/// Prints the errors that the linter finds in what it is given, a line for each, and that it came to an end.
+/// Prints the errors of the linter, one per line, and a final line.
 const LINT: &str = r##"
 const { createConfig, lintFromString } = require('@redocly/openapi-core');
 const source = require('fs').readFileSync(0, 'utf8');
@@ -251,7 +252,7 @@ createConfig({ extends: ['recommended'] })
     });
 "##;
 
-/// What a linter of others says of a document: its errors; `None` where it is not installed.
+/// Returns the errors of the linter, or `None` if it is not installed.
 fn linted(document: &Value) -> Option<Vec<String>> {
     let folder = std::env::var_os("DOCS_TEST_NODE_MODULES").map(PathBuf::from);
     let Some(folder) = folder.filter(|folder| folder.join("@redocly/openapi-core").is_dir()) else {
@@ -277,7 +278,7 @@ async fn a_linter_of_others_finds_no_error_in_the_document() {
     let mut document = Server::new().await.document.clone();
     let Some(errors) = linted(&document) else { return };
     assert_eq!(errors, Vec::<String>::new());
-    // It does look: two operations have one id, and an answer is none that there is.
+    // Verifies that the linter detects errors: a duplicate operation id, and a reference to a missing response.
     let about = document["paths"]["/"]["get"]["operationId"].clone();
     let orgs = &mut document["paths"]["/orgs"]["get"];
     orgs["operationId"] = about;

@@ -1,4 +1,4 @@
-//! Limits of lists: how many items of a page are asked for.
+//! The limit of items per page in lists.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::{
     server::{Server, id},
 };
 
-/// All lists of the platform, filled with one item; those of links with two.
+/// Returns all lists of the platform, each with one item, and lists of links with two.
 async fn lists(s: &Server) -> Vec<String> {
     let (space, request, page) = work(s).await;
     let files = json!({ "operation": "insert_files", "files": [file("YQ==")] });
@@ -69,7 +69,7 @@ async fn lists(s: &Server) -> Vec<String> {
     lists
 }
 
-/// The links of a space and a change request: of all, of one page, to another, and to a file.
+/// The links of a space and a change request: all, of one page, to another page, and to a file.
 fn of_links(space: &str, request: &str, [linking, page, file]: [&str; 3]) -> [String; 8] {
     [
         format!("/v1/spaces/{space}/links"),
@@ -83,14 +83,14 @@ fn of_links(space: &str, request: &str, [linking, page, file]: [&str; 3]) -> [St
     ]
 }
 
-/// The revisions of a space, and the spaces that were deleted: one.
+/// The revisions of a space, and the deleted spaces, with one item.
 async fn of_history(s: &Server, space: &str) -> [String; 2] {
     let deleted = s.space().await;
     s.ask("DELETE", &format!("/v1/spaces/{deleted}"), &s.admin, None).await.is(204, "deleted");
     [format!("/v1/spaces/{space}/revisions"), format!("/v1/orgs/{}/deleted-spaces", s.org)]
 }
 
-/// The jobs of a space: one.
+/// The jobs of a space, with one item.
 async fn of_jobs(s: &Server, space: &str) -> String {
     let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
     s.post(&format!("{space}/git/import"), 204, import).await;
@@ -107,7 +107,7 @@ async fn of_comments(s: &Server, base: &str) -> [String; 3] {
     [comments, replies, format!("{base}/commenters")]
 }
 
-/// The lists of people and of what they may do, filled.
+/// The lists of people and their permissions, filled.
 async fn of_people(s: &Server, space: &str, collection: &str) -> Vec<String> {
     let org = format!("/v1/orgs/{}", s.org);
     let me = id(&s.get("/v1/user").await);
@@ -152,14 +152,14 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
         let n = all["items"].as_array().expect("items").len();
         match list.rsplit('/').next() {
             Some("links") => assert_eq!(n, 2, "{list}"),
-            // All the people of the organization, all that was done to the space, and its translation beside it.
+            // All people of the organization, all revisions of the space, and its translation next to it.
             Some("members" | "aggregate" | "revisions" | "spaces") => assert!(n >= 1, "{list}"),
             _ => assert_eq!(n, 1, "{list}"),
         }
         assert_eq!(s.get(&list).await, all, "{list}");
         let mut exact = s.get(&limited(&n.to_string())).await;
         if list.contains("/audit-log?") {
-            // Whether a filter takes one more is known by reading on.
+            // With a filter, the existence of another item is only known by reading on.
             exact.as_object_mut().expect("a list").remove("next");
         }
         assert_eq!(exact, all, "{list}");
@@ -167,8 +167,8 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
         assert_eq!(none["items"], json!([]), "{list}");
         assert_eq!(none["count"], all["count"], "{list}");
         assert_eq!(none.get("next"), None, "{list}");
-        // Who may do what is counted by nobody. The spaces of a site are counted at the site; nobody counts who
-        // commented, what is found, translations, and the spaces beside the collections of a collection.
+        // Permissions are not counted. The spaces of a site are counted in the site. Commenters, search results,
+        // translations, and the children of a collection are not counted.
         let uncounted = ["/site-spaces", "/commenters"].iter().any(|end| list.ends_with(end));
         let uncounted = uncounted || list.starts_with("/v1/collections/") || list.contains("/permissions/");
         let uncounted = uncounted

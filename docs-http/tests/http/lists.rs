@@ -1,4 +1,4 @@
-//! Lists, walked page by page.
+//! Pagination of lists.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// A page of a list: the ids of its items, and the cursor of the next one.
+/// Returns the ids of a page of a list, and the cursor of the next page.
 async fn page(s: &Server, list: &str, limit: usize, cursor: Option<&str>) -> (Vec<String>, Option<String>) {
     let sign = if list.contains('?') { '&' } else { '?' };
     let cursor = cursor.map(|cursor| format!("&page={cursor}")).unwrap_or_default();
     let answer = s.get(&format!("{list}{sign}limit={limit}{cursor}")).await;
-    // A space of a member has no id of its own.
+    // A space of a member has no separate id.
     let of =
         |item: &Value| id(item.get("space").filter(|_| item.get("permission").is_some()).unwrap_or(item));
     let items: Vec<String> = answer["items"].as_array().expect("items").iter().map(of).collect();
@@ -21,7 +21,7 @@ async fn page(s: &Server, list: &str, limit: usize, cursor: Option<&str>) -> (Ve
     (items, next)
 }
 
-/// All items, by pages of a size; `between` happens after each page and is told what was seen so far.
+/// Returns all items, read in pages of a given size. `between` is called after each page with the items so far.
 async fn walk(s: &Server, list: &str, limit: usize, mut between: impl AsyncFnMut(&[String])) -> Vec<String> {
     let (mut seen, mut cursor) = (Vec::new(), None);
     for _ in 0..100 {
@@ -42,7 +42,7 @@ async fn all(s: &Server, list: &str) -> Vec<String> {
     items
 }
 
-/// Collections beside and in each other, one of them with spaces in it.
+/// Creates adjacent and nested collections, one of them with spaces.
 async fn collections(s: &Server) -> String {
     let path = format!("/v1/orgs/{}/collections", s.org);
     let mut parent = None;
@@ -59,7 +59,7 @@ async fn collections(s: &Server) -> String {
     parent.expect("a collection")
 }
 
-/// Comments and reviews of a change request, and the lists of them.
+/// Creates comments and reviews of a change request. Returns their lists.
 async fn discussion(s: &Server, request: &str, me: &UserId) -> Vec<String> {
     let page = json!({ "changes": [{ "operation": "insert_page", "document": {} }] });
     s.post(&format!("{request}/content"), 200, page).await;
@@ -91,7 +91,7 @@ async fn discussion(s: &Server, request: &str, me: &UserId) -> Vec<String> {
     ]
 }
 
-/// Members, teams, providers and invites of an organization, and the lists of them.
+/// Creates members, teams, providers and invites of an organization. Returns their lists.
 async fn people(s: &Server, org: &str, me: &UserId) -> Vec<String> {
     for n in 0..7 {
         crate::teams::team(s, &format!("Team {n}")).await;
@@ -121,7 +121,7 @@ async fn people(s: &Server, org: &str, me: &UserId) -> Vec<String> {
     ]
 }
 
-/// OpenAPI specifications, one of them with many versions, and the lists of them.
+/// Creates OpenAPI specifications, one of them with many versions. Returns their lists.
 async fn specs(s: &Server, org: &str) -> Vec<String> {
     for n in 0..7 {
         crate::openapi_specs::spec(s, &format!("spec-{n}")).await;
@@ -134,7 +134,7 @@ async fn specs(s: &Server, org: &str) -> Vec<String> {
     vec![format!("{org}/openapi"), format!("{org}/openapi/versions/versions")]
 }
 
-/// Sites that show the spaces, with and without sections, and the lists of them and of what they consist of.
+/// Creates sites with spaces, with and without sections. Returns the lists of sites and of their parts.
 async fn sites(s: &Server, org: &str, spaces: &[String]) -> Vec<String> {
     let space = &spaces[0];
     let named: Vec<&str> = spaces.iter().map(String::as_str).collect();
@@ -168,7 +168,7 @@ async fn sites(s: &Server, org: &str, spaces: &[String]) -> Vec<String> {
     ]
 }
 
-/// Deletes spaces; answers the path of one that has a history.
+/// Deletes spaces. Returns the path of a space with a history.
 async fn gone(s: &Server) -> String {
     let space = format!("/v1/spaces/{}", s.space().await);
     s.patch(&space, json!({ "editMode": "live" })).await;
@@ -185,7 +185,7 @@ async fn gone(s: &Server) -> String {
     space
 }
 
-/// A server on which every list has several items, and the lists.
+/// Creates a server with several items in every list. Returns the lists.
 async fn filled() -> (Server, Vec<String>) {
     let s = Server::new().await;
     let me = s.get("/v1/user").await["id"].as_str().expect("an id").parse().expect("an id");
@@ -276,7 +276,7 @@ async fn a_cursor_serves_its_own_list_and_filters_only() {
     }
 }
 
-/// What came and went meanwhile may be seen or not; all else is seen once, in order.
+/// Concurrently added or removed items may be listed or not. All others are listed exactly once, in order.
 #[track_caller]
 fn assert_untouched(list: &str, before: &[String], seen: &[String], touched: &BTreeSet<String>) {
     let once: BTreeSet<_> = seen.iter().collect();
@@ -299,7 +299,7 @@ async fn what_comes_and_goes_meanwhile_neither_hides_nor_repeats_a_space() {
         let mut touched = BTreeSet::new();
         let seen = walk(&s, &list, limit, async |seen: &[String]| {
             s.space().await;
-            // The one that the cursor stands on, and one that is still to come.
+            // The item at the cursor, and an item after it.
             let ahead = before.iter().filter(|id| !seen.contains(id) && !touched.contains(*id)).nth(1);
             for gone in seen.last().into_iter().chain(ahead) {
                 s.ask("DELETE", &format!("/v1/spaces/{gone}"), &s.admin, None).await.is(204, gone);
@@ -360,7 +360,7 @@ async fn requests_that_change_status_meanwhile_do_not_disturb_the_others() {
     assert_untouched(&list, &before, &seen, &touched);
 }
 
-/// A walk through files stays with the revision it began with.
+/// The pages of a list of files belong to the revision of the first page.
 #[tokio::test]
 async fn files_are_listed_as_they_were_when_the_walk_began() {
     let (s, lists) = filled().await;
@@ -387,7 +387,7 @@ async fn sites_are_filtered_by_space_title_type_and_whether_they_are_published()
         id(&s.post(&sites, 201, body).await.body)
     };
     let a = new("Guide", "basic", &[&one, &two, &one]).await;
-    // So that there is an order.
+    // Ensures a defined order.
     s.clock.advance(std::time::Duration::from_millis(1));
     let b = new("API guide", "premium", &[&two]).await;
     s.clock.advance(std::time::Duration::from_millis(1));

@@ -1,5 +1,6 @@
-//! Who may do what: every operation of the document, asked by everybody, is answered as the table of the handbook says
-//! of its action. `matrix.txt` shows the same by operation; `DOCS_MATRIX=write` writes it anew from the handbook.
+//! Permissions: every operation of the document, called by every kind of caller, returns the status given by the table
+//! of actions in the handbook. `matrix.txt` is the same table by operation; `DOCS_MATRIX=write` generates it from the
+//! handbook.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,14 +13,14 @@ use serde_json::{Value, json};
 
 use crate::refusals::{Op, World, bearer};
 
-/// Who may do what, as people read it.
+/// The page of the handbook with the permissions.
 const HANDBOOK: &str = include_str!("../../../examples/handbook/reference/roles.md");
 /// The operations of each action of the handbook.
 const ACTIONS: &str = include_str!("actions.txt");
-/// What the handbook says of each operation.
+/// The expected statuses by operation.
 const TABLE: &str = include_str!("matrix.txt");
 
-/// What the handbook says of one action and one of those who ask.
+/// A cell of the handbook's table.
 #[derive(Clone, Copy, Debug)]
 enum Cell {
     Yes,
@@ -39,12 +40,12 @@ impl Cell {
         }
     }
 
-    /// The status of an operation that is done with `done`.
+    /// Returns the expected status of an operation that returns `done` on success.
     fn status(self, method: &str, done: u16) -> u16 {
         match self {
             Self::Yes => done,
             Self::No => 403,
-            // What is not there for somebody is gone already.
+            // Deleting an inaccessible resource succeeds.
             Self::Hidden if method == "DELETE" => 204,
             Self::Hidden => 404,
             Self::Token => 401,
@@ -52,7 +53,7 @@ impl Cell {
     }
 }
 
-/// The table of the handbook: who asks, and the answers by action.
+/// Parses the table of the handbook: the kinds of callers, and the cells by action.
 fn handbook() -> (Vec<&'static str>, BTreeMap<&'static str, Vec<Cell>>) {
     let section = HANDBOOK.split("## Actions").nth(1).expect("the actions");
     let mut rows = section
@@ -64,7 +65,7 @@ fn handbook() -> (Vec<&'static str>, BTreeMap<&'static str, Vec<Cell>>) {
     (people, rows.collect())
 }
 
-/// The action of each operation.
+/// Returns the action of each operation.
 fn actions() -> BTreeMap<&'static str, &'static str> {
     let mut action = "";
     let mut actions = BTreeMap::new();
@@ -78,7 +79,7 @@ fn actions() -> BTreeMap<&'static str, &'static str> {
     actions
 }
 
-/// The status with which an operation is done, as the document declares it.
+/// Returns the declared success status of an operation.
 fn done(document: &Value, id: &str) -> u16 {
     let paths = document["paths"].as_object().expect("paths").values();
     let mut operations = paths.flat_map(|operations| operations.as_object().expect("operations").values());
@@ -86,12 +87,12 @@ fn done(document: &Value, id: &str) -> u16 {
     let statuses = operation["responses"].as_object().expect("responses").keys();
     let done: Vec<u16> =
         statuses.filter_map(|status| status.parse().ok()).filter(|status| *status < 300).collect();
-    // Who deletes a translation is told whether there was one.
+    // Deleting a translation has different statuses for existing and missing ones.
     let told = done.iter().find(|status| **status == 205);
     told.or(done.first()).copied().expect("it can be done")
 }
 
-/// What the handbook says of each operation that there is.
+/// Returns the expected statuses of all operations.
 fn expected(world: &World) -> (Vec<&'static str>, BTreeMap<String, Vec<u16>>) {
     let ((people, rows), actions) = (handbook(), actions());
     let named: BTreeSet<&str> = actions.values().copied().collect();
@@ -107,8 +108,8 @@ fn expected(world: &World) -> (Vec<&'static str>, BTreeMap<String, Vec<u16>>) {
     (people, ops.iter().map(row).collect())
 }
 
-/// Those who ask: roles of the organization (the upper two in the other organization as well), the owner of a team who
-/// has the role `read`, an administrator of another organization, and nobody.
+/// The kinds of callers: roles of the organization (the two highest in the other organization as well), the owner of a
+/// team with the role `read`, an administrator of another organization, and an anonymous visitor.
 const PEOPLE: [(&str, Option<Role>); 8] = [
     ("guest", None),
     ("read", Some(Role::Read)),
@@ -120,7 +121,7 @@ const PEOPLE: [(&str, Option<Role>); 8] = [
     ("owner", Some(Role::Read)),
 ];
 
-/// A world with all these people in it: their headers, in the order of the table.
+/// Creates a world with all callers. Returns their headers in the order of the table.
 async fn peopled() -> (World, Vec<(&'static str, Option<String>)>) {
     let w = World::new().await;
     let mut people = Vec::new();
@@ -143,12 +144,12 @@ async fn peopled() -> (World, Vec<(&'static str, Option<String>)>) {
     (w, people)
 }
 
-/// Puts the world into a state in which the operation is not refused for another reason than who asks.
+/// Prepares the world such that the operation is only rejected for lack of permission.
 pub(crate) async fn ready(w: &World, op: &Op) {
     let space = format!("/v1/spaces/{}", w.name("spaceId"));
     match op.id.as_str() {
         "restoreSpace" => drop(w.s.ask("DELETE", &space, &w.s.admin, None).await.is(204, "deleted")),
-        // What a site shows, or a repository follows, stays in its organization.
+        // Content of a site, or with Git synchronization, cannot be transferred.
         "transferSpace" => {
             let sync = format!("{space}/git/sync");
             w.s.ask("DELETE", &sync, &w.s.admin, None).await.is(204, "removed");
@@ -158,17 +159,17 @@ pub(crate) async fn ready(w: &World, op: &Op) {
         "importContent" | "applyTemplateToSpace" | "uploadFile" => {
             drop(w.s.patch(&space, json!({ "editMode": "live" })).await);
         }
-        // The space is at the revision that paths name.
+        // The space is at the revision in the paths.
         "rollbackSpaceToRevision" => {
             w.s.patch(&space, json!({ "editMode": "live" })).await;
             w.s.post(&format!("{space}/content/template"), 201, json!({ "id": "blank" })).await;
         }
-        // What is up to date needs no update.
+        // An up-to-date change request needs no update.
         "updateChangeRequest" => {
             w.s.patch(&space, json!({ "editMode": "live" })).await;
             w.s.post(&format!("{space}/content/template"), 201, json!({ "id": "blank" })).await;
         }
-        // Of one moment there is no latest job.
+        // Jobs with equal times have no latest one.
         "setSpaceGitSync" => w.s.clock.advance(std::time::Duration::from_millis(1)),
         "updateUserPermissionInSpace" | "updateTeamPermissionInSpace" => granted(w, &space).await,
         "updateUserPermissionInCollection" | "updateTeamPermissionInCollection" => {
@@ -178,7 +179,7 @@ pub(crate) async fn ready(w: &World, op: &Op) {
     }
 }
 
-/// Gives the user and the team that paths name a role on a content.
+/// Grants the user and the team in the paths a role on content.
 async fn granted(w: &World, content: &str) {
     let invite = json!({ "role": "read", "users": [w.name("userId")], "teams": [w.name("teamId")] });
     w.s.post(&format!("{content}/permissions"), 204, invite).await;

@@ -1,4 +1,4 @@
-//! What stands beside the API.
+//! Endpoints next to the API.
 
 use std::sync::{
     Arc,

@@ -1,4 +1,4 @@
-//! What operators watch, at `/metrics`.
+//! Metrics for operators, at `/metrics`.
 
 use std::{
     collections::BTreeSet,
@@ -40,7 +40,7 @@ async fn shown(client: &Client) -> String {
     parts(client.get("/metrics").send().await.0).await.1
 }
 
-/// The number of a series.
+/// Returns the value of a series.
 #[track_caller]
 fn number(text: &str, series: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
@@ -55,7 +55,7 @@ async fn person(platform: &Platform, n: usize) -> docs_core::Result<docs_core::m
     platform.as_platform().users().create(new).await
 }
 
-/// A person with an organization and a space in it.
+/// Creates a user with an organization and a space.
 async fn space(platform: &Platform) -> (UserId, OrgId, SpaceId) {
     let ada = person(platform, 1).await.expect("created").id;
     let org = platform.as_platform().orgs().create("Engines".parse().expect("a title"), &ada);
@@ -98,7 +98,7 @@ async fn operators_see_what_the_store_the_jobs_the_index_and_the_caches_do() {
     assert_eq!(number(&text, "docs_search_index_lag_seconds"), 60.0);
     assert_eq!((number(&text, "docs_jobs_due"), number(&text, "docs_jobs_later")), (0.0, 1.0));
 
-    // The space can be restored for seven days: its purge has waited for one by now.
+    // The restore window has ended, and the purge has been due for a day.
     clock.advance(Duration::from_secs(8 * 86_400 - 60));
     let same = shown(&client).await;
     assert_eq!(number(&same, "docs_jobs_due"), 0.0, "the store is asked once a second");
@@ -191,7 +191,7 @@ async fn what_the_collector_removes_and_what_it_leaves_is_counted() {
         me.space(&space).change_request(request.as_str()).edit(update)
     };
     edit("kept").await.expect("edited");
-    // What an edit has stored before it fails is named by nothing.
+    // The objects of a failed edit are unreferenced.
     faults.follow(Plan::none().at(Step::Commit, faults.calls(Step::Commit) + 1, Fault::Unavailable));
     edit("lost").await.expect_err("the store is away");
     clock.advance(UNTOUCHED.to_std().expect("a span") + Duration::from_secs(3600));
@@ -203,7 +203,7 @@ async fn what_the_collector_removes_and_what_it_leaves_is_counted() {
     assert!(number(&text, r#"docs_storage_areas_collected_total{outcome="read"}"#) >= 1.0, "{text}");
 }
 
-/// What a host counts by means of its own: the metrics that it was told of.
+/// A metrics sink of the embedding application that records metric names.
 #[derive(Debug, Default)]
 struct Told(Mutex<BTreeSet<&'static str>>);
 
@@ -253,7 +253,7 @@ async fn a_host_counts_by_means_of_its_own_what_the_platform_tells() {
     assert!(told.iter().all(|name| metrics::METRICS.iter().any(|metric| metric.name == *name)), "{told:?}");
 }
 
-/// The names, kinds and labels in the tables of the handbook.
+/// Returns the names, kinds and labels in the tables of the handbook.
 fn listed() -> BTreeSet<[String; 3]> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/handbook/reference/metrics.md");
     let text = std::fs::read_to_string(path).expect("the page is there");

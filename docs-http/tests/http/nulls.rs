@@ -1,27 +1,27 @@
-//! What the document says of bodies is what the server takes: `null`, and fields that are left out.
+//! The server accepts `null` and omitted fields exactly as the document declares.
 
 use serde_json::Value;
 
 use crate::{contract::Contract, matrix::ready, refusals::World};
 
-/// Fields that are refused because of what is there, which no schema can tell.
+/// Fields rejected because of existing state, which a schema cannot express.
 const STATEFUL: [(&str, &str); 1] = [
-    // A link that gives a role in the organization has no level.
+    // A link with a role in the organization has no level.
     ("updateOrganizationInviteById", "level"),
 ];
 
-/// Fields of the nodes of a document, which every answer has. Where they follow from the rest, a request may leave them
-/// out, or null.
+/// Fields of document nodes that every response contains. If they are implied by other fields, a request may omit them
+/// or set them to null.
 const IMPLIED: [&str; 2] = ["data", "isVoid"];
 
-/// The operation of this id.
+/// Returns the operation with this id.
 fn operation<'d>(document: &'d Value, id: &str) -> &'d Value {
     let paths = document["paths"].as_object().expect("paths").values();
     let mut operations = paths.flat_map(|operations| operations.as_object().expect("operations").values());
     operations.find(|operation| operation["operationId"] == id).expect("the operation")
 }
 
-/// The schemas that these are made of, themselves among them.
+/// Returns the schemas with all schemas that they reference.
 fn parts<'d>(document: &'d Value, schemas: &[&'d Value]) -> Vec<&'d Value> {
     let mut found: Vec<&Value> = Vec::new();
     let mut pending = schemas.to_vec();
@@ -39,7 +39,7 @@ fn parts<'d>(document: &'d Value, schemas: &[&'d Value]) -> Vec<&'d Value> {
     found
 }
 
-/// Where fields may stand in a value: a pointer to each object, and the names that its schemas know.
+/// Collects the locations of fields in a value: a pointer to each object, and the names in its schemas.
 fn places(
     document: &Value,
     schemas: &[&Value],

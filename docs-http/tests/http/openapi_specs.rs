@@ -1,5 +1,5 @@
-//! OpenAPI specifications over HTTP: every operation with its statuses, the documents by their addresses, and the pages
-//! that computed pages stand for.
+//! OpenAPI specifications over HTTP: every operation with its statuses, documents by URL, and the pages that replace
+//! computed pages.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub(crate) const PETS: &str = r#"{
   "paths": { "/pets": { "get": { "tags": ["pets"], "responses": {} } } }
 }"#;
 
-/// Creates a specification and has it processed; answers the id of its version.
+/// Creates a specification and processes it. Returns the id of its version.
 pub(crate) async fn spec(s: &Server, slug: &str) -> String {
     let path = format!("/v1/orgs/{}/openapi", s.org);
     s.post(&path, 201, json!({ "slug": slug, "source": { "text": PETS } })).await;
@@ -131,7 +131,7 @@ async fn a_specification_is_changed_on_the_condition_that_it_is_as_it_was_read()
     assert_eq!(s.get(&pets).await["visibility"], "public");
 }
 
-/// A space whose second page stands for those of the specification `pets`.
+/// Creates a space whose second page is computed from the specification `pets`.
 async fn space_with_computed_page(s: &Server) -> String {
     let space = s.space().await;
     s.repository.put("README.md", "# Start\n");
@@ -181,7 +181,7 @@ async fn a_computed_page_is_answered_as_its_pages_or_as_it_was_written() {
     let document = s.ask("GET", &format!("{revision}/page/{}/document", id(made)), &s.admin, None).await;
     assert_eq!(document.body["nodes"][1]["type"], "openapi-operation");
     assert_eq!(document.header("cache-control"), Some("private, no-cache"), "it does not last");
-    // Nobody is told that nothing has changed when only the specification has.
+    // A change of only the specification changes the ETags.
     let seen = [etag(&whole), etag(&document)];
     let put = json!({ "source": { "text": PETS.replace("All of them.", "Some.") } });
     s.put(&format!("/v1/orgs/{}/openapi/pets", s.org), put).await;
@@ -189,7 +189,7 @@ async fn a_computed_page_is_answered_as_its_pages_or_as_it_was_written() {
     assert_ne!(etag(&s.ask("GET", &content, &s.admin, None).await), seen[0]);
     let document = s.ask("GET", &format!("{revision}/page/{}/document", id(made)), &s.admin, None).await;
     assert_ne!(etag(&document), seen[1]);
-    // Files have nothing that is computed.
+    // Files are not computed.
     let files = s.ask("GET", &format!("{revision}/files"), &s.admin, None).await;
     assert_eq!(files.header("cache-control"), Some("private, max-age=31536000, immutable"));
 }
@@ -224,7 +224,7 @@ async fn content_with_computed_pages_is_edited_by_whoever_has_seen_it_as_it_is()
     s.check().await;
 }
 
-/// Asks for every operation once.
+/// Calls every operation once.
 pub(crate) async fn story(s: &Server) {
     let all = format!("/v1/orgs/{}/openapi", s.org);
     let version = spec(s, "story").await;

@@ -1,4 +1,4 @@
-//! PDF files over HTTP: the address, and what it leads to.
+//! PDF files over HTTP: the URL, and the file.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::server::{Server, id};
 
-/// A space with two pages, one below the other, and a change request: their ids.
+/// Creates a space with two nested pages and a change request. Returns their ids.
 async fn content(s: &Server) -> (String, String, [String; 2]) {
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -21,13 +21,13 @@ async fn content(s: &Server) -> (String, String, [String; 2]) {
     (format!("/v1/spaces/{space}"), request, pages)
 }
 
-/// Where a file is, as a path of the server.
+/// Returns the path of the URL of a file.
 async fn way(s: &Server, path: &str) -> String {
     let url = s.get(path).await["url"].as_str().expect("an address").to_owned();
     url.strip_prefix("https://docs.example").expect("an address of the server").to_owned()
 }
 
-/// Loads a file, which a worker makes meanwhile where it has to.
+/// Loads a file while a worker creates it if necessary.
 async fn load(s: &Server, method: Method, path: &str) -> (u16, HeaderMap, Vec<u8>) {
     let first = load_with(s, method.clone(), path, &[("prefer", "respond-async")]).await;
     if first.0 != 202 {
@@ -201,7 +201,7 @@ async fn whoever_does_not_wait_is_told_when_to_ask_again_until_the_file_is_there
         );
         assert_eq!(headers["cache-control"], "no-store");
     }
-    // Who did not say so does not take 202 for what it is: an error says that there is no file yet.
+    // A client without `respond-async` might mistake 202 for the file, so it receives an error until the file exists.
     let (status, headers, body) = load_with(&s, Method::GET, &way, &[("prefer", "wait=0")]).await;
     let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
     assert_eq!((status, &headers["retry-after"]), (503, &"2".parse().expect("a value")));

@@ -1,4 +1,4 @@
-//! Organizations, members and joining, over HTTP.
+//! Organizations, members and invites over HTTP.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn ids(list: &Value) -> Vec<String> {
     list["items"].as_array().expect("items").iter().map(id).collect()
 }
 
-/// Asks for everything that is about people, once; whatever is answered is what the document declares.
+/// Calls every operation on people once. The responses are validated against the document.
 pub(crate) async fn story(s: &Server, space: &str) {
     let org = org(s);
     s.ask("POST", &format!("{org}/ping"), &s.reader, None).await.is(200, "there");

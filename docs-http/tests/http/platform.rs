@@ -1,4 +1,4 @@
-//! The platform over HTTP: the story, and what is refused.
+//! The platform over HTTP: a typical workflow, and rejected requests.
 
 use poem::http::StatusCode;
 use serde_json::{Value, json};

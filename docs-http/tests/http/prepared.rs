@@ -1,4 +1,4 @@
-//! A platform with one of everything behind a port, for programs that ask it more than these tests do: `.ci/api-check`.
+//! Serves a platform with one resource of every kind on a port, for external test programs: `.ci/api-check`.
 
 #[path = "prepared/flat.rs"]
 mod flat;
@@ -23,8 +23,8 @@ use crate::{
     server::BODY_LIMIT,
 };
 
-/// The API over a store that is put back after each request that may have changed it, so that there always is one of
-/// everything.
+/// The API over a store that is restored after each request that may have changed it, so that every resource always
+/// exists.
 struct PutBack {
     app: HttpApp,
     store: Rewind,
@@ -48,7 +48,7 @@ impl Endpoint for PutBack {
     }
 }
 
-/// What stands in a path for the names in its template.
+/// Returns the values of the parameters in a path.
 fn named<'t>(template: &'t str, path: &str) -> BTreeMap<&'t str, String> {
     let path = path.split('?').next().unwrap_or_default();
     let pairs = template
@@ -59,7 +59,7 @@ fn named<'t>(template: &'t str, path: &str) -> BTreeMap<&'t str, String> {
     pairs.filter_map(|(part, value)| Some((name(part)?, value.to_owned()))).collect()
 }
 
-/// The document, in which each name of a path is one of something that there is, with a body that is taken.
+/// Returns the document with an existing id as the example of every path parameter, and with accepted bodies.
 fn document(world: &World) -> Value {
     let mut document = world.s.document.clone();
     let ops: BTreeMap<String, Op> = world.ops().into_iter().map(|op| (op.id.clone(), op)).collect();
@@ -68,7 +68,7 @@ fn document(world: &World) -> Value {
         for operation in methods.as_object_mut().expect("operations").values_mut() {
             let op = &ops[operation["operationId"].as_str().expect("an id")];
             let names = named(template, &world.path(op));
-            // Looking at what is not there would put null there.
+            // Indexing a missing key would insert null.
             let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
             for parameter in parameters.into_iter().flatten() {
                 let name = parameter["name"].as_str().unwrap_or_default().to_owned();
@@ -109,7 +109,8 @@ async fn a_document_with_one_of_everything_names_something_in_each_path_and_its_
     }
 }
 
-/// Serves until it is killed, where `DOCS_SERVE_PREPARED` says where, as `127.0.0.1:4100`; prints the token.
+/// Serves until the process is killed, at the address in `DOCS_SERVE_PREPARED`, such as `127.0.0.1:4100`. Prints the
+/// token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_everything_is_served_to_programs_that_check_the_document() {
     let Ok(bind) = std::env::var("DOCS_SERVE_PREPARED") else { return };

@@ -1,4 +1,4 @@
-//! How many requests a client may make.
+//! Rate limits.
 
 use std::{net::SocketAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ fn app() -> (HttpApp, ManualClock) {
     (app, clock)
 }
 
-/// A request with a token, from the last number of an address.
+/// Sends a request with a token, from an IP address with this last number.
 async fn ask(app: &HttpApp, path: &str, token: Option<&str>, from: u8) -> Response {
     let mut request = http::Request::builder().uri(path);
     if let Some(token) = token {
@@ -67,7 +67,7 @@ async fn an_answer_says_what_is_left_and_from_when_on_there_is_more() {
 #[tokio::test]
 async fn requests_are_counted_by_token_and_without_one_by_address() {
     let (app, _) = app();
-    // Who asks, from where, what is answered.
+    // Token, client, status, remaining requests.
     for (n, (token, from, status, left)) in [
         (Some("good"), 1, 200, 2),
         (Some("good"), 2, 200, 1),
@@ -123,7 +123,7 @@ async fn what_stands_beside_the_api_is_not_counted_and_without_a_limit_nothing_i
     }
 }
 
-/// The application behind proxies, and a request with headers of theirs.
+/// Creates an application with trusted proxies.
 fn behind(proxies: &str) -> HttpApp {
     let config = HttpConfig {
         rate_limit: NonZeroU32::new(LIMIT)
@@ -134,7 +134,7 @@ fn behind(proxies: &str) -> HttpApp {
     assemble(Reads, About::new("x", "1"), config, Arc::new(Tokens)).expect("no problems")
 }
 
-/// How many requests are left to whom an unsigned request is counted for.
+/// Returns the remaining requests of the client to which an anonymous request is attributed.
 async fn left(app: &HttpApp, peer: &str, headers: &[(&str, &str)]) -> Option<u32> {
     let mut request = http::Request::builder().uri("/v1/spaces/a");
     for (name, value) in headers {
@@ -150,17 +150,17 @@ async fn left(app: &HttpApp, peer: &str, headers: &[(&str, &str)]) -> Option<u32
 #[tokio::test]
 async fn an_address_in_a_header_counts_only_when_a_trusted_proxy_sent_it() {
     let app = behind("10.0.0.0/8");
-    // Whoever is no proxy is counted by the address of the connection, whatever the headers say.
+    // A client other than a trusted proxy is identified by the address of the connection, regardless of headers.
     for (n, spoofed) in ["198.51.100.1", "198.51.100.2", "198.51.100.3"].into_iter().enumerate() {
         let headers = [("x-forwarded-for", spoofed), ("forwarded", "for=198.51.100.9")];
         assert_eq!(left(&app, "192.0.2.1", &headers).await, Some(2 - n as u32));
     }
-    // What a proxy says counts, for either header, and clients are counted apart.
+    // Either header of a proxy is used, and clients are counted separately.
     assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "192.0.2.1")]).await, Some(0), "over the limit");
     assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "198.51.100.1")]).await, Some(2));
     assert_eq!(left(&app, "10.9.9.9", &[("forwarded", "for=198.51.100.1;proto=https")]).await, Some(1));
     assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "198.51.100.2:4711")]).await, Some(2));
-    // Without a header it is the proxy itself.
+    // Without a header, the proxy itself is the client.
     assert_eq!(left(&app, "10.0.0.1", &[]).await, Some(2));
     let trusts_nobody = behind("");
     for n in [2, 1, 0] {
@@ -173,7 +173,7 @@ async fn an_address_in_a_header_counts_only_when_a_trusted_proxy_sent_it() {
 #[tokio::test]
 async fn a_chain_of_proxies_is_read_from_the_right_up_to_the_first_that_is_not_trusted() {
     let app = behind("10.0.0.0/8, 2001:db8:a::/48");
-    // What the client itself wrote stands on the left and changes nothing.
+    // Entries written by the client are on the left and have no effect.
     for (n, chain) in [
         "198.51.100.1, 10.0.0.2",
         "203.0.113.7, 198.51.100.1, 10.0.0.2, 10.0.0.3",
@@ -188,11 +188,11 @@ async fn a_chain_of_proxies_is_read_from_the_right_up_to_the_first_that_is_not_t
             "{chain}"
         );
     }
-    // Several headers are one list.
+    // Several headers form one list.
     let lines = [("x-forwarded-for", "203.0.113.7"), ("x-forwarded-for", "198.51.100.4, 10.0.0.2")];
     assert_eq!(left(&app, "10.0.0.1", &lines).await, Some(2));
     assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "198.51.100.4")]).await, Some(1));
-    // Where all are trusted, the request began at the leftmost one.
+    // If all entries are trusted, the leftmost one is the client.
     assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "10.7.7.7, 10.0.0.2")]).await, Some(2));
     assert_eq!(left(&app, "10.7.7.7", &[]).await, Some(1));
 }
@@ -205,7 +205,7 @@ async fn clients_and_proxies_of_ipv6_are_told_apart_as_those_of_ipv4() {
     assert_eq!(left(&app, proxy, &[("x-forwarded-for", "2001:db8:b::2")]).await, Some(1), "one network");
     assert_eq!(left(&app, proxy, &[("x-forwarded-for", "2001:db8:c::1")]).await, Some(2));
     assert_eq!(left(&app, "2001:db8:d::1", &[("x-forwarded-for", "2001:db8:c::1")]).await, Some(2));
-    // A socket for both families shows an IPv4 proxy like this.
+    // The form of an IPv4 proxy on a dual-stack socket.
     assert_eq!(left(&app, "::ffff:10.0.0.1", &[("x-forwarded-for", "2001:db8:c::1")]).await, Some(1));
     assert_eq!(left(&app, "::ffff:10.0.0.1", &[("x-forwarded-for", "::ffff:198.51.100.1")]).await, Some(2));
     assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "198.51.100.1")]).await, Some(1));
@@ -227,7 +227,7 @@ async fn a_header_that_names_nobody_counts_for_the_proxy_that_sent_it() {
         assert_eq!(left(&app, "10.0.0.1", &[bad]).await, Some(2), "{bad:?}");
         assert_eq!(left(&app, "10.0.0.1", &[]).await, Some(1), "{bad:?}");
     }
-    // Both headers: a proxy writes one of them, and the other may be the client's.
+    // Both headers: a proxy writes one of them, and the other may be from the client.
     let app = behind("10.0.0.0/8");
     let agree = [("x-forwarded-for", "198.51.100.1"), ("forwarded", "for=198.51.100.1")];
     let differ = [("x-forwarded-for", "198.51.100.1"), ("forwarded", "for=198.51.100.2")];

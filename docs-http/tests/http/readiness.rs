@@ -1,4 +1,4 @@
-//! A server that has just started: its search index is still to be made of what is stored.
+//! A server directly after its start, before its search index is built from the store.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{server::Server, toy::failure};
 
-/// A store with a page, served by one server; the path of a search that finds the page.
+/// Creates a store with a page, served by one server. Returns the path of a search that finds the page.
 async fn stored() -> (Server, String) {
     let s = Server::new().await;
     let space = s.space().await;
@@ -22,7 +22,7 @@ async fn stored() -> (Server, String) {
     (s, format!("/v1/spaces/{space}/search?query=needle"))
 }
 
-/// Another server that starts on the same store, with an index of its own.
+/// Starts another server on the same store, with a separate index.
 fn started(s: &Server, index: Arc<dyn SearchIndex>) -> (Platform, TestClient<docs_http::HttpApp>) {
     let platform = Platform::builder(Arc::clone(s.platform.store()), s.objects.clone())
         .clock(s.clock.clone())
@@ -79,7 +79,7 @@ async fn an_index_that_was_kept_answers_at_once() {
     let index = Arc::new(FaultSearch::new(MemSearch::new()));
     let (before, _) = started(&s, index.clone());
     before.settle().await.expect("settled");
-    // The next start: the index is there, and nothing can be added to it.
+    // The next start uses the existing index, to which nothing can be added.
     index.hold();
     let (_, client) = started(&s, index);
     client.get("/readyz").send().await.assert_status_is_ok();

@@ -1,5 +1,5 @@
-//! Every operation of the document, refused in every way there is: the right status, the one form of a failure, and
-//! nothing changed. The document is walked, so that an operation that is not covered here fails these tests.
+//! Rejection of every operation of the document for every possible reason: the status and the error format must be
+//! correct, and nothing must change. The tests iterate over the document, so they fail for operations without coverage.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,31 +12,31 @@ use crate::{
     site_settings, structure, teams, translations,
 };
 
-/// An operation, with a path and a body that are right.
+/// An operation with a valid path and body.
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
     pub(crate) id: String,
     pub(crate) method: String,
     template: String,
     pub(crate) body: Option<Value>,
-    /// Whether the body is JSON, and no file.
+    /// `true` if the body is JSON instead of a file.
     pub(crate) takes_json: bool,
-    /// Whether the document says that it takes an idempotency key.
+    /// `true` if the document declares an idempotency key.
     pub(crate) takes_key: bool,
-    /// Whether the document says that it takes a condition.
+    /// `true` if the document declares conditions.
     pub(crate) takes_condition: bool,
 }
 
-/// A server with one of everything that a path can name.
+/// A server with one resource of every kind that paths can identify.
 pub(crate) struct World {
     pub(crate) s: Server,
     names: BTreeMap<&'static str, String>,
-    /// What is called something else below a change request than below its space.
+    /// The ids that differ between a change request and its space.
     names_in_request: BTreeMap<&'static str, String>,
 }
 
 impl World {
-    /// A world of which nothing is published: what is, anybody reads.
+    /// Creates a world without published sites, which anyone could read.
     async fn unpublished() -> Self {
         let w = Self::new().await;
         let site = format!("/v1/orgs/{}/sites/{}", w.s.org, w.name("siteId"));
@@ -48,7 +48,7 @@ impl World {
         Self::at("https://docs.example").await
     }
 
-    /// A world whose server others reach at this address.
+    /// Creates a world whose server has this public base URL.
     pub(crate) async fn at(base: &str) -> Self {
         let s = Server::at(base).await;
         let space = Self::filled(&s).await;
@@ -98,7 +98,7 @@ impl World {
         Self { s, names, names_in_request }
     }
 
-    /// A space with what was imported from a repository, and what came by a change request.
+    /// Creates a space with content from a repository and from a change request.
     async fn filled(s: &Server) -> String {
         let space = s.space().await;
         s.repository.put("README.md", "# Start\n\nHello.\n");
@@ -115,7 +115,7 @@ impl World {
             ] },
         ] });
         s.post(&format!("{request}/content"), 200, changes.clone()).await;
-        // The same page and file are in the space and in a second request, so that one name serves all paths.
+        // The same page and file are in the space and in a second change request, so that one id is valid in all paths.
         s.post(&format!("{request}/merge"), 200, json!({})).await;
         space
     }
@@ -137,14 +137,14 @@ impl World {
         ops.collect()
     }
 
-    /// A body that the operation takes.
+    /// Returns a valid body of the operation.
     fn body(&self, id: &str) -> Value {
         let known = self.body_of_people(id).or_else(|| self.body_of_content(id));
         let known = known.or_else(|| body_of_discussion(id, &self.names)).or_else(|| self.body_of_sites(id));
         known.unwrap_or_else(|| panic!("`{id}` takes a body: give one here that it accepts"))
     }
 
-    /// Organizations, people and what they may do.
+    /// Organizations, people and permissions.
     fn body_of_people(&self, id: &str) -> Option<Value> {
         Some(match id {
             "updateOrganizationById" => json!({ "title": "Renamed", "emailDomains": ["new.example"] }),
@@ -226,7 +226,7 @@ impl World {
         })
     }
 
-    /// Sites and all that belongs to them.
+    /// Sites and their parts.
     fn body_of_sites(&self, id: &str) -> Option<Value> {
         Some(match id {
             "createSite" => json!({ "title": "New", "spaces": [self.names["spaceId"]] }),
@@ -247,7 +247,7 @@ impl World {
         })
     }
 
-    /// The authorization of somebody who may do the operation.
+    /// Returns the authorization of a user with permission for the operation.
     pub(crate) fn may(&self, op: &Op) -> String {
         let goes_elsewhere = matches!(op.id.as_str(), "transferSpace" | "transferCollection");
         bearer(if goes_elsewhere { &self.s.both } else { &self.s.admin })
@@ -257,7 +257,7 @@ impl World {
         self.path_with(op, |_| None)
     }
 
-    /// The path of an operation, with some names replaced.
+    /// Returns the path of an operation with some parameters replaced.
     fn path_with(&self, op: &Op, other: impl Fn(&str) -> Option<String>) -> String {
         let mut path = "/v1".to_owned();
         for part in op.template.split('/').skip(1) {
@@ -287,7 +287,7 @@ impl World {
         path
     }
 
-    /// Where the site is published.
+    /// Returns the published URL of the site.
     fn published(&self) -> String {
         format!("{}/sites/docs/", self.s.platform.urls().base())
     }
@@ -307,9 +307,10 @@ impl World {
     }
 }
 
-/// What members do that are no administrators, and what they read and may not.
+/// Operations that members without administrator role may perform, and reads that are restricted.
 impl Op {
-    /// What everybody asks for themselves: a visit, joining by an invite, finding an organization to join.
+    /// Returns `true` for operations available to every user: a visit, joining by an invite, finding an organization to
+    /// join.
     fn is_for_everybody(&self) -> bool {
         let open = [
             "updateOrganizationMemberLastSeenAt",
@@ -321,12 +322,12 @@ impl Op {
         open.contains(&self.id.as_str()) || self.is_about_addresses()
     }
 
-    /// What asks for a visitor, whoever sends it.
+    /// Returns `true` for operations that act for a visitor, regardless of the caller.
     fn is_about_addresses(&self) -> bool {
         ["resolvePublishedContentByUrl", "getPublishedContentByUrl"].contains(&self.id.as_str())
     }
 
-    /// What only administrators read, or only the user it is about.
+    /// Returns `true` for reads restricted to administrators, or to the user concerned.
     fn is_read_by_administrators(&self) -> bool {
         let closed = [
             "listAuditLogInOrganizationById",
@@ -338,12 +339,12 @@ impl Op {
         closed.contains(&self.id.as_str()) || secret.iter().any(|part| self.template.contains(part))
     }
 
-    /// What only those read who may edit the space.
+    /// Returns `true` for reads restricted to editors of the space.
     fn is_read_by_editors(&self) -> bool {
         self.template.contains("/jobs") || self.template.contains("/git/sync")
     }
 
-    /// What only members read: of other members, how they write, and specifications of APIs.
+    /// Returns `true` for reads restricted to members: other members, the glossary, and OpenAPI specifications.
     fn is_read_by_members(&self) -> bool {
         let closed = ["listMembersInOrganizationById", "getMemberInOrganizationById", "getGlossary"];
         let is_of_specs = self.template.contains("/openapi");
@@ -351,7 +352,7 @@ impl Op {
     }
 }
 
-/// The name of a parameter, when this part of a path is one.
+/// Returns the name of a parameter if this segment of a path is one.
 fn name_of(part: &str) -> Option<&str> {
     part.strip_prefix('{')?.strip_suffix('}')
 }
@@ -389,11 +390,11 @@ async fn an_unknown_id_is_not_found_and_deleting_it_is_no_error() {
     for op in w.ops() {
         for name in op.template.split('/').filter_map(name_of) {
             w.name(name);
-            // A domain that nobody claims is no error: nobody is there to join.
+            // An unclaimed domain succeeds with an empty result.
             if name == "emailDomain" {
                 continue;
             }
-            // What is put is there afterwards.
+            // PUT creates the resource.
             if name == "specSlug" && op.method == "PUT" {
                 continue;
             }
@@ -455,7 +456,7 @@ async fn a_field_of_the_wrong_type_is_named() {
         let Some(Value::Object(fields)) = &op.body else { continue };
         for field in fields.keys() {
             for wrong in [json!({ "a": 1 }), json!(5), json!([[]])] {
-                // None of its fields is required, and unknown ones are ignored; five minutes are a schedule.
+                // All of its fields are optional, and unknown ones are ignored. The wrong number is a valid schedule.
                 if field == "favicon" && wrong.is_object() || field == "schedule" && wrong.is_number() {
                     continue;
                 }
@@ -496,7 +497,7 @@ async fn a_method_that_a_path_does_not_have_is_refused_with_those_it_has() {
     assert_eq!(before, w.s.stored().await);
 }
 
-/// What the reader of an organization may do besides reading: nothing.
+/// A reader of an organization has no permission except reading.
 #[tokio::test]
 async fn a_reader_reads_everything_and_changes_nothing() {
     let w = World::new().await;
@@ -571,7 +572,7 @@ async fn a_guest_sees_the_organization_and_nothing_in_it() {
     assert_eq!(before, w.s.stored().await);
 }
 
-/// What an organization has is found below itself only.
+/// The resources of an organization are only found in its own paths.
 #[tokio::test]
 async fn a_site_or_a_team_is_not_found_below_another_organization() {
     let w = World::new().await;

@@ -1,4 +1,4 @@
-//! Revisions by their id, documents by theirs, and what changed.
+//! Revisions by id, documents by id, and lists of changes.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ async fn import(s: &Server, space: &str) {
     s.platform.settle().await.expect("settled");
 }
 
-/// Every operation that reads a revision, below where it is mounted.
+/// Returns the paths of all read operations of revisions, relative to their base.
 fn operations(revision: &Value) -> Vec<String> {
     let page = &revision["pages"][0];
     let path = page["path"].as_str().expect("a path");
@@ -47,7 +47,7 @@ fn operations(revision: &Value) -> Vec<String> {
     ]
 }
 
-/// Operations that only a revision by its id has.
+/// Returns the paths of operations that only revisions by id have.
 fn more(revision: &Value) -> Vec<String> {
     let page = id(&revision["pages"][0]);
     let reusable = id(&revision["reusableContents"][0]);
@@ -58,7 +58,7 @@ fn more(revision: &Value) -> Vec<String> {
     ]
 }
 
-/// A space with a page, a file, a reusable content and a variable.
+/// Creates a space with a page, a file, a reusable content and a variable.
 async fn filled(s: &Server) -> String {
     let space = s.space().await;
     s.repository.put("README.md", "# Start\n\nHello, ![it](a.svg).\n");
@@ -107,7 +107,7 @@ async fn a_revision_is_found_in_its_own_space_only() {
     let revision = s.get(&format!("/v1/spaces/{space}/content")).await;
     let foreign = s.get(&format!("/v1/spaces/{other}/content")).await;
     for operation in operations(&revision).into_iter().chain(more(&revision)) {
-        // A revision of another space, an id that is none, and the id of something else.
+        // A revision of another space, an invalid id, and the id of another kind of resource.
         for unknown in
             [id(&foreign), "unknown".to_owned(), "not%20an%20id".to_owned(), id(&revision["pages"][0])]
         {
@@ -115,7 +115,7 @@ async fn a_revision_is_found_in_its_own_space_only() {
             s.ask("GET", &path, &s.admin, None).await.refused(404, &path);
         }
     }
-    // And what is in the other space is not found in a revision of this one.
+    // Resources of the other space are not found in a revision of this one.
     let base = format!("/v1/spaces/{space}/revisions/{}", id(&revision));
     for operation in operations(&foreign).into_iter().chain(more(&foreign)) {
         let named =
@@ -184,7 +184,7 @@ async fn a_document_is_found_by_its_id_in_its_own_space_only() {
     assert!(told.to_string().contains("Same."));
     let page = format!("{base}/revisions/{}/page/{}/document", id(&draft), id(&named("a")));
     assert_eq!(s.get(&page).await, told);
-    // A copy has the same texts in the same storage; the names are its own.
+    // A copy shares the stored texts but has different document ids.
     let copy = id(&s.post(&format!("{base}/duplicate"), 201, json!({})).await.body);
     let start = s.get(&format!("{base}/content")).await["pages"][0]["documentId"].clone();
     let copied = s.get(&format!("/v1/spaces/{copy}/content")).await["pages"][0]["documentId"].clone();
@@ -192,7 +192,7 @@ async fn a_document_is_found_by_its_id_in_its_own_space_only() {
     let start = start.as_str().expect("an id");
     let path = format!("/v1/spaces/{copy}/documents/{start}");
     s.ask("GET", &path, &s.admin, None).await.refused(404, "of another space");
-    // Hashes of texts and of other objects, and the sealed name of a file, are names of no document.
+    // Hashes of texts and other objects, and the sealed name of a file, are not document ids.
     let text = docs_core::store::Hash::of(b"Same.").to_string();
     let bytes = docs_core::store::Hash::of(b"<svg/>").to_string();
     let url = draft["files"][0]["downloadURL"].as_str().expect("an address").to_owned();
@@ -265,7 +265,7 @@ async fn fields_that_two_requests_set_differently_are_listed_with_all_values_unt
     let live = s.get(&address).await;
     let listed = json!([{ "field": "title", "current": "Ours", "base": "A", "changeRequest": "Theirs" }]);
     assert_eq!((&live["title"], &live["conflicts"]), (&json!("Theirs"), &listed));
-    // What an earlier merge left is not what this one brings; it stays listed.
+    // Conflicts of an earlier merge do not belong to this one, and remain listed.
     let other = s.request(&space).await;
     edit(&s, &other, set("description", "New")).await;
     let later = s.post(&format!("{other}/merge"), 200, json!({})).await.body;
@@ -277,7 +277,7 @@ async fn fields_that_two_requests_set_differently_are_listed_with_all_values_unt
     assert_eq!(s.get(&address).await["conflicts"], Value::Null);
 }
 
-/// The changes without what differs from run to run.
+/// Returns the changes without values that differ between runs.
 fn plain(changes: &Value) -> Vec<String> {
     let name = |value: &Value| {
         let named = ["path", "title", "name"].iter().find_map(|field| value[*field].as_str());
@@ -324,7 +324,7 @@ async fn every_kind_of_change_is_told() {
     let told = s.get(&format!("/v1/spaces/{space}/revisions/{revision}/changes")).await;
     assert_eq!(plain(&told), expected);
     assert_eq!(told["mergedFrom"]["number"], 1);
-    // After the merge the request still tells what it changed.
+    // After the merge, the change request still lists its changes.
     assert_eq!(plain(&s.get(&format!("{first}/changes")).await), expected);
     let second = s.request(&space).await;
     let changes = json!([
@@ -395,7 +395,7 @@ async fn ten_changes_are_told_unless_more_are_asked_for() {
 async fn a_copy_and_an_update_are_compared_with_what_they_came_from() {
     let s = Server::new().await;
     let space = filled(&s).await;
-    // A copy has no parents: everything in it is new.
+    // A copy has no parents, so all of its content is new.
     let copy = id(&s.post(&format!("/v1/spaces/{space}/duplicate"), 201, json!({})).await.body);
     let head = id(&s.get(&format!("/v1/spaces/{copy}/content")).await);
     let told = plain(&s.get(&format!("/v1/spaces/{copy}/revisions/{head}/changes")).await);
@@ -403,7 +403,7 @@ async fn a_copy_and_an_update_are_compared_with_what_they_came_from() {
         told.iter().map(|change| change.split(' ').next().expect("a type")).collect::<Vec<_>>(),
         ["page_created", "reusable_content_created", "file_created", "variables_edited",]
     );
-    // An update brings the request what the space has new.
+    // An update lists the new changes of the space.
     let (old, new) = (s.request(&space).await, s.request(&space).await);
     edit(&s, &old, json!([insert("o", "Old", "o")])).await;
     edit(&s, &new, json!([insert("n", "New", "n")])).await;

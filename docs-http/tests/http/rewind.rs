@@ -1,4 +1,4 @@
-//! A store that goes back to what it held.
+//! A store that can be reset to a saved state.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,17 +7,17 @@ use docs_core::store::{FeedPos, Key, Mode, Store, StoreResult, Txn};
 use docs_memstore::MemStore;
 use parking_lot::RwLock;
 
-/// A store in memory that can be put back, below a platform that does not notice. Clones are the same store.
+/// An in-memory store that can be reset without the platform noticing. Clones share their state.
 #[derive(Clone, Default)]
 pub(crate) struct Rewind(Arc<RwLock<MemStore>>);
 
 impl Rewind {
-    /// What the store holds now.
+    /// Returns a copy of the current state.
     pub(crate) fn save(&self) -> MemStore {
         self.0.read().fork()
     }
 
-    /// Goes back to what was saved.
+    /// Resets the store to a saved state.
     pub(crate) fn rewind(&self, to: &MemStore) {
         *self.0.write() = to.fork();
     }

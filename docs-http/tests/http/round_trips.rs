@@ -1,17 +1,17 @@
-//! What was read and is sent back changes nothing, whoever does it.
+//! Sending a resource back as it was read changes nothing, for any caller.
 
 use docs_core::model::Role;
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// Every level that content can have.
+/// Returns every possible level of content.
 fn levels() -> impl Iterator<Item = Value> {
     let roles = Role::ALL.iter().map(|role| json!(role.as_str()));
     roles.chain([json!("inherit"), Value::Null])
 }
 
-/// Somebody reads a resource and sends all of it back.
+/// Reads a resource and sends all of it back.
 async fn send_back(s: &Server, path: &str, token: &str) {
     let read = s.ask("GET", path, token, None).await.is(200, path);
     let before = s.stored().await;
@@ -24,7 +24,7 @@ async fn send_back(s: &Server, path: &str, token: &str) {
 async fn a_space_or_a_collection_that_is_sent_back_as_it_was_read_stays_as_it_is() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
-    // Cat manages by her role in the organization, Rea by one that she was given by name, Tom by one of his team's.
+    // Cat manages with her role in the organization, Rea with a role by name, Tom with a role of his team.
     let (_, cat) = s.joining("Cat", Some(Role::Create)).await;
     let (rea_id, rea) = s.joining("Rea", Some(Role::Read)).await;
     let (tom_id, tom) = s.joining("Tom", Some(Role::Comment)).await;

@@ -1,4 +1,4 @@
-//! The pages where people sign in through SAML providers: what browsers are told, and who is not let in.
+//! The sign-in pages for SAML providers: responses to browsers, and rejected sign-ins.
 
 use std::{io::Write as _, num::NonZeroU32};
 
@@ -19,7 +19,7 @@ use crate::{
     toy::{Reads, Tokens},
 };
 
-/// Understands notes like `grace@example.com _request`, or `-` for no request.
+/// Accepts notes such as `grace@example.com _request`, or `-` for no request.
 pub(crate) struct Notes;
 
 impl Saml for Notes {
@@ -51,13 +51,13 @@ impl Saml for Notes {
     }
 }
 
-/// One DER sequence that begins with another.
+/// A DER sequence that begins with another one.
 const CERTIFICATE: &str = "MAQwAgUA";
 
 struct Pages {
     s: Server,
     client: TestClient<HttpApp>,
-    /// The path of the provider, as the application has it.
+    /// The path of the provider in the application.
     path: String,
 }
 
@@ -81,7 +81,7 @@ impl Pages {
         Self { s, client, path }
     }
 
-    /// Begins to sign in: the request, and the cookie.
+    /// Starts a sign-in. Returns the request and the cookie.
     async fn start(&self) -> (String, String) {
         let response = self.client.get(format!("{}/start", self.path)).send().await;
         assert_eq!(response.0.status().as_u16(), 303);
@@ -91,7 +91,7 @@ impl Pages {
         (request.to_owned(), cookie.split(';').next().expect("a pair").to_owned())
     }
 
-    /// Brings an answer back.
+    /// Posts a SAML response.
     async fn answer(&self, response: &str, cookie: &str, accept: &str) -> Shown {
         let form = format!("RelayState=x&SAMLResponse={}", response.replace('@', "%40").replace(' ', "+"));
         self.post("/acs", "application/x-www-form-urlencoded", form, (cookie, accept)).await
@@ -103,7 +103,7 @@ impl Pages {
         shown(request.send().await).await
     }
 
-    /// Signs somebody in: their token.
+    /// Signs a user in. Returns the token.
     async fn sign_in(&self, email: &str) -> String {
         let (request, cookie) = self.start().await;
         let shown = self.answer(&format!("{email} {request}"), &cookie, "application/json").await;
@@ -185,7 +185,7 @@ async fn who_comes_back_gets_a_token_that_the_api_takes() {
     let token = token.expect("a token");
     let me = p.s.ask("GET", "/v1/user", token, None).await.is(200, "a bearer token");
     assert_eq!(me["email"], "grace@example.com");
-    // Signed out by the form of the page.
+    // The form of the page signs the user out.
     let out = p.post("/end", "application/x-www-form-urlencoded", format!("token={token}"), ("", HTML)).await;
     assert!(out.status == 200 && out.body.contains("You are signed out"), "{}", out.body);
     p.s.ask("GET", "/v1/user", token, None).await.refused(401, "the session is over");
@@ -325,7 +325,7 @@ async fn no_part_of_a_page_begins_to_sign_in_and_the_oldest_ways_are_forgotten()
         assert_eq!(response.0.status().as_u16(), status, "{to}");
         assert_eq!(response.0.headers().contains_key("set-cookie"), status == 303, "{to}");
     }
-    // A browser that begins again and again, and keeps what it is told to.
+    // A browser that repeatedly starts to sign in, and stores all cookies.
     let (mut jar, mut ways): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for _ in 0..20 {
         let response = p.client.get(&start).header("cookie", jar.join("; ")).send().await;
@@ -351,7 +351,7 @@ async fn no_part_of_a_page_begins_to_sign_in_and_the_oldest_ways_are_forgotten()
     }
 }
 
-/// Thirty megabytes of nothing as the binding HTTP-Redirect carries them, in an address that is short enough.
+/// Returns thirty megabytes of spaces, deflated for the HTTP-Redirect binding, which fit into a URL.
 pub(crate) fn deflate_bomb() -> String {
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::best());
     deflated.write_all(&vec![b' '; 30 << 20]).expect("written");
@@ -383,12 +383,12 @@ async fn each_address_takes_its_method_and_a_provider_that_is_there() {
     let other = p.client.put(format!("{}/end", p.path)).send().await;
     let other = shown(other).await;
     assert!(other.kind.starts_with("application/json") && other.body.contains("405"), "{}", other.body);
-    // What comes in the address is not looked at: neither inflated, nor verified.
+    // A response in the URL is rejected without inflating or verifying it.
     let bomb = deflate_bomb();
     let shown = shown(p.client.get(format!("{}/acs?SAMLResponse={bomb}", p.path)).send().await).await;
     assert_eq!(shown.status, 405);
     assert!(shown.body.contains("come by HTTP-POST, not in the address (HTTP-Redirect)"), "{}", shown.body);
-    // Nor is it inflated where it comes by the other binding.
+    // A posted response is not inflated either.
     let form = format!("SAMLResponse={bomb}");
     let posted = p.post("/acs", "application/x-www-form-urlencoded", form, ("", HTML)).await;
     assert!(posted.status == 403 && posted.body.contains("is no note"), "{}", posted.body);

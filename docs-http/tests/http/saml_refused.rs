@@ -1,5 +1,5 @@
-//! What attackers bring to where people sign in, with the adapter that servers have: each is refused with a reason, and
-//! nobody is let in, though the account that they ask for is there, linked, and an administrator's.
+//! Attacks on SAML sign-in, with the adapter of the server. Each is rejected with a reason and without a session,
+//! although the targeted account exists, is linked, and belongs to an administrator.
 
 use std::{io::Read as _, sync::Arc, time::Duration};
 
@@ -27,23 +27,23 @@ mod idp;
 use attacks::{Attack, cut_addresses, entities, known_wrappings, other_wrappings};
 use idp::{Asked, EMAIL, HERE, ISSUER, Parts, Scheme, at, certificate, conditions, confirmation, now, sign};
 
-/// Whom the attacker signs in as, rightly: a guest.
+/// The legitimate account of the attacker, a guest.
 const OWN: &str = "gus@example.com";
 const FORM: &str = "application/x-www-form-urlencoded";
-/// How much later each of them comes: all within the time in which the right answer is good.
+/// The time between attempts, short enough for the valid response to remain valid.
 const LATER: Duration = Duration::from_secs(3);
 
-/// An organization with a provider that two of its members are linked to, and a browser that has begun to sign in.
+/// An organization with a provider that two of its members are linked to, and a browser that has started to sign in.
 struct World {
     s: Server,
     client: TestClient<HttpApp>,
-    /// The path of the provider, as the application has it.
+    /// The path of the provider in the application.
     path: String,
     asked: Asked,
     cookie: String,
 }
 
-/// What is brought, and what is said to it.
+/// An attempt with its expected result.
 struct Row {
     what: String,
     form: String,
@@ -89,18 +89,18 @@ impl World {
         Self { s, client, path, asked, cookie }
     }
 
-    /// A response to the administrator, as it should be.
+    /// Returns a valid response for the administrator.
     fn right(&self) -> Parts {
         Parts::of(&self.asked, EMAIL)
     }
 
-    /// What is brought by the browser that has begun.
+    /// Creates an attempt from the browser that has started to sign in.
     fn row(&self, (what, xml, said): Attack) -> Row {
         let what = what.to_owned();
         Row { what, form: form_of(&xml), cookie: self.cookie.clone(), status: 403, said }
     }
 
-    /// Sends a form from a browser: the status, and the answer.
+    /// Posts a form from a browser. Returns the status and the response.
     async fn bring(&self, form: String, cookie: &str) -> (u16, Value) {
         let request = self.client.post(format!("{}/acs", self.path)).content_type(FORM).body(form);
         self.send(request, cookie).await
@@ -112,7 +112,7 @@ impl World {
         (shown.status, serde_json::from_str(&shown.body).expect("JSON"))
     }
 
-    /// Who there is, and by what they are let in: users, members, invitations, tokens, and what was signed in with.
+    /// Returns the records relevant to authentication: users, members, invites, tokens, and consumed SAML responses.
     async fn standing(&self) -> Vec<(String, String)> {
         const KINDS: [&str; 6] = ["usr", "mem", "ive", "tok", "sma", "u"];
         let is_of = |key: &str| key.split(['!', '.']).next().is_some_and(|kind| KINDS.contains(&kind));
@@ -120,7 +120,7 @@ impl World {
         stored.shown().filter(|(key, _)| is_of(key)).collect()
     }
 
-    /// The refusals that the organization reads of, newest first.
+    /// Returns the rejections in the audit log of the organization, newest first.
     async fn refusals(&self) -> Vec<AuditEntry> {
         let filter = AuditFilter {
             organization: Some(self.s.org.parse().expect("an id")),
@@ -132,7 +132,7 @@ impl World {
     }
 }
 
-/// The id of the request in the address that a browser is sent to.
+/// Returns the id of the request in the redirect location.
 fn request_of(location: &str) -> String {
     let url = Url::parse(location).expect("an address");
     let (_, sent) = url.query_pairs().find(|(name, _)| name == "SAMLRequest").expect("a request");
@@ -143,13 +143,13 @@ fn request_of(location: &str) -> String {
     document.root_element().attribute("ID").expect("an id").to_owned()
 }
 
-/// The form by which a browser brings a response.
+/// Returns the form with a response.
 fn form_of(xml: &str) -> String {
     let response = BASE64.encode(xml.as_bytes());
     form_urlencoded::Serializer::new(String::new()).append_pair("SAMLResponse", &response).finish()
 }
 
-/// What the provider has not signed, or not as it should be.
+/// Returns responses without a valid signature of the provider.
 fn forged(w: &World) -> Vec<Attack> {
     let right = w.right();
     let with =
@@ -181,7 +181,7 @@ fn forged(w: &World) -> Vec<Attack> {
     ]
 }
 
-/// What the provider has signed, and not for this service, this browser and this time.
+/// Returns responses signed by the provider for another service, browser or time.
 fn misplaced(w: &World) -> Vec<Attack> {
     let right = w.right();
     let Asked { audience, recipient, request } = &w.asked;
@@ -216,7 +216,7 @@ fn misplaced(w: &World) -> Vec<Attack> {
     ]
 }
 
-/// Everything that is brought by a form.
+/// Returns all attempts with a form.
 fn rows(w: &World) -> Vec<Row> {
     let (own, right) = (Parts::of(&w.asked, OWN), w.right());
     let longer = Parts::of(&w.asked, &format!("{EMAIL}.evil.example"));

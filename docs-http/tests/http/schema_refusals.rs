@@ -1,4 +1,5 @@
-//! What is refused for how a request is written, the document's schema refuses as well; beside each, what both take.
+//! Syntactically invalid requests are rejected by the server and by the schema of the document. Each case is paired
+//! with a request that both accept.
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ use crate::{
     refusals::{Op, World},
 };
 
-/// An operation, a body that is wrong by the schema, and one beside it that is right.
+/// An operation, an invalid body, and a similar valid one.
 type Row = (&'static str, Value, Value);
 
 const CONTENT: &str = "updateChangeRequestContent";
@@ -17,21 +18,21 @@ fn changes(change: Value) -> Value {
     json!({ "changes": [change] })
 }
 
-/// An added page with these fields besides.
+/// Returns an added page with these additional fields.
 fn page(fields: Value) -> Value {
     let mut change = json!({ "operation": "insert_page" });
     change.as_object_mut().expect("an object").extend(fields.as_object().expect("fields").clone());
     changes(change)
 }
 
-/// An added file with these fields besides.
+/// Returns an added file with these additional fields.
 fn file(fields: Value) -> Value {
     let mut file = json!({ "name": "a", "base64": "YQ==", "contentType": "text/plain" });
     file.as_object_mut().expect("an object").extend(fields.as_object().expect("fields").clone());
     changes(json!({ "operation": "insert_files", "files": [file] }))
 }
 
-/// Lists where objects belong.
+/// Lists in place of objects.
 fn lists(w: &World) -> Vec<Row> {
     let site = w.name("siteId");
     vec![
@@ -92,7 +93,7 @@ fn people(w: &World) -> Vec<Row> {
     ]
 }
 
-/// What names something that nobody can have made.
+/// Ids and names that cannot exist.
 fn names(w: &World) -> Vec<Row> {
     let (collection, space) = (w.name("collectionId"), w.name("spaceId"));
     let (section, place) = (w.name("siteSectionId"), w.name("siteSpaceId"));
@@ -141,7 +142,7 @@ fn entries(entry: Value) -> Value {
     json!({ "entries": [entry] })
 }
 
-/// What goes together, or is written in a form of its own.
+/// Dependent fields, and fields with a special syntax.
 fn forms() -> Vec<Row> {
     let keep = |term: &str| entries(json!({ "term": term, "keep": true }));
     let sync = |direction: &str, to: &str| json!({ "url": "https://git.example/new", "direction": direction, "ref": to });
@@ -181,7 +182,7 @@ fn forms() -> Vec<Row> {
     ]
 }
 
-/// The places of texts in a body that may be ids.
+/// Collects the locations of strings in a body that may be ids.
 fn ids_in(body: &Value, at: &str, found: &mut Vec<String>) {
     match body {
         Value::String(text) if text.len() == 26 && text.parse::<docs_core::model::SpaceId>().is_ok() => {
@@ -475,7 +476,7 @@ fn repositories() -> Vec<Row> {
     rows
 }
 
-/// The schema of a body, or of a parameter.
+/// Returns the schema of a body or of a parameter.
 fn schema_of<'d>(document: &'d Value, id: &str, parameter: Option<&str>) -> &'d Value {
     let paths = document["paths"].as_object().expect("paths").values();
     let mut operations = paths.flat_map(|operations| operations.as_object().expect("operations").values());

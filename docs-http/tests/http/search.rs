@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// A space with pages: title and Markdown; the path of its search.
+/// Creates a space with pages of these titles and texts. Returns the path of its search.
 async fn filled(s: &Server, pages: &[(&str, &str)]) -> (String, String) {
     let space = s.space().await;
     for (title, markdown) in pages {
@@ -24,7 +24,7 @@ fn titles(answer: &Value) -> Vec<&str> {
     items.map(|item| item["title"].as_str().expect("a title")).collect()
 }
 
-/// The query as it is written in an address.
+/// Percent-encodes a query.
 fn encoded(query: &str) -> String {
     query.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }

@@ -1,4 +1,4 @@
-//! The platform behind its routes, as the tests see it: people of several roles, requests, answers, and what is stored.
+//! The platform behind its routes for tests: users with several roles, requests, responses, and stored records.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,44 +28,43 @@ use serde_json::{Value, json};
 
 use crate::{contract::Contract, openapi_specs, rewind::Rewind, saml_pages::Notes};
 
-/// Most bytes of a request body here.
+/// Maximum length of a request body in these tests, in bytes.
 pub(crate) const BODY_LIMIT: usize = 2 * 1024 * 1024;
 
-/// A platform behind its routes, and the tokens of people who use it.
+/// A platform behind its routes, with the tokens of its users.
 pub(crate) struct Server {
     pub(crate) client: TestClient<HttpApp>,
-    /// The document: all servers have the same.
+    /// The OpenAPI document, which is the same for all servers.
     pub(crate) document: &'static Value,
     pub(crate) platform: Platform,
     pub(crate) objects: Arc<MemObjects>,
     pub(crate) store: Rewind,
-    /// What the platform sees of the store.
+    /// The store as seen by the platform, with fault injection.
     pub(crate) faults: FaultStore<Rewind>,
     pub(crate) clock: ManualClock,
     pub(crate) repository: MemGit,
-    /// The organization that most tests work in.
+    /// The organization of most tests.
     pub(crate) org: String,
-    /// Another organization.
     pub(crate) other_org: String,
-    /// Administrates the organization.
+    /// The token of an administrator of the organization.
     pub(crate) admin: String,
-    /// Has the role `edit` in it.
+    /// The token of a member with the role `edit`.
     pub(crate) editor: String,
-    /// Has the role `read` in it.
+    /// The token of a member with the role `read`.
     pub(crate) reader: String,
-    /// A guest of it.
+    /// The token of a guest.
     pub(crate) guest: String,
-    /// Administrates the other organization, and is not in this one.
+    /// The token of an administrator of the other organization, who is not a member of this one.
     pub(crate) stranger: String,
-    /// Administrates both.
+    /// The token of an administrator of both organizations.
     pub(crate) both: String,
-    /// The operations that were asked for.
+    /// The ids of all called operations.
     pub(crate) asked: Mutex<BTreeSet<String>>,
-    /// Those whose answers were held against the other document, by the names that it has for them.
+    /// The ids of operations whose responses were validated against the other document, as named there.
     pub(crate) held: Mutex<BTreeSet<String>>,
 }
 
-/// An answer: its status, its headers, its body as JSON (null when there is none).
+/// A response. The body is JSON, or null if it is empty.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -78,7 +77,7 @@ impl Answer {
         self.headers.get(name).map(|value| value.to_str().expect("text"))
     }
 
-    /// The message of a refusal, whose body is of the one form there is.
+    /// Asserts that the response is an error in the common format. Returns its message.
     #[track_caller]
     pub(crate) fn refused(&self, status: u16, what: &str) -> &str {
         assert_eq!(self.status, status, "{what}: {:?}", self.body);
@@ -101,7 +100,7 @@ impl Server {
         Self::at("https://docs.example").await
     }
 
-    /// A server that others reach at this address.
+    /// Creates a server with this public base URL.
     pub(crate) async fn at(base: &str) -> Self {
         let clock = ManualClock::default();
         let repository = repository();
@@ -162,7 +161,7 @@ impl Server {
         self.send(method, path, Some(&format!("Bearer {token}")), body).await
     }
 
-    /// Sends a request; whatever is answered must be what the document declares.
+    /// Sends a request, and validates the response against the document.
     pub(crate) async fn send(
         &self,
         name: &str,
@@ -174,7 +173,7 @@ impl Server {
         self.send_with(name, path, &headers, body).await
     }
 
-    /// Sends a request with headers; whatever is answered must be what the document declares.
+    /// Sends a request with headers, and validates the response against the document.
     pub(crate) async fn send_with(
         &self,
         name: &str,
@@ -197,7 +196,7 @@ impl Server {
         let contract = Contract::of(self.document);
         if let Some(operation) = contract.operation(name, path) {
             contract.check(operation, status, &body);
-            // No other document knows that a key can be refused, or that a client may have the answer already.
+            // Other documents do not declare rejected idempotency keys and unchanged resources.
             if status != 422 && status != 304 {
                 self.check_with_others(name, path, status, &body);
             }
@@ -237,7 +236,8 @@ impl Server {
         self.ask("PUT", path, &self.admin, Some(body)).await.is(200, path)
     }
 
-    /// Refused with 400 and a message that names the field, and nothing changed.
+    /// Asserts that a request is rejected with 400 and a message that names the field, without changes. Returns the
+    /// message.
     pub(crate) async fn invalid(&self, method: &str, path: &str, body: Value, field: &str) -> String {
         let what = || format!("{method} {path} {:.300}", body.to_string());
         let before = self.stored().await;
@@ -248,12 +248,12 @@ impl Server {
         message
     }
 
-    /// A new member; their id and token.
+    /// Creates a member. Returns the id and the token.
     pub(crate) async fn joining(&self, name: &str, role: Option<Role>) -> (UserId, String) {
         member(&self.platform, &self.org.parse().expect("an id"), name, role).await
     }
 
-    /// A new user who is nobody's member; their id and token.
+    /// Creates a user who is not a member. Returns the id and the token.
     pub(crate) async fn user(&self, name: &str) -> (UserId, String) {
         person(&self.platform, name).await
     }
@@ -263,21 +263,21 @@ impl Server {
         id(&self.post(&path, 201, json!({ "title": "Guide" })).await.body)
     }
 
-    /// A new change request; the path of it.
+    /// Creates a change request. Returns its path.
     pub(crate) async fn request(&self, space: &str) -> String {
         let path = format!("/v1/spaces/{space}/change-requests");
         let request = self.post(&path, 201, json!({ "subject": "Work" })).await.body;
         format!("{path}/{}", id(&request))
     }
 
-    /// A new site with these spaces; the path of it.
+    /// Creates a site with these spaces. Returns its path.
     pub(crate) async fn site(&self, title: &str, spaces: &[&str]) -> String {
         let path = format!("/v1/orgs/{}/sites", self.org);
         let site = self.post(&path, 201, json!({ "title": title, "spaces": spaces })).await.body;
         format!("{path}/{}", id(&site))
     }
 
-    /// Everything the store holds.
+    /// Returns all entries of the store.
     pub(crate) async fn stored(&self) -> Stored {
         let tx = self.platform.store().begin(Mode::Read, &[]).await.expect("a snapshot");
         let mut stored = BTreeMap::new();
@@ -291,18 +291,18 @@ impl Server {
         }
     }
 
-    /// Every index row and counter is what the records call for.
+    /// Checks that every index row and counter is consistent with the records.
     pub(crate) async fn check(&self) {
         let drift = verify(self.platform.store().as_ref()).await.expect("the store can be read");
         assert!(drift.is_none(), "{drift:?}");
     }
 }
 
-/// What a store held at one time: the same as at another when every key held a value that is written in the same words.
+/// The entries of a store at one time. Two are equal if all keys have values with equal JSON.
 pub(crate) struct Stored(BTreeMap<Key, docs_core::store::Value>);
 
 impl Stored {
-    /// Each key with its value in words.
+    /// Iterates over the keys with their values as text.
     pub(crate) fn shown(&self) -> impl Iterator<Item = (String, String)> {
         self.0.iter().map(|(key, value)| (key.to_string(), shown(value)))
     }
@@ -321,8 +321,8 @@ impl fmt::Debug for Stored {
     }
 }
 
-/// The store hands out what it holds: a record that nobody put again is the one that it was, and need not be written to
-/// see that.
+/// The store returns the stored records themselves, so an unchanged record is identical and need not be serialized for
+/// the comparison.
 fn is_same(one: &docs_core::store::Value, two: &docs_core::store::Value) -> bool {
     use docs_core::store::Value::Live;
     matches!((one, two), (Live(a), Live(b)) if Arc::ptr_eq(a, b)) || shown(one) == shown(two)
@@ -358,13 +358,12 @@ async fn person(platform: &Platform, name: &str) -> (UserId, String) {
     (user.id, token.secret)
 }
 
-/// The id of a resource.
 #[track_caller]
 pub(crate) fn id(resource: &Value) -> String {
     resource["id"].as_str().expect("an id").to_owned()
 }
 
-/// A web with one page and one picture.
+/// A web with one page and one image.
 fn web() -> MemWeb {
     let web = MemWeb::new();
     let page = "Start\nhttps://web.example/a.svg\nhttps://web.example/gone.png";
@@ -375,7 +374,7 @@ fn web() -> MemWeb {
     web
 }
 
-/// Reads a page as a line with its title, and lines with the pictures that it shows.
+/// A converter for pages that consist of a line with the title and lines with image URLs.
 pub(crate) struct Lines;
 
 #[async_trait]
@@ -394,7 +393,7 @@ impl Converter for Lines {
     }
 }
 
-/// A repository that holds what a test puts into it; some of its URLs and refs fail.
+/// A repository with files defined by each test. Some of its URLs and refs fail.
 fn repository() -> MemGit {
     let repository = MemGit::new();
     let broken = "https://me:hunter2@git.example/broken";
@@ -404,14 +403,14 @@ fn repository() -> MemGit {
             fail("refs/heads/nope", GitError::NoRef("refs/heads/nope".to_owned())),
             fail("https://git.example/none", GitError::NoRepository),
             fail("https://me:hunter2@git.example/locked", GitError::Credentials),
-            // A library that quotes what it was given.
+            // The error of a library that includes its input.
             fail(broken, GitError::Broken(format!("{broken} is damaged"))),
         ]);
     });
     repository
 }
 
-/// Makes PDF files that name their pages.
+/// A typesetter whose PDF files contain the titles of their pages.
 struct Press;
 
 #[async_trait]

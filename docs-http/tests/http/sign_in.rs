@@ -1,4 +1,5 @@
-//! A host's own sign-in: who it knows is let in as themselves, who it does not is not, and its failure lets nobody in.
+//! Authentication by the embedding application: known users are authenticated, unknown ones are rejected, and a failure
+//! authenticates nobody.
 
 use std::{
     net::SocketAddr,
@@ -30,7 +31,7 @@ use crate::{
 #[allow(dead_code, reason = "an example has a `main`")]
 mod host_session;
 
-/// A host that believes a header, and fails on command.
+/// An application that trusts a header, and fails on request.
 #[derive(Clone, Default)]
 struct Header(Arc<AtomicUsize>);
 
@@ -57,7 +58,7 @@ impl HostAuthenticator for Header {
     }
 }
 
-/// The platform of a server behind a host's sign-in.
+/// Returns the routes of a server with authentication by the application.
 fn hosted(s: &Server, sign_in: HostSignIn) -> TestClient<docs_http::HttpApp> {
     let config = HttpConfig { sign_in: Some(sign_in), ..HttpConfig::default() };
     TestClient::new(docs_http::routes(&s.platform, config).expect("routes"))
@@ -99,7 +100,7 @@ async fn whom_the_host_signs_in_is_let_in_and_nobody_else() {
     );
     let admin = Some(s.admin.as_str());
     let realm = Some("Header realm=\"host\"");
-    // Who the host says, the token, then the status beside tokens and without them, and the challenge.
+    // The user of the application, the token, the status with and without token authentication, and the challenge.
     for (who, token, with_tokens, without, challenge) in [
         (Some(ada.as_str()), None, 200, 200, None),
         (Some(ada.as_str()), Some("wrong"), 200, 200, None),
@@ -158,7 +159,7 @@ async fn the_audit_log_names_whom_the_host_signed_in() {
     let client = hosted(&s, HostSignIn::beside_tokens(asked.clone()));
     s.clock.advance(Duration::from_secs(1));
     let path = format!("/v1/orgs/{}/spaces", s.org);
-    // The token of somebody else changes nothing: the host knows who it is.
+    // The token of another user has no effect: the application takes precedence.
     let request =
         client.post(&path).header("x-who", &bea).header("authorization", format!("Bearer {}", s.admin));
     let response = request.content_type("application/json").body("{}").send().await.0;
@@ -187,7 +188,7 @@ fn an_api_with_an_authenticator_of_its_own_refuses_a_second_one() {
     assert!(refused.to_string().contains("sign_in"), "{refused}");
 }
 
-/// Tells what it is told of a request.
+/// An authenticator that reports the parts of the request it received.
 struct Told;
 
 #[async_trait::async_trait]
@@ -244,11 +245,11 @@ async fn the_example_with_sessions_signs_in_and_out() {
     let session = ("cookie", cookie.as_str());
     let (status, _, body) = send("GET", user, &[session], "").await;
     assert_eq!((status, &body["id"]), (200, &ada["id"]));
-    // The platform's tokens work beside it.
+    // The platform's tokens are also accepted.
     let bearer = format!("Bearer {}", s.editor);
     assert_eq!(send("GET", user, &[("authorization", &bearer)], "").await.0, 200);
     assert_eq!(send("GET", user, &[], "").await.0, 401);
-    // A page of another site cannot write with the session, and one of the application's can.
+    // A page of another site cannot write with the session, a page of the application can.
     let spaces = format!("/docs-api/v1/orgs/{}/spaces", s.org);
     for (origin, status) in [("https://evil.example", 401), ("http://127.0.0.1:4030", 201)] {
         let headers = [session, ("origin", origin), ("content-type", "application/json")];

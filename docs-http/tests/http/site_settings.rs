@@ -1,4 +1,4 @@
-//! What is set on a site besides its structure, over HTTP.
+//! Settings of a site other than its structure, over HTTP.
 
 use docs_core::model::Customization;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::{
     story::{CUSTOMIZATION, has},
 };
 
-/// One of everything: the first space on a site, a share link, and a redirect from `/old` to a page.
+/// Returns the first space of a site, and creates a share link, and a redirect from `/old` to a page.
 pub(crate) async fn settled(s: &Server, site: &str, page: &str) -> (String, String, String) {
     let place = id(&s.get(&format!("{site}/site-spaces")).await["items"][0]);
     let link = id(&s.post(&format!("{site}/share-links"), 201, json!({ "name": "Friends" })).await.body);
@@ -20,7 +20,7 @@ pub(crate) async fn settled(s: &Server, site: &str, page: &str) -> (String, Stri
     (place, link, redirect)
 }
 
-/// A body that the operation takes.
+/// Returns a valid body of the operation.
 pub(crate) fn body(operation: &str, place: &str, page: &str) -> Value {
     match operation {
         "updateSiteCustomizationById" => {
@@ -54,12 +54,12 @@ pub(crate) fn body(operation: &str, place: &str, page: &str) -> Value {
     }
 }
 
-/// The customization of a site on which nothing was set.
+/// Returns the default customization of a site.
 fn customization() -> Value {
     serde_json::to_value(Customization::default()).expect("JSON")
 }
 
-/// Asks for every operation once, with optional fields present and absent.
+/// Calls every operation once, with optional fields present and absent.
 pub(crate) async fn story(s: &Server, site: &str, place: &str, page: &str) {
     looks(s, site, place, page).await;
     share_links(s, site, place).await;
@@ -103,7 +103,7 @@ async fn looks(s: &Server, site: &str, place: &str, page: &str) {
     assert_eq!(s.get(&format!("{site}/published")).await["customizations"]["siteSpaces"], json!({}));
 }
 
-/// A customization in which everything is given.
+/// Returns a customization with all fields.
 fn full_customization(page: &str) -> Value {
     let color = json!({ "light": "#123", "dark": "#AbCdEf" });
     let logo = json!({ "light": "https://x.example/l.png", "dark": "https://x.example/d.png" });
@@ -254,7 +254,7 @@ async fn visitors(s: &Server, site: &str) {
 
 type Wrong = Vec<(&'static str, Value, &'static str)>;
 
-/// A link whose title is too long.
+/// Returns a link with an excessively long title.
 fn long_link() -> Value {
     json!({ "title": "x".repeat(65), "to": { "kind": "url", "url": "https://x.example" } })
 }
@@ -364,7 +364,7 @@ fn wrong_words() -> Wrong {
     ]
 }
 
-/// Each limit, and the field that the refusal names.
+/// Every limit, with the field named in the message.
 #[tokio::test]
 async fn a_customization_is_held_to_its_limits() {
     let s = Server::new().await;
@@ -375,7 +375,7 @@ async fn a_customization_is_held_to_its_limits() {
         let mut look = full_customization("page");
         *look.pointer_mut(field).expect("a field") = value.clone();
         s.invalid("PUT", &format!("{site}/customization"), look, message).await;
-        // The same for a space on the site, but that `null` there says: as on the site.
+        // The same for a space on the site, except that `null` there means the value of the site.
         if !value.is_null() {
             let mut change = value;
             for name in field.trim_start_matches('/').rsplit('/') {
@@ -503,7 +503,7 @@ async fn a_schema_with_open_unsigned_booleans_is_taken_and_lets_them_decide() {
     );
 }
 
-/// Where the schema of claims is wrong is told by its path.
+/// The message contains the path of the error in the schema of claims.
 #[tokio::test]
 async fn a_schema_that_is_none_of_claims_is_refused_with_the_place() {
     let s = Server::new().await;

@@ -1,4 +1,4 @@
-//! What a site consists of, over HTTP: sections, groups and spaces.
+//! The structure of a site over HTTP: sections, groups and spaces.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ const SECTION: &[&str] =
     &["object", "id", "title", "default", "path", "siteSpaces", "urls.location", "urls.published"];
 const GROUP: &[&str] = &["object", "id", "title", "sections", "children"];
 
-/// Puts two sections on a site, the first of them in a group: what paths and bodies name. What is on the site before
-/// is in a section of its own.
+/// Adds two sections to a site, the first of them in a group. Returns the ids used by paths and bodies. The existing
+/// spaces of the site are moved to a separate section.
 pub(crate) async fn build(s: &Server, site: &str, space: &str) -> BTreeMap<&'static str, String> {
     let section = async |title: &str| {
         let new = json!({ "spaceId": space, "title": title });
@@ -43,7 +43,7 @@ pub(crate) async fn build(s: &Server, site: &str, space: &str) -> BTreeMap<&'sta
     ])
 }
 
-/// A body that an operation takes, in a world with what [`build`] makes.
+/// Returns a valid body of an operation, with the parts created by [`build`].
 pub(crate) fn body(operation: &str, names: &BTreeMap<&'static str, String>) -> Option<Value> {
     let pointer = |kind: &str, field: &str, name: &str| json!({ "type": kind, field: names[name] });
     let beside = pointer("site-section", "id", "another section");
@@ -77,7 +77,7 @@ pub(crate) fn body(operation: &str, names: &BTreeMap<&'static str, String>) -> O
     })
 }
 
-/// Every operation of these nouns, asked for once.
+/// Calls every operation of these resources once.
 pub(crate) async fn story(s: &Server, space: &str) {
     let site = s.site("Structured", &[space]).await;
     s.post(&format!("{site}/publish"), 200, json!({})).await;
@@ -118,7 +118,7 @@ pub(crate) async fn story(s: &Server, space: &str) {
     s.ask("DELETE", &site, &s.admin, None).await.is(204, "deleted");
 }
 
-/// The operations on groups, and on the order of everything.
+/// Calls the operations on groups and on the order of parts.
 async fn groups(s: &Server, site: &str, section: &str, other: &str) {
     let groups = format!("{site}/section-groups");
     let made = s.post(&groups, 201, json!({ "title": "Outer", "icon": "box" })).await;
@@ -158,7 +158,7 @@ async fn groups(s: &Server, site: &str, section: &str, other: &str) {
     assert_eq!(ids, [section, inner_id, other], "what was in the group takes its place");
 }
 
-/// A site as [`build`] makes it, beside another one: the paths of both, and their names.
+/// A site created by [`build`] and another site, with their paths and ids.
 struct Sites {
     s: Server,
     site: String,
@@ -183,7 +183,7 @@ impl Sites {
         Self { s, site, names, theirs }
     }
 
-    /// The path of a section, a group or a space.
+    /// Returns the path of a section, a group or a space.
     fn at(&self, name: &'static str) -> String {
         let list = match name {
             "siteSpaceId" | "another site space" | "first site space" => "site-spaces",
@@ -311,7 +311,7 @@ async fn a_path_that_is_taken_is_a_conflict_of_its_field() {
     let path = format!("{}/site-spaces/{}", w.site, id(&second));
     let answer = s.ask("PATCH", &path, &s.admin, Some(json!({ "path": first["path"] }))).await;
     assert_eq!(answer.refused(409, "path"), "path: another site space beside it has it");
-    // In another section it is free; moved beside the first, it gets a number.
+    // The path is free in another section. Moved next to the first space, it gets a number.
     let other = w.at("another site space");
     assert_eq!(s.patch(&other, json!({ "path": first["path"] })).await["path"], first["path"]);
     let beside = json!({ "position": { "after": { "type": "site-space", "siteSpace": first["id"] } } });
@@ -324,12 +324,12 @@ async fn a_path_that_is_taken_is_a_conflict_of_its_field() {
     s.check().await;
 }
 
-/// The name of a part of a site in a request to move it.
+/// Returns the reference to a part of a site in a move request.
 fn at(kind: &str, id: &str) -> Value {
     json!({ "type": kind, "id": id })
 }
 
-/// What is not moved beside what, and what the refusal begins with.
+/// Returns invalid pairs of a moved part and its neighbour, with the beginning of the message.
 fn wrong_pairs(w: &Sites, inner: &str) -> Vec<(Value, Value, &'static str)> {
     let (names, theirs) = (&w.names, &w.theirs);
     let (section, place) =

@@ -1,26 +1,26 @@
-//! Teams, roles that are given by name, and SAML providers over HTTP.
+//! Teams, roles by name, and SAML providers over HTTP.
 
 use docs_core::model::Role;
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// A certificate, self-signed: the examples of the API show it.
+/// A self-signed certificate, which is also in the examples of the API.
 pub(crate) const CERTIFICATE: &str = include_str!("provider.crt");
 
-/// A new team; the path of it.
+/// Creates a team. Returns its path.
 pub(crate) async fn team(s: &Server, title: &str) -> String {
     let path = format!("/v1/orgs/{}/teams", s.org);
     format!("{path}/{}", id(&put(s, &path, 201, json!({ "title": title })).await))
 }
 
-/// A new SAML provider; the path of it.
+/// Creates a SAML provider. Returns its path.
 pub(crate) async fn provider(s: &Server) -> String {
     let path = format!("/v1/orgs/{}/saml", s.org);
     format!("{path}/{}", id(&s.post(&path, 201, json!({ "label": "Okta" })).await.body))
 }
 
-/// A new collection.
+/// Creates a collection. Returns its id.
 pub(crate) async fn collection(s: &Server) -> String {
     let path = format!("/v1/orgs/{}/collections", s.org);
     id(&s.post(&path, 201, json!({ "title": "Guides" })).await.body)
@@ -61,7 +61,7 @@ async fn teams_are_listed_by_who_can_manage_them() {
     assert_eq!(listed(&rob, "").await, ["One", "Other"]);
 }
 
-/// Every operation of these nouns, asked for once.
+/// Calls every operation of these resources once.
 pub(crate) async fn story(s: &Server, space: &str) {
     let org = format!("/v1/orgs/{}", s.org);
     let (eve, rob) = (me(s, &s.editor).await, me(s, &s.reader).await);
@@ -111,7 +111,7 @@ async fn providers(s: &Server, org: &str, team: &str) {
     assert_eq!((&created.body["status"], &created.body["ssoURL"]), (&json!("pending"), &json!("")));
     assert_eq!(created.body["defaultTeam"]["id"], team);
     assert_eq!(s.get(&format!("{org}/sso")).await["items"], json!([]), "nobody can sign in through it yet");
-    // What is shown can be sent back.
+    // A response can be sent back.
     s.patch(path, json!({ "ssoURL": "", "entityID": "", "certificate": "" })).await;
     let full = json!({
         "ssoURL": "https://idp.example/sso", "entityID": "idp", "certificate": CERTIFICATE, "defaultRole": "read",
@@ -167,7 +167,7 @@ async fn a_name_of_somebody_who_is_not_there_is_refused_at_its_field() {
     s.check().await;
 }
 
-/// A team of the other organization.
+/// Creates a team of the other organization. Returns its id.
 async fn put_elsewhere(s: &Server) -> String {
     let path = format!("/v1/orgs/{}/teams", s.other_org);
     id(&s.ask("PUT", &path, &s.both, Some(json!({ "title": "Theirs" }))).await.is(201, "a team"))

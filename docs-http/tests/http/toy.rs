@@ -1,4 +1,4 @@
-//! An API of a few operations. Two objects share a path, under different names of its parameter.
+//! A small API for tests. Two of its objects share a path with different names of the parameter.
 
 use std::sync::Arc;
 
@@ -30,13 +30,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-/// The toy's limit of a body.
+/// Maximum length of a request body, in bytes.
 pub(crate) const LIMIT: usize = 1000;
 
 #[derive(Debug)]
 pub(crate) struct Person(pub String);
 
-/// Knows the token `good`; cannot tell while the token is `later`.
+/// Accepts the token `good`, and is unavailable for the token `later`.
 pub(crate) struct Tokens;
 
 #[async_trait]
@@ -56,20 +56,20 @@ impl Authenticator for Tokens {
 
 type Auth = Signed<Person>;
 
-/// What the toy answers of a space.
+/// A space in responses of this API.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Sketch {
-    /// Its id.
+    /// The id of the space.
     pub id: SpaceId,
-    /// Its title.
+    /// The title of the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<SpaceTitle>,
-    /// Who asked.
+    /// The name of the caller.
     pub asked_by: String,
 }
 
-/// Waiting points of a write that is slow.
+/// Synchronization points of a slow write.
 #[derive(Clone, Default)]
 pub(crate) struct Slow {
     pub begun: Arc<Notify>,
@@ -101,17 +101,17 @@ impl Reads {
         _who: Auth,
         /// At most so many.
         limit: Query<u32>,
-        /// Of these types.
+        /// Only spaces of these types.
         #[oai(name = "type")]
         types: Query<Vec<SiteType>>,
-        /// Deleted ones too.
+        /// Includes deleted spaces.
         deleted: Query<bool>,
     ) -> Answer<Reply<List<String>>> {
         let items = vec![format!("{:?} {:?} {:?}", limit.0, types.0, deleted.0)];
         Ok(Reply(List { next: None, count: Some(1), items }))
     }
 
-    /// Finds
+    /// Searches spaces
     #[oai(path = "/search", method = "get", operation_id = "search")]
     async fn search(&self, who: MaybeSigned<Person>, query: RequiredQuery<String>) -> Answer<Reply<String>> {
         let name = who.0.map_or("nobody".to_owned(), |who| who.0);
@@ -124,7 +124,7 @@ impl Reads {
         Err(Error::not_found("page").into())
     }
 
-    /// Fails
+    /// Panics
     #[oai(path = "/panic", method = "get", operation_id = "panicRead")]
     async fn panic_read(&self) -> Answer<NoContent> {
         panic!("the secret is 42")
@@ -137,7 +137,7 @@ impl Reads {
     }
 }
 
-/// Its prefix has a parameter.
+/// An API object with a parameter in its prefix.
 pub(crate) struct Pages;
 
 #[OpenApi(prefix_path = "/spaces/:spaceId/pages")]
@@ -205,37 +205,37 @@ impl Writes {
         Ok(Reply(body.0))
     }
 
-    /// Points somewhere
+    /// Sets a pointer
     #[oai(path = "/pointer", method = "put", operation_id = "putPointer")]
     async fn pointer(&self, _who: Auth, body: Strict<SitePointer>) -> Answer<Reply<SitePointer>> {
         Ok(Reply(body.0))
     }
 
-    /// Makes something without a body
+    /// Creates a resource without a body
     #[oai(path = "/empty", method = "post", operation_id = "createEmpty")]
     async fn empty(&self) -> Answer<CreatedEmpty> {
         Ok(Empty)
     }
 
-    /// Takes any list
+    /// Accepts any list
     #[oai(path = "/names", method = "post", operation_id = "postNames")]
     async fn names(&self, body: Strict<Vec<String>>) -> Answer<Reply<Vec<String>>> {
         Ok(Reply(body.0))
     }
 
-    /// Conflicts
+    /// Returns a conflict
     #[oai(path = "/conflict", method = "post", operation_id = "conflict")]
     async fn conflict(&self) -> Answer<NoContent> {
         Err(Error::conflict("the change request is archived; reopen it first").into())
     }
 
-    /// Fails
+    /// Panics
     #[oai(path = "/panic", method = "post", operation_id = "panicWrite")]
     async fn panic_write(&self) -> Answer<NoContent> {
         panic!("the secret is 42")
     }
 
-    /// Waits for its test
+    /// Waits for the test
     #[oai(path = "/slow", method = "post", operation_id = "slowWrite")]
     async fn slow(&self) -> Answer<NoContent> {
         self.0.begun.notify_one();
@@ -245,7 +245,7 @@ impl Writes {
     }
 }
 
-/// The toy as an application.
+/// Returns the API as an application.
 pub(crate) fn app(slow: Slow) -> HttpApp {
     let config = HttpConfig { body_limit: BodyLimit(LIMIT), ..HttpConfig::default() };
     assemble((Reads, Pages, Writes(slow)), About::new("Toy", "1.2.3"), config, Arc::new(Tokens))
@@ -256,18 +256,18 @@ pub(crate) fn client() -> TestClient<HttpApp> {
     TestClient::new(app(Slow::default()))
 }
 
-/// The same request with a token that is good.
+/// Adds a valid token to a request.
 pub(crate) fn signed<E: Endpoint>(request: TestRequestBuilder<'_, E>) -> TestRequestBuilder<'_, E> {
     request.header("authorization", "Bearer good")
 }
 
-/// Status, headers and body of an answer.
+/// Returns the headers and the body of a response.
 pub(crate) async fn parts(mut response: Response) -> (Response, String) {
     let body = response.take_body().into_string().await.expect("a body of text");
     (response, body)
 }
 
-/// Checks that an answer is a failure in the one form that failures have, and returns its message.
+/// Asserts that a response is an error in the common format. Returns its message.
 pub(crate) async fn failure(response: Response, status: u16) -> String {
     let (response, body) = parts(response).await;
     assert_eq!(response.status().as_u16(), status, "{body}");

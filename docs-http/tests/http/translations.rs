@@ -1,4 +1,4 @@
-//! Translations over HTTP, with the statuses of the contract.
+//! Translations over HTTP, with the documented statuses.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::{
     story::has,
 };
 
-/// What every answer with a translation has.
+/// The fields of every response with a translation.
 const TRANSLATION: &[&str] = &[
     "object",
     "id",
@@ -23,7 +23,7 @@ const TRANSLATION: &[&str] = &[
     "urls.location",
 ];
 
-/// What a translator is told.
+/// Returns instructions for a translator.
 pub(crate) fn instructions(text: &str) -> Value {
     let leaf = json!({ "object": "leaf", "text": text, "marks": [] });
     let text = json!({ "object": "text", "leaves": [leaf] });
@@ -32,13 +32,13 @@ pub(crate) fn instructions(text: &str) -> Value {
     ] })
 }
 
-/// A translation of a space; its id.
+/// Creates a translation of a space. Returns its id.
 pub(crate) async fn of(s: &Server, space: &str) -> String {
     let new = json!({ "source": { "space": space, "language": "en" }, "language": "de" });
     id(&s.post(&format!("/v1/orgs/{}/translations", s.org), 201, new).await.body)
 }
 
-/// A space with a page, and the path of its translation.
+/// Creates a space with a page and a translation. Returns the space and the path of the translation.
 async fn translated(s: &Server) -> (String, String) {
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -56,7 +56,7 @@ async fn translated(s: &Server) -> (String, String) {
     (space, path)
 }
 
-/// The story of a translation.
+/// Calls every operation of translations.
 pub(crate) async fn story(s: &Server) {
     let translations = format!("/v1/orgs/{}/translations", s.org);
     let glossary = format!("/v1/orgs/{}/glossary", s.org);

@@ -1,4 +1,4 @@
-//! Uploads over HTTP: bytes with their media type, or a form with a file.
+//! Uploads over HTTP: bytes with a media type, or a form with a file.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use crate::server::{Answer, Server, id};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x64\0\0\0\x32\x08\x06\0\0\0";
 
-/// A request to upload something.
+/// An upload request.
 #[derive(Clone, Copy)]
 struct Upload<'u> {
     query: &'u str,
@@ -20,7 +20,7 @@ struct Upload<'u> {
     body: &'u [u8],
 }
 
-/// Sends a file in pieces, without saying how long it is.
+/// Sends a streamed body without its length.
 async fn send_body(s: &Server, path: &str, token: &str, headers: &[(&str, &str)], body: Body) -> Answer {
     let mut request = s.client.post(path).header("authorization", format!("Bearer {token}"));
     for (name, value) in headers {
@@ -39,7 +39,7 @@ async fn send(s: &Server, content: &str, upload: Upload<'_>) -> Answer {
     send_body(s, &path, &s.editor, upload.headers, Body::from_bytes_stream(stream::iter(pieces))).await
 }
 
-/// A form with these parts: the rest of a disposition, further headers, and bytes.
+/// Returns a form with these parts: the rest of a disposition, further headers, and bytes.
 fn form(parts: &[(&str, &str, &[u8])]) -> Vec<u8> {
     let mut form = Vec::new();
     for (disposition, headers, bytes) in parts {
@@ -55,7 +55,7 @@ fn form(parts: &[(&str, &str, &[u8])]) -> Vec<u8> {
 
 const FORM: (&str, &str) = ("content-type", "multipart/form-data; boundary=x-y");
 
-/// The content of an unlocked space, and of a change request in it.
+/// Returns the paths of the content of an unlocked space, and of a change request in it.
 async fn places(s: &Server) -> [String; 2] {
     let space = s.space().await;
     s.patch(&format!("/v1/spaces/{space}"), json!({ "editMode": "live" })).await;
@@ -117,7 +117,7 @@ async fn a_file_is_uploaded_as_bytes_or_in_a_form_and_shown_as_any_other() {
                 "j.png",
                 "image/png",
             ),
-            // Fields besides the file are ignored.
+            // Other fields of the form are ignored.
             (
                 "",
                 vec![FORM],
@@ -129,7 +129,7 @@ async fn a_file_is_uploaded_as_bytes_or_in_a_form_and_shown_as_any_other() {
                 "k.png",
                 "image/png",
             ),
-            // A name that is taken gets a number.
+            // A number is added to an existing name.
             ("?name=a.png", vec![png], PNG.to_vec(), "a (1).png", "image/png"),
         ]
         .into_iter()
@@ -246,7 +246,7 @@ async fn an_upload_that_breaks_off_leaves_nothing() {
     }
 }
 
-/// As many bytes as this, made while they are sent.
+/// Returns a streamed body of this many bytes.
 fn zeros(size: u64) -> Body {
     let step = 1_000_000;
     let piece = Bytes::from(vec![0; 1_000_000]);
@@ -264,7 +264,7 @@ async fn a_file_has_at_most_100_mb_however_it_is_announced() {
     let before = s.stored().await;
     let path = format!("{live}/files?name=a.bin");
     let more = (FileUpload::MAX_BYTES + 1).to_string();
-    // What is announced is refused before a byte of it is read.
+    // An excessive `Content-Length` is rejected without reading the body.
     let unread =
         Body::from_bytes_stream(stream::iter([Err::<Bytes, _>(io::Error::other("nobody reads this"))]));
     let announced = send_body(&s, &path, &s.editor, &[("content-length", &more)], unread).await;
@@ -308,7 +308,7 @@ async fn an_upload_that_is_sent_again_with_its_key_is_done_once() {
             String::from_utf8(body).expect("text").replace("x-y", boundary).into_bytes()
         };
         let mut answers = Vec::new();
-        // A client makes a new boundary each time.
+        // Clients create a new boundary for each request.
         for boundary in ["x-y", "another"] {
             let media_type = format!("multipart/form-data; boundary={boundary}");
             let headers = [key, ("content-type", &*media_type)];

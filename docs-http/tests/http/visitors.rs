@@ -13,7 +13,7 @@ async fn anybody(s: &Server, method: &str, path: &str, body: Option<Value>) -> c
     s.send(method, path, None, body).await
 }
 
-/// Every operation of these nouns, asked for once.
+/// Calls every operation of these resources once.
 pub(crate) async fn story(s: &Server, site: &str) {
     let shown = s.get(site).await;
     let url = shown["urls"]["published"].as_str().expect("an address");

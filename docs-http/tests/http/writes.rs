@@ -1,4 +1,4 @@
-//! Every operation of the document that writes, on a store that goes away as soon as the write is stored.
+//! Every write operation of the document, on a store that becomes unavailable as soon as the write is stored.
 
 use docs_memstore::Plan;
 use serde_json::Value;
@@ -9,12 +9,12 @@ use crate::{
     server::Answer,
 };
 
-/// What is asked by all of these: an administrator of the two organizations.
+/// Sends the request as an administrator of both organizations.
 async fn ask(w: &World, op: &Op) -> Answer {
     w.send(op, &w.path(op), Some(&bearer(&w.s.both))).await
 }
 
-/// The names of what an answer holds, however deep: two answers about things that are made alike have the same.
+/// Returns the paths of all fields in a response. Responses about equally created resources have the same ones.
 fn names(body: &Value) -> Vec<String> {
     fn walk(value: &Value, at: &str, names: &mut Vec<String>) {
         match value {
@@ -56,16 +56,16 @@ async fn a_write_answers_its_resource_though_nothing_can_be_read_after_its_commi
             failed.push(format!("{}: {} {}", op.id, answer.status, answer.body));
             continue;
         }
-        // What was answered is what is read, once it can be.
+        // The response equals a later read.
         let location = answer.body["urls"]["location"].as_str();
         if let Some(path) = location.and_then(|at| at.strip_prefix("https://docs.example")) {
             let read = w.s.ask("GET", path, &w.s.both, None).await;
-            // Parts of a site have an address that is changed and deleted, and are read as parts of it only.
+            // Parts of a site can be updated and deleted by path, but only read as part of the site.
             let is_part = ["/sections/", "/site-spaces/"].iter().any(|part| path.contains(part));
             if is_part && read.status == 405 {
                 continue;
             }
-            // A revision is read with all of its content, of which what went back to it tells nothing.
+            // A revision is read with all of its content, which the response of a rollback does not include.
             let is_same = match op.id.as_str() {
                 "rollbackSpaceToRevision" => {
                     ["id", "type", "createdAt"].iter().all(|field| answer.body[*field] == read.body[*field])

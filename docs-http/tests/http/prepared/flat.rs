@@ -1,5 +1,5 @@
-//! Bodies of requests without the levels that a schema has below itself: programs that make bodies of schemas do not
-//! end with a tree of forty kinds of blocks in blocks.
+//! Flattens recursive schemas of request bodies, because generators of bodies do not terminate on a tree of forty kinds
+//! of nested blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 const SCHEMAS: &str = "#/components/schemas/";
 
-/// Makes the bodies of requests hold at most one level of what can be below itself. Answers are described as before.
+/// Limits the bodies of requests to one level of recursive schemas. Responses are unchanged.
 pub(super) fn flatten_requests(document: &mut Value) {
     let Some(schemas) = document["components"]["schemas"].as_object().cloned() else { return };
     let mut flat = Flat { below: reached(&schemas), schemas, made: BTreeMap::new() };
@@ -20,7 +20,7 @@ pub(super) fn flatten_requests(document: &mut Value) {
     all.extend(flat.made.into_iter().map(|(name, schema)| (name, schema.expect("a schema that is used"))));
 }
 
-/// The schemas below the bodies of requests that can be below themselves.
+/// Returns the recursive schemas of request bodies.
 pub(super) fn endless_requests(document: &Value) -> BTreeSet<String> {
     let below = reached(document["components"]["schemas"].as_object().expect("schemas"));
     let paths = document["paths"].as_object().expect("paths");
@@ -32,7 +32,7 @@ pub(super) fn endless_requests(document: &Value) -> BTreeSet<String> {
     all.into_iter().filter(|name| below[*name].contains(*name)).cloned().collect()
 }
 
-/// The names of the schemas that each leads to, at once or by others.
+/// Returns the names of the schemas that each schema references, directly or indirectly.
 fn reached(schemas: &Map<String, Value>) -> BTreeMap<String, BTreeSet<String>> {
     let direct: BTreeMap<&str, BTreeSet<String>> = schemas
         .iter()
@@ -74,7 +74,7 @@ fn reference(object: &Map<String, Value>) -> Option<&str> {
 struct Flat {
     schemas: Map<String, Value>,
     below: BTreeMap<String, BTreeSet<String>>,
-    /// The copies by their names; `None` while one is being made.
+    /// The copies by name. `None` while a copy is being created.
     made: BTreeMap<String, Option<Value>>,
 }
 
@@ -83,7 +83,7 @@ impl Flat {
         self.below[name].contains(name)
     }
 
-    /// The schema with so many levels of what can be below itself; `None` where nothing is left of it.
+    /// Returns the schema with this number of levels of recursion, or `None` if it becomes empty.
     fn copy(&mut self, schema: &Value, levels: usize) -> Option<Value> {
         match schema {
             Value::Object(object) => match reference(object) {

@@ -1,4 +1,4 @@
-//! Fields that resources have in every answer.
+//! Fields of resources in every response.
 
 pub(super) const ORGANIZATION: &[&str] = &[
     "object",
