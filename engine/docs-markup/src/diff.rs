@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_with_nothing_in_order_are_compared_with_bounded_work() {
+    fn comparing_long_shuffled_texts_takes_bounded_work() {
         let old: Vec<LineId> = (0..20_000).collect();
         let new: Vec<LineId> = (0..20_000).map(|n| (n * 7919) % 20_000).collect();
         let changes = changes(&old, &new);

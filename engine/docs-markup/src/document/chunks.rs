@@ -547,7 +547,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_taken_apart_again_with_the_tags_that_were_found_at_first() {
+    fn second_scan_reuses_tag_pairs() {
         let text = "{% hint %}\na\n{% endhint %}\n{% a b='c' ***\n".repeat(9);
         let lines = lines::split(&text);
         let (mut first, again) = (each(&lines), each(&lines).again());

@@ -116,7 +116,7 @@ mod tests {
         yellow_circle=1f7e1 yum=1f60b zap=26a1 zzz=1f4a4";
 
     #[test]
-    fn every_emoji_has_the_name_that_readers_of_markdown_are_used_to() {
+    fn every_emoji_has_its_gemoji_name() {
         for (name, code_points, shown) in [
             ("rocket", "1f680", "🚀"),
             ("face_with_head_bandage", "1f915", "🤕"),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_texts_have_had_from_the_beginning_mean_what_they_meant() {
+    fn original_names_keep_their_meaning() {
         let mut printed = std::collections::HashMap::new();
         for (name, code_points) in KNOWN.split_whitespace().filter_map(|known| known.split_once('=')) {
             assert_eq!(code(name).as_deref(), Some(code_points), "{name}");

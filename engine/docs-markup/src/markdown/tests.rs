@@ -370,8 +370,9 @@ proptest! {
     }
 }
 
+/// Links after dense text are not.
 #[test]
-fn links_behind_code_of_many_signs_are_found_and_those_behind_a_text_of_many_signs_are_not() {
+fn links_after_dense_code_are_found() {
     let signs = r"\n[`*_|<&".repeat(4_000);
     let found = |text: &str| links(text).len();
     for (before, behind) in

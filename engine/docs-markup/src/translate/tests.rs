@@ -168,8 +168,9 @@ fn files(folder: &Path, out: &mut Vec<(String, String)>) {
     }
 }
 
+/// Blocks, code, targets and anchors are unchanged.
 #[test]
-fn a_translation_of_the_handbook_keeps_its_blocks_code_targets_and_anchors() {
+fn translation_of_the_handbook_keeps_its_structure() {
     let mut pages = Vec::new();
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/handbook"), &mut pages);
     assert!(pages.len() > 25, "{}", pages.len());
@@ -205,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn a_segment_is_a_translation_of_itself_and_so_is_what_is_put_together_of_its_pieces(text in "[a-z *`\\[\\]()⟦⟧\n<>/]{0,60}") {
+    fn segment_and_its_joined_pieces_are_translations_of_itself(text in "[a-z *`\\[\\]()⟦⟧\n<>/]{0,60}") {
         for segment in segments(&parse(&text)) {
             prop_assert!(is_translation_of(&segment, &segment), "{}", segment);
             let (texts, join) = placeholder_free(&segment);

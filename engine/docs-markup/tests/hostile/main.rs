@@ -39,7 +39,7 @@ fn what_a_document_takes_is_told_as_it_is() {
 }
 
 #[test]
-fn small_objects_and_anchors_of_yaml_take_no_memory_of_their_own() {
+fn small_yaml_objects_and_anchors_take_bounded_memory() {
     for piece in ["- a: b\n", "- a: &a [x,x,x,x]\n", "- - a\n\n", "{a: b},", "&a {a: "] {
         for length in [20_000, 40_000] {
             let text = piece.repeat(length / piece.len());
@@ -55,7 +55,7 @@ fn small_objects_and_anchors_of_yaml_take_no_memory_of_their_own() {
 }
 
 #[test]
-fn a_document_of_short_lines_or_links_takes_memory_that_follows_its_bytes() {
+fn documents_of_short_lines_or_links_take_linear_memory() {
     for (piece, end) in [("[a]: b\n[:tv:", "</[^1]: a\n\n"), ("🚀![a](b)", "{% endhint %}\n\n")] {
         let mut text = String::new();
         for count in (0..64).cycle() {

@@ -12,7 +12,7 @@ use docs_model::{Document, MAX_PAGE_BYTES};
 use crate::{DOCUMENT, FRAMES, MARKDOWN};
 
 #[test]
-fn what_is_made_of_repeated_constructs_takes_memory_that_follows_their_bytes() {
+fn processing_repeated_constructs_takes_linear_memory() {
     docs_hostile::run_among_others(PARSERS);
 }
 

@@ -103,8 +103,9 @@ fn lines_too_dense_to_be_a_tree_are_kept_as_they_are() {
     stable(&format!("{{% tabs %}}\n{}```\n", "  * a\n".repeat(43_700)));
 }
 
+/// A text that consists mostly of line endings is verbatim.
 #[test]
-fn a_text_of_its_usual_density_is_a_tree_and_one_of_little_but_ends_of_lines_is_not() {
+fn text_of_common_density_is_a_tree() {
     let text = "* [A page of the handbook](handbook/a-page.md) says *more* of its subject than this line of the list can say\n".repeat(2_000);
     assert_eq!(parse(&text).nodes[0].nodes.len(), 2_000);
     stable(&format!("<img src=\"a[^1]b/act{}", "\r\n".repeat(5_500)));

@@ -60,7 +60,7 @@ fn answers(count: usize) -> String {
 }
 
 #[test]
-fn pages_of_tables_lists_and_code_are_trees_as_long_as_pages_are() {
+fn long_pages_of_tables_lists_and_code_are_trees() {
     for text in [changes(400), reference(90), answers(300)] {
         assert!(text.len() > 20_000, "{}", text.len());
         assert_eq!(raw(&text), Vec::<String>::new(), "{}", &text[..80]);
@@ -72,8 +72,9 @@ fn pages_of_tables_lists_and_code_are_trees_as_long_as_pages_are() {
     stable(&text);
 }
 
+/// All other blocks are trees.
 #[test]
-fn what_there_is_no_room_for_is_kept_and_all_around_it_is_a_tree() {
+fn blocks_beyond_the_memory_limit_are_verbatim() {
     let dense = "*a* ".repeat(10_000);
     for (text, place, count) in [
         (format!("# A\n\nb\n\n{dense}\n\n## C\n\n* d\n"), 2, 5),
@@ -89,8 +90,9 @@ fn what_there_is_no_room_for_is_kept_and_all_around_it_is_a_tree() {
     }
 }
 
+/// All other blocks are trees.
 #[test]
-fn a_block_that_is_read_too_often_is_kept_and_all_around_it_is_a_tree() {
+fn blocks_beyond_the_work_limit_are_verbatim() {
     // Nested quotations in an unusual spelling are parsed again at each level.
     let odd = " > > > > > > > > > > > > > > > > > > > >\n".repeat(700);
     let text = format!("# A\n\nb\n\n{odd}\n\n## C\n\n* d\n");
@@ -179,8 +181,9 @@ fn conflicts(page: &[&str]) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(300)))]
 
+    /// Applies to blocks that are trees when they are alone.
     #[test]
-    fn of_blocks_that_are_trees_alone_none_is_kept_but_beside_a_conflict(
+    fn verbatim_blocks_occur_only_next_to_conflicts(
         page in proptest::collection::vec(proptest::sample::select(FINE), 0..24),
     ) {
         let text = page.join("\n\n");

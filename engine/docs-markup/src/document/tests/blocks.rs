@@ -82,7 +82,7 @@ fn a_formula_alone_on_its_line_is_a_block_above_a_table_too() {
 }
 
 #[test]
-fn tags_of_several_lines_one_below_the_other_are_blocks_however_many_they_are() {
+fn consecutive_multiline_tags_are_blocks() {
     for piece in ["{% embed\nurl=\"https://a.example\" %}\n", "{% embed\nurl=\"https://a.example/%}\n\" %}\n"]
     {
         let document = parse(&piece.repeat(1_000));
@@ -91,7 +91,7 @@ fn tags_of_several_lines_one_below_the_other_are_blocks_however_many_they_are() 
 }
 
 #[test]
-fn a_tab_a_step_or_a_column_whose_paragraph_has_no_text_is_written_without_it() {
+fn empty_paragraphs_of_tabs_steps_and_columns_are_omitted() {
     for inside in [
         "{% tabs %}\n{% tab title=\"t\" %}\na\n{% endtab %}\n{% endtabs %}",
         "{% stepper %}\n{% step %}\na\n{% endstep %}\n{% endstepper %}",

@@ -30,8 +30,9 @@ fn an_edited_block_keeps_the_bytes_of_all_others() {
     );
 }
 
+/// Its lines precede those of the previous block.
 #[test]
-fn a_block_whose_lines_stand_before_those_of_the_block_before_it_keeps_its_bytes_behind_that() {
+fn block_out_of_text_order_keeps_its_bytes() {
     // The same applies to a footnote definition that a verbatim block references.
     let old = "One   \ntwo.\n\nThree.\n\nfour\n====\n\nLast.\n";
     let mut source = Source::new(old);
@@ -122,7 +123,7 @@ fn an_edited_word_changes_its_line_alone() {
 }
 
 #[test]
-fn a_block_of_no_meaning_where_it_stands_is_refused_with_its_place() {
+fn misplaced_block_is_rejected_with_its_path() {
     let text = Node::Text(docs_model::TextNode::new(Vec::new()));
     let mut document = parse("a\n\n> b");
     document.nodes[1].nodes.push(text.clone());

@@ -284,7 +284,7 @@ proptest! {
     }
 
     #[test]
-    fn blocks_one_below_the_other_read_the_same_when_they_are_written(text in blocks_together()) {
+    fn adjacent_blocks_read_the_same_when_printed(text in blocks_together()) {
         stable(&text);
     }
 

@@ -79,7 +79,7 @@ fn headings(bytes: usize) -> String {
 }
 
 #[test]
-fn a_text_is_not_read_again_for_each_attempt_to_write_its_translation() {
+fn text_is_parsed_once_for_all_attempts_to_translate() {
     let text = headings(5_000);
     let reading = steps_of(|| drop(parse(&text)));
     let same = |segment: &str| Some(segment.to_owned());
