@@ -54,7 +54,7 @@ fn page_named(title: &str) -> UpdateContent {
 }
 
 #[tokio::test]
-async fn an_entry_names_who_did_what_to_which_records_in_which_organization() {
+async fn entries_contain_actor_operation_records_and_organization() {
     let w = World::new().await;
     w.clock.advance(Duration::from_secs(1));
     let before = w.clock.now();
@@ -116,8 +116,9 @@ async fn what_changes_nothing_and_what_is_refused_is_not_told() {
     assert_eq!(log_of(&w, &Actor::Platform, &AuditFilter::default()).await, before);
 }
 
+/// The actor of changes made by background jobs is the platform. Internal bookkeeping is not recorded.
 #[tokio::test]
-async fn background_work_is_by_the_platform_and_its_bookkeeping_is_not_told() {
+async fn background_jobs_act_as_platform_without_bookkeeping_entries() {
     let w = World::new().await;
     let space = w.space().await;
     w.as_admin().space(&space).delete().await.expect("deleted");
@@ -129,8 +130,9 @@ async fn background_work_is_by_the_platform_and_its_bookkeeping_is_not_told() {
     assert!(purge.iter().all(|told| *told == by(&Actor::Platform, "space_purge")), "{purge:?}");
 }
 
+/// The platform itself reads the entries of all organizations.
 #[tokio::test]
-async fn the_platform_reads_all_and_administrators_the_log_of_their_organization() {
+async fn administrators_read_only_the_log_of_their_organization() {
     let w = World::new().await;
     let editor = w.member("Eve", Some(Role::Edit)).await;
     let zoe = person(&w.platform, "Zoe").await;
@@ -357,7 +359,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_acknowledged_change_is_told_once_with_its_actor_and_nothing_else_is(steps in steps()) {
+    fn log_contains_exactly_the_acknowledged_changes(steps in steps()) {
         block_on(run(steps, Arc::new(MemStore::new())));
     }
 

@@ -126,7 +126,7 @@ async fn hide(w: &World, id: &CollectionId) {
 }
 
 #[tokio::test]
-async fn a_space_that_inherits_is_seen_by_those_who_see_its_collection() {
+async fn inheriting_space_is_visible_to_readers_of_its_collection() {
     let w = World::new().await;
     let (reader, guest) = (w.member("Rob", Some(Role::Read)).await, w.member("Gus", None).await);
     let outer = collection(&w, None).await.expect("created").id;
@@ -197,8 +197,9 @@ async fn the_role_create_on_a_collection_is_enough_to_work_in_it() {
     w.check().await;
 }
 
+/// A space whose collection was deleted in the meantime is restored at the former position of the collection.
 #[tokio::test]
-async fn a_deleted_space_is_restored_for_exactly_seven_days_where_its_collection_was() {
+async fn deleted_space_is_restorable_within_the_restore_window() {
     let w = World::new().await;
     for (wait, restored) in [(DAYS_7, true), (DAYS_7 + Duration::from_millis(1), false)] {
         let outer = collection(&w, None).await.expect("created").id;
@@ -275,7 +276,7 @@ async fn collections_lie_at_most_ten_deep() {
 }
 
 #[tokio::test]
-async fn a_collection_holds_five_hundred_things_and_is_deleted_with_all_of_them() {
+async fn full_collection_is_deleted_with_all_children() {
     let w = World::new().await;
     let outer = collection(&w, None).await.expect("created").id;
     let inner = collection(&w, Some(&outer)).await.expect("created").id;
@@ -320,8 +321,9 @@ async fn what_was_created_in_the_same_moment_can_be_put_in_any_order() {
     w.check().await;
 }
 
+/// Inserting before the same neighbour again and again, or at the end, always finds a free rank.
 #[tokio::test]
-async fn there_is_always_room_before_the_same_neighbour_and_behind_all() {
+async fn repeated_moves_to_the_same_position_find_a_rank() {
     let w = World::new().await;
     let mut ids = Vec::new();
     for _ in 0..3 {
@@ -485,7 +487,7 @@ async fn what_an_organization_still_holds_on_to_is_not_transferred() {
 }
 
 #[tokio::test]
-async fn a_collection_with_more_than_five_hundred_parts_is_not_transferred_at_once() {
+async fn collection_with_too_many_descendants_is_not_transferred() {
     let w = World::new().await;
     let other = organization(&w, &w.admin).await;
     let whole = collection(&w, None).await.expect("created").id;
@@ -524,7 +526,7 @@ fn level(level: DefaultLevel) -> UpdateCollection {
 }
 
 #[tokio::test]
-async fn the_level_that_is_set_is_shown_alike_to_administrators_and_members() {
+async fn default_level_is_equal_for_administrators_and_members() {
     let w = World::new().await;
     let (cat, guest) = (w.member("Cat", Some(Role::Create)).await, w.member("Gus", None).await);
     let outer = collection(&w, None).await.expect("created").id;
@@ -568,7 +570,7 @@ async fn nobody_hides_a_collection_from_themselves() {
 }
 
 #[tokio::test]
-async fn the_links_to_a_deleted_collection_go_with_it_however_many_there_are() {
+async fn deleting_a_collection_deletes_all_invite_links_to_it() {
     let w = World::new().await;
     let p = &w.platform;
     let on = UpdateOrganization { invite_links: Some(true), ..UpdateOrganization::default() };

@@ -488,7 +488,7 @@ async fn a_comment_keeps_the_page_it_was_about_when_the_page_is_gone() {
 }
 
 #[tokio::test]
-async fn a_comment_with_more_replies_than_a_transaction_removes_goes_with_all_of_them() {
+async fn deleting_a_comment_deletes_replies_beyond_a_transaction() {
     let w = World::new().await;
     let (p, me, space) = (&w.platform, &w.admin, w.space().await);
     let of = ContentOf::space(space.clone());

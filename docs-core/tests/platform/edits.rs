@@ -108,7 +108,7 @@ async fn paths(w: &World, of: &ContentOf) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_edit_is_seen_in_the_request_and_after_the_merge_in_the_space() {
+async fn edit_is_visible_in_the_request_and_merged_into_the_space() {
     let w = World::new().await;
     let space = w.space().await;
     let live = ContentOf::space(space.clone());
@@ -178,7 +178,7 @@ async fn pages_and_files_of_a_request_link_to_each_other_by_name() {
 }
 
 #[tokio::test]
-async fn two_requests_that_change_different_lines_both_end_up_in_the_space() {
+async fn requests_with_changes_of_different_lines_both_merge() {
     let w = World::new().await;
     let space = w.space().await;
     let live = ContentOf::space(space.clone());
@@ -325,7 +325,7 @@ async fn a_file_by_url_comes_through_the_port() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_fetched_is_named_and_nothing_is_changed() {
+async fn unfetchable_file_is_rejected_by_name_without_changes() {
     let (w, without) = (World::with_web(pictures()).await, World::new().await);
     for (w, url, what) in [
         (&w, "http://127.0.0.1/", "`127.0.0.1` is not for you"),
@@ -354,7 +354,7 @@ async fn a_file_that_cannot_be_fetched_is_named_and_nothing_is_changed() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_too_long_is_refused_with_the_name_of_its_field() {
+async fn too_long_page_is_rejected_with_the_name_of_the_field() {
     let w = World::new().await;
     let draft = Draft::new(&w, &w.space().await).await;
     // Front matter does not count towards the length of the text.

@@ -25,7 +25,7 @@ async fn world() -> (World, Arc<FaultStore<MemStore>>) {
 }
 
 #[tokio::test]
-async fn a_commit_without_an_answer_is_found_again_even_when_the_store_is_away_at_first() {
+async fn unknown_commit_is_recovered_after_store_outage() {
     let (w, store) = world().await;
     let space = w.space().await;
     w.as_admin()
@@ -77,7 +77,7 @@ async fn a_store_that_stays_away_is_told_and_nothing_is_done() {
 }
 
 #[tokio::test]
-async fn what_the_operator_makes_is_answered_though_nothing_can_be_read_after_its_commit() {
+async fn operator_writes_return_without_reads_after_the_commit() {
     let (w, store) = world().await;
     let p = &w.platform;
     let away = || store.follow(Plan::none().away_after(store.applied() + 1));
@@ -117,8 +117,10 @@ impl Operation for Note {
     }
 }
 
+/// A rejection such as `NotFound` or `Forbidden` does not undo the write. A failure of the store or an internal error
+/// does.
 #[tokio::test]
-async fn a_write_that_its_actor_may_not_see_is_stored_and_one_that_cannot_be_shown_is_not() {
+async fn write_is_stored_unless_reading_its_result_fails() {
     let at = chrono::DateTime::UNIX_EPOCH;
     let receipt = |id| Receipt { at, id: uuid::Uuid::from_u128(id), logged: Logged::No };
     for (id, why, stored) in [

@@ -157,7 +157,7 @@ async fn a_listed_place_on_a_page_becomes_a_link_to_that_place() {
 }
 
 #[tokio::test]
-async fn a_second_import_keeps_ids_of_pages_with_the_same_path_or_the_same_text() {
+async fn second_import_keeps_page_ids_by_path_or_text() {
     let (w, remote, space) = world().await;
     remote.put("SUMMARY.md", "* [Welcome](README.md)\n* [A](a.md)\n* [B](b.md)\n");
     remote.put("a.md", "# A\n\nfirst\n");
@@ -177,8 +177,9 @@ async fn a_second_import_keeps_ids_of_pages_with_the_same_path_or_the_same_text(
     w.check().await;
 }
 
+/// A page with mostly different lines is a new page.
 #[tokio::test]
-async fn a_page_that_is_renamed_and_edited_at_once_keeps_its_id_and_one_that_is_another_does_not() {
+async fn renamed_and_edited_page_keeps_its_id() {
     let (w, remote, space) = world().await;
     let text = |title: &str, words: &[&str]| {
         let lines: Vec<String> =
@@ -266,7 +267,7 @@ async fn comments_follow_a_page_that_is_moved_in_the_repository() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_repository_is_on_the_job_and_the_space_stays_as_it_was() {
+async fn repository_errors_are_on_the_job_and_space_is_unchanged() {
     let (w, remote, space) = world().await;
     import(&w, &space).await;
     let before = outline(&w, &space).await;
@@ -331,7 +332,7 @@ async fn an_import_that_waits_for_its_host_keeps_no_other_waiting() {
 }
 
 #[tokio::test]
-async fn an_import_that_was_asked_for_before_another_failed_goes_on_after_it() {
+async fn queued_import_runs_after_an_earlier_failure() {
     let (w, remote, space) = world().await;
     let wrong = "https://git.example/wrong";
     for url in [wrong, "https://git.example/docs", wrong] {
@@ -364,7 +365,7 @@ async fn credentials_reach_the_remote_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_standalone_import_makes_a_revision_and_leaves_the_space_alone() {
+async fn standalone_import_creates_a_revision_only() {
     let (w, _, space) = world().await;
     let before = w.as_admin().space(&space).get().await.expect("read").revision;
     let mut request = from_url("https://git.example/docs");
@@ -447,8 +448,9 @@ async fn where_texts_lead_in_the_repository_is_kept_by_id() {
     w.check().await;
 }
 
+/// The bodies of the pages equal those of the files, except for link destinations.
 #[tokio::test]
-async fn the_handbook_imports_whole_and_every_body_is_its_files_but_for_where_it_leads() {
+async fn handbook_imports_completely_with_equal_bodies() {
     let (w, remote, space) = world().await;
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/handbook");
     for path in files(&root, "") {

@@ -100,7 +100,7 @@ async fn an_import_reads_the_files_that_have_changed_and_no_others() {
 }
 
 #[tokio::test]
-async fn what_was_edited_on_the_platform_is_the_repositorys_again_after_the_next_import() {
+async fn next_import_overwrites_edits_of_the_platform() {
     let (w, remote, space) = world().await;
     fill(&remote);
     import(&w, &space).await;
@@ -163,7 +163,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_read_of_changed_files_is_what_reading_everything_gives(
+    fn incremental_import_equals_full_import(
         commits in prop::collection::vec(prop::collection::vec(change(), 1..3), 1..8)
     ) {
         block_on(async {

@@ -68,8 +68,9 @@ async fn content(w: &World, of: &ContentOf) -> Value {
     json!({ "revision": shown, "texts": texts })
 }
 
+/// Each revision has its author and its type.
 #[tokio::test]
-async fn the_history_names_every_live_revision_newest_first_with_who_and_how() {
+async fn history_lists_live_revisions_newest_first() {
     let w = World::new().await;
     let space = w.space().await;
     let first = w.as_admin().space(&space).get().await.expect("read").revision;
@@ -162,7 +163,7 @@ async fn a_purged_space_leaves_nothing_of_its_history() {
 }
 
 #[tokio::test]
-async fn deleted_spaces_are_listed_to_those_who_may_restore_them_until_they_are_gone() {
+async fn deleted_spaces_are_listed_for_users_who_may_restore_them() {
     let w = World::new().await;
     let (one, two) = (w.space().await, w.space().await);
     let deleted = async |actor| {
@@ -343,7 +344,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn after_a_rollback_the_content_is_the_old_one_and_no_revision_is_lost(
+    fn rollback_restores_content_and_keeps_all_revisions(
         acts in proptest::collection::vec(any_act(), 1..12),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

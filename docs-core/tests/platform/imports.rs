@@ -128,7 +128,7 @@ fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
 const HTML: &str = "text/html";
 
 #[tokio::test]
-async fn a_website_becomes_a_tree_of_pages_whose_links_lead_to_each_other() {
+async fn website_import_creates_a_tree_of_linked_pages() {
     let s = Setting::new().await;
     s.web.redirect("https://a.test/docs", "https://a.test/docs/");
     s.web.put(
@@ -360,7 +360,7 @@ async fn an_import_touches_nothing_that_is_there() {
 }
 
 #[tokio::test]
-async fn only_those_who_may_edit_import_and_nothing_is_fetched_for_others() {
+async fn import_requires_edit_permission_before_fetching() {
     let s = Setting::new().await;
     s.web.put("https://a.test/x", HTML, "<h1>Title</h1>");
     let request = || -> ImportContent {
@@ -449,7 +449,7 @@ impl Converter for Broken {
 }
 
 #[tokio::test]
-async fn a_converter_that_fails_is_a_fault_of_the_platform_and_not_of_the_document() {
+async fn converter_failure_is_an_error_of_the_platform() {
     let s = Setting::with(Broken).await;
     s.web.put("https://example.com/a", "text/html", "<h1>A</h1>");
     for source in ["website", "html", "zip"] {

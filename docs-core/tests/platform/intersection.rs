@@ -15,7 +15,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_lists_have_in_common_is_found_from_anywhere_and_in_both_directions(
+    fn intersection_works_from_any_position_in_both_directions(
         lists in prop::collection::vec(prop::collection::btree_set(0_u32..400, 0..300), 1..5),
         start in prop::option::of(0_u32..400),
         order in select(vec![ListOrder::Asc, ListOrder::Desc]),

@@ -88,7 +88,7 @@ async fn users_join_at_once_and_addresses_when_a_user_has_them() {
 }
 
 #[tokio::test]
-async fn an_address_is_invited_anew_with_the_new_role_and_for_a_new_month() {
+async fn repeated_invite_replaces_role_and_expiry() {
     let w = World::new().await;
     let mut new = plain(&["late@example.com"]);
     invite(&w, new.clone()).await;
@@ -295,7 +295,7 @@ async fn people_whose_address_is_in_a_claimed_domain_become_guests() {
 }
 
 #[tokio::test]
-async fn a_link_lets_in_only_while_who_answers_for_it_may_give_what_it_gives() {
+async fn link_is_valid_while_its_author_may_grant_its_role() {
     let w = World::new().await;
     turn_links_on(&w).await;
     let space = w.space().await;
@@ -351,7 +351,7 @@ async fn joining_does_not_tell_which_organizations_there_are() {
 }
 
 #[tokio::test]
-async fn an_invitation_of_an_address_is_taken_back_by_administrators_only() {
+async fn only_administrators_revoke_email_invites() {
     let w = World::new().await;
     let creator = w.member("Cat", Some(Role::Create)).await;
     let stranger = person(&w.platform, "Sue").await;

@@ -239,8 +239,10 @@ proptest! {
     }
 }
 
+/// The limit applies to each kind of jobs of a subject. Unfinished jobs are not evicted: another job is then a
+/// conflict.
 #[tokio::test]
-async fn a_subject_keeps_so_many_jobs_of_a_kind_and_those_that_ended_first_go() {
+async fn oldest_finished_jobs_beyond_the_limit_are_evicted() {
     let mut desk = Desk::new().await;
     for _ in 0..MAX_LISTED {
         desk.step(&Step::Begin).await;
@@ -312,7 +314,7 @@ async fn page_count(w: &World, space: &SpaceId) -> usize {
 }
 
 #[tokio::test]
-async fn an_import_whose_server_dies_at_any_step_ends_as_it_would_have() {
+async fn import_survives_a_crash_at_any_step() {
     for failure in [None, Some(GitError::NoRef("refs/heads/nope".to_owned()))] {
         let mut deaths = 0;
         for steps in 1.. {
@@ -343,8 +345,9 @@ async fn an_import_whose_server_dies_at_any_step_ends_as_it_would_have() {
     }
 }
 
+/// The embedding application configures the lease.
 #[tokio::test]
-async fn a_job_of_a_dead_server_is_gone_on_with_when_the_lease_that_a_host_chose_is_over() {
+async fn job_of_a_crashed_server_resumes_after_the_lease() {
     for (chosen, held) in [(5, 5), (0, 1), (400, 400)] {
         let (mortal, remote) = (Mortal::new(), MemGit::new());
         remote.put("README.md", "# Welcome\n");
@@ -373,7 +376,7 @@ async fn a_job_of_a_dead_server_is_gone_on_with_when_the_lease_that_a_host_chose
 }
 
 #[tokio::test]
-async fn an_export_whose_server_dies_at_any_step_makes_one_commit_and_knows_it() {
+async fn export_survives_a_crash_at_any_step_with_one_commit() {
     let mut deaths = 0;
     for steps in 1.. {
         let (mortal, remote) = (Mortal::new(), MemGit::new());
@@ -458,7 +461,7 @@ fn page_at(url: &str) -> ImportContent {
 }
 
 #[tokio::test]
-async fn an_import_of_documents_whose_server_dies_is_done_whole_or_has_failed() {
+async fn document_import_is_atomic_when_its_server_crashes() {
     let (mut deaths, mut ends) = (0, Vec::new());
     for steps in 1.. {
         let mortal = Mortal::new();
@@ -483,7 +486,7 @@ async fn an_import_of_documents_whose_server_dies_is_done_whole_or_has_failed() 
 }
 
 #[tokio::test]
-async fn an_import_of_documents_is_a_job_with_its_revision_or_its_failure() {
+async fn document_import_is_a_job_with_a_revision_or_an_error() {
     let (w, space) = with_web(Arc::new(MemStore::new())).await;
     let import = async |url: &str| w.as_admin().space(&space).content().import(page_at(url)).await;
     let done = import("https://web.example/a").await.expect("imported");
@@ -503,7 +506,7 @@ async fn an_import_of_documents_is_a_job_with_its_revision_or_its_failure() {
 }
 
 #[tokio::test]
-async fn whoever_may_edit_a_space_sees_its_jobs_and_nobody_those_of_another() {
+async fn jobs_are_visible_to_editors_of_their_space_only() {
     let (w, space) = with_web(Arc::new(MemStore::new())).await;
     w.as_admin().space(&space).content().import(page_at("https://web.example/a")).await.expect("imported");
     let list = async |platform: &Platform, who: &docs_core::Actor, space: &SpaceId| {

@@ -109,8 +109,9 @@ async fn jobs_of_a_lane_run_in_the_order_of_their_events() {
     w.check().await;
 }
 
+/// The former worker cannot finish the job.
 #[tokio::test]
-async fn a_job_whose_worker_died_is_taken_over_and_the_dead_one_cannot_finish_it() {
+async fn job_of_a_dead_worker_is_reclaimed_and_fenced() {
     let w = World::new().await;
     add(&w, "job", None).await;
     let dead = claim(&w).await.expect("a job");
@@ -241,7 +242,7 @@ async fn hosts_that_say_nothing_keep_no_other_job_waiting() {
 }
 
 #[tokio::test]
-async fn a_claim_that_leaves_kinds_to_others_finds_what_is_behind_many_of_them() {
+async fn claim_with_excluded_kinds_finds_later_jobs() {
     let w = World::new().await;
     for n in 0..150 {
         add(&w, &format!("left-{n}"), None).await;

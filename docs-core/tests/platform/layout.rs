@@ -95,7 +95,7 @@ async fn a_rebuild_makes_every_row_what_the_records_say() {
 }
 
 #[tokio::test]
-async fn a_rebuild_that_is_broken_off_anywhere_goes_on_and_counts_nothing_twice() {
+async fn interrupted_rebuild_resumes_without_double_counting() {
     let faults = Arc::new(FaultStore::new(Arc::new(MemStore::new()), Plan::none()));
     let w = filled(faults.clone()).await;
     let store = w.platform.store().as_ref();
@@ -123,7 +123,7 @@ async fn a_rebuild_that_is_broken_off_anywhere_goes_on_and_counts_nothing_twice(
 }
 
 #[tokio::test]
-async fn a_store_of_another_layout_is_refused_and_an_older_one_can_be_rebuilt() {
+async fn other_layout_is_rejected_and_older_one_is_rebuildable() {
     let w = filled(Arc::new(MemStore::new())).await;
     let store = w.platform.store().as_ref();
     set(store, StoreLayout { version: LAYOUT + 1, rebuild: None }).await;

@@ -81,7 +81,7 @@ fn told(list: &LinkList) -> Vec<(LinkStatus, String)> {
 }
 
 #[tokio::test]
-async fn a_deleted_page_breaks_links_and_the_request_is_told_apart_from_the_space() {
+async fn deleted_page_breaks_links_by_context_of_request_or_space() {
     let w = World::new().await;
     let texts = ["[b](/pages/{1}#top) [gone](/other.md)", "plain", "[b](/pages/{1}) [a](/pages/{0})"];
     let (space, pages) = filled(&w, &texts).await;
@@ -211,7 +211,7 @@ async fn what_a_link_to_another_space_is_depends_on_who_asks() {
 }
 
 #[tokio::test]
-async fn the_organization_that_a_link_leads_to_is_the_one_that_is_read() {
+async fn link_target_organization_equals_the_resource() {
     let w = World::new().await;
     let owner = w.member("Owen", Some(Role::Read)).await;
     let new = CreateTeam { title: "Team".parse().expect("a title"), members: None };
@@ -236,8 +236,9 @@ async fn the_organization_that_a_link_leads_to_is_the_one_that_is_read() {
     }
 }
 
+/// Lists resolve every link.
 #[tokio::test]
-async fn totals_judge_a_bounded_number_of_the_links_that_leave_and_lists_judge_each() {
+async fn totals_resolve_a_bounded_number_of_cross_space_links() {
     let w = World::new().await;
     let texts: Vec<String> = (0..6)
         .map(|page| (0..1_000).map(|n| format!("[x](/spaces/missing/pages/p{page}x{n})\n\n")).collect())
@@ -256,7 +257,7 @@ async fn totals_judge_a_bounded_number_of_the_links_that_leave_and_lists_judge_e
 }
 
 #[tokio::test]
-async fn a_revision_around_a_link_is_the_one_that_is_read_without_what_it_holds() {
+async fn revision_of_a_link_location_has_no_content() {
     let w = World::new().await;
     let (space, _) = filled(&w, &["[b](/pages/{1})", "plain"]).await;
     let list = links(&w, &w.admin, &space, None).await;
@@ -273,7 +274,7 @@ async fn a_revision_around_a_link_is_the_one_that_is_read_without_what_it_holds(
 }
 
 #[tokio::test]
-async fn a_link_that_names_its_own_space_is_judged_by_the_content_it_stands_in() {
+async fn link_to_its_own_space_is_resolved_in_its_own_content() {
     let w = World::new().await;
     let (space, pages) = filled(&w, &["one", "two"]).await;
     let number = w.request(&space).await;

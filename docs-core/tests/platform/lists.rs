@@ -136,7 +136,7 @@ async fn a_cursor_of_another_list_order_or_filter_is_refused() {
 }
 
 #[tokio::test]
-async fn a_filter_that_drops_nearly_all_reads_a_bounded_number_of_rows() {
+async fn selective_filter_reads_a_bounded_number_of_rows() {
     let store: Arc<dyn Store> = Arc::new(MemStore::new());
     let rows = MAX_SCANNED as u64 * 3;
     for start in (0..rows).step_by(2_000) {

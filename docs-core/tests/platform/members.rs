@@ -236,8 +236,9 @@ async fn everybody(w: &World, model: &Model) -> Vec<Member> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
+    /// In every history an administrator remains.
     #[test]
-    fn lists_of_members_are_what_a_plain_filter_gives_and_an_administrator_remains(
+    fn member_lists_equal_a_naive_filter(
         steps in steps(),
         filters in prop::collection::vec(filters(), 1..8),
     ) {
@@ -347,7 +348,7 @@ async fn give(w: &World, to: &UserId, spaces: usize) {
 }
 
 #[tokio::test]
-async fn a_member_who_leaves_takes_grants_teams_and_requested_reviews_along() {
+async fn removing_a_member_removes_grants_teams_and_reviews() {
     for given in [0, 3, 80, 250] {
         let w = World::new().await;
         let (p, leaver) = (&w.platform, w.member("Leo", Some(Role::Review)).await);
@@ -395,8 +396,9 @@ async fn a_member_who_leaves_takes_grants_teams_and_requested_reviews_along() {
     }
 }
 
+/// Rejoining is a conflict until the cleanup job is done.
 #[tokio::test]
-async fn whoever_comes_back_before_the_job_is_done_comes_back_with_nothing() {
+async fn member_rejoins_without_roles_after_the_cleanup() {
     let w = World::new().await;
     let id = user(&w.member("Leo", None).await);
     give(&w, &id, 170).await;
@@ -412,7 +414,7 @@ async fn whoever_comes_back_before_the_job_is_done_comes_back_with_nothing() {
 }
 
 #[tokio::test]
-async fn a_member_sees_own_spaces_and_an_administrator_those_of_everybody() {
+async fn members_list_own_spaces_and_administrators_all() {
     let w = World::new().await;
     let (p, guest) = (&w.platform, w.member("Gus", None).await);
     let (reader, id) = (w.member("Rob", Some(Role::Read)).await, user(&guest));
@@ -467,7 +469,7 @@ async fn a_member_sees_own_spaces_and_an_administrator_those_of_everybody() {
 }
 
 #[tokio::test]
-async fn users_are_known_to_those_who_share_an_organization_and_are_no_guests_there() {
+async fn users_are_visible_to_fellow_members_except_guests() {
     let w = World::new().await;
     let (p, guest) = (&w.platform, w.member("Gus", None).await);
     let (reader, stranger) = (w.member("Rob", Some(Role::Read)).await, person(&w.platform, "Zoe").await);

@@ -85,7 +85,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn a_text_is_pending_until_it_is_processed_and_then_is_its_first_version() {
+async fn text_is_pending_until_processed_to_the_first_version() {
     let (w, _) = world().await;
     let new = CreateOpenApiSpec { slug: slug("pets"), source: SpecSource::Text(titled("Pets")) };
     let made = w.as_admin().org(&w.org).openapi_specs().create(new).await.expect("created");
@@ -110,8 +110,9 @@ async fn a_text_is_pending_until_it_is_processed_and_then_is_its_first_version()
     w.check().await;
 }
 
+/// A public document can be downloaded by anyone.
 #[tokio::test]
-async fn the_document_is_downloaded_byte_for_byte_by_whom_it_is_for_and_when_public_by_anybody() {
+async fn document_is_downloaded_unchanged_by_authorized_callers() {
     let (w, _) = world().await;
     let text = "openapi: 3.0.0\ninfo: {title: A, version: 1.0}\npaths: {} # nothing yet\n";
     w.put_spec("a", SpecSource::Text(text.to_owned())).await;
@@ -137,7 +138,7 @@ async fn the_document_is_downloaded_byte_for_byte_by_whom_it_is_for_and_when_pub
 }
 
 #[tokio::test]
-async fn what_is_at_an_address_is_fetched_every_six_hours_and_a_version_comes_of_what_changed() {
+async fn url_is_fetched_periodically_and_changes_create_versions() {
     let (w, web) = world().await;
     web.put(SOURCE, "application/json", titled("One"));
     w.put_spec("pets", url(SOURCE)).await;
@@ -184,7 +185,7 @@ async fn failed(w: &World, code: SpecErrorCode, told: &str) -> OpenApiSpec {
 }
 
 #[tokio::test]
-async fn a_failure_says_what_and_where_and_leaves_the_latest_version_as_it_was() {
+async fn failure_reports_location_and_keeps_the_latest_version() {
     let (w, web) = world().await;
     web.put(SOURCE, "application/json", titled("One"));
     w.put_spec("pets", url(SOURCE)).await;
@@ -242,7 +243,7 @@ async fn a_failure_says_what_and_where_and_leaves_the_latest_version_as_it_was()
 }
 
 #[tokio::test]
-async fn files_that_a_specification_refers_to_are_fetched_from_where_each_is() {
+async fn referenced_files_are_fetched_relative_to_their_parent() {
     let (w, web) = world().await;
     let entry = "openapi: 3.1.0\ninfo: {title: A, version: '1'}\npaths:\n  /a: {$ref: 'paths/a.yaml'}\n";
     web.put("https://api.example/v1/openapi.yaml", "text/yaml", entry);
@@ -289,7 +290,7 @@ async fn files_that_a_specification_refers_to_are_fetched_from_where_each_is() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_specification_is_refused_before_anything_is_stored() {
+async fn invalid_source_is_rejected_before_storing() {
     let (w, _) = world().await;
     let specs = w.as_admin().org(&w.org).openapi_specs();
     let text = || SpecSource::Text(titled("A"));
@@ -322,7 +323,7 @@ async fn what_cannot_be_a_specification_is_refused_before_anything_is_stored() {
 }
 
 #[tokio::test]
-async fn a_deleted_specification_frees_its_slug_and_its_bytes_go_with_a_later_collection() {
+async fn deletion_frees_the_slug_and_garbage_collects_bytes() {
     let (w, _) = world().await;
     // A large file is stored in chunks.
     let text = format!("{} ", titled(&"x".repeat(5 << 20)));
@@ -355,7 +356,7 @@ async fn a_deleted_specification_frees_its_slug_and_its_bytes_go_with_a_later_co
 }
 
 #[tokio::test]
-async fn a_specification_keeps_so_many_versions_and_the_oldest_goes_first() {
+async fn oldest_versions_beyond_the_limit_are_evicted() {
     let (w, _) = world().await;
     for n in 0..103 {
         w.put_spec("a", SpecSource::Text(titled(&n.to_string()))).await;

@@ -258,7 +258,7 @@ async fn an_address_shows_the_content_as_it_was_when_it_was_made() {
 }
 
 #[tokio::test]
-async fn a_second_request_finds_the_file_made_and_many_at_once_make_one() {
+async fn concurrent_requests_typeset_a_file_once() {
     let desk = Desk::new().await;
     let (first, second) =
         (desk.url(&desk.of(), &PdfPart::default()).await, desk.url(&desk.of(), &PdfPart::default()).await);
@@ -332,7 +332,7 @@ async fn whoever_may_read_may_have_a_pdf_and_nobody_else() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_shown_is_refused_when_the_address_is_asked_for() {
+async fn unavailable_content_is_rejected_when_requesting_the_url() {
     let desk = Desk::new().await;
     let ask = async |of: &ContentOf, part: PdfPart| desk.w.as_admin().content(of).pdf_url(&part).await;
     let error = ask(&desk.of(), PdfPart { page: None, only: true }).await.refused(ErrorKind::Invalid);
@@ -346,7 +346,7 @@ async fn what_cannot_be_shown_is_refused_when_the_address_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_failure_is_told_to_whoever_waited_and_tried_again_for_whoever_asks_later() {
+async fn failure_is_returned_to_waiters_and_retried_later() {
     let desk = Desk::new().await;
     for (failure, kind, told) in [
         (PdfError::Failed("broken".to_owned()), ErrorKind::Internal, "the platform failed to do this"),
@@ -500,7 +500,7 @@ async fn pictures_and_links_of_the_pages_are_in_the_book() {
 }
 
 #[tokio::test]
-async fn variables_are_shown_with_their_values_and_what_is_about_visitors_as_it_is_written() {
+async fn variables_are_resolved_except_visitor_expressions() {
     let desk = Desk::new().await;
     let expression = |text: &str| format!("<code class=\"expression\">{text}</code>");
     let text = format!(

@@ -47,8 +47,9 @@ proptest! {
         prop_assert_eq!(effective_role(Some(Role::Admin), &layers), Some(Role::Admin));
     }
 
+    /// A role by name takes precedence over roles of teams, and those over the level.
     #[test]
-    fn a_role_by_name_counts_before_those_of_teams_and_these_before_the_level(
+    fn precedence_of_role_by_name_team_and_level(
         org in prop::option::of(any_role()), layers in layers(), member in any_role(), team in any_role(),
     ) {
         prop_assume!(org != Some(Role::Admin));
@@ -61,7 +62,7 @@ proptest! {
     }
 
     #[test]
-    fn what_content_settles_itself_is_not_touched_by_what_it_lies_in(
+    fn own_permissions_take_precedence_over_the_parents(
         org in prop::option::of(any_role()), layers in layers(), role in any_role(), other in layers(),
     ) {
         let mut inner = layers;
@@ -381,7 +382,7 @@ async fn a_role_by_name_comes_and_goes_with_what_is_listed_and_seen() {
 }
 
 #[tokio::test]
-async fn nobody_gives_or_takes_a_role_above_their_own_or_without_the_right() {
+async fn grants_require_permission_and_a_role_not_above_own() {
     let w = World::new().await;
     let (space, creator) = (w.space().await, w.member("Cleo", Some(Role::Create)).await);
     let (editor, boss) = (w.member("Eve", Some(Role::Edit)).await, w.member("Bob", Some(Role::Read)).await);
@@ -495,7 +496,7 @@ async fn once_a_right_is_taken_away_nothing_more_is_done_with_it() {
 }
 
 #[tokio::test]
-async fn a_role_by_name_is_not_given_to_who_stands_above_through_a_team_or_a_level() {
+async fn no_grant_to_members_with_a_higher_team_role_or_level() {
     let w = World::new().await;
     let (cat, bob) = (w.member("Cat", Some(Role::Create)).await, w.member("Bob", Some(Role::Read)).await);
     let eve = w.member("Eve", Some(Role::Edit)).await;
@@ -540,7 +541,7 @@ async fn a_role_by_name_is_not_given_to_who_stands_above_through_a_team_or_a_lev
 }
 
 #[tokio::test]
-async fn nobody_gives_or_takes_by_a_level_what_is_above_their_own_role() {
+async fn no_level_change_beyond_the_own_role() {
     let w = World::new().await;
     let cat = w.member("Cat", Some(Role::Create)).await;
     let space = w.space().await;

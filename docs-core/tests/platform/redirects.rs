@@ -38,7 +38,7 @@ async fn redirect(w: &World, space: &SpaceId, path: &str) -> (String, Option<Str
 }
 
 #[tokio::test]
-async fn a_page_is_read_by_the_paths_that_it_had_and_those_below_it_too() {
+async fn former_paths_of_pages_and_descendants_resolve() {
     let w = World::new().await;
     let guide = space(&w, "Guide").await;
     let first = add(&w, &guide, "First", "Text.").await;
@@ -56,7 +56,7 @@ async fn a_page_is_read_by_the_paths_that_it_had_and_those_below_it_too() {
 }
 
 #[tokio::test]
-async fn redirects_of_a_repository_lead_on_until_an_import_has_them_no_more() {
+async fn repository_redirects_resolve_until_an_import_removes_them() {
     let (w, remote, space) = world().await;
     remote.put("a.md", "# A\n\n## Part\n\nText.\n");
     remote.put("b.md", "# B\n");
@@ -81,7 +81,7 @@ async fn redirects_of_a_repository_lead_on_until_an_import_has_them_no_more() {
 }
 
 #[tokio::test]
-async fn a_file_that_a_commit_moves_is_found_where_it_was_before_what_a_redirect_says() {
+async fn moved_file_takes_precedence_over_repository_redirects() {
     let (w, remote, space) = world().await;
     remote.put("SUMMARY.md", "* [Welcome](README.md)\n* [A](a.md)\n* [C](c.md)\n");
     remote.put("a.md", "# A\n\nThe same text.\n");
@@ -102,7 +102,7 @@ async fn a_file_that_a_commit_moves_is_found_where_it_was_before_what_a_redirect
 }
 
 #[tokio::test]
-async fn the_log_of_an_import_says_nothing_of_redirects_that_are_followed() {
+async fn import_log_omits_valid_redirects() {
     let (w, remote, space) = world().await;
     remote.put(".gitbook.yaml", "redirects:\n  old: README.md\n");
     assert_eq!(import(&w, &space).await, (JobState::Done, None));

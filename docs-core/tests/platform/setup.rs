@@ -24,7 +24,7 @@ fn new(token: Option<&str>) -> SetUp {
 }
 
 #[tokio::test]
-async fn a_set_up_gives_an_administrator_whose_token_works_and_happens_once() {
+async fn setup_creates_an_administrator_with_token_once() {
     let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
     platform.as_platform().set_up(new(Some("too short"))).await.refused(ErrorKind::Invalid);
     let done = platform.as_platform().set_up(new(None)).await.expect("nothing was left of the refused one");

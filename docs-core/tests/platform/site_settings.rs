@@ -86,8 +86,9 @@ async fn what_is_set_on_a_site_goes_with_it_however_much_it_is() {
     w.check().await;
 }
 
+/// The target is a section or a space.
 #[tokio::test]
-async fn redirects_go_with_the_section_or_space_they_lead_to_however_many_there_are() {
+async fn deleting_a_target_deletes_all_redirects_to_it() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
     let one = published(&w, "Docs").await;
@@ -133,8 +134,9 @@ async fn redirects_go_with_the_section_or_space_they_lead_to_however_many_there_
     w.check().await;
 }
 
+/// Redirects to the section are deleted in the same transaction.
 #[tokio::test]
-async fn the_largest_section_goes_in_one_transaction_with_what_leads_to_it() {
+async fn largest_section_is_deleted_in_one_transaction() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
     let one = published(&w, "Docs").await;

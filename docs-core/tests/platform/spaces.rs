@@ -84,7 +84,7 @@ async fn a_role_decides_what_may_be_done_with_a_space() {
 }
 
 #[tokio::test]
-async fn null_hides_a_space_from_all_but_administrators_and_its_creator() {
+async fn null_level_restricts_a_space_to_admins_and_its_creator() {
     let w = World::new().await;
     let creator = w.member("Cleo", Some(Role::Create)).await;
     let other = w.member("Otto", Some(Role::Create)).await;
@@ -118,7 +118,7 @@ async fn nobody_hides_a_space_from_themselves() {
 }
 
 #[tokio::test]
-async fn a_copy_is_like_the_space_and_its_maker_keeps_the_role_they_have() {
+async fn copy_equals_the_space_and_keeps_the_role_of_its_creator() {
     let w = World::new().await;
     let cat = w.member("Cat", Some(Role::Create)).await;
     let space = w.as_admin().org(&w.org).spaces().create(titled("Guide")).await.expect("created").id;
@@ -198,7 +198,7 @@ async fn counted(w: &World, space: &SpaceId) -> usize {
 }
 
 #[tokio::test]
-async fn a_deleted_space_is_counted_for_none_of_many_who_have_a_role_on_it() {
+async fn deleted_space_is_not_counted_for_its_members() {
     let w = World::new().await;
     let me = w.platform.as_actor(&w.admin);
     let space = me.org(&w.org).spaces().create(titled("Guide")).await.expect("created").id;

@@ -156,7 +156,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_large_team_that_is_deleted_gives_nothing_from_then_on_and_is_removed_in_steps() {
+async fn deleted_team_grants_nothing_and_is_removed_in_batches() {
     let w = World::new().await;
     let space = w.space().await;
     let level = Patch::Clear::<Level>;
@@ -276,7 +276,7 @@ async fn owners_manage_the_members_of_their_team_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn the_teams_somebody_owns_are_listed_by_title_at_the_cost_of_those() {
+async fn owned_teams_are_listed_by_title_at_their_own_cost() {
     let store = FaultStore::new(Arc::new(MemStore::new()), Plan::none());
     let w = World::over(Arc::new(store.clone())).await;
     let owner = w.member("Owen", Some(Role::Read)).await;

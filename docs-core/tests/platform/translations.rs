@@ -214,7 +214,7 @@ fn told(text: &str) -> UpdateTranslation {
 }
 
 #[tokio::test]
-async fn a_translation_is_made_and_follows_and_sends_only_what_changed() {
+async fn translation_follows_and_sends_only_changed_segments() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     d.edit(&d.source, json!([insert("Start", "Read `code` now.\n\nA second one.\n"), insert("Next", "")]))
         .await;
@@ -279,8 +279,9 @@ async fn what_people_correct_stays_until_its_source_changes() {
     d.w.check().await;
 }
 
+/// Instructions and terms are passed to the translator.
 #[tokio::test]
-async fn instructions_and_terms_are_followed_and_terms_touch_only_their_sentences() {
+async fn changed_terms_only_affect_segments_that_contain_them() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     d.edit(&d.source, json!([insert("Start", "The space.\n\nAnother.\n")])).await;
     let id = d.translate_to("fr").await.id;
@@ -309,7 +310,7 @@ async fn instructions_and_terms_are_followed_and_terms_touch_only_their_sentence
 }
 
 #[tokio::test]
-async fn a_translator_that_fails_leaves_the_last_result_and_a_job_that_says_why() {
+async fn failure_keeps_the_last_result_and_reports_the_reason() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     d.edit(&d.source, json!([insert("Start", "One.\n")])).await;
     let id = d.translate_to("fr").await.id;
@@ -373,7 +374,7 @@ async fn a_deleted_translation_leaves_its_space_which_follows_nothing() {
 }
 
 #[tokio::test]
-async fn who_sees_a_space_sees_its_translations_and_who_manages_it_changes_them() {
+async fn readers_see_and_managers_change_translations() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     let id = d.translate_to("fr").await.id;
     let org = d.w.org.clone();

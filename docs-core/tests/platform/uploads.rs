@@ -103,7 +103,7 @@ impl Web for One {
 }
 
 #[tokio::test]
-async fn the_same_bytes_are_the_same_file_through_whichever_door_they_come() {
+async fn equal_bytes_are_equal_files_for_all_upload_methods() {
     for size in [1_000, 2 * PART_BYTES + 7] {
         let mut all = b"GIF89a\x64\0\x32\0\0\0\0".to_vec();
         all.extend(bytes(size));
@@ -172,7 +172,7 @@ async fn a_file_has_a_name_and_a_type_that_can_be_shown() {
 }
 
 #[tokio::test]
-async fn who_may_not_edit_is_refused_before_a_byte_is_taken_and_when_it_comes_to_be_so_meanwhile() {
+async fn upload_checks_permission_before_and_after_the_bytes() {
     let w = World::new().await;
     let (space, [live, request]) = places(&w).await;
     let eve = w.member("Eve", Some(Role::Edit)).await;
@@ -224,8 +224,9 @@ async fn a_file_that_is_too_large_is_refused_when_it_becomes_so() {
     assert!(refused.message().contains("100000000"), "{refused:?}");
 }
 
+/// Objects referenced by files are preserved.
 #[tokio::test]
-async fn what_a_broken_off_upload_stored_is_collected_and_what_a_file_names_is_not() {
+async fn interrupted_upload_is_garbage_collected() {
     let w = World::new().await;
     let (space, [live, request]) = places(&w).await;
     let (mine, other) = (bytes(2 * PART_BYTES + 7), bytes(PART_BYTES));
@@ -244,7 +245,7 @@ async fn what_a_broken_off_upload_stored_is_collected_and_what_a_file_names_is_n
 }
 
 #[tokio::test]
-async fn an_upload_that_takes_longer_than_what_it_stored_is_kept_is_refused() {
+async fn upload_slower_than_garbage_collection_is_rejected() {
     let w = World::new().await;
     let (_, [live, _]) = places(&w).await;
     let mut upload = w.as_admin().content(&live).upload_file(named("a")).await.expect("begun");
@@ -255,7 +256,7 @@ async fn an_upload_that_takes_longer_than_what_it_stored_is_kept_is_refused() {
 }
 
 #[tokio::test]
-async fn an_upload_that_is_sent_again_is_done_once_even_when_the_content_takes_no_more() {
+async fn repeated_upload_is_idempotent_even_with_locked_content() {
     let w = World::new().await;
     let (space, [_, request]) = places(&w).await;
     let again = |key: &str| {

@@ -28,7 +28,7 @@ async fn head(w: &World, space: &SpaceId) -> Value {
 }
 
 #[tokio::test]
-async fn an_export_is_one_commit_and_the_revision_and_its_pages_name_it() {
+async fn export_is_one_commit_referenced_by_revision_and_pages() {
     let (w, remote, space) = world_of(FILES).await;
     edit(&w, &space, "Bye.\n").await;
     let more = json!({
@@ -63,7 +63,7 @@ async fn an_export_is_one_commit_and_the_revision_and_its_pages_name_it() {
 }
 
 #[tokio::test]
-async fn what_came_from_the_repository_is_not_exported_to_it_again_unless_forced() {
+async fn imported_content_is_not_exported_again_unless_forced() {
     let (w, remote, space) = world_of(FILES).await;
     let asked = remote.urls().len();
     assert!(log(&exported(&w, &space).await).contains("nothing to do"));
@@ -138,7 +138,7 @@ async fn a_push_that_the_host_refuses_fails_with_its_words() {
 }
 
 #[tokio::test]
-async fn a_host_that_breaks_off_is_tried_again_and_gets_one_commit_alone() {
+async fn export_is_retried_after_disconnect_with_one_commit() {
     for (fault, before) in [(MemPushFault::Unreachable, 0), (MemPushFault::AnswerLost, 1)] {
         let (w, remote, space) = world_of(FILES).await;
         edit(&w, &space, "Bye.\n").await;
@@ -179,7 +179,7 @@ async fn of_two_exports_at_once_the_second_finds_nothing_to_do() {
 }
 
 #[tokio::test]
-async fn imports_and_exports_run_in_the_order_of_their_timestamps_and_late_ones_are_dropped() {
+async fn git_jobs_run_by_timestamp_and_late_ones_are_dropped() {
     let (w, remote, space) = world_of(FILES).await;
     edit(&w, &space, "Bye.\n").await;
     let asked = remote.urls().len();
@@ -232,8 +232,9 @@ async fn a_space_with_nothing_in_it_is_not_exported() {
     assert_eq!(commits(&remote), 0);
 }
 
+/// The space was in sync with a different repository before.
 #[tokio::test]
-async fn another_repository_loses_nothing_to_a_space_that_was_in_sync_elsewhere() {
+async fn export_to_another_repository_preserves_its_files() {
     let (w, remote, space) = world_of(FILES).await;
     let start = at(&w, &space, "readme").await;
     change(&w, &space, json!([insert("Other", "x\n")])).await;
@@ -274,7 +275,7 @@ impl GitRemote for Busy {
 }
 
 #[tokio::test]
-async fn what_is_edited_while_an_export_runs_stays_and_is_exported_next() {
+async fn edits_during_an_export_are_kept_and_exported_next() {
     let remote = MemGit::new();
     let busy = Arc::new(Busy { remote: remote.clone(), world: OnceLock::new() });
     let w = World::with_git(Arc::clone(&busy) as Arc<dyn GitRemote>).await;
@@ -335,7 +336,7 @@ async fn an_export_that_nobody_could_do_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn an_installation_of_the_old_kind_is_removed_as_often_as_one_asks() {
+async fn removing_a_legacy_git_installation_is_idempotent() {
     let (w, _, space) = world_of(FILES).await;
     let handle = || w.as_admin().space(&space);
     edit(&w, &space, "Bye.\n").await;

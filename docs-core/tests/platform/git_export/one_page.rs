@@ -247,7 +247,7 @@ async fn edited_in_tree(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_paragraph_that_is_edited_in_the_tree_changes_its_line_alone() {
+async fn tree_edit_of_a_paragraph_changes_only_its_line() {
     let edited = edited_in_tree(TREE).await;
     assert_eq!(lines(&edited), lines(&TREE.replace(MARK, "Leopards have spots.")));
 }
@@ -256,7 +256,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn lines_end_as_they_did_around_a_paragraph_that_is_edited_in_the_tree(
+    fn tree_edit_of_a_paragraph_keeps_line_endings(
         front in front(),
         blocks in prop::array::uniform2(prop::sample::select(vec![
             "|a|  b |\n|:-|--:|\n| `x|y` |1|",

@@ -8,7 +8,7 @@ use super::*;
 use crate::support::block_on;
 
 #[tokio::test]
-async fn a_space_that_was_never_in_git_becomes_a_repository_that_says_the_same() {
+async fn first_export_of_a_space_contains_all_of_its_content() {
     let (w, remote, space) = world_of(&[]).await;
     let made = change(
         &w,
@@ -125,8 +125,9 @@ async fn a_page_that_is_called_as_the_first_file_is_keeps_its_address() {
     assert_same_after_import(&w, &remote, &space).await;
 }
 
+/// A repository without configuration and documentation gets the directory layout that the space was imported with.
 #[tokio::test]
-async fn a_repository_that_says_nothing_of_where_the_content_is_gets_it_where_the_space_has_it() {
+async fn export_keeps_the_layout_of_the_space_in_a_bare_repository() {
     for (added, is_same) in [
         (None, true),
         (Some(("README.md", "# Made by a host\n")), true),
@@ -230,8 +231,9 @@ async fn a_deleted_page_deletes_its_file_and_nothing_else() {
     assert_same_after_import(&w, &remote, &space).await;
 }
 
+/// No file contains the new slug of its parent.
 #[tokio::test]
-async fn a_page_without_a_file_keeps_its_id_where_no_file_says_the_slug_above_it() {
+async fn page_without_file_keeps_its_id_after_a_parent_slug_change() {
     let (w, remote, space) = world_of(AWKWARD).await;
     let (start, nothing) = (at(&w, &space, "start").await, at(&w, &space, "nothing").await);
     let below = json!({ "operation": "insert_page", "title": "A", "into": start, "at": 0, "document": {} });
@@ -302,7 +304,7 @@ async fn a_file_that_is_a_program_stops_the_export_and_is_named() {
 }
 
 #[tokio::test]
-async fn files_reusable_contents_and_variables_go_where_an_import_finds_them() {
+async fn files_reusables_and_variables_are_exported_for_import() {
     let (w, remote, space) = world_of(AWKWARD).await;
     let before = files(&remote);
     let one = at(&w, &space, "start/one-two").await;

@@ -53,7 +53,7 @@ pub(super) async fn torn() -> (World, MemGit, SpaceId, String) {
 }
 
 #[tokio::test]
-async fn what_cannot_be_united_is_in_a_change_request_and_nothing_is_exported_meanwhile() {
+async fn conflicts_create_a_change_request_and_pause_exports() {
     let (w, remote, space, request) = torn().await;
     let handle = || w.as_admin().space(&space).change_request(&request);
     let made = handle().get().await.expect("a request");
@@ -90,7 +90,7 @@ async fn what_cannot_be_united_is_in_a_change_request_and_nothing_is_exported_me
 }
 
 #[tokio::test]
-async fn a_change_request_of_a_commit_that_is_archived_leaves_the_space_as_it_is() {
+async fn archiving_the_conflict_request_leaves_the_space_unchanged() {
     let (w, remote, space, request) = torn().await;
     let archived = UpdateChangeRequest { status: Some(SettableStatus::Archived), ..Default::default() };
     w.as_admin().space(&space).change_request(&request).update(archived).await.expect("archived");

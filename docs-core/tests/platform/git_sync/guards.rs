@@ -70,7 +70,7 @@ async fn a_space_that_is_kept_in_step_stays_in_its_organization() {
 }
 
 #[tokio::test]
-async fn what_a_space_missed_while_it_was_deleted_comes_when_it_is_restored() {
+async fn restored_space_catches_up_on_commits() {
     let (w, remote, space) = in_step(FILES, json!({ "schedule": 15 })).await;
     w.as_admin().space(&space).delete().await.expect("deleted");
     remote.put("README.md", "# Start\n\nBye.\n");
@@ -106,7 +106,7 @@ async fn what_fails_for_good_is_tried_less_and_less_often() {
 }
 
 #[tokio::test]
-async fn whoever_asks_for_a_run_does_not_wait_for_one_that_was_put_off() {
+async fn manual_run_does_not_wait_for_a_delayed_run() {
     let (w, remote, space) = in_step(FILES, json!({})).await;
     remote.edit(|repository| repository.failure = Some(GitError::Unreachable("no route".to_owned())));
     push(&w, &space, &remote, ("README.md", "# Start\n\nBye.\n")).await;
@@ -162,7 +162,7 @@ async fn assert_in_step_but_for_failures(w: &World, space: &SpaceId) {
 }
 
 #[tokio::test]
-async fn nothing_is_exported_to_a_branch_that_is_gone_while_people_have_to_decide() {
+async fn no_export_to_a_deleted_branch_during_a_conflict() {
     let (w, remote, space, _) = torn().await;
     remote.edit(|repository| repository.refs = MemRefs::Only(["refs/heads/other".to_owned()].into()));
     w.as_admin().space(&space).run_git_sync().await.expect("enqueued");

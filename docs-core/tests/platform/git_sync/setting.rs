@@ -80,7 +80,7 @@ async fn a_setting_goes_on_without_whoever_made_it() {
 }
 
 #[tokio::test]
-async fn without_a_setting_there_is_nothing_to_see_and_nothing_follows() {
+async fn without_a_setting_nothing_is_shown_or_synchronized() {
     let (w, remote, space) = in_step(FILES, json!({})).await;
     let limits = at(&w, &space, "limits").await;
     change(&w, &space, set(&limits, "Two.\n")).await;
@@ -97,7 +97,7 @@ async fn without_a_setting_there_is_nothing_to_see_and_nothing_follows() {
 }
 
 #[tokio::test]
-async fn live_content_of_a_space_that_follows_a_repository_stays_locked() {
+async fn live_edits_stay_locked_with_synchronization() {
     let (w, _, space) = in_step(FILES, json!({})).await;
     let live = || UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
     let error = w.as_admin().space(&space).update(live()).await.refused(ErrorKind::Conflict);

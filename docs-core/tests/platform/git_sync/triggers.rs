@@ -13,7 +13,7 @@ use super::*;
 use crate::support::Refused;
 
 #[tokio::test]
-async fn every_merge_reaches_the_repository_and_a_burst_of_them_makes_one_commit() {
+async fn merges_are_exported_and_bursts_are_one_commit() {
     let (w, remote, space) = begun(FILES, json!({ "direction": "export" })).await;
     let first = commits(&remote);
     let start = at_first(&w, &space).await;
@@ -166,7 +166,7 @@ async fn pushes_from_which_nothing_follows_make_no_job() {
 }
 
 #[tokio::test]
-async fn a_delivery_without_proof_is_told_what_one_to_no_webhook_is_told() {
+async fn unauthenticated_delivery_is_answered_like_unknown_webhook() {
     let (w, _, space) = in_step(FILES, json!({})).await;
     let old = w.as_admin().space(&space).rotate_git_sync_secret().await.expect("rotated").webhook.secret;
     let old = old.expect("made");
@@ -190,7 +190,7 @@ async fn a_delivery_without_proof_is_told_what_one_to_no_webhook_is_told() {
 }
 
 #[tokio::test]
-async fn a_schedule_looks_every_so_many_minutes_and_imports_what_has_moved() {
+async fn schedule_polls_at_its_interval_and_imports_changes() {
     let (w, remote, space) = in_step(FILES, json!({ "schedule": 15 })).await;
     let before = jobs(&w, &space).await.len();
     for _ in 0..4 {
@@ -235,7 +235,7 @@ async fn a_schedule_shows_a_failure_once_and_goes_on_when_it_is_over() {
 }
 
 #[tokio::test]
-async fn an_export_whose_answer_got_lost_is_found_again_and_new_pages_stay_one() {
+async fn lost_export_response_is_recovered_without_duplicates() {
     let (w, remote, space) = in_step(FILES, json!({})).await;
     change(&w, &space, json!([insert("Prices", "Low.\n")])).await;
     remote.edit(|repository| repository.push_faults.push_back(MemPushFault::AnswerLost));
@@ -283,7 +283,7 @@ async fn what_is_in_step_is_found_to_be_without_a_fetch() {
 }
 
 #[tokio::test]
-async fn a_commit_that_people_have_to_decide_about_is_not_fetched_again() {
+async fn conflicting_commit_is_not_fetched_again() {
     let (w, remote, space, _) = super::conflicts::torn().await;
     let fetched = remote.fetches();
     w.as_admin().space(&space).run_git_sync().await.expect("enqueued");

@@ -206,8 +206,9 @@ async fn act(w: &World, web: &MemWeb, meanwhile: Meanwhile) {
     }
 }
 
+/// The processing state is reported as in progress.
 #[tokio::test]
-async fn a_round_is_in_progress_and_what_is_put_or_deleted_meanwhile_is_what_is_there_in_the_end() {
+async fn changes_during_processing_take_precedence() {
     use Meanwhile::{Delete, DeleteAndPut, Nothing, Publish, PutAddress, PutText};
     // Blocked at the document, its read, the referenced file, and the read of both.
     for waits_at in 0..4 {
@@ -282,7 +283,7 @@ async fn a_host_that_does_not_answer_ends_the_round_by_its_time() {
 }
 
 #[tokio::test]
-async fn whatever_the_web_answers_instead_of_a_file_is_told_with_its_address() {
+async fn fetch_errors_are_reported_with_the_url() {
     let failures = [
         (WebError::Refused("leads to a private address".to_owned()), SpecErrorCode::FetchError),
         (WebError::Unreachable("it broke off".to_owned()), SpecErrorCode::FetchError),
@@ -308,7 +309,7 @@ async fn whatever_the_web_answers_instead_of_a_file_is_told_with_its_address() {
 }
 
 #[tokio::test]
-async fn a_reader_that_fails_ends_the_round_and_is_not_taken_for_the_document() {
+async fn reader_failure_is_not_reported_as_document_error() {
     // At the read of the document, and at that of both files.
     for at in 1..=2 {
         for fault in READER_FAULTS {
@@ -331,7 +332,7 @@ async fn a_reader_that_fails_ends_the_round_and_is_not_taken_for_the_document() 
 }
 
 #[tokio::test]
-async fn a_specification_of_too_many_files_is_refused_before_one_is_fetched() {
+async fn too_many_files_are_rejected_before_fetching() {
     let (w, outside) = rig().await;
     let mut entry = String::from("openapi: 3.1.0\ninfo: {title: A, version: '1'}\npaths:\n");
     for n in 0..=5_000 {

@@ -316,7 +316,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn specifications_are_what_a_naive_model_says_whatever_the_store_and_the_web_do(acts in acts()) {
+    fn specifications_equal_a_naive_model_under_faults(acts in acts()) {
         block_on(async {
             let (w, outside) = rigged(failing()).await;
             let mut model = Model::default();

@@ -156,7 +156,7 @@ async fn a_computed_page_stands_for_a_page_of_each_tag_in_their_order() {
 }
 
 #[tokio::test]
-async fn a_page_of_a_tag_says_what_the_tag_says_and_shows_its_operations() {
+async fn tag_page_has_description_and_operations_of_the_tag() {
     let (w, space) = space().await;
     put(&w, SPEC).await;
     let store = by_path(&w, &space, "API/The-Store").await;
@@ -253,7 +253,7 @@ async fn pages_of_specifications_at_one_level_have_paths_of_their_own() {
 }
 
 #[tokio::test]
-async fn pages_below_what_a_visitor_does_not_see_are_not_made_for_them() {
+async fn no_computed_pages_under_pages_hidden_from_a_visitor() {
     let (w, space) = space_of(&format!("---\nif: visitor.claims.beta\n---\n\n{API}"), SUMMARY).await;
     put(&w, SPEC).await;
     let docs = visitors::site(&w, "Docs").await;
@@ -278,7 +278,7 @@ async fn pages_below_what_a_visitor_does_not_see_are_not_made_for_them() {
 }
 
 #[tokio::test]
-async fn what_pages_are_computed_from_is_named_and_other_once_they_are_others() {
+async fn computed_tag_changes_with_the_specification() {
     let (w, space) = space().await;
     let tag =
         async || w.as_admin().space(&space).content().computed_tag().await.expect("told").expect("a tag");

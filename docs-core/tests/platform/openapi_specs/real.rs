@@ -146,7 +146,7 @@ async fn documents_of_others_are_shown_as_the_pages_that_were_counted() {
 /// No package contains a document in several files, so one is split into three here: its schemas are in one, and a path
 /// item, which references the document, is in another.
 #[tokio::test]
-async fn a_document_of_others_in_several_files_is_shown_as_it_is_in_one() {
+async fn third_party_document_in_several_files_equals_a_single_file() {
     let Some(mut entry) = parsed(PETSTORE_3) else { return };
     let shelf = Shelf::new().await;
     let schemas = entry["components"]["schemas"].take();

@@ -85,7 +85,7 @@ async fn a_running_worker_makes_a_write_findable_within_two_seconds() {
 }
 
 #[tokio::test]
-async fn a_search_shows_no_text_that_was_removed_since_the_index_followed() {
+async fn search_shows_no_text_removed_after_indexing() {
     let (w, _) = world().await;
     let guide = space(&w, "Guide").await;
     let page = add(&w, &guide, "Page", "needle and a secret").await;
@@ -107,7 +107,7 @@ async fn a_search_shows_no_text_that_was_removed_since_the_index_followed() {
 }
 
 #[tokio::test]
-async fn an_answer_has_a_bounded_number_of_pages_however_many_spaces_are_asked_for() {
+async fn response_has_bounded_pages_for_any_number_of_spaces() {
     let (w, _) = world().await;
     let mut all = Vec::new();
     for n in 0..25 {

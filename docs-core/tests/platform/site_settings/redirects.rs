@@ -142,7 +142,7 @@ async fn a_redirect_leads_to_where_its_target_is_now() {
 }
 
 #[tokio::test]
-async fn a_redirect_stays_on_the_domain_and_the_share_link_that_the_site_is_read_by() {
+async fn redirect_keeps_domain_and_share_link_of_the_request() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
     let one = published(&w, "Docs").await;

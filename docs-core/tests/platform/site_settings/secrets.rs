@@ -205,8 +205,9 @@ async fn a_site_has_at_most_100_share_links() {
     w.as_admin().org(&w.org).site(&site).share_links().create(new).await.expect("room again");
 }
 
+/// They are distinguished from deleted secrets.
 #[tokio::test]
-async fn secrets_that_another_server_sealed_are_told_apart_from_those_that_are_gone() {
+async fn secrets_sealed_by_another_server_are_listed_without_url() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
     let site = published(&w, "Docs").await.site;

@@ -68,7 +68,7 @@ async fn somebody_who_asks_for_a_run_waits_for_none_that_was_put_off() {
 }
 
 #[tokio::test]
-async fn a_translator_that_answers_nothing_of_use_makes_no_translation() {
+async fn useless_responses_create_no_translation() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     d.edit(&d.source, json!([insert("Start", "One.\n\nTwo.\n\nThree.\n\nFour.\n")])).await;
     let id = d.translate_to("fr").await.id;
@@ -87,7 +87,7 @@ async fn a_translator_that_answers_nothing_of_use_makes_no_translation() {
 }
 
 #[tokio::test]
-async fn a_run_of_one_or_two_texts_without_an_answer_makes_no_translation_either() {
+async fn small_run_without_responses_creates_no_translation() {
     for (text, sent) in [("", 1), ("One.\n", 2)] {
         let d = Desk::new(Arc::new(MemStore::new())).await;
         *held(&d.translator.silent) = Some("");
@@ -111,7 +111,7 @@ async fn a_run_of_one_or_two_texts_without_an_answer_makes_no_translation_either
 }
 
 #[tokio::test]
-async fn a_translator_that_answers_nothing_any_more_leaves_the_last_result_whatever_changed() {
+async fn missing_responses_keep_the_last_result() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     d.edit(&d.source, json!([insert("Start", "One.\n\nTwo.\n")])).await;
     let id = d.translate_to("fr").await.id;
@@ -135,7 +135,7 @@ async fn a_translator_that_answers_nothing_any_more_leaves_the_last_result_whate
 }
 
 #[tokio::test]
-async fn texts_that_cannot_be_translated_hold_up_nothing_where_others_were() {
+async fn untranslatable_texts_do_not_block_others() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     *held(&d.translator.silent) = Some("odd");
     // A text of this length is sent alone, and first. The other texts show that it is the cause.

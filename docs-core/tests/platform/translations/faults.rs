@@ -123,8 +123,9 @@ async fn meets(d: &Desk, id: &TranslationId, (fault, at, unanswered): (Fault, us
     assert!(!fine.iter().skip(unanswered).flatten().any(is_again), "{told}");
 }
 
+/// Every segment is translated exactly once.
 #[tokio::test]
-async fn whatever_goes_wrong_at_whatever_request_everything_is_translated_once_in_the_end() {
+async fn all_faults_at_all_requests_end_in_full_translation() {
     let (d, id) = waiting(Arc::new(MemStore::new())).await;
     d.settle().await;
     assert_eq!(d.translator.requests(), REQUESTS);
@@ -147,7 +148,7 @@ async fn whatever_goes_wrong_at_whatever_request_everything_is_translated_once_i
 }
 
 #[tokio::test]
-async fn errors_while_texts_are_sent_alone_lose_none_that_were_answered() {
+async fn errors_of_single_texts_keep_earlier_responses() {
     // The response to the first batch is invalid, so each of its texts is sent alone.
     let alone = 40;
     for fault in ERRORS {

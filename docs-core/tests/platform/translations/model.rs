@@ -246,7 +246,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_settled_translation_is_what_a_translation_of_everything_makes(steps in steps()) {
+    fn settled_translation_equals_full_translation(steps in steps()) {
         block_on(run(steps, Arc::new(MemStore::new())));
     }
 }

@@ -20,7 +20,7 @@ async fn done(d: &Desk) -> (TranslationId, SpaceId) {
 }
 
 #[tokio::test]
-async fn a_result_that_people_made_beforehand_is_still_followed_after_a_collection() {
+async fn result_edited_in_advance_is_followed_after_collection() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     let (_, target) = done(&d).await;
     let pages = d.pages(&target).await;
@@ -43,7 +43,7 @@ async fn a_result_that_people_made_beforehand_is_still_followed_after_a_collecti
 }
 
 #[tokio::test]
-async fn the_removal_of_one_of_its_spaces_removes_a_translation_with_its_memory() {
+async fn purging_either_space_removes_translation_and_memory() {
     for is_source in [true, false] {
         let d = Desk::new(Arc::new(MemStore::new())).await;
         let (id, target) = done(&d).await;
@@ -80,7 +80,7 @@ async fn a_restored_space_follows_what_changed_meanwhile() {
 }
 
 #[tokio::test]
-async fn neither_a_space_that_is_translated_nor_its_translation_is_transferred() {
+async fn source_and_target_spaces_cannot_be_transferred() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     let (_, target) = done(&d).await;
     let elsewhere = to(&organization(&d.w, &d.w.admin).await);
@@ -91,8 +91,9 @@ async fn neither_a_space_that_is_translated_nor_its_translation_is_transferred()
     }
 }
 
+/// Once the source is deleted, the translation can be changed.
 #[tokio::test]
-async fn who_does_not_see_what_is_translated_changes_its_translation_only_once_it_is_deleted() {
+async fn translation_is_locked_without_access_to_its_source() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     let (id, _) = done(&d).await;
     let creator = d.w.member("Cem", Some(Role::Create)).await;
