@@ -61,7 +61,7 @@ async fn the_host_name_of_an_organization_leads_to_it() {
 }
 
 #[tokio::test]
-async fn what_the_host_keeps_of_an_organization_is_shown_to_its_members() {
+async fn account_data_of_the_application_is_shown_to_members() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
     let bare = s.get(&org).await;
@@ -174,7 +174,7 @@ async fn a_site_is_found_on_a_host_of_its_own() {
 }
 
 #[tokio::test]
-async fn published_addresses_and_how_visitors_prove_who_they_are_follow_the_audience() {
+async fn published_urls_and_visitor_auth_depend_on_visibility() {
     let s = Server::new().await;
     let space = s.space().await;
     let site = s.site("Docs", &[&space]).await;
@@ -205,7 +205,7 @@ async fn published_addresses_and_how_visitors_prove_who_they_are_follow_the_audi
 }
 
 #[tokio::test]
-async fn a_site_names_the_space_that_is_shown_first_to_those_who_may_see_it() {
+async fn site_contains_its_default_space_for_readers() {
     let s = Server::new().await;
     let (one, other) = (s.space().await, s.space().await);
     let sites = format!("/v1/orgs/{}/sites", s.org);
@@ -239,7 +239,7 @@ async fn a_site_names_the_space_that_is_shown_first_to_those_who_may_see_it() {
 }
 
 #[tokio::test]
-async fn a_comment_tells_who_may_react_and_a_space_of_which_type_it_is() {
+async fn comment_has_react_permission_and_space_has_type() {
     let s = Server::new().await;
     let space = s.space().await;
     let path = format!("/v1/spaces/{space}");

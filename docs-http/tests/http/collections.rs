@@ -293,8 +293,9 @@ async fn a_copy_stands_right_behind_the_space_in_its_collection() {
     s.check().await;
 }
 
+/// A level cannot exceed the role of the caller, and cannot remove their access.
 #[tokio::test]
-async fn a_level_neither_rises_above_who_sets_it_nor_takes_the_content_out_of_their_hands() {
+async fn level_is_limited_by_role_and_keeps_own_access() {
     let s = Server::new().await;
     let (_, cat) = s.joining("Cat", Some(Role::Create)).await;
     let outer = collection(&s, None).await;

@@ -217,7 +217,7 @@ async fn what_cannot_be_said_is_refused_by_the_name_of_its_field() {
 }
 
 #[tokio::test]
-async fn what_is_said_in_a_request_is_not_found_in_its_space_nor_the_other_way_round() {
+async fn comments_of_requests_and_spaces_are_separate() {
     let s = Server::new().await;
     let (space, request, _) = work(&s).await;
     let (here, there) = (format!("/v1/spaces/{space}"), request.clone());
@@ -246,8 +246,9 @@ async fn what_is_said_in_a_request_is_not_found_in_its_space_nor_the_other_way_r
     }
 }
 
+/// The filters are state, page and authors.
 #[tokio::test]
-async fn comments_are_filtered_by_state_page_and_authors_and_ordered_by_time() {
+async fn comments_are_filtered_and_ordered_by_time() {
     let s = Server::new().await;
     let (space, request, page) = work(&s).await;
     s.patch(&format!("/v1/spaces/{space}"), json!({ "defaultLevel": "comment" })).await;
@@ -450,7 +451,7 @@ async fn a_reviewer_is_a_member_who_may_review_what_is_in_the_space() {
 }
 
 #[tokio::test]
-async fn the_discussions_of_a_deleted_space_are_hidden_until_it_is_restored() {
+async fn discussions_of_a_deleted_space_are_hidden() {
     let s = Server::new().await;
     let (space, request, _) = work(&s).await;
     let this = format!("/v1/spaces/{space}");
@@ -504,8 +505,9 @@ fn people_in(answer: &Value, found: &mut Vec<(String, bool)>) {
     }
 }
 
+/// Only their own e-mail address is included.
 #[tokio::test]
-async fn a_guest_learns_who_works_on_a_space_and_no_address_but_their_own() {
+async fn guests_see_users_without_email_addresses() {
     let s = Server::new().await;
     let (space, request, page) = work(&s).await;
     let (this, ada, gus) = (format!("/v1/spaces/{space}"), me(&s, &s.admin).await, me(&s, &s.guest).await);

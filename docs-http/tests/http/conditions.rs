@@ -52,7 +52,7 @@ async fn every_settable_thing_that_can_be_read_takes_a_condition() {
 }
 
 #[tokio::test]
-async fn a_change_on_a_condition_is_made_where_the_state_is_what_was_read_and_nowhere_else() {
+async fn conditional_change_applies_only_to_the_state_read() {
     let w = World::new().await;
     let start = w.s.store.save();
     let (mut taken, mut moved) = (0, 0);
@@ -113,7 +113,7 @@ async fn a_change_on_a_condition_is_made_where_the_state_is_what_was_read_and_no
 }
 
 #[tokio::test]
-async fn who_may_not_change_something_is_refused_for_that_whatever_the_condition() {
+async fn permission_is_checked_before_the_condition() {
     let w = World::new().await;
     let before = w.s.stored().await;
     let path = format!("/v1/spaces/{}", w.name("spaceId"));
@@ -235,7 +235,7 @@ async fn the_same_revision_has_another_tag_for_another_reader() {
 }
 
 #[tokio::test]
-async fn of_two_who_change_what_they_have_seen_at_the_same_time_one_is_refused() {
+async fn one_of_two_concurrent_conditional_changes_is_rejected() {
     let s = Server::new().await;
     let path = format!("/v1/spaces/{}", s.space().await);
     let seen = tag(&read(&s, &path, &[]).await);

@@ -38,7 +38,7 @@ fn words(response: &Response, name: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_preflight_of_an_allowed_origin_needs_no_token_and_is_not_counted() {
+async fn preflight_needs_no_token_and_is_not_rate_limited() {
     let app = with_limit(&["https://other.example.com", PAGE], Some(2));
     for _ in 0..4 {
         let preflight = [
@@ -63,7 +63,7 @@ async fn a_preflight_of_an_allowed_origin_needs_no_token_and_is_not_counted() {
 }
 
 #[tokio::test]
-async fn a_page_of_an_allowed_origin_reads_answers_and_failures_and_their_headers() {
+async fn allowed_origin_reads_responses_errors_and_headers() {
     let app = with_limit(&[PAGE], Some(2));
     let good = ("authorization", "Bearer good");
     let expect = [
@@ -94,7 +94,7 @@ async fn a_page_of_an_allowed_origin_reads_answers_and_failures_and_their_header
 }
 
 #[tokio::test]
-async fn a_request_of_another_origin_is_answered_without_leave_for_its_page() {
+async fn other_origin_gets_no_cors_headers() {
     let app = app(&[PAGE]);
     let good = ("authorization", "Bearer good");
     for origin in [
@@ -123,7 +123,7 @@ async fn a_request_of_another_origin_is_answered_without_leave_for_its_page() {
 }
 
 #[tokio::test]
-async fn a_preflight_for_what_the_api_does_not_have_is_refused_in_the_usual_form() {
+async fn preflight_for_unknown_route_is_a_common_error() {
     let app = app(&[PAGE]);
     for more in [
         [("access-control-request-method", "TRACE"), ("access-control-request-headers", "authorization")],
@@ -140,7 +140,7 @@ async fn a_preflight_for_what_the_api_does_not_have_is_refused_in_the_usual_form
 }
 
 #[tokio::test]
-async fn a_star_lets_pages_of_any_origin_call_and_without_origins_no_page_may() {
+async fn wildcard_allows_any_origin_and_default_allows_none() {
     let any = app(&["*"]);
     for origin in [PAGE, "http://localhost:3000", "null"] {
         let response = ask(&any, Method::GET, "/healthz", &[("origin", origin)]).await;

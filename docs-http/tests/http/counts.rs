@@ -28,7 +28,7 @@ async fn counted(s: &Server, (site, team, user): (&str, &str, &str)) -> [Value; 
 }
 
 #[tokio::test]
-async fn counts_of_spaces_leave_deleted_ones_out_until_they_are_restored() {
+async fn counts_of_spaces_exclude_deleted_ones() {
     let s = Server::new().await;
     let (one, other) = (s.space().await, s.space().await);
     let site = s.site("Docs", &[&one, &other]).await;

@@ -111,7 +111,7 @@ async fn a_wrong_body_is_told_with_the_place() {
 }
 
 #[tokio::test]
-async fn only_the_empty_object_empties_a_page_and_null_removes_only_what_can_be_removed() {
+async fn empty_object_clears_a_page_and_null_clears_optional_fields() {
     let content = |field: &str, message| {
         let body = format!(r#"{{"changes":[{{"operation":"update_page","page":"p",{field}}}]}}"#);
         Refused(Method::POST, "/v1/content", GOOD, json(&body), 400, message)

@@ -114,7 +114,7 @@ async fn each_role_has_its_flags_of_the_organization() {
 
 /// A flag equals the result of its operation.
 #[tokio::test]
-async fn a_flag_of_a_space_is_true_exactly_for_those_whose_request_is_done() {
+async fn space_flags_equal_the_results_of_operations() {
     let s = Server::new().await;
     let space = s.space().await;
     let path = format!("/v1/spaces/{space}");
@@ -144,7 +144,7 @@ async fn a_flag_of_a_space_is_true_exactly_for_those_whose_request_is_done() {
 }
 
 #[tokio::test]
-async fn the_creator_of_a_site_manages_it_as_long_as_they_may_create_content() {
+async fn site_creator_manages_it_with_the_role_create() {
     let s = Server::new().await;
     let (creator, token) = s.joining("Cleo", Some(Role::Create)).await;
     let (_, other) = s.joining("Otto", Some(Role::Create)).await;
@@ -169,7 +169,7 @@ async fn the_creator_of_a_site_manages_it_as_long_as_they_may_create_content() {
 }
 
 #[tokio::test]
-async fn an_updated_request_says_where_it_began_and_what_it_has_of_the_space() {
+async fn updated_request_has_initial_and_merged_revisions() {
     let s = Server::new().await;
     let space = s.space().await;
     let path = format!("/v1/spaces/{space}");

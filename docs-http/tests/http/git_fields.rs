@@ -179,7 +179,7 @@ async fn only_the_folder_that_is_named_is_the_documentation() {
 }
 
 #[tokio::test]
-async fn the_same_commit_of_the_same_place_is_imported_once_unless_it_is_forced() {
+async fn same_commit_is_imported_once_unless_forced() {
     let (s, space) = space().await;
     let job = sync(&s, &space, IMPORT, json!({})).await;
     assert_eq!(job["result"]["revision"], head(&s, &space).await["id"]);
@@ -204,7 +204,7 @@ async fn the_same_commit_of_the_same_place_is_imported_once_unless_it_is_forced(
 }
 
 #[tokio::test]
-async fn what_is_in_the_repository_is_exported_once_and_with_force_looked_at_again() {
+async fn exported_content_is_only_compared_again_with_force() {
     let (s, space) = space().await;
     sync(&s, &space, IMPORT, json!({})).await;
     let job = sync(&s, &space, EXPORT, json!({})).await;
@@ -221,7 +221,7 @@ async fn what_is_in_the_repository_is_exported_once_and_with_force_looked_at_aga
 }
 
 #[tokio::test]
-async fn what_is_older_than_what_was_applied_is_dropped_unless_it_is_forced() {
+async fn event_older_than_the_last_one_is_dropped_unless_forced() {
     for (older, newer) in [(IMPORT, IMPORT), (IMPORT, EXPORT), (EXPORT, IMPORT), (EXPORT, EXPORT)] {
         let (s, space) = space().await;
         sync(&s, &space, IMPORT, json!({ "timestamp": "2025-01-01T00:00:00Z" })).await;
@@ -279,7 +279,7 @@ async fn a_standalone_import_is_a_revision_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn the_name_of_a_kept_clone_and_the_address_with_its_credentials_reach_the_remote() {
+async fn cache_name_and_url_with_credentials_reach_the_remote() {
     for kind in [IMPORT, EXPORT] {
         for (told, kept) in [(json!({ "repoCacheID": "kept" }), Some("kept")), (json!({}), None)] {
             let (s, space) = space().await;

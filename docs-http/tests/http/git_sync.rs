@@ -208,7 +208,7 @@ async fn a_delivery_without_proof_is_refused_like_one_to_nowhere() {
 }
 
 #[tokio::test]
-async fn what_could_prove_nothing_or_is_too_long_is_refused_before_its_body_comes() {
+async fn unauthenticated_or_too_long_is_rejected_before_its_body() {
     let s = Server::new().await;
     let (_, webhook, secret) = in_step(&s).await;
     let signature = signed(&secret, "x");

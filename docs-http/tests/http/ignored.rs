@@ -16,7 +16,7 @@ fn told(answer: &Answer) -> (Option<&str>, Option<&str>) {
 }
 
 #[tokio::test]
-async fn every_operation_names_what_it_does_not_know_and_does_the_same() {
+async fn every_operation_reports_unknown_fields_and_ignores_them() {
     let w = World::new().await;
     let saved = w.s.store.save();
     for op in w.ops() {

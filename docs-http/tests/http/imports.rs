@@ -20,7 +20,7 @@ fn import(url: &str, source: &str) -> Value {
 const START: &str = "https://web.example/start";
 
 #[tokio::test]
-async fn an_import_adds_pages_and_files_to_live_content_and_to_a_change_request() {
+async fn import_adds_pages_and_files_to_spaces_and_requests() {
     let s = Server::new().await;
     let space = open_space(&s).await;
     let request = s.request(space.rsplit('/').next().expect("an id")).await;
@@ -43,7 +43,7 @@ async fn an_import_adds_pages_and_files_to_live_content_and_to_a_change_request(
 }
 
 #[tokio::test]
-async fn an_import_that_cannot_be_done_names_the_field_and_changes_nothing() {
+async fn invalid_import_names_the_field_and_changes_nothing() {
     let s = Server::new().await;
     let space = open_space(&s).await;
     let path = format!("{space}/content/import");
@@ -66,7 +66,7 @@ async fn an_import_that_cannot_be_done_names_the_field_and_changes_nothing() {
 
 /// An import that must fetch first is a job. Its error equals the one in the response.
 #[tokio::test]
-async fn an_import_of_what_cannot_be_had_names_the_field_and_is_a_failed_job() {
+async fn unfetchable_import_names_the_field_and_is_a_failed_job() {
     let s = Server::new().await;
     let space = open_space(&s).await;
     let before = s.get(&format!("{space}/content")).await;

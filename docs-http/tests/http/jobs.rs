@@ -32,7 +32,7 @@ async fn jobs(s: &Server, space: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn an_import_that_fails_is_found_with_the_sentence_that_says_why() {
+async fn failed_import_is_listed_with_its_error() {
     let s = Server::new().await;
     s.repository.put("README.md", "# Start\n");
     let space = format!("/v1/spaces/{}", s.space().await);
@@ -82,7 +82,7 @@ async fn an_import_that_fails_is_found_with_the_sentence_that_says_why() {
 }
 
 #[tokio::test]
-async fn an_import_that_is_done_names_its_revision_and_counts_what_it_read() {
+async fn finished_import_has_its_revision_and_counts() {
     let s = Server::new().await;
     three_pages(&s);
     let space = format!("/v1/spaces/{}", s.space().await);
@@ -162,7 +162,7 @@ async fn jobs_are_listed_page_by_page_the_newest_first() {
 }
 
 #[tokio::test]
-async fn an_import_of_documents_is_listed_while_nothing_of_it_is_said_elsewhere() {
+async fn document_imports_are_listed_with_result_or_error() {
     let s = Server::new().await;
     let space = format!("/v1/spaces/{}", s.space().await);
     s.patch(&space, json!({ "editMode": "live" })).await;

@@ -137,7 +137,7 @@ async fn a_list_shows_the_status_it_is_asked_for_and_counts_all() {
 }
 
 #[tokio::test]
-async fn a_link_to_a_collection_is_broken_only_for_those_who_do_not_see_one() {
+async fn collection_link_is_broken_only_without_access() {
     let s = Server::new().await;
     let space = s.space().await;
     let collections = format!("/v1/orgs/{}/collections", s.org);

@@ -288,7 +288,7 @@ fn assert_untouched(list: &str, before: &[String], seen: &[String], touched: &BT
 }
 
 #[tokio::test]
-async fn what_comes_and_goes_meanwhile_neither_hides_nor_repeats_a_space() {
+async fn concurrent_changes_neither_hide_nor_repeat_a_space() {
     let s = Server::new().await;
     for limit in 1..=3 {
         for _ in 0..9 {
@@ -313,7 +313,7 @@ async fn what_comes_and_goes_meanwhile_neither_hides_nor_repeats_a_space() {
 }
 
 #[tokio::test]
-async fn what_comes_and_goes_meanwhile_neither_hides_nor_repeats_a_site() {
+async fn concurrent_changes_neither_hide_nor_repeat_a_site() {
     let s = Server::new().await;
     let space = s.space().await;
     for filter in ["".to_owned(), "?title=a".to_owned(), format!("?space={space}")] {
@@ -338,7 +338,7 @@ async fn what_comes_and_goes_meanwhile_neither_hides_nor_repeats_a_site() {
 }
 
 #[tokio::test]
-async fn requests_that_change_status_meanwhile_do_not_disturb_the_others() {
+async fn concurrent_status_changes_do_not_affect_other_requests() {
     let s = Server::new().await;
     let space = s.space().await;
     for _ in 0..9 {
@@ -377,8 +377,9 @@ async fn files_are_listed_as_they_were_when_the_walk_began() {
     assert!(all(&s, list).await.len() > before.len());
 }
 
+/// The filters are space, title, type and published state.
 #[tokio::test]
-async fn sites_are_filtered_by_space_title_type_and_whether_they_are_published() {
+async fn sites_are_filtered() {
     let s = Server::new().await;
     let (one, two) = (s.space().await, s.space().await);
     let sites = format!("/v1/orgs/{}/sites", s.org);
@@ -415,7 +416,7 @@ async fn sites_are_filtered_by_space_title_type_and_whether_they_are_published()
 }
 
 #[tokio::test]
-async fn change_requests_are_filtered_by_status_contributor_and_creator() {
+async fn change_requests_are_filtered_by_status_and_users() {
     let s = Server::new().await;
     let space = s.space().await;
     let requests = format!("/v1/spaces/{space}/change-requests");

@@ -66,7 +66,7 @@ async fn space(platform: &Platform) -> (UserId, OrgId, SpaceId) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn operators_see_what_the_store_the_jobs_the_index_and_the_caches_do() {
+async fn metrics_cover_store_jobs_index_and_caches() {
     let clock = ManualClock::default();
     let (platform, client) = served(Arc::new(MemStore::new()), clock.clone());
     let (ada, _, space) = space(&platform).await;
@@ -138,7 +138,7 @@ async fn conflicts_and_failures_of_the_store_are_counted_by_operation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn transactions_that_have_begun_and_not_ended_are_counted_by_their_mode() {
+async fn open_transactions_are_counted_by_mode() {
     let faults = FaultStore::new(Arc::new(MemStore::new()), Plan::none());
     let (platform, client) = served(Arc::new(faults.clone()), ManualClock::default());
     let (ada, org, _) = space(&platform).await;
@@ -165,7 +165,7 @@ async fn transactions_that_have_begun_and_not_ended_are_counted_by_their_mode() 
 }
 
 #[tokio::test]
-async fn a_job_that_fails_is_counted_by_its_kind_and_the_kind_of_failure() {
+async fn failed_jobs_are_counted_by_kind_and_failure() {
     let (platform, client) = served(Arc::new(MemStore::new()), ManualClock::default());
     let (ada, _, space) = space(&platform).await;
     let request = json!({ "url": "https://git.example/none", "ref": "refs/heads/main" });

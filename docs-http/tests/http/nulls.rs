@@ -68,7 +68,7 @@ fn places(
 }
 
 #[tokio::test]
-async fn null_and_missing_fields_are_taken_exactly_where_the_document_says() {
+async fn null_and_missing_fields_are_accepted_as_documented() {
     let w = World::new().await;
     let document = w.s.document;
     let contract = Contract::of(document);

@@ -24,8 +24,9 @@ pub(crate) async fn spec(s: &Server, slug: &str) -> String {
     s.get(&format!("{path}/{slug}")).await["lastVersion"].as_str().expect("a version").to_owned()
 }
 
+/// A specification is created, processed, read, published and deleted.
 #[tokio::test]
-async fn a_specification_is_created_processed_read_published_and_deleted() {
+async fn specification_lifecycle() {
     let s = Server::new().await;
     let all = format!("/v1/orgs/{}/openapi", s.org);
     let pets = format!("{all}/pets");
@@ -119,7 +120,7 @@ async fn what_a_request_says_of_a_specification_is_checked() {
 }
 
 #[tokio::test]
-async fn a_specification_is_changed_on_the_condition_that_it_is_as_it_was_read() {
+async fn specification_changes_may_be_conditional() {
     let s = Server::new().await;
     spec(&s, "pets").await;
     let pets = format!("/v1/orgs/{}/openapi/pets", s.org);
@@ -160,7 +161,7 @@ fn etag(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn a_computed_page_is_answered_as_its_pages_or_as_it_was_written() {
+async fn computed_page_is_returned_as_pages_or_as_written() {
     let s = Server::new().await;
     let space = space_with_computed_page(&s).await;
     let version = spec(&s, "pets").await;
@@ -195,7 +196,7 @@ async fn a_computed_page_is_answered_as_its_pages_or_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn content_with_computed_pages_is_edited_by_whoever_has_seen_it_as_it_is() {
+async fn conditional_edit_of_content_with_computed_pages() {
     let s = Server::new().await;
     let space = space_with_computed_page(&s).await;
     spec(&s, "pets").await;

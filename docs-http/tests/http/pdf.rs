@@ -103,7 +103,7 @@ async fn the_address_is_good_for_an_hour() {
 }
 
 #[tokio::test]
-async fn the_address_ends_before_the_hour_when_whom_it_was_made_for_may_not_read_any_more() {
+async fn pdf_url_is_invalid_once_its_user_loses_access() {
     let s = Server::new().await;
     let (space, request, _) = content(&s).await;
     let user = id(&s.ask("GET", "/v1/user", &s.reader, None).await.is(200, "a user"));
@@ -188,7 +188,7 @@ async fn too_much_for_a_file_is_told_when_it_is_loaded() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_wait_is_told_when_to_ask_again_until_the_file_is_there() {
+async fn without_waiting_the_response_has_retry_after() {
     let s = Server::new().await;
     let (_, request, _) = content(&s).await;
     let way = way(&s, &format!("{request}/pdf")).await;

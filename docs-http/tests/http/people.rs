@@ -88,7 +88,7 @@ async fn every_setting_of_an_organization_is_set_and_cleared() {
 }
 
 #[tokio::test]
-async fn the_organization_of_an_email_domain_is_shown_to_those_it_is_for() {
+async fn organization_of_an_email_domain_is_shown_to_its_users() {
     let s = Server::new().await;
     s.patch(&org(&s), json!({ "emailDomains": ["example.com", "secret.example"], "hostname": "engines" }))
         .await;
@@ -240,7 +240,7 @@ async fn people_are_invited_by_address() {
 }
 
 #[tokio::test]
-async fn links_lead_to_the_organization_to_spaces_and_say_what_they_give() {
+async fn invite_links_contain_their_target_and_role() {
     let s = Server::new().await;
     let (path, space) = (format!("{}/link-invites", org(&s)), s.space().await);
     s.patch(&org(&s), json!({ "inviteLinks": true })).await;

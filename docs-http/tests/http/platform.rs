@@ -79,7 +79,7 @@ async fn deleting_what_is_not_there_is_no_error() {
 }
 
 #[tokio::test]
-async fn a_page_is_found_by_its_old_path_in_a_request_in_live_content_and_in_a_revision() {
+async fn old_path_resolves_in_requests_spaces_and_revisions() {
     let s = Server::new().await;
     let space =
         id(&s.post(&format!("/v1/orgs/{}/spaces", s.org), 201, json!({ "title": "Guide" })).await.body);

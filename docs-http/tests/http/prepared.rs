@@ -93,7 +93,7 @@ fn shown(Data(document): Data<&Value>) -> Response {
 }
 
 #[tokio::test]
-async fn a_document_with_one_of_everything_names_something_in_each_path_and_its_bodies_end() {
+async fn prepared_document_has_ids_in_paths_and_finite_bodies() {
     let world = World::new().await;
     let document = document(&world);
     assert!(endless_requests(world.s.document).contains("Block"));
@@ -112,7 +112,7 @@ async fn a_document_with_one_of_everything_names_something_in_each_path_and_its_
 /// Serves until the process is killed, at the address in `DOCS_SERVE_PREPARED`, such as `127.0.0.1:4100`. Prints the
 /// token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_of_everything_is_served_to_programs_that_check_the_document() {
+async fn serve_prepared_platform() {
     let Ok(bind) = std::env::var("DOCS_SERVE_PREPARED") else { return };
     let world = World::at(&format!("http://{bind}")).await;
     let config = HttpConfig { body_limit: BodyLimit(BODY_LIMIT), ..HttpConfig::default() };

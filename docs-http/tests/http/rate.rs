@@ -89,7 +89,7 @@ async fn requests_are_counted_by_token_and_without_one_by_address() {
 }
 
 #[tokio::test]
-async fn guessing_tokens_is_limited_and_hinders_nobody_whose_token_is_known() {
+async fn invalid_tokens_are_rate_limited_separately() {
     let (app, clock) = app();
     assert_eq!(told(&ask(&app, "/v1/spaces/a", Some("good"), 1).await), (200, Some(2)));
     for guess in ["a", "b", "c"] {
@@ -113,7 +113,7 @@ async fn a_token_that_nobody_asked_about_counts_for_the_address() {
 }
 
 #[tokio::test]
-async fn what_stands_beside_the_api_is_not_counted_and_without_a_limit_nothing_is() {
+async fn only_the_api_is_rate_limited_and_only_with_a_limit() {
     let (limited, _) = app();
     let free = assemble(Reads, About::new("x", "1"), HttpConfig::default(), Arc::new(Tokens));
     let free = free.expect("no problems");
@@ -148,7 +148,7 @@ async fn left(app: &HttpApp, peer: &str, headers: &[(&str, &str)]) -> Option<u32
 }
 
 #[tokio::test]
-async fn an_address_in_a_header_counts_only_when_a_trusted_proxy_sent_it() {
+async fn client_address_header_requires_a_trusted_proxy() {
     let app = behind("10.0.0.0/8");
     // A client other than a trusted proxy is identified by the address of the connection, regardless of headers.
     for (n, spoofed) in ["198.51.100.1", "198.51.100.2", "198.51.100.3"].into_iter().enumerate() {
@@ -171,7 +171,7 @@ async fn an_address_in_a_header_counts_only_when_a_trusted_proxy_sent_it() {
 }
 
 #[tokio::test]
-async fn a_chain_of_proxies_is_read_from_the_right_up_to_the_first_that_is_not_trusted() {
+async fn proxy_chain_ends_at_the_first_untrusted_from_the_right() {
     let app = behind("10.0.0.0/8, 2001:db8:a::/48");
     // Entries written by the client are on the left and have no effect.
     for (n, chain) in [

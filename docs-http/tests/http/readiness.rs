@@ -40,7 +40,7 @@ async fn found(client: &TestClient<docs_http::HttpApp>, s: &Server, path: &str) 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_search_is_refused_until_the_index_is_made_and_readiness_says_so() {
+async fn search_and_readiness_fail_until_the_index_is_built() {
     let (s, path) = stored().await;
     let index = Arc::new(FaultSearch::new(MemSearch::new()));
     index.hold();

@@ -472,7 +472,7 @@ async fn a_field_of_the_wrong_type_is_named() {
 }
 
 #[tokio::test]
-async fn a_method_that_a_path_does_not_have_is_refused_with_those_it_has() {
+async fn unknown_method_is_rejected_with_the_allowed_ones() {
     let w = World::new().await;
     let before = w.s.stored().await;
     let mut paths: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -520,7 +520,7 @@ async fn a_reader_reads_everything_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn members_of_another_organization_do_not_learn_that_anything_is_there() {
+async fn other_organizations_cannot_detect_resources() {
     let w = World::unpublished().await;
     let before = w.s.stored().await;
     let stranger = bearer(&w.s.stranger);

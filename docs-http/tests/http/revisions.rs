@@ -70,7 +70,7 @@ async fn filled(s: &Server) -> String {
 }
 
 #[tokio::test]
-async fn a_revision_is_what_the_space_and_the_request_were_when_it_was_made() {
+async fn revision_equals_the_content_at_its_creation() {
     let s = Server::new().await;
     let space = filled(&s).await;
     let base = format!("/v1/spaces/{space}");
@@ -244,8 +244,9 @@ async fn the_document_of_a_conflict_is_the_side_of_the_request() {
     assert_eq!(again["document"].to_string(), told);
 }
 
+/// All conflicting values are included.
 #[tokio::test]
-async fn fields_that_two_requests_set_differently_are_listed_with_all_values_until_they_are_set_again() {
+async fn conflicting_fields_are_listed_until_set_again() {
     let s = Server::new().await;
     let space = s.space().await;
     let first = s.request(&space).await;

@@ -21,7 +21,7 @@ async fn send_back(s: &Server, path: &str, token: &str) {
 }
 
 #[tokio::test]
-async fn a_space_or_a_collection_that_is_sent_back_as_it_was_read_stays_as_it_is() {
+async fn spaces_and_collections_are_unchanged_when_sent_back() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
     // Cat manages with her role in the organization, Rea with a role by name, Tom with a role of his team.

@@ -138,7 +138,7 @@ pub(crate) async fn shown(response: TestResponse) -> Shown {
 const HTML: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
 
 #[tokio::test]
-async fn a_browser_is_sent_to_the_provider_with_a_cookie_that_comes_back_with_its_form() {
+async fn sign_in_cookie_is_returned_with_the_form() {
     for (base, path, secure) in [
         ("https://docs.example", "", "; Secure; SameSite=None"),
         ("https://docs.example/api/docs", "/api/docs", "; Secure; SameSite=None"),
@@ -315,7 +315,7 @@ async fn a_session_is_signed_out_where_it_began() {
 }
 
 #[tokio::test]
-async fn no_part_of_a_page_begins_to_sign_in_and_the_oldest_ways_are_forgotten() {
+async fn subresources_start_no_login_and_oldest_logins_are_evicted() {
     let p = Pages::new().await;
     let start = format!("{}/start", p.path);
     for (to, status) in
@@ -436,7 +436,7 @@ async fn an_address_knocks_so_often_a_minute_and_is_told_on_a_page() {
 }
 
 #[tokio::test]
-async fn an_organization_that_insists_refuses_tokens_with_the_address_to_sign_in_at() {
+async fn enforced_sso_rejects_tokens_with_the_login_url() {
     let p = Pages::new().await;
     let (s, org) = (&p.s, format!("/v1/orgs/{}", p.s.org));
     let session = p.sign_in("grace@example.com").await;

@@ -247,7 +247,7 @@ fn rows(w: &World) -> Vec<Row> {
 }
 
 #[tokio::test]
-async fn each_attack_ends_in_a_reason_and_no_session_and_the_response_as_it_was_signed_lets_in_once() {
+async fn attacks_are_rejected_and_valid_response_is_accepted_once() {
     let w = World::new().await;
     let (before, mut noted) = (w.standing().await, w.refusals().await.len());
     for row in rows(&w) {
@@ -287,7 +287,7 @@ async fn each_attack_ends_in_a_reason_and_no_session_and_the_response_as_it_was_
 }
 
 #[tokio::test]
-async fn nothing_that_comes_in_an_address_is_read_be_it_right_or_a_bomb() {
+async fn responses_in_the_url_are_never_read() {
     let w = World::new().await;
     let before = w.standing().await;
     let form = form_of(&w.right().signed());

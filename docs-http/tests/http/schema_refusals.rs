@@ -199,7 +199,7 @@ fn ids_in(body: &Value, at: &str, found: &mut Vec<String>) {
 }
 
 #[tokio::test]
-async fn an_id_without_a_character_is_wrong_by_the_document_wherever_it_is_refused() {
+async fn empty_ids_are_invalid_by_the_schema() {
     let w = World::new().await;
     let (contract, ops) = (Contract::of(w.s.document), w.ops());
     let saved = w.s.store.save();

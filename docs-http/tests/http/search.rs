@@ -170,8 +170,9 @@ async fn what_is_found_is_walked_by_its_cursors() {
     assert!(first["next"]["page"].is_string());
 }
 
+/// Cursors omit nothing.
 #[tokio::test]
-async fn the_limit_of_a_search_over_spaces_holds_for_the_whole_answer_and_its_cursors_lose_nothing() {
+async fn search_limit_applies_to_the_whole_response() {
     let s = Server::new().await;
     let markdown = "## Part\n\nA needle, and what stands around it.\n\n".repeat(8);
     let mut spaces = Vec::new();

@@ -134,7 +134,7 @@ async fn whom_the_host_signs_in_is_let_in_and_nobody_else() {
 }
 
 #[tokio::test]
-async fn what_is_open_to_anybody_is_read_by_whom_the_host_does_not_know() {
+async fn public_content_is_readable_for_unknown_users() {
     let s = Server::new().await;
     let (space, hidden) = (s.space().await, s.space().await);
     let site = s.site("Docs", &[&space]).await;

@@ -471,7 +471,7 @@ async fn what_a_share_link_or_a_backend_cannot_be_is_refused() {
 }
 
 #[tokio::test]
-async fn a_schema_with_open_unsigned_booleans_is_taken_and_lets_them_decide() {
+async fn schema_with_additional_unsigned_booleans_is_accepted() {
     let s = Server::new().await;
     let site = s.site("Docs", &[]).await;
     let path = format!("{site}/adaptive-schema");

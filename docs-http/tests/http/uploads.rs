@@ -70,7 +70,7 @@ async fn bytes_of(s: &Server, file: &Value) -> Vec<u8> {
 
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a table")]
-async fn a_file_is_uploaded_as_bytes_or_in_a_form_and_shown_as_any_other() {
+async fn file_is_uploaded_as_bytes_or_in_a_form() {
     let s = Server::new().await;
     let png = ("content-type", "image/png");
     let octets = ("content-type", "application/octet-stream");
@@ -279,7 +279,7 @@ async fn a_file_has_at_most_100_mb_however_it_is_announced() {
 }
 
 #[tokio::test]
-async fn a_state_in_which_content_is_not_changed_refuses_an_upload_before_it_is_read() {
+async fn upload_to_locked_content_is_rejected_before_its_body() {
     let s = Server::new().await;
     let locked = s.space().await;
     let space = s.space().await;

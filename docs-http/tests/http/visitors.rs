@@ -30,7 +30,7 @@ pub(crate) async fn story(s: &Server, site: &str) {
 }
 
 #[tokio::test]
-async fn a_visitor_reads_with_the_token_of_an_address_and_anybody_without() {
+async fn visitor_reads_with_url_token_and_public_without() {
     let s = Server::new().await;
     let space = s.space().await;
     let request = s.request(&space).await;

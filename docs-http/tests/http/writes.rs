@@ -31,7 +31,7 @@ fn names(body: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_write_answers_its_resource_though_nothing_can_be_read_after_its_commit() {
+async fn write_returns_its_resource_without_reads_after_commit() {
     let w = World::new().await;
     let start = w.s.store.save();
     let mut failed = Vec::new();
