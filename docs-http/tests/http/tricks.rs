@@ -1,4 +1,4 @@
-//! Media types of files that make browsers run what a server means as data. The tests of the server open each of them
+//! Media types that make browsers execute files that a server serves as data. The tests of the server open each of them
 //! in a browser.
 
 /// Texts that are not accepted as media types.
@@ -68,7 +68,7 @@ pub(crate) const TRICKS: &[&str] = &[
     "application/{x}",
 ];
 
-/// Types that are accepted, and browsers run.
+/// Accepted types that browsers execute.
 pub(crate) const ACTIVE: &[&str] = &[
     "text/html",
     "TEXT/HTML",
