@@ -128,11 +128,7 @@ fn script(blocks: &[Block], folder: &Path) -> String {
 fn programs(folder: &Path) {
     let bin = folder.join("bin");
     fs::create_dir(&bin).expect("a folder");
-    let write = |name: &str, text: &str| {
-        let path = bin.join(name);
-        fs::write(&path, format!("#!/usr/bin/env bash\n{text}\n")).expect("a file");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("permissions");
-    };
+    let write = |name: &str, text: &str| write_program(folder, name, text);
     write(
         "curl",
         &format!("exec {} --fail-with-body --max-time 60 \"$@\"", found("curl").expect("curl").display()),
@@ -142,6 +138,12 @@ fn programs(folder: &Path) {
         write(name, &format!("echo {name} \"$@\" >> {}", asked.display()));
     }
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_docs-server"), bin.join("docs-server")).expect("a link");
+}
+
+fn write_program(folder: &Path, name: &str, text: &str) {
+    let path = folder.join("bin").join(name);
+    fs::write(&path, format!("#!/usr/bin/env bash\n{text}\n")).expect("a file");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("permissions");
 }
 
 fn found(program: &str) -> Option<PathBuf> {
@@ -240,6 +242,7 @@ async fn page_runs(page: &str) {
     fs::write(folder.join("provider.crt"), CERTIFICATE).expect("a file");
     let store = format!("sqlite:{}", folder.join("docs.db").display());
     let server = Process::with(&["--bind", "127.0.0.1:0", "--store", &store, "--outbound", "files"]).await;
+    write_program(folder, "systemctl", &format!("[ \"$1\" != stop ] || kill -9 {}", server.child.id()));
     let address = server.base.trim_start_matches("http://").to_owned();
     handbook_is_imported(&address).await;
     let script = script(&blocks(&handbook().join(page)), folder)
