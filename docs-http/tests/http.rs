@@ -4,6 +4,8 @@
 mod addresses;
 #[path = "http/audit.rs"]
 mod audit;
+#[path = "http/body_limits.rs"]
+mod body_limits;
 #[path = "http/clients.rs"]
 mod clients;
 #[path = "http/collections.rs"]

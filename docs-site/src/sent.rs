@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Most bytes of a form.
-const MAX_FORM: usize = 64 * 1024;
+const MAX_FORM: usize = 32 * 1024;
 
 /// What of a request is read as a whole before it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -91,7 +91,7 @@ pub struct AnonymousBodyLimit(pub usize);
 
 impl AnonymousBodyLimit {
     /// The limit of a server that sets none.
-    pub const DEFAULT: Self = Self(64 * 1024);
+    pub const DEFAULT: Self = Self(32 * 1024);
 }
 
 /// A part of a [`BodyBudget`], returned to it when dropped.

@@ -63,7 +63,7 @@ impl ConnectionConfig {
     /// The default of [`max_streams`](Self::max_streams).
     pub const MAX_STREAMS: u32 = 64;
     /// The default of [`response_bytes`](Self::response_bytes).
-    pub const RESPONSE_BYTES: usize = 128 << 20;
+    pub const RESPONSE_BYTES: usize = 96 << 20;
 
     /// Connections at a time: as configured, and at most `room`, which is what the limit of open files allows.
     pub(super) fn connections(&self, room: usize) -> usize {

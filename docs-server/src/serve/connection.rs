@@ -42,6 +42,8 @@ struct State {
     since: Instant,
     /// The first byte since then.
     head_since: Option<Instant>,
+    /// Whether bytes arrived since the last request.
+    has_read: bool,
     /// The time of the first complete request head.
     has_served: bool,
     /// Bytes that the connection does not accept.
@@ -66,6 +68,7 @@ impl Connection {
             requests: 0,
             receiving: 0,
             since: Instant::now(),
+            has_read: false,
             head_since: None,
             has_served: false,
             write: Pacer::new(pace),
@@ -104,9 +107,20 @@ impl Connection {
         self.state.lock().is_http2 = true;
     }
 
+    pub(super) fn is_http2(&self) -> bool {
+        self.state.lock().is_http2
+    }
+
+    /// Returns `true` if bytes arrived since the last call: for a request that the client did not send together with
+    /// the one before.
+    pub(super) fn has_read(&self) -> bool {
+        std::mem::take(&mut self.state.lock().has_read)
+    }
+
     /// Notes that bytes arrived.
     pub(super) fn read(&self) {
         let mut state = self.state.lock();
+        state.has_read = true;
         if state.requests == 0 && state.head_since.is_none() {
             state.head_since = Some(Instant::now());
         }

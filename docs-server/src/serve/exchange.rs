@@ -20,7 +20,7 @@ use hyper::{
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use poem::{Endpoint as _, IntoResponse as _, endpoint::BoxEndpoint};
-use tokio::{net::TcpStream, sync::watch};
+use tokio::{net::TcpStream, sync::watch, task::yield_now};
 
 use super::{
     ConnectionConfig,
@@ -34,7 +34,7 @@ use super::{
 };
 
 /// Bytes that a connection buffers in each direction.
-const BUFFER: usize = 64 * 1024;
+const BUFFER: usize = 32 * 1024;
 /// Bytes of a request body that an HTTP/2 client may send before the application reads them.
 const STREAM_WINDOW: u32 = 256 * 1024;
 /// The same for all streams of a connection together.
@@ -141,6 +141,10 @@ async fn answer(
     request: Request<Incoming>,
 ) -> Result<Response<Sent>, Infallible> {
     let ticket = Ticket::new(&connection);
+    // A client that sends many requests together takes turns with others.
+    if !connection.has_read() {
+        yield_now().await;
+    }
     connection.writable().await;
     let charge = shared.memory.admit(&shared.table, &connection).await;
     let is_admitted = charge.is_some();

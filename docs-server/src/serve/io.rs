@@ -25,6 +25,9 @@ const LINGER: Duration = Duration::from_secs(1);
 /// Bytes that are dropped at a time.
 const DROPPED: usize = 16 * 1024;
 
+/// Bytes after which a connection lets others run: a turn of many connections takes milliseconds.
+const TURN: usize = 128 * 1024;
+
 /// A socket whose progress is noted in its [`Connection`].
 pub(super) struct Watched {
     stream: TcpStream,
@@ -32,6 +35,8 @@ pub(super) struct Watched {
     /// Bytes that were read to find out the protocol.
     replay: Bytes,
     linger: Linger,
+    /// Bytes of the current turn.
+    turn: usize,
 }
 
 enum Linger {
@@ -42,7 +47,7 @@ enum Linger {
 
 impl Watched {
     pub(super) const fn new(stream: TcpStream, connection: Arc<Connection>) -> Self {
-        Self { stream, connection, replay: Bytes::new(), linger: Linger::Open }
+        Self { stream, connection, replay: Bytes::new(), linger: Linger::Open, turn: 0 }
     }
 
     /// Reads as far as is needed to know whether the client speaks HTTP/2.
@@ -60,11 +65,27 @@ impl Watched {
         Ok(is_http2)
     }
 
-    fn noted(&self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    /// Ends a turn that was long enough; the task runs again after others.
+    fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.turn < TURN {
+            return Poll::Ready(());
+        }
+        self.turn = 0;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    fn noted(&mut self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &outcome {
-            Poll::Ready(Ok(bytes)) => self.connection.wrote(*bytes),
+            Poll::Ready(Ok(bytes)) => {
+                self.turn += *bytes;
+                self.connection.wrote(*bytes);
+            }
             Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.connection.write_blocked(),
+            Poll::Pending => {
+                self.turn = 0;
+                self.connection.write_blocked();
+            }
         }
         outcome
     }
@@ -82,9 +103,12 @@ impl AsyncRead for Watched {
             buffer.put_slice(&this.replay.split_to(length));
             return Poll::Ready(Ok(()));
         }
+        ready!(this.poll_turn(cx));
         let before = buffer.filled().len();
         ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
-        if buffer.filled().len() > before {
+        let read = buffer.filled().len() - before;
+        this.turn += read;
+        if read > 0 {
             this.connection.read();
         }
         Poll::Ready(Ok(()))
@@ -94,6 +118,7 @@ impl AsyncRead for Watched {
 impl AsyncWrite for Watched {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        ready!(this.poll_turn(cx));
         let outcome = Pin::new(&mut this.stream).poll_write(cx, bytes);
         this.noted(outcome)
     }
@@ -104,6 +129,7 @@ impl AsyncWrite for Watched {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        ready!(this.poll_turn(cx));
         let outcome = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
         this.noted(outcome)
     }

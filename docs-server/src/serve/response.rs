@@ -17,8 +17,10 @@ use super::{
     memory::Charge,
 };
 
-/// The largest piece of a response that is handed to the connection at a time.
-const PIECE: usize = 32 * 1024;
+/// The largest piece of a response that is handed to an HTTP/1 connection at a time.
+const PIECE: usize = 256 * 1024;
+/// The same for a stream of HTTP/2, whose progress is that of its pieces.
+const STREAM_PIECE: usize = 32 * 1024;
 
 /// The body of a response.
 pub(super) struct Sent {
@@ -28,6 +30,8 @@ pub(super) struct Sent {
     rest: Option<Rest>,
     /// Whether the whole body was counted at its start.
     is_counted: bool,
+    /// Bytes of a piece.
+    piece: usize,
 }
 
 /// All that a response holds until it has left the server.
@@ -62,16 +66,21 @@ impl Sent {
     ) -> Self {
         let size = body.size_hint().exact().and_then(|size| usize::try_from(size).ok());
         charge.add(size.unwrap_or_default());
-        ticket.0.begin_sending(&sending);
-        sending.pacer.lock().wait(Instant::now());
+        let is_stream = ticket.0.is_http2();
+        // The socket tells the progress of an HTTP/1 connection.
+        if is_stream {
+            ticket.0.begin_sending(&sending);
+            sending.pacer.lock().wait(Instant::now());
+        }
         let held = Arc::new(Held { ticket, charge, sending });
-        Self { body, held, rest: None, is_counted: size.is_some() }
+        let piece = if is_stream { STREAM_PIECE } else { PIECE };
+        Self { body, held, rest: None, is_counted: size.is_some(), piece }
     }
 
     /// The next piece of the current chunk.
     fn piece(&mut self) -> Option<Bytes> {
         let Rest { chunk, start } = self.rest.take()?;
-        let end = chunk.bytes.len().min(start + PIECE);
+        let end = chunk.bytes.len().min(start + self.piece);
         if end < chunk.bytes.len() {
             self.rest = Some(Rest { chunk: Arc::clone(&chunk), start: end });
         }

@@ -2,6 +2,8 @@
 
 mod files_origin;
 
+mod hosts;
+
 use std::{
     os::unix::fs::MetadataExt as _,
     path::Path,
@@ -562,27 +564,17 @@ async fn a_translator_that_misses_something_is_refused_with_the_flag_and_never_w
 }
 
 #[tokio::test]
-async fn organizations_mount_sites_on_listed_hosts_only() {
-    let none = Process::with(&["--bind", ANY]).await;
-    let some = Process::with(&["--bind", ANY, "--site-hosts", "www.example.com,*.docs.example.com"]).await;
-    let auth = format!("Bearer {TOKEN}");
-    for (server, origin, status) in [
-        (&none, "www.example.com/guide", 400),
-        (&some, "www.example.com/guide", 200),
-        (&some, "a.docs.example.com/docs", 200),
-        (&some, "second.example/guide", 400),
-        (&some, "www.example.com/v1", 400),
-    ] {
-        let orgs = get(&format!("{}/v1/orgs", server.base)).await;
-        let org = format!("{}/v1/orgs/{}", server.base, orgs["items"][0]["id"].as_str().expect("an id"));
-        let sites = get(&format!("{org}/sites")).await;
-        let site = format!("{org}/sites/{}", sites["items"][0]["id"].as_str().expect("an id"));
-        let answer = ask("PATCH", &site, &[("authorization", &auth)], json!({ "proxy": origin })).await;
-        assert_eq!(answer.status, status, "{origin}: {}", answer.body);
-    }
-    for wrong in ["localhost", "https://a.example.com", "a.example.com/docs", "a.example.com=nobody"] {
-        let (said, code) = refused(&["--site-hosts", wrong]).await;
-        assert!(said.contains("--site-hosts") && said.contains("docs.example.com"), "{wrong}: {said}");
-        assert_ne!(code, Some(0), "{wrong}");
+async fn connection_flags_limit_connections() {
+    let flags = ["--bind", ANY, "--max-connections", "3", "--max-connections-per-address", "1"];
+    let server = Process::with(&flags).await;
+    let address = server.base.trim_start_matches("http://");
+    let mut first = tokio::net::TcpStream::connect(address).await.expect("a connection");
+    get(&format!("{}/healthz", server.base)).await;
+    let ended = tokio::time::timeout(PATIENCE, first.read(&mut [0])).await.expect("in time");
+    assert!(ended.is_ok_and(|read| read == 0), "the second connection of an address ends the first");
+    for flag in ["--max-connections", "--max-connections-per-address"] {
+        let (said, code) = refused(&[flag, "0"]).await;
+        assert!(said.contains(flag), "{said}");
+        assert_ne!(code, Some(0));
     }
 }

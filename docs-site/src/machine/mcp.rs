@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// Most bytes of a message.
-pub(crate) const MAX_MESSAGE: usize = 64 * 1024;
+pub(crate) const MAX_MESSAGE: usize = 32 * 1024;
 /// Most bytes of an answer that is taken as a whole.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 /// Most pages of one answer.

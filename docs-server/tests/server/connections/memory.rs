@@ -23,6 +23,10 @@ fn memory(process: &Process) -> Option<(u64, u64)> {
 async fn attack(name: &str, count: u32, bytes: &[u8]) {
     let server = Process::with(&["--bind", "127.0.0.1:0"]).await;
     let address = server.base.trim_start_matches("http://").parse().expect("an address");
+    // The server has its first content.
+    let mut first = Raw::connect(address, 1).await;
+    first.send(GET).await;
+    assert_eq!(first.status().await, 200, "{name}");
     let idle = memory(&server);
     let mut connections = Vec::new();
     let mut slowest = Duration::ZERO;
@@ -56,8 +60,8 @@ async fn unfinished_anonymous_bodies_hold_little() {
     let head = format!("{head}content-length: 10000000\r\n\r\n");
     attack("large bodies", 300, &[head.as_bytes(), &[b' '; 2_000_000]].concat()).await;
     let head = "POST /v1/urls/published HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
-    let head = format!("{head}content-length: 65000\r\n\r\n");
-    attack("small bodies", 300, &[head.as_bytes(), &[b' '; 64_000]].concat()).await;
+    let head = format!("{head}content-length: 32000\r\n\r\n");
+    attack("small bodies", 300, &[head.as_bytes(), &[b' '; 31_000]].concat()).await;
 }
 
 #[tokio::test]
