@@ -154,7 +154,7 @@ pub const LIMITS: &[LimitGroup] = &[
             window("A token to read a site", visitors::pass::CONTENT_TOKEN_WINDOW),
             window("A token that vouches for a member", visitors::member::MEMBER_TOKEN_WINDOW),
             window(
-                "The clock of a sign-in that signs tokens of visitors, before or after",
+                "Between the clock of a site's sign-in and the clock of the server",
                 visitors::jwt::CLOCK_LEEWAY,
             ),
             window("Signing in at a SAML provider", saml::SAML_LOGIN_WINDOW),

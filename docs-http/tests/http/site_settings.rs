@@ -218,13 +218,13 @@ async fn redirects(s: &Server, site: &str, place: &str, page: &str) {
     let asked = async |source: &str| s.get(&format!("{site}/redirect?source={source}&shareKey=key")).await;
     let found = asked("/old/p%2561ge").await;
     assert_eq!(found["redirect"], redirect);
-    assert!(found["target"].as_str().is_some_and(|url| url.starts_with("https://a.example/docs/")));
+    assert!(found["target"].as_str().is_some_and(|url| url.starts_with("https://a.example/help/")));
     let list = s.get(&format!("{path}?limit=5")).await;
     assert_eq!((&list["items"], &list["count"]), (&json!([redirect]), &json!(1)));
     let this = format!("{path}/{}", id(&redirect));
     let changed = s.patch(&this, json!({ "source": "/new", "destination": to_space })).await;
     assert_eq!(changed["destination"], to_space);
-    assert_eq!(asked("/new").await["target"], "https://a.example/docs/", "where the site is mounted");
+    assert_eq!(asked("/new").await["target"], "https://a.example/help/", "where the site is mounted");
     let gone = format!("{site}/redirect?source=/old/page");
     s.ask("GET", &gone, &s.admin, None).await.refused(404, &gone);
     s.ask("DELETE", &this, &s.admin, None).await.is(204, &this);
