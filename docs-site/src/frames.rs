@@ -47,15 +47,15 @@ impl Frames {
         self.cached.get(key).or_else(|| self.oversized(key))
     }
 
-    /// The tree of a key, built if it is not cached. Concurrent requests for one key wait for one build. The key that is
-    /// returned names the revision that was built, which may be a later one: such a tree is not cached.
+    /// The tree of a key, built if it is not cached. Concurrent requests for one key wait for one build. The key that
+    /// is returned names the revision that was built, which may be a later one: such a tree is not cached.
     ///
     /// # Errors
     /// Those of `build`.
     pub(crate) async fn get_or_build(
         &self,
         key: FrameKey,
-        build: impl Future<Output = Result<(RevisionId, Frame)>>,
+        build: impl Future<Output = Result<(RevisionId, Frame)>> + Send,
     ) -> Result<(FrameKey, Arc<Frame>)> {
         let guard = match self.cached.get_value_or_guard_async(&key).await {
             Ok(frame) => return Ok((key, frame)),

@@ -19,6 +19,7 @@
 //! | a page's path | the page; as Markdown with `.md` behind it, or for `Accept: text/markdown` |
 //! | `~/changes/3/…`, `~/revisions/ID/…` | previews, below a space, for members who may read them; what changed: `~compare` |
 //! | `~site/search?q=…` | what a search finds; `~site/search.json` for the script of pages |
+//! | `~site/pages.1.html` | the list of all pages of a space, in parts |
 //! | `~site/…` | style sheets, the script and the icon of pages |
 //! | `llms.txt`, `llms-full.txt`, `llms-full.txt/2` … | the pages for language models |
 //! | `robots.txt`, `sitemap.xml`, `rss.xml` | what search engines and readers of news ask for |

@@ -35,8 +35,8 @@ const MAX_DEPTH: usize = 40;
 const MAX_REUSES: u32 = 500;
 /// Most operations, webhooks and schemas that a page shows as specifications have them.
 const MAX_DESCRIBED: u32 = 500;
-/// Bytes of reusable contents, and of operations, webhooks and schemas, after which a page shows no further ones: a page
-/// may use one long text any number of times.
+/// Bytes of reusable contents, and of operations, webhooks and schemas, after which a page shows no further ones: a
+/// page may use one long text any number of times.
 const MAX_REUSED_BYTES: usize = 4 << 20;
 const MAX_DESCRIBED_BYTES: usize = 4 << 20;
 /// How many reusable contents stand within one another.

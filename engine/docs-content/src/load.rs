@@ -273,6 +273,23 @@ impl Shared {
         self.trees.insert(Id { domain: Arc::clone(domain), hash: root }, Arc::clone(tree));
     }
 
+    /// The tree of a root. Concurrent callers wait for one build: each would take the memory of the whole tree.
+    pub(crate) async fn tree_once(
+        &self,
+        (domain, root): (&Arc<str>, Hash),
+        build: impl Future<Output = ContentResult<Arc<PageTree>>> + Send,
+    ) -> ContentResult<Arc<PageTree>> {
+        let id = Id { domain: Arc::clone(domain), hash: root };
+        match self.trees.get_value_or_guard_async(&id).await {
+            Ok(tree) => Ok(tree),
+            Err(guard) => {
+                let tree = build.await?;
+                drop(guard.insert(Arc::clone(&tree)));
+                Ok(tree)
+            }
+        }
+    }
+
     /// The document of the text that a hash names, where that was read lately.
     pub(crate) fn known_document(&self, domain: &str, hash: &Hash) -> Option<SharedDocument> {
         self.documents.get(&IdRef { domain, hash }).map(|known| known.document)
@@ -284,11 +301,17 @@ impl Shared {
         if let Some(known) = self.lookups[3].count(self.known_document(domain, &hash)) {
             return known;
         }
+        // Reading a long text takes much of a second: concurrent callers wait for one of them.
+        let id = Id { domain: Arc::clone(domain), hash };
+        let guard = match self.documents.get_value_or_guard_async(&id).await {
+            Ok(known) => return known.document,
+            Err(guard) => guard,
+        };
         let document = work_on(text, |text| SharedDocument::new(document::parse(text))).await;
         self.count(Cost { documents_read: 1, ..Cost::default() });
         let bytes = (document::memory(&document) + text.len()) as u64;
         let weighed = WeighedDocument { document: document.clone(), bytes };
-        self.documents.insert(Id { domain: Arc::clone(domain), hash }, weighed);
+        drop(guard.insert(weighed));
         document
     }
 

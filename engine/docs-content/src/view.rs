@@ -152,6 +152,10 @@ impl View {
         if let Some(tree) = self.content.shared().tree(&self.domain, &self.root) {
             return Ok(tree);
         }
+        self.content.shared().tree_once((&self.domain, self.root), self.build_tree()).await
+    }
+
+    async fn build_tree(&self) -> ContentResult<Arc<PageTree>> {
         let (from, to) = keys::class(keys::PAGE);
         let records = self.range(Range::new(from, to)).await?;
         let tree = Arc::new(PageTree::build(&records)?);

@@ -216,6 +216,23 @@ fn content_without_room_in_its_caches_still_works() {
 }
 
 #[test]
+fn concurrent_callers_read_a_document_once() {
+    let content = Content::new(Arc::new(MemObjects::new()));
+    let text: Arc<str> = "Some *words* of a text.\n\n".repeat(20_000).into();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let read = |_| {
+            let (view, text) = (content.view(DOMAIN, hash()), Arc::clone(&text));
+            tokio::spawn(async move { view.document_of(&text).await })
+        };
+        for task in (0..8).map(read).collect::<Vec<_>>() {
+            task.await.unwrap();
+        }
+    });
+    assert_eq!(content.cost().documents_read, 1);
+}
+
+#[test]
 fn what_was_read_as_a_document_is_kept_by_its_hash_within_the_bytes_that_are_allowed() {
     let limits = CacheLimits { document_bytes: 1 << 20, ..CacheLimits::default() };
     let content = Content::with(Arc::new(MemObjects::new()), limits, Arc::new(LineMerger));

@@ -25,8 +25,8 @@ fn is_long(lines: &[Line<'_>]) -> bool {
     lines.iter().map(bytes).sum::<usize>() > MIN_BYTES
 }
 
-/// The most lists and quotations that are within each other, counted up to the first number above `room`. Code is passed
-/// over. The count bounds how often each byte is looked at.
+/// The most lists and quotations that are within each other, counted up to the first number above `room`. Code is
+/// passed over. The count bounds how often each byte is looked at.
 fn levels(lines: &[Line<'_>], room: usize) -> usize {
     // The columns from which on a line belongs to each open item.
     let mut open: Vec<usize> = Vec::new();
