@@ -1,7 +1,6 @@
 //! The flags of the program, as an operator meets them: each on a server of its own process.
 
 mod files_origin;
-
 mod hosts;
 
 use std::{
