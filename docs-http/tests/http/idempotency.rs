@@ -153,7 +153,7 @@ async fn replay_needs_the_right_that_the_operation_needs() {
             let member = w.s.platform.as_platform().org(&org).member(&user);
             match role {
                 None => drop(member.remove().await.expect("removed")),
-                Some(role) => drop(member.put(role).await.expect("changed")),
+                Some(role) => member.put(role).await.expect("changed"),
             }
             let again = send(&w, op, &w.s.both, KEY).await;
             if again.header(REPLAYED).is_some() || ![403, 404].contains(&again.status) {
