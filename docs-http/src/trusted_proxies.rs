@@ -73,7 +73,8 @@ impl fmt::Display for TrustedProxies {
 }
 
 impl TrustedProxies {
-    /// Returns `true` if the address belongs to a trusted proxy. An IPv4 address in the form of IPv6 is compared as IPv4.
+    /// Returns `true` if the address belongs to a trusted proxy. An IPv4 address that is written as IPv6 is compared as
+    /// IPv4.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();

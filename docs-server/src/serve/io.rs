@@ -19,8 +19,8 @@ use super::connection::Connection;
 
 /// The bytes that every HTTP/2 connection begins with.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// The longest time that a socket stays open after the last response. What the client still sends is dropped: closing the
-/// socket with it unread would make the system of the client drop the response.
+/// The longest time that a socket stays open after the last response. Bytes that the client still sends are dropped:
+/// closing the socket with unread bytes would make the system of the client drop the response.
 const LINGER: Duration = Duration::from_secs(1);
 /// Bytes that are dropped at a time.
 const DROPPED: usize = 16 * 1024;

@@ -18,7 +18,7 @@ use super::{
 };
 
 /// The largest piece of a response that is handed to an HTTP/1 connection at a time.
-const PIECE: usize = 256 * 1024;
+const PIECE: usize = 64 * 1024;
 /// The same for a stream of HTTP/2, whose progress is that of its pieces.
 const STREAM_PIECE: usize = 32 * 1024;
 

@@ -61,8 +61,8 @@ impl Table {
         Arc::new(Self { most, most_per_network, state: Mutex::default(), ended: Notify::new() })
     }
 
-    /// Adds a connection. Where there are too many, the one of the address with the most that has waited longest for its
-    /// client is closed; where all are at work, the new one waits. `None` where its address has too many at work.
+    /// Adds a connection. Where there are too many, the one that has waited longest for its client is closed, of the
+    /// address with the most; where all are at work, the new one waits. `None` where its address has too many at work.
     pub(super) async fn admit(self: &Arc<Self>, peer: Peer, config: &ConnectionConfig) -> Option<Registered> {
         loop {
             let ended = self.ended.notified();
