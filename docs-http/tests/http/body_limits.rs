@@ -12,7 +12,8 @@ async fn only_tokens_of_users_allow_large_bodies() {
     let site = s.site("Docs", &[&space]).await;
     s.patch(&site, json!({ "visibility": "public" })).await;
     let published = s.post(&format!("{site}/publish"), 200, json!({})).await.body;
-    let found = s.post("/v1/urls/published", 200, json!({ "url": published["urls"]["published"] })).await.body;
+    let found =
+        s.post("/v1/urls/published", 200, json!({ "url": published["urls"]["published"] })).await.body;
     let visitor = format!("Bearer {}", found["apiToken"].as_str().expect("a token"));
     let (user, path) = (format!("Bearer {}", s.admin), format!("/v1/orgs/{}/spaces", s.org));
     let AnonymousBodyLimit(most) = AnonymousBodyLimit::DEFAULT;
