@@ -166,8 +166,8 @@ fn described(answer: ResponseBuilder, file: &StoredFile) -> ResponseBuilder {
     }
 }
 
-/// Pages of any host embed pictures, sound, films and fonts. Other files are opened or fetched, which this policy leaves
-/// alone.
+/// Pages of any host embed pictures, sound, films and fonts. Other files are opened or fetched, which this policy does
+/// not concern.
 fn resource_policy(content_type: &str) -> &'static str {
     let is_embedded =
         ["image/", "audio/", "video/", "font/"].iter().any(|kind| content_type.starts_with(kind));

@@ -42,8 +42,8 @@ impl Authenticator for Platform {
 }
 
 /// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths. The bytes of files
-/// are below `/files`, PDF files and documents of OpenAPI specifications among them, on the host of
-/// [`files_origin`](docs_core::platform::Builder::files_origin) alone where it is set; hosts of Git repositories tell of
+/// are below `/files`, PDF files and documents of OpenAPI specifications among them, and only on the host of
+/// [`files_origin`](docs_core::platform::Builder::files_origin) where it is set. Hosts of Git repositories tell of
 /// pushes below `/webhooks`. People sign in with tokens of the platform, which they get below `/saml` too where
 /// [`HttpConfig::saml`] says so, or as [`HttpConfig::sign_in`] says.
 ///

@@ -61,8 +61,8 @@ pub enum BlobsError {
 }
 
 impl ObjectBlobs {
-    /// Blobs in a folder, which is created where it is missing. A blob is on the disk before it is acknowledged. Created
-    /// folders and files are for the owner of the process alone.
+    /// Blobs in a folder, which is created where it is missing. A blob is on the disk before it is acknowledged.
+    /// Created folders and files are for the owner of the process alone.
     ///
     /// # Errors
     /// [`BlobsError::Folder`].

@@ -52,6 +52,9 @@ use crate::{
 /// goes on without them after that. [`everything`] is a lock of the table of rows, too: writers wait for the end of the
 /// transaction that has it.
 ///
+/// Besides those of [`Options::connections`] there is a connection that holds an advisory lock, by which the programs on
+/// a schema notice each other ([`Options::sharing`]).
+///
 /// A call that finds no connection within [`Options::wait`] answers [`StoreError::Unavailable`]; after the server was
 /// away the store goes on by itself. If the connection breaks while a commit is under way, the answer is
 /// [`StoreError::Unknown`].

@@ -21,13 +21,15 @@ const AGAIN: Duration = Duration::from_millis(50);
 pub(super) struct Presence {
     sharing: Sharing,
     holder: Mutex<Option<ClientWrapper>>,
+    /// Held by the task that replaces a lost connection, so that the others wait for it.
+    replacing: tokio::sync::Mutex<()>,
 }
 
 impl Presence {
     /// Takes the lock, and waits for programs that have just ended: PostgreSQL notices a moment later.
     pub(super) async fn take(pool: &Pool, place: &str, options: &Options) -> Result<Self, OpenError> {
         let sharing = options.the_sharing();
-        let presence = Self { sharing, holder: Mutex::default() };
+        let presence = Self { sharing, holder: Mutex::default(), replacing: tokio::sync::Mutex::default() };
         let unusable = |why: String| OpenError::Unusable { place: place.to_owned(), why };
         let until = Instant::now() + options.busy_timeout();
         loop {
@@ -46,7 +48,11 @@ impl Presence {
     /// # Errors
     /// `Unavailable` while the lock cannot be taken.
     pub(super) async fn keep(&self, pool: &Pool, place: &str) -> StoreResult<()> {
-        if self.holder.lock().as_ref().is_some_and(|holder| !holder.is_closed()) {
+        if self.is_held() {
+            return Ok(());
+        }
+        let _turn = self.replacing.lock().await;
+        if self.is_held() {
             return Ok(());
         }
         let unavailable = |why: String| Err(StoreError::Unavailable(why));
@@ -55,6 +61,10 @@ impl Presence {
             Ok(false) => unavailable(self.sharing.refused(place.to_owned()).to_string()),
             Err(why) => unavailable(format!("no connection to the database {place}: {why}")),
         }
+    }
+
+    fn is_held(&self) -> bool {
+        self.holder.lock().as_ref().is_some_and(|holder| !holder.is_closed())
     }
 
     /// Tries to take the lock; `false` where others hold it.
