@@ -20,8 +20,10 @@ pub mod reference;
 mod slug;
 pub mod syntax;
 pub mod translate;
+mod unique;
 mod variables;
 
 pub use docs_model::PagePatch;
 pub use slug::{MAX_SLUG, numbered, slugify};
+pub use unique::UniqueNames;
 pub use variables::{NotVariables, check_variables};

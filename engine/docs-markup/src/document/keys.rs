@@ -1,14 +1,11 @@
 //! What is computed of blocks: their keys, and the anchors by which addresses lead to them.
 
-use std::{
-    collections::{HashMap, HashSet},
-    io::Write,
-};
+use std::{collections::HashMap, io::Write};
 
 use docs_model::{BASE32, Block, BlockKind, BlockMeta, CellValue, Document, Fragment, Leaf, Node, TextNode};
 
 use super::spelling;
-use crate::slug::{numbered, slugify};
+use crate::{UniqueNames, slug::slugify};
 
 /// How many characters of a hash make a key: 80 bits.
 const KEY: usize = 16;
@@ -268,7 +265,7 @@ const NAMELESS: &str = "section";
 
 /// Anchors that were given stand; the others are made of the text, with a number where one is taken.
 fn anchors(document: &mut Document) {
-    let mut taken = HashSet::new();
+    let mut taken = UniqueNames::default();
     for block in &document.nodes {
         visit(block, &mut |block| {
             if let Some((Some(id), _)) = called(block) {
@@ -276,7 +273,6 @@ fn anchors(document: &mut Document) {
             }
         });
     }
-    let mut next: HashMap<String, u64> = HashMap::new();
     for block in &mut document.nodes {
         visit_mut(block, &mut |block| {
             let Some((given, text)) = called(block) else { return };
@@ -286,25 +282,11 @@ fn anchors(document: &mut Document) {
                     let slug = Some(slugify(&text))
                         .filter(|slug| !slug.is_empty())
                         .unwrap_or_else(|| NAMELESS.to_owned());
-                    unused(slug, &mut taken, &mut next)
+                    taken.take_slug(slug, 1)
                 }
             };
             block.meta = Some(BlockMeta { id });
         });
-    }
-}
-
-fn unused(slug: String, taken: &mut HashSet<String>, next: &mut HashMap<String, u64>) -> String {
-    if taken.insert(slug.clone()) {
-        return slug;
-    }
-    let number = next.entry(slug.clone()).or_insert(0);
-    loop {
-        *number += 1;
-        let id = numbered(&slug, *number);
-        if taken.insert(id.clone()) {
-            return id;
-        }
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use docs_model::{MAX_PATH_BYTES, MAX_REUSABLES, MAX_SIBLINGS, MAX_SPACE_FILES, MAX_TITLE};
 use serde_json::Value;
 
 use super::{
     FormatError, MAX_CONFIG_BYTES, MAX_ITEMS, PlannedFile, Redirect, RepoConfig, RepoPath, RepoTree, Summary,
     SummaryItem, SummaryKind, Warning, infer, path::split_extension, report::Warnings, summary::humanise,
 };
-use crate::{slug::numbered, slugify};
+use crate::{UniqueNames, slugify};
 
 /// Most pages with a Markdown file.
 pub const MAX_PAGES: usize = 5_000;
@@ -34,6 +35,8 @@ pub struct ImportPlan {
     texts: HashSet<RepoPath>,
     /// Where the assets are in their list.
     places: HashMap<RepoPath, usize>,
+    /// Files beyond [`MAX_SPACE_FILES`].
+    omitted_files: HashSet<RepoPath>,
     /// Names of assets, in lower case, each with the last number that its twins got.
     names: HashMap<String, u32>,
 }
@@ -142,18 +145,20 @@ impl ImportPlan {
             items if items.is_empty() => only_readme(config, tree, &mut warnings)?,
             items => items,
         };
-        let mut builder = PageBuilder { readme: &config.readme, texts: HashSet::new(), items: 0 };
-        let pages = builder.pages(items, "");
-        if builder.items > MAX_ITEMS {
+        if items.iter().map(items_in).sum::<usize>() > MAX_ITEMS {
             return Err(FormatError::TooManyItems { file: config.root.clone(), limit: MAX_ITEMS });
         }
+        let (readme, texts) = (&config.readme, HashSet::new());
+        let mut builder = PageBuilder { readme, texts, omitted: Omitted::default() };
+        let pages = builder.pages(items, "");
+        builder.omitted.warn(&config.summary, &mut warnings);
         let count = builder.texts.len();
         if count > MAX_PAGES {
             return Err(FormatError::TooManyPages { count, limit: MAX_PAGES });
         }
         let mut plan = Self::empty(config, pages, builder.texts);
         plan.redirects = known_redirects(config, tree, &plan.texts, &mut warnings)?;
-        plan.add_folders(tree)?;
+        plan.add_folders(tree, &mut warnings)?;
         plan.add_link_targets(tree)?;
         plan.warnings = warnings.finish();
         Ok(plan)
@@ -174,8 +179,14 @@ impl ImportPlan {
             return Ok(self.assets.get(*place));
         }
         let Some(file) = tree.file(path)? else { return Ok(None) };
-        self.add_asset(file);
-        Ok(self.assets.last())
+        Ok(if self.add_asset(file) { self.assets.last() } else { None })
+    }
+
+    /// A sentence on the files that are left out so far; [`refer`](Self::refer) adds more.
+    #[must_use]
+    pub fn file_warning(&self) -> Option<String> {
+        let count = self.omitted_files.len();
+        (count > 0).then(|| format!("{count} files are left out: a space has at most {MAX_SPACE_FILES}"))
     }
 
     /// The landing page: the first document of the tree.
@@ -194,6 +205,12 @@ impl ImportPlan {
             _ => None,
         });
         total(pages.chain(self.includes.iter().map(|include| &include.file)))
+    }
+
+    /// The number of pages, files and reusable contents of the plan so far.
+    #[must_use]
+    pub fn items(&self) -> usize {
+        self.pages.iter().map(pages_in).sum::<usize>() + self.assets.len() + self.includes.len()
     }
 
     /// How many bytes the files have that are added so far; [`refer`](Self::refer) adds more.
@@ -227,12 +244,13 @@ impl ImportPlan {
             warnings: Vec::new(),
             texts,
             places: HashMap::new(),
+            omitted_files: HashSet::new(),
             names: HashMap::new(),
         }
     }
 
     /// What stands in `.gitbook`.
-    fn add_folders(&mut self, tree: &RepoTree) -> Result<(), FormatError> {
+    fn add_folders(&mut self, tree: &RepoTree, warnings: &mut Warnings) -> Result<(), FormatError> {
         let folder = self.root.child(".gitbook");
         for path in tree.below(&folder.child("assets")) {
             if let Some(file) = tree.file(path)? {
@@ -240,10 +258,16 @@ impl ImportPlan {
             }
         }
         let includes = folder.child("includes");
-        let mut slugs = Slugs::default();
+        let mut slugs = UniqueNames::default();
         for path in tree.below(&includes).filter(|path| path.is_markdown() && path.folder() == includes) {
             let Some(file) = tree.file(path)? else { continue };
-            let slug = slugs.unique(slug_of(path.stem(), "content"));
+            if self.includes.len() == MAX_REUSABLES {
+                let message =
+                    format!("it is left out: a space has at most {MAX_REUSABLES} reusable contents");
+                warnings.push(path, None, message);
+                continue;
+            }
+            let slug = slugs.take_slug(slug_of(path.stem(), "content"), 1);
             self.texts.insert(path.clone());
             self.includes.push(PlannedInclude { slug, title: humanise(path), file });
         }
@@ -268,7 +292,12 @@ impl ImportPlan {
         Ok(())
     }
 
-    fn add_asset(&mut self, file: PlannedFile) {
+    /// Adds a file; returns `false` if there are too many.
+    fn add_asset(&mut self, file: PlannedFile) -> bool {
+        if self.assets.len() == MAX_SPACE_FILES {
+            self.omitted_files.insert(file.path);
+            return false;
+        }
         let (stem, extension) = split_extension(file.path.name());
         let mut name = file.path.name().to_owned();
         let first = name.to_lowercase();
@@ -283,6 +312,7 @@ impl ImportPlan {
         }
         self.places.insert(file.path.clone(), self.assets.len());
         self.assets.push(PlannedAsset { name, file });
+        true
     }
 }
 
@@ -328,20 +358,58 @@ fn known_redirects(
 struct PageBuilder<'a> {
     readme: &'a RepoPath,
     texts: HashSet<RepoPath>,
-    /// How many items there are, of every kind.
-    items: usize,
+    omitted: Omitted,
+}
+
+/// What exceeds a bound: the pages that are left out, each with those below it, and the titles that are cut.
+#[derive(Default)]
+struct Omitted {
+    siblings: usize,
+    paths: usize,
+    titles: usize,
+}
+
+impl Omitted {
+    /// Adds a sentence for each bound that was exceeded.
+    fn warn(&self, file: &RepoPath, warnings: &mut Warnings) {
+        let all = [
+            (
+                self.siblings,
+                format!("pages are left out: a page has at most {MAX_SIBLINGS} pages directly below it"),
+            ),
+            (
+                self.paths,
+                format!("pages are left out: the path of a page has at most {MAX_PATH_BYTES} bytes"),
+            ),
+            (self.titles, format!("titles are cut to {MAX_TITLE} characters")),
+        ];
+        for (count, message) in all.into_iter().filter(|(count, _)| *count > 0) {
+            warnings.push(file, None, format!("{count} {message}"));
+        }
+    }
 }
 
 impl PageBuilder<'_> {
     /// The pages of one level. Levels are at most [`MAX_DEPTH`](super::MAX_DEPTH) and one.
     fn pages(&mut self, items: Vec<SummaryItem>, parent: &str) -> Vec<PlannedPage> {
-        let mut slugs = Slugs::default();
-        self.items += items.len();
-        items.into_iter().map(|item| self.page(item, parent, &mut slugs)).collect()
+        let mut slugs = UniqueNames::default();
+        let mut pages = Vec::with_capacity(items.len().min(MAX_SIBLINGS));
+        for item in items {
+            if pages.len() == MAX_SIBLINGS {
+                self.omitted.siblings += items_in(&item);
+                continue;
+            }
+            pages.extend(self.page(item, parent, &mut slugs));
+        }
+        pages
     }
 
-    fn page(&mut self, item: SummaryItem, parent: &str, slugs: &mut Slugs) -> PlannedPage {
-        let SummaryItem { title, kind, items, .. } = item;
+    fn page(&mut self, item: SummaryItem, parent: &str, slugs: &mut UniqueNames) -> Option<PlannedPage> {
+        let SummaryItem { mut title, kind, items, .. } = item;
+        if let Some((end, _)) = title.char_indices().nth(MAX_TITLE) {
+            title.truncate(end);
+            self.omitted.titles += 1;
+        }
         let (kind, slug) = match kind {
             SummaryKind::Group { slug } => {
                 let slug = slug_of(slug.as_deref().unwrap_or(&title), "group");
@@ -349,21 +417,25 @@ impl PageBuilder<'_> {
             }
             SummaryKind::Page { file, link_title } => {
                 let slug = self.slug_of_page(file.as_ref(), &title);
-                if let Some(file) = &file {
-                    self.texts.insert(file.path.clone());
-                }
                 (PlannedKind::Document { file, link_title }, slug)
             }
-            SummaryKind::Link { url, file } => return leaf(title, PlannedKind::Link { url, file }),
+            SummaryKind::Link { url, file } => return Some(leaf(title, PlannedKind::Link { url, file })),
             SummaryKind::Computed { value } => {
                 let title = if title.is_empty() { "API reference".to_owned() } else { title };
-                return leaf(title, PlannedKind::Computed { value });
+                return Some(leaf(title, PlannedKind::Computed { value }));
             }
         };
-        let slug = slugs.unique(slug);
+        let slug = slugs.take_slug(slug, 1);
         let path = if parent.is_empty() { slug } else { format!("{parent}/{slug}") };
+        if path.len() > MAX_PATH_BYTES {
+            self.omitted.paths += 1 + items.iter().map(items_in).sum::<usize>();
+            return None;
+        }
+        if let PlannedKind::Document { file: Some(file), .. } = &kind {
+            self.texts.insert(file.path.clone());
+        }
         let pages = self.pages(items, &path);
-        PlannedPage { title, path, kind, pages }
+        Some(PlannedPage { title, path, kind, pages })
     }
 
     /// The name of the file; the name of the folder for its README. The landing page keeps the name of its file.
@@ -385,6 +457,16 @@ fn total<'a>(files: impl Iterator<Item = &'a PlannedFile>) -> u64 {
     files.fold(0, |sum, file| sum.saturating_add(file.size))
 }
 
+/// The number of pages in one, itself included.
+fn pages_in(page: &PlannedPage) -> usize {
+    1 + page.pages.iter().map(pages_in).sum::<usize>()
+}
+
+/// The number of items in one, itself included.
+fn items_in(item: &SummaryItem) -> usize {
+    1 + item.items.iter().map(items_in).sum::<usize>()
+}
+
 fn leaf(title: String, kind: PlannedKind) -> PlannedPage {
     PlannedPage { title, path: String::new(), kind, pages: Vec::new() }
 }
@@ -392,38 +474,6 @@ fn leaf(title: String, kind: PlannedKind) -> PlannedPage {
 /// The slug of the first text that has one.
 fn slug_of(text: &str, other: &str) -> String {
     [text, other].into_iter().map(slugify).find(|slug| !slug.is_empty()).unwrap_or_else(|| "page".to_owned())
-}
-
-/// The slugs of one scope.
-#[derive(Default)]
-struct Slugs {
-    taken: HashSet<String>,
-    /// The next number to try. Numbers of one width follow the same stem, so the slug with the lowest of them names
-    /// what they share, also where long slugs are cut.
-    next: HashMap<String, u64>,
-}
-
-impl Slugs {
-    /// Takes a slug: itself, else the first number behind it that is free. Each number is tried once, so many equal
-    /// slugs take no more time than as many different ones.
-    fn unique(&mut self, slug: String) -> String {
-        if self.taken.insert(slug.clone()) {
-            return slug;
-        }
-        let mut lowest = 1_u64;
-        loop {
-            let end = lowest.saturating_mul(10);
-            let next = self.next.entry(numbered(&slug, lowest)).or_insert(lowest);
-            while *next < end {
-                let unique = numbered(&slug, *next);
-                *next += 1;
-                if self.taken.insert(unique.clone()) {
-                    return unique;
-                }
-            }
-            lowest = end;
-        }
-    }
 }
 
 #[cfg(test)]

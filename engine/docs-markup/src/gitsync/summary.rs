@@ -4,6 +4,7 @@ pub(super) mod scanner;
 
 use std::collections::HashSet;
 
+use docs_model::{MAX_COMPUTED_PLACES, MAX_PAGE_LEVELS};
 use serde_json::Value;
 
 use self::scanner::{RawItem, RawKind};
@@ -16,16 +17,13 @@ use super::{
 };
 
 /// Deepest nesting of pages. What is nested deeper is put at this depth, with a warning.
-pub const MAX_DEPTH: usize = 32;
+pub const MAX_DEPTH: usize = MAX_PAGE_LEVELS - 1;
 
 /// Most bytes of a table of contents: 4 MiB.
 pub const MAX_SUMMARY_BYTES: u64 = 4 << 20;
 
 /// Most items of a tree: groups, pages and links together, those that are left out included.
 pub const MAX_ITEMS: usize = 20_000;
-
-/// Most items that stand for generated pages. Those behind them are left out with a warning.
-const MAX_COMPUTED: usize = 200;
 
 /// How large the YAML of such an item may be.
 const COMPUTED_LIMITS: YamlLimits = YamlLimits { nodes: 1_000, text_bytes: 64 << 10 };
@@ -434,9 +432,9 @@ impl<'a> Outline<'a> {
             return None;
         }
         self.blocks += 1;
-        if self.blocks > MAX_COMPUTED {
+        if self.blocks > MAX_COMPUTED_PLACES {
             let message = "generated pages are put in at most";
-            self.warn(line, format!("{message} {MAX_COMPUTED} places; the item is left out"));
+            self.warn(line, format!("{message} {MAX_COMPUTED_PLACES} places; the item is left out"));
             return None;
         }
         match yaml::read_within(&block.body, COMPUTED_LIMITS) {

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Maximum length of front matter, in bytes.
-const MAX_BYTES: usize = 256 * 1024;
+pub const MAX_BYTES: usize = 32 * 1024;
 /// Maximum number of nodes of front matter, and of bytes of its texts in total, with aliases resolved.
 const MAX_NODES: usize = 20_000;
 const MAX_TEXT_BYTES: usize = 2 * MAX_BYTES;

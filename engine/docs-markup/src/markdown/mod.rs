@@ -18,7 +18,7 @@ use crate::PagePatch;
 pub(crate) use self::links::rewrite_sites;
 pub use self::{
     emoji::leading_emoji,
-    front::{CoverSource, FrontMatter, cover_of, web_reference},
+    front::{CoverSource, FrontMatter, MAX_BYTES as MAX_FRONT_MATTER_BYTES, cover_of, web_reference},
     links::{LinkKind, LinkRole, LinkSite, MAX_LINKS, Resolution, links, links_and_specs, rewrite_links},
 };
 

@@ -270,6 +270,8 @@ struct Free<'a> {
     /// What this export has, folded.
     taken: HashSet<String>,
     there: Folded,
+    /// The next number to try, by the path with the lowest number of its width: no number is tried twice.
+    next: HashMap<RepoPath, u64>,
 }
 
 impl<'a> Free<'a> {
@@ -277,7 +279,8 @@ impl<'a> Free<'a> {
         let config = &repository.config;
         let vars = config.root.child(".gitbook/vars.yaml");
         let there = Folded::of(repository.tree.paths().filter(|path| !removed.contains(*path)));
-        let mut free = Self { claims, tree: &repository.tree, taken: HashSet::new(), there };
+        let mut free =
+            Self { claims, tree: &repository.tree, taken: HashSet::new(), there, next: HashMap::new() };
         [&config.file, &config.summary, &vars].into_iter().for_each(|path| free.take(path));
         free
     }
@@ -319,7 +322,7 @@ impl<'a> Free<'a> {
     }
 
     /// A path of a page: one from which an import makes the same slug, as long as there is one.
-    fn page(&self, folder: &RepoPath, slug: &str, shape: Shape) -> RepoPath {
+    fn page(&mut self, folder: &RepoPath, slug: &str, shape: Shape) -> RepoPath {
         let leaf = folder.child(&format!("{slug}.md"));
         let readme = folder.child(slug).child("README.md");
         let mut wanted = match shape {
@@ -334,27 +337,38 @@ impl<'a> Free<'a> {
         found.unwrap_or_else(|| self.numbered(folder, slug))
     }
 
-    fn numbered(&self, folder: &RepoPath, slug: &str) -> RepoPath {
-        let mut path = folder.child(&format!("{slug}.md"));
-        let mut number = 0;
-        while !self.has(&path) {
-            number += 1;
-            path = folder.child(&format!("{}.md", numbered(slug, number)));
-        }
-        path
+    fn numbered(&mut self, folder: &RepoPath, slug: &str) -> RepoPath {
+        let path = folder.child(&format!("{slug}.md"));
+        self.first_free(path, |number| folder.child(&format!("{}.md", numbered(slug, number))))
     }
 
     /// The path of a file, numbered as the names of files are.
-    fn numbered_name(&self, folder: &RepoPath, name: &str) -> RepoPath {
+    fn numbered_name(&mut self, folder: &RepoPath, name: &str) -> RepoPath {
         let folder = self.folder(folder);
         let (stem, extension) = split_extension(name);
-        let mut path = folder.child(name);
-        let mut number = 0_u64;
-        while !self.has(&path) {
-            number += 1;
-            path = folder.child(&format!("{stem} ({number}){extension}"));
+        self.first_free(folder.child(name), |number| folder.child(&format!("{stem} ({number}){extension}")))
+    }
+
+    /// A path, else the first free one with a number.
+    fn first_free(&mut self, path: RepoPath, numbered: impl Fn(u64) -> RepoPath) -> RepoPath {
+        if self.has(&path) {
+            return path;
         }
-        path
+        let mut lowest = 1_u64;
+        loop {
+            let (base, end) = (numbered(lowest), lowest.saturating_mul(10));
+            let mut number = self.next.get(&base).copied().unwrap_or(lowest);
+            while number < end {
+                let path = numbered(number);
+                if self.has(&path) {
+                    self.next.insert(base, number);
+                    return path;
+                }
+                number += 1;
+            }
+            self.next.insert(base, end);
+            lowest = end;
+        }
     }
 }
 

@@ -209,13 +209,13 @@ fn links_matter_only_where_they_are_needed() {
 
 #[test]
 fn many_equal_titles_take_no_time() {
-    let mut text = "* Same\n".repeat(MAX_ITEMS / 2);
-    text.push_str(&"* Same 7\n".repeat(MAX_ITEMS / 2));
+    let mut text = "* Same\n".repeat(MAX_SIBLINGS / 2);
+    text.push_str(&"* Same 7\n".repeat(MAX_SIBLINGS / 2));
     let plan = plan("", &[], Some(&text)).unwrap();
     let slugs: HashSet<_> = plan.pages.iter().map(PlannedPage::slug).collect();
-    assert_eq!(slugs.len(), MAX_ITEMS);
-    assert_eq!(plan.pages[MAX_ITEMS / 2 - 1].slug(), "same-9999");
-    assert_eq!(plan.pages[MAX_ITEMS / 2].slug(), "same-7-1", "the plain one is taken");
+    assert_eq!(slugs.len(), MAX_SIBLINGS);
+    assert_eq!(plan.pages[MAX_SIBLINGS / 2 - 1].slug(), format!("same-{}", MAX_SIBLINGS / 2 - 1));
+    assert_eq!(plan.pages[MAX_SIBLINGS / 2].slug(), "same-7-1", "the plain one is taken");
 }
 
 #[test]
@@ -274,10 +274,47 @@ fn texts_and_files_are_summed() {
     assert_eq!((plan.text_bytes(), plan.asset_bytes()), (4_021, 650_000));
 }
 
+#[test]
+fn pages_beyond_the_siblings_of_one_page_are_left_out_and_counted() {
+    let over = MAX_SIBLINGS + 2;
+    let summary = format!("* Top\n{}  * Last\n    * Below\n* End\n", "  * a\n".repeat(over));
+    let plan = plan("", &[], Some(&summary)).unwrap();
+    assert_eq!((plan.pages.len(), plan.pages[0].pages.len()), (2, MAX_SIBLINGS));
+    assert_eq!(plan.pages[0].pages[MAX_SIBLINGS - 1].slug(), format!("a-{}", MAX_SIBLINGS - 1));
+    let warnings: Vec<&str> = plan.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    let expected = format!("4 pages are left out: a page has at most {MAX_SIBLINGS} pages directly below it");
+    assert_eq!(warnings, [expected.as_str()]);
+    let fits = format!("* Top\n{}", "  * a\n".repeat(MAX_SIBLINGS));
+    assert_eq!(super::tests::plan("", &[], Some(&fits)).unwrap().warnings, []);
+}
+
+#[test]
+fn pages_with_long_paths_are_left_out_and_long_titles_cut() {
+    let title = "x".repeat(100);
+    let levels = MAX_PATH_BYTES.div_ceil(101) - 1;
+    let mut summary: String = (0..levels).map(|level| format!("{}* {title}\n", "  ".repeat(level))).collect();
+    let last = |bytes: usize| format!("{}* {}\n", "  ".repeat(levels), "y".repeat(bytes));
+    let rest = MAX_PATH_BYTES - 101 * levels;
+    summary.push_str(&last(rest));
+    summary.push_str(&last(rest + 1));
+    summary.push_str(&format!("* {}\n* {}\n", "t".repeat(MAX_TITLE), "t".repeat(MAX_TITLE + 1)));
+    let plan = plan("", &[], Some(&summary)).unwrap();
+    let longest = plan.documents().map(|page| page.path.len()).max();
+    assert_eq!((plan.documents().count(), longest), (levels + 3, Some(MAX_PATH_BYTES)));
+    assert!(plan.documents().all(|page| page.title.len() <= MAX_TITLE));
+    let warnings: Vec<&str> = plan.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    let expected = [
+        format!("1 pages are left out: the path of a page has at most {MAX_PATH_BYTES} bytes"),
+        format!("1 titles are cut to {MAX_TITLE} characters"),
+    ];
+    assert_eq!(warnings, expected);
+}
+
 mod slugs {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::numbered;
 
     /// The first number that is free, searched from the start.
     fn plain(slug: &str, taken: &mut HashSet<String>) -> String {
@@ -295,9 +332,9 @@ mod slugs {
         fn the_first_free_number_is_taken(
             names in prop::collection::vec("(a|b|a{97}|a{98}|a{99}|a{100}|a{96}-a|a{99}b)(-[12]|-10)?", 0..120)
         ) {
-            let (mut slugs, mut taken) = (Slugs::default(), HashSet::new());
+            let (mut slugs, mut taken) = (UniqueNames::default(), HashSet::new());
             for name in names {
-                prop_assert_eq!(slugs.unique(name.clone()), plain(&name, &mut taken));
+                prop_assert_eq!(slugs.take_slug(name.clone(), 1), plain(&name, &mut taken));
             }
         }
     }

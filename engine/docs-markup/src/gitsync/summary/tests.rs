@@ -263,10 +263,10 @@ fn the_number_of_items_is_limited() {
 #[test]
 fn generated_pages_are_limited() {
     let block = "* ```yaml\n  type: x\n  ```\n";
-    let summary = read(&block.repeat(MAX_COMPUTED));
-    assert_eq!((summary.items.len(), summary.warnings.len()), (MAX_COMPUTED, 0));
-    let summary = read(&block.repeat(MAX_COMPUTED + 1));
-    assert_eq!(summary.items.len(), MAX_COMPUTED);
+    let summary = read(&block.repeat(MAX_COMPUTED_PLACES));
+    assert_eq!((summary.items.len(), summary.warnings.len()), (MAX_COMPUTED_PLACES, 0));
+    let summary = read(&block.repeat(MAX_COMPUTED_PLACES + 1));
+    assert_eq!(summary.items.len(), MAX_COMPUTED_PLACES);
     let message = "601: generated pages are put in at most 200 places; the item is left out";
     assert_eq!(warnings_of(&summary), [message]);
     // Small as text, large as a value.
