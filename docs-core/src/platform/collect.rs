@@ -210,7 +210,7 @@ struct Collection<'p> {
 impl<'p> Collection<'p> {
     fn new(platform: &'p Platform, mode: CollectMode, go_on: &'p (dyn Fn() -> bool + Sync)) -> Self {
         let limits =
-            CacheLimits { node_bytes: 8 << 20, text_bytes: 1 << 20, tree_pages: 1_000, document_bytes: 0 };
+            CacheLimits { node_bytes: 8 << 20, text_bytes: 1 << 20, tree_bytes: 1 << 20, document_bytes: 0 };
         let objects = Arc::clone(&platform.inner.objects);
         Self {
             platform,

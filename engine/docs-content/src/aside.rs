@@ -15,6 +15,22 @@ pub async fn parse_document(markdown: &str) -> Document {
     work_on(markdown, document::parse).await
 }
 
+/// Lets other tasks of the runtime run; does nothing without a runtime of tokio. Long computations call it between
+/// parts of a few milliseconds.
+pub async fn yield_to_others() {
+    if Handle::try_current().is_ok() {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Does work on a thread for blocking work; without a runtime of tokio, at once.
+pub(crate) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    match Handle::try_current() {
+        Ok(runtime) => runtime.spawn_blocking(work).await.ok(),
+        Err(_) => Some(work()),
+    }
+}
+
 /// Does something with a text in the same way.
 ///
 /// # Example

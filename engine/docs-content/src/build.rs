@@ -1,30 +1,34 @@
 //! Making content of a whole import, in one pass over it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use docs_markup::UniqueNames;
 use docs_model::{FileId, PageId, PagePatch, ReusableId, VariableValue};
 use docs_store::{Hash, Key};
 
 use super::{
-    Content, ContentError, ContentResult, Cost, FileEntry, LinkSource, LinkTarget, NewBody, PageEntry,
-    PageKind, Rank, ReusableEntry, ReusablePatch, VariableEntry,
-    edit::{check_variables, free_slug, patch},
+    Content, ContentResult, Cost, FileEntry, LinkSource, LinkTarget, NewBody, PageEntry, PageKind, Rank,
+    ReusableEntry, ReusablePatch, VariableEntry,
+    aside::yield_to_others,
+    bounds,
+    edit::{PagePlace, check_variables, patch},
     entry::encode,
     error::{check_text, invalid},
-    file_name::free_file_name,
+    file_name::numbered,
     keys,
     links::{self, Parts, References},
-    load::Stop,
     map,
-    read::MAX_DEPTH,
     redirects::GitRedirect,
     tree::normal_path,
 };
 
 /// Bytes of text that wait in memory before they are stored.
 pub(crate) const FLUSH_TEXT_BYTES: usize = 8 * 1024 * 1024;
+
+/// Items that are read before other tasks get their turn.
+const PAUSE_EVERY: usize = 32;
 
 /// A page of an import.
 #[derive(Clone, PartialEq, Debug)]
@@ -136,6 +140,9 @@ impl Content {
             if session.waiting_text_bytes() > FLUSH_TEXT_BYTES {
                 session.flush_texts().await?;
             }
+            if position % PAUSE_EVERY == PAUSE_EVERY - 1 {
+                yield_to_others().await;
+            }
         }
         session.flush_texts().await?;
         for (source, parts) in std::mem::take(&mut builder.stored) {
@@ -158,12 +165,14 @@ impl Content {
 /// Collects the records of an import.
 struct Builder {
     now: DateTime<Utc>,
-    pages: HashMap<PageId, (PageEntry, usize)>,
+    pages: HashMap<PageId, (PageEntry, PagePlace)>,
     /// The children of each page, in their order, with the ranks they had.
     order: HashMap<Option<PageId>, Vec<(PageId, Option<Rank>)>>,
-    slugs: HashSet<(Option<PageId>, String)>,
+    slugs: HashMap<Option<PageId>, UniqueNames>,
     /// The names of files.
-    names: HashSet<String>,
+    names: UniqueNames,
+    files: u64,
+    reusables: u64,
     others: BTreeMap<Key, Bytes>,
     references: Vec<(LinkSource, References)>,
     /// Sources whose texts are not at hand.
@@ -176,8 +185,10 @@ impl Builder {
             now,
             pages: HashMap::new(),
             order: HashMap::new(),
-            slugs: HashSet::new(),
-            names: HashSet::new(),
+            slugs: HashMap::new(),
+            names: UniqueNames::default(),
+            files: 0,
+            reusables: 0,
             others: BTreeMap::new(),
             references: Vec::new(),
             stored: Vec::new(),
@@ -207,17 +218,23 @@ impl Builder {
         if self.pages.contains_key(&page.id) {
             return Err(invalid("page", format!("is `{}`, which came before", page.id)));
         }
-        let level = self.level_below(page.parent.as_ref(), page.kind)?;
+        let above = self.place_above(page.parent.as_ref(), page.kind)?;
+        bounds::check_pages(self.pages.len() as u64 + 1).map_err(|what| invalid("page", what))?;
+        bounds::check_levels(above.level + 1).map_err(|what| invalid("parent", what))?;
         let mut entry = page.entry()?;
         if page.kind.has_slug() {
             let wanted = patch::wanted_slug(page.fields.slug.as_deref(), &entry);
-            entry.slug = self.take_slug(&entry, &wanted)?;
+            entry.slug = self.slugs.entry(page.parent.clone()).or_default().take_slug(wanted, 2);
         }
+        let place = above.below(&entry.slug);
+        bounds::check_path(place.path_bytes).map_err(|what| invalid("slug", what))?;
         entry.created_at = Some(page.created_at.unwrap_or(self.now));
         entry.updated_at = Some(page.updated_at.unwrap_or(self.now));
         self.refer(LinkSource::Page(page.id.clone()), Parts::from(&entry), &page.body);
-        self.order.entry(page.parent).or_default().push((page.id.clone(), page.rank));
-        self.pages.insert(page.id, (entry, level));
+        let siblings = self.order.entry(page.parent).or_default();
+        bounds::check_siblings(siblings.len() as u64 + 1).map_err(|what| invalid("parent", what))?;
+        siblings.push((page.id.clone(), page.rank));
+        self.pages.insert(page.id, (entry, place));
         Ok(text_of(page.body))
     }
 
@@ -225,31 +242,21 @@ impl Builder {
         if entry.name.trim().is_empty() {
             return Err(invalid("name", "is empty"));
         }
-        entry.name =
-            free_file_name(&entry.name, |name| Ok(!self.names.contains(name))).map_err(nothing_needed)?;
-        self.names.insert(entry.name.clone());
+        self.files += 1;
+        bounds::check_files(self.files).map_err(|what| invalid("file", what))?;
+        entry.name = self.names.take(entry.name, 1, numbered);
         self.add_other(keys::file(id), encode(&entry)?, "file")?;
         self.add_other(keys::derived_of_file(id, &entry), Bytes::new(), "file")
     }
 
-    fn take_slug(&mut self, entry: &PageEntry, wanted: &str) -> ContentResult<String> {
-        let is_free = |slug: &str| Ok(!self.slugs.contains(&(entry.parent.clone(), slug.to_owned())));
-        let slug = free_slug(wanted, is_free).map_err(nothing_needed)?;
-        self.slugs.insert((entry.parent.clone(), slug.clone()));
-        Ok(slug)
-    }
-
-    /// The level of a page below another, if it may stand there.
-    fn level_below(&self, parent: Option<&PageId>, kind: PageKind) -> ContentResult<usize> {
-        let Some(parent) = parent else { return Ok(1) };
+    /// The place of the page that another is to be below.
+    fn place_above(&self, parent: Option<&PageId>, kind: PageKind) -> ContentResult<PagePlace> {
+        let Some(parent) = parent else { return Ok(PagePlace::default()) };
         if kind == PageKind::Group {
             return Err(invalid("parent", "is not the top level, where groups have to be"));
         }
         match self.pages.get(parent) {
-            Some((above, level)) if above.kind.is_parent() && *level < MAX_DEPTH => Ok(level + 1),
-            Some((above, _)) if above.kind.is_parent() => {
-                Err(invalid("parent", format!("would make more than {MAX_DEPTH} levels of pages")))
-            }
+            Some((above, place)) if above.kind.is_parent() => Ok(*place),
             Some(_) => Err(invalid("parent", "is a page that can have none below it")),
             None => Err(invalid("parent", format!("is `{parent}`, which did not come before"))),
         }
@@ -257,6 +264,8 @@ impl Builder {
 
     fn add_reusable(&mut self, id: &ReusableId, fields: ReusablePatch) -> ContentResult<Option<String>> {
         let title = fields.title.as_deref().ok_or_else(|| invalid("title", "is missing"))?;
+        self.reusables += 1;
+        bounds::check_reusables(self.reusables).map_err(|what| invalid("reusable", what))?;
         let mut entry = ReusableEntry::new(title);
         fields.apply(&mut entry)?;
         let body = fields.body.unwrap_or_default();
@@ -309,13 +318,6 @@ impl Builder {
         }
         entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Ok(entries)
-    }
-}
-
-fn nothing_needed(stop: Stop) -> ContentError {
-    match stop {
-        Stop::Fail(error) => error,
-        Stop::Need(_) => ContentError::Corrupt("an import needs nothing loaded".into()),
     }
 }
 

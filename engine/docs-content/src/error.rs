@@ -23,6 +23,9 @@ pub enum ContentError {
         /// What is wrong with it, as the end of a sentence that starts with the field.
         message: String,
     },
+    /// The result of a merge would exceed a bound of content.
+    #[error("the merged content {0}")]
+    TooLarge(String),
     /// Stored content breaks its own rules.
     #[error("stored content is damaged: {0}")]
     Corrupt(String),
@@ -45,6 +48,9 @@ impl From<ContentError> for Error {
             ContentError::Store(error) => error.into(),
             ContentError::Invalid { index, field, message } => {
                 Self::invalid(&format!("changes[{index}].{field}"), message)
+            }
+            ContentError::TooLarge(_) => {
+                Self::conflict(format!("{error}; make it smaller, then merge again"))
             }
             // An object that a living record refers to is missing, or breaks its form: never the caller's doing.
             other => Self::internal(other),

@@ -2,20 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::{edit::first_free, load::Step};
-
 /// Most characters of a name with a number.
 const MAX_NAME: usize = 256;
 /// Most characters of what counts as the extension of a name.
 const MAX_EXTENSION: usize = 32;
-
-/// The wanted name, or the same with the first free number before its extension.
-pub(crate) fn free_file_name(wanted: &str, is_free: impl Fn(&str) -> Step<bool>) -> Step<String> {
-    if is_free(wanted)? {
-        return Ok(wanted.to_owned());
-    }
-    first_free(1, |number| numbered(wanted, number), is_free)
-}
 
 /// Checks the name of a file: it is shown to people and may become the name of a file on their disks.
 ///
@@ -68,7 +58,8 @@ pub fn is_numbered(name: &str, of: &str) -> bool {
     name == of || number().is_some_and(|number| name == numbered(of, number))
 }
 
-fn numbered(name: &str, number: u64) -> String {
+/// A name with a number before its extension.
+pub(crate) fn numbered(name: &str, number: u64) -> String {
     let (stem, extension) = split(name);
     let suffix = format!(" ({number})");
     let room = MAX_NAME.saturating_sub(suffix.len() + extension.chars().count());
@@ -88,6 +79,7 @@ fn split(name: &str) -> (&str, &str) {
 mod tests {
     use std::collections::HashSet;
 
+    use docs_markup::UniqueNames;
     use proptest::prelude::*;
 
     use super::*;
@@ -136,8 +128,9 @@ mod tests {
         #[test]
         fn names_never_clash(names in proptest::collection::vec("[ab]{1,2}( \\([12]\\))?(\\.x)?", 1..30)) {
             let mut taken: HashSet<String> = HashSet::new();
+            let mut unique = UniqueNames::default();
             for name in &names {
-                let given = free_file_name(name, |name| Ok(!taken.contains(name))).expect("nothing fails");
+                let given = unique.take(name.clone(), 1, numbered);
                 prop_assert!(is_numbered(&given, name));
                 prop_assert!(taken.insert(given));
             }

@@ -8,6 +8,7 @@
 //! The algorithms are pure and synchronous; [`Content`] runs them over an object store.
 
 mod aside;
+mod bounds;
 mod build;
 mod check;
 mod content;
@@ -35,7 +36,7 @@ mod text;
 mod tree;
 mod view;
 
-pub use aside::{parse_document, work_on};
+pub use aside::{parse_document, work_on, yield_to_others};
 pub use build::{BuildItem, BuildPage, Built};
 pub use content::Content;
 pub use diff::{ChangedPage, RevisionChange};

@@ -15,7 +15,7 @@ use quick_cache::{Equivalent, Weighter, sync::Cache};
 
 use super::{
     ContentError, ContentResult, PageTree, SharedDocument,
-    aside::work_on,
+    aside::{work_on, yield_to_others},
     map::{self, Applied, Change, Fault, Fresh, Node, Nodes, apply},
 };
 
@@ -27,6 +27,11 @@ const LOAD_CHUNK: usize = 256;
 /// Most bytes stored in one call of the object store, unless one object is larger.
 const LOAD_CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
+/// Changes of a map that are applied at once: a few milliseconds.
+const CHANGES_AT_ONCE: usize = 2_000;
+/// Bytes of nodes that no root reaches before they are dropped.
+const DROPPED_BYTES: usize = 8 * 1024 * 1024;
+
 /// How much immutable content is kept decoded in memory. Nothing cached ever becomes stale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CacheLimits {
@@ -34,15 +39,15 @@ pub struct CacheLimits {
     pub node_bytes: u64,
     /// Bytes of texts.
     pub text_bytes: u64,
-    /// Pages of built page trees.
-    pub tree_pages: u64,
+    /// Bytes of built page trees, as they are in memory.
+    pub tree_bytes: u64,
     /// Bytes of documents, as they are in memory.
     pub document_bytes: u64,
 }
 
 impl Default for CacheLimits {
     fn default() -> Self {
-        Self { node_bytes: 64 << 20, text_bytes: 32 << 20, tree_pages: 500_000, document_bytes: 64 << 20 }
+        Self { node_bytes: 64 << 20, text_bytes: 32 << 20, tree_bytes: 128 << 20, document_bytes: 64 << 20 }
     }
 }
 
@@ -165,7 +170,7 @@ impl Weighter<Id, Arc<str>> for CacheWeight {
 
 impl Weighter<Id, Arc<PageTree>> for CacheWeight {
     fn weight(&self, _: &Id, tree: &Arc<PageTree>) -> u64 {
-        tree.len() as u64 + 1
+        tree.memory() + 64
     }
 }
 
@@ -228,7 +233,7 @@ impl Shared {
             objects,
             nodes: Cache::with_weighter(items(limits.node_bytes, 4096), limits.node_bytes, CacheWeight),
             texts: Cache::with_weighter(items(limits.text_bytes, 4096), limits.text_bytes, CacheWeight),
-            trees: Cache::with_weighter(items(limits.tree_pages, 256), limits.tree_pages, CacheWeight),
+            trees: Cache::with_weighter(items(limits.tree_bytes, 64 << 10), limits.tree_bytes, CacheWeight),
             documents: Cache::with_weighter(
                 items(limits.document_bytes, 4096),
                 limits.document_bytes,
@@ -338,6 +343,9 @@ pub(crate) struct Session<'a> {
     nodes: HashMap<Hash, Arc<Node>>,
     texts: HashMap<Hash, Arc<str>>,
     fresh: HashMap<Hash, Fresh>,
+    /// Bytes of the fresh nodes, and those that were left by the last [`Session::drop_unreachable`].
+    fresh_bytes: usize,
+    reachable_bytes: usize,
     fresh_texts: HashMap<Hash, Bytes>,
     /// Nodes that are stored with the next ones.
     waiting_nodes: Vec<(Hash, Bytes)>,
@@ -369,6 +377,8 @@ impl<'a> Session<'a> {
             nodes: HashMap::new(),
             texts: HashMap::new(),
             fresh: HashMap::new(),
+            fresh_bytes: 0,
+            reachable_bytes: 0,
             fresh_texts: HashMap::new(),
             waiting_nodes: Vec::new(),
             waiting_node_bytes: 0,
@@ -396,7 +406,28 @@ impl<'a> Session<'a> {
     }
 
     pub(crate) fn add_nodes(&mut self, nodes: Vec<Fresh>) {
-        self.fresh.extend(nodes.into_iter().map(|f| (f.hash, f)));
+        for node in nodes {
+            self.fresh_bytes += node.bytes.len();
+            self.fresh.insert(node.hash, node);
+        }
+    }
+
+    /// Drops the nodes made that a root does not reach, once they are most of the nodes made. The cost is amortized
+    /// over making them.
+    pub(crate) fn drop_unreachable(&mut self, root: Hash) {
+        if self.fresh_bytes < 2 * self.reachable_bytes + DROPPED_BYTES {
+            return;
+        }
+        let mut made = std::mem::take(&mut self.fresh);
+        self.fresh_bytes = 0;
+        let mut stack = vec![root];
+        while let Some(hash) = stack.pop() {
+            if let Some(node) = made.remove(&hash) {
+                stack.extend(node.node.children());
+                self.add_nodes(vec![node]);
+            }
+        }
+        self.reachable_bytes = self.fresh_bytes;
     }
 
     /// Runs a step, loading what it needs, until it answers.
@@ -420,6 +451,28 @@ impl<'a> Session<'a> {
         root: Hash,
         changes: &std::collections::BTreeMap<Key, Change>,
     ) -> ContentResult<Hash> {
+        if changes.len() <= CHANGES_AT_ONCE {
+            return self.apply_some(root, changes).await;
+        }
+        // In the order of the keys, so that only nodes above the leaves are made more than once.
+        let (mut root, mut rest) = (root, changes.iter().peekable());
+        while rest.peek().is_some() {
+            let some = rest.by_ref().take(CHANGES_AT_ONCE).map(|(key, change)| (key.clone(), change.clone()));
+            root = self.apply_some(root, &some.collect()).await?;
+            self.drop_unreachable(root);
+            yield_to_others().await;
+        }
+        Ok(root)
+    }
+
+    async fn apply_some(
+        &mut self,
+        root: Hash,
+        changes: &std::collections::BTreeMap<Key, Change>,
+    ) -> ContentResult<Hash> {
+        if changes.is_empty() {
+            return Ok(root);
+        }
         let Applied { root, nodes } =
             self.run(|session| apply(session, &root, changes).map_err(Stop::from)).await?;
         self.add_nodes(nodes);

@@ -13,9 +13,8 @@ use super::{
     map::{self, Range},
 };
 
-/// Most levels of pages that an edit or an import may make.
-pub(crate) const MAX_DEPTH: usize = 100;
-/// Merges may nest a little deeper than edits, but a chain of parents this long can only be a cycle.
+/// The most parents above a page before the chain counts as a cycle. Sound content has at most
+/// [`MAX_PAGE_LEVELS`](docs_model::MAX_PAGE_LEVELS).
 pub const ENDLESS: usize = 10_000;
 
 pub(crate) fn page(session: &Session<'_>, root: &Hash, id: &PageId) -> Step<Option<PageEntry>> {
@@ -148,7 +147,7 @@ pub(crate) fn variables(session: &Session<'_>, root: &Hash) -> Step<BTreeMap<Str
     Ok(found.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-fn cycle(at: &PageId) -> super::load::Stop {
+pub(crate) fn cycle(at: &PageId) -> super::load::Stop {
     damaged(format!("the pages above or below {at} have no end"))
 }
 

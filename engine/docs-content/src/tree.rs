@@ -8,6 +8,9 @@ use docs_store::Key;
 
 use super::{ContentError, ContentResult, PageEntry, entry::decode, keys};
 
+/// Bytes of a page in a tree, without its texts.
+const PAGE_BYTES: u64 = 700;
+
 /// A page in its tree.
 #[derive(Clone, Debug)]
 pub struct TreePage {
@@ -31,7 +34,9 @@ pub struct PageTree {
     pages: Vec<TreePage>,
     roots: Vec<usize>,
     by_id: HashMap<PageId, usize>,
-    by_path: HashMap<String, usize>,
+    bytes: u64,
+    /// The pages that have a path, in the order of their paths.
+    by_path: Vec<usize>,
 }
 
 impl PageTree {
@@ -68,7 +73,10 @@ impl PageTree {
     /// A page by its path, in any case, with or without slashes around it.
     #[must_use]
     pub fn find(&self, path: &str) -> Option<&TreePage> {
-        self.by_path.get(&normal_path(path)).and_then(|at| self.pages.get(*at))
+        let path = normal_path(path);
+        let after = self.by_path.partition_point(|at| self.pages[*at].path <= path);
+        let at = after.checked_sub(1).and_then(|last| self.by_path.get(last))?;
+        self.pages.get(*at).filter(|page| !path.is_empty() && page.path == path)
     }
 
     /// The pages directly below one, or of the top level.
@@ -82,6 +90,11 @@ impl PageTree {
         std::iter::successors(page.parent.and_then(|at| self.pages.get(at)), |above| {
             above.parent.and_then(|at| self.pages.get(at))
         })
+    }
+
+    /// About the bytes that it takes in memory.
+    pub(crate) const fn memory(&self) -> u64 {
+        self.bytes
     }
 
     /// Makes the tree of page records.
@@ -105,6 +118,11 @@ impl PageTree {
             push(&mut stack, Some(id), Some(at));
         }
         if tree.len() == records.len() {
+            let pages = &tree.pages;
+            tree.by_path = (0..pages.len()).filter(|at| !pages[*at].path.is_empty()).collect();
+            tree.by_path.sort_by(|a, b| pages[*a].path.cmp(&pages[*b].path));
+            tree.bytes = records.iter().map(|(key, value)| (2 * key.len() + 2 * value.len()) as u64).sum();
+            tree.bytes += pages.iter().map(|page| page.path.len() as u64 + PAGE_BYTES).sum::<u64>();
             Ok(tree)
         } else {
             Err(ContentError::Corrupt("some pages cannot be reached from the top level".into()))
@@ -123,9 +141,6 @@ impl PageTree {
         match parent.and_then(|p| self.pages.get_mut(p)) {
             Some(above) => above.children.push(at),
             None => self.roots.push(at),
-        }
-        if !path.is_empty() {
-            self.by_path.insert(path.clone(), at);
         }
         self.by_id.insert(id.clone(), at);
         self.pages.push(TreePage { id, entry, path, depth, parent, children: Vec::new() });

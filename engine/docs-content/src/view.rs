@@ -6,8 +6,9 @@ use docs_model::{FileId, PageId, ReusableId};
 use docs_store::{Hash, Key, key};
 
 use super::{
-    Body, Content, ContentResult, FileEntry, PageEntry, PageTree, ReusableEntry, SharedDocument,
-    VariableEntry,
+    Body, Content, ContentError, ContentResult, FileEntry, PageEntry, PageTree, ReusableEntry,
+    SharedDocument, VariableEntry,
+    aside::off_thread,
     entry::decode,
     keys,
     load::{Session, Step},
@@ -15,6 +16,9 @@ use super::{
     read,
     tree::normal_path,
 };
+
+/// Trees of at least this many pages are built on a thread for blocking work.
+const MIN_PAGES_OFF_THREAD: usize = 500;
 
 /// How many things a revision holds.
 #[non_exhaustive]
@@ -158,7 +162,14 @@ impl View {
     async fn build_tree(&self) -> ContentResult<Arc<PageTree>> {
         let (from, to) = keys::class(keys::PAGE);
         let records = self.range(Range::new(from, to)).await?;
-        let tree = Arc::new(PageTree::build(&records)?);
+        let built = match records.len() {
+            0..MIN_PAGES_OFF_THREAD => PageTree::build(&records),
+            _ => {
+                let ended = || ContentError::Corrupt("the tree of pages was not built".into());
+                off_thread(move || PageTree::build(&records)).await.ok_or_else(ended)?
+            }
+        };
+        let tree = Arc::new(built?);
         self.content.shared().keep_tree(&self.domain, self.root, &tree);
         Ok(tree)
     }

@@ -2,6 +2,7 @@
 
 mod pages;
 pub(crate) mod patch;
+mod pending;
 mod revert;
 mod siblings;
 mod values;
@@ -13,14 +14,18 @@ use docs_model::{FileId, GitBlob, PageId, PagePatch, ReusableId, VariableValue};
 use docs_store::{Hash, Key};
 
 pub use self::patch::{NewBody, ReusablePatch};
+use self::pending::{Numbered, Pending};
 pub(crate) use self::{
     patch::check_variables,
-    siblings::{appended, first_free, free_slug},
+    pending::PagePlace,
+    siblings::{appended, free_slug},
 };
 use super::{
     BuildPage, Content, ContentResult, Cost, FileEntry, PageEntry, PageKind, TextMerger,
+    aside::yield_to_others,
+    bounds,
     entry::encode,
-    error::check_text,
+    error::{check_text, invalid},
     keys,
     load::{Session, Step},
     map::{self, Change},
@@ -51,6 +56,9 @@ impl NewPage {
         Self { id, kind, parent: None, at: None, fields, body: NewBody::Empty }
     }
 }
+
+/// Edits that are planned before other tasks get their turn.
+const PAUSE_EVERY: usize = 128;
 
 /// One thing a person does to the content.
 #[derive(Clone, PartialEq, Debug)]
@@ -223,27 +231,69 @@ impl Content {
         // One batch of loads for the pages the edits name, instead of one for each edit.
         let named: Vec<Key> = edits.iter().flat_map(Edit::pages).map(keys::page).collect();
         session.run(|session| Ok(map::get_many(session, &root, &named)?)).await?;
+        let mut pending = Pending::default();
         for (position, edit) in edits.iter().enumerate() {
-            let plan = session
-                .run(|session| At { session, root: current, now, merger: self.merger() }.plan(edit))
-                .await
-                .map_err(|error| error.at(position))?;
+            if edit.reads_tree() {
+                current = session.apply(current, &pending.take()).await?;
+            }
+            let mut plan = self.plan((&mut session, now), (current, &pending), edit).await;
+            if matches!(&plan, Ok(plan) if plan.apply_first) {
+                current = session.apply(current, &pending.take()).await?;
+                plan = self.plan((&mut session, now), (current, &pending), edit).await;
+            }
+            let mut plan = plan.map_err(|error| error.at(position))?;
             for text in &plan.texts {
                 texts.insert(session.add_text(text));
             }
-            for (page, touch) in plan.pages {
+            for (page, touch) in std::mem::take(&mut plan.pages) {
                 touched.add(page, touch);
             }
-            current = session.apply(current, &plan.changes.into_changes()).await?;
-            current = redirects::leave(&mut session, current, &plan.departed, Some(now)).await?;
+            pending.add(&mut plan);
+            if edit.reads_tree() || !plan.departed.is_empty() {
+                current = session.apply(current, &pending.take()).await?;
+                current = redirects::leave(&mut session, current, &plan.departed, Some(now)).await?;
+                if matches!(edit, Edit::RevertPage { .. }) {
+                    let checked = bounds::check(&mut session, root, current).await?;
+                    checked.map_err(|what| invalid("page", what).at(position))?;
+                }
+                session.drop_unreachable(current);
+            }
+            if position % PAUSE_EVERY == PAUSE_EVERY - 1 {
+                yield_to_others().await;
+            }
         }
+        current = session.apply(current, &pending.take()).await?;
         current = self.relink(&mut session, root, current).await?;
         session.save(current, &texts).await?;
         Ok(Edited { root: current, pages: touched.list(), cost: session.finish() })
     }
+
+    async fn plan(
+        &self,
+        (session, now): (&mut Session<'_>, DateTime<Utc>),
+        (root, pending): (Hash, &Pending),
+        edit: &Edit,
+    ) -> ContentResult<Plan> {
+        session.run(|session| At { session, root, pending, now, merger: self.merger() }.plan(edit)).await
+    }
 }
 
 impl Edit {
+    /// Returns `true` if the edit reads the order of pages or the pages below one, or removes records: it is planned
+    /// and applied on its own.
+    fn reads_tree(&self) -> bool {
+        match self {
+            Self::InsertPage(page) => page.at.is_some(),
+            // Records that go make room, which the count of the map shows.
+            Self::DeleteFile { .. } | Self::DeleteReusable { .. } => true,
+            Self::MovePage { .. }
+            | Self::DeletePage { .. }
+            | Self::RevertPage { .. }
+            | Self::SetGit { .. } => true,
+            _ => false,
+        }
+    }
+
     /// The pages the edit names.
     fn pages(&self) -> Vec<&PageId> {
         match self {
@@ -283,9 +333,22 @@ pub(crate) struct Plan {
     departed: Vec<Departure>,
     /// Texts the edit made, beside those it brought along.
     pub(crate) texts: Vec<String>,
+    /// The parent of the page that the edit adds.
+    new_below: Option<Option<PageId>>,
+    /// The class of the record that the edit adds.
+    new_record: Option<&'static str>,
+    places: Vec<(PageId, PagePlace)>,
+    numbered: Option<Numbered>,
+    /// The pending changes have to be applied first; nothing else is planned.
+    apply_first: bool,
 }
 
 impl Plan {
+    /// The plan of an edit that takes the pending changes to be in the map.
+    fn apply_first() -> Self {
+        Self { apply_first: true, ..Self::default() }
+    }
+
     /// Changes a page and what follows from it.
     pub(crate) fn set(
         &mut self,
@@ -355,6 +418,8 @@ impl Changes {
 pub(crate) struct At<'a, 's> {
     pub(crate) session: &'a Session<'s>,
     pub(crate) root: Hash,
+    /// The changes of the edits before, on top of the root.
+    pending: &'a Pending,
     pub(crate) now: DateTime<Utc>,
     pub(crate) merger: &'a dyn TextMerger,
 }

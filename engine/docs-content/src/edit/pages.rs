@@ -7,14 +7,16 @@ use docs_store::Hash;
 
 use super::{
     super::{
-        Body, BuildPage, PageEntry, PageKind, Rank, clash_field,
+        Body, BuildPage, PageEntry, PageKind, Rank, bounds, clash_field,
         content::term_texts,
         error::invalid,
+        keys,
         load::Step,
         read,
         text::{body_of, cancel, render, unfold},
     },
     At, NewBody, NewPage, Plan, patch,
+    siblings::Extent,
 };
 
 impl At<'_, '_> {
@@ -25,7 +27,9 @@ impl At<'_, '_> {
             return Err(invalid("page", format!("is `{page}`, which exists already")).into());
         }
         let title = fields.title.as_deref().ok_or_else(|| invalid("title", "is missing"))?;
-        self.check_parent(kind, parent, 1)?;
+        let pages = self.count_with_new(keys::PAGE)?;
+        bounds::check_pages(pages).map_err(|what| invalid("page", what))?;
+        let above = self.check_parent(kind, parent, 1)?;
         let mut plan = Plan::default();
         let mut entry = PageEntry::new(kind, title, Rank::nth(0));
         entry.parent = parent.cloned();
@@ -33,9 +37,20 @@ impl At<'_, '_> {
         patch::check_complete(&entry)?;
         entry.body = body.body();
         check_body(kind, &entry.body)?;
-        entry.rank = self.rank_at(&mut plan, page, parent, *at)?;
+        let last = if at.is_none() { self.rank_at_end(parent)? } else { None };
+        entry.rank = match last {
+            Some(rank) => rank,
+            None if !self.pending.is_empty() => return Ok(Plan::apply_first()),
+            None => self.rank_at(&mut plan, page, parent, *at)?,
+        };
         let wanted = patch::wanted_slug(fields.slug.as_deref(), &entry);
-        entry.slug = self.slug_for(page, &entry, &wanted, &HashSet::new())?;
+        (entry.slug, plan.numbered) = self.new_slug(&entry, &wanted)?;
+        let place = above.below(&entry.slug);
+        Self::check_paths(place, Extent::default())?;
+        plan.places.extend(parent.map(|parent| (parent.clone(), above)));
+        plan.places.push((page.clone(), place));
+        plan.new_below = Some(parent.cloned());
+        plan.new_record = Some(keys::PAGE);
         entry.created_at = Some(self.now);
         entry.updated_at = Some(self.now);
         plan.set(page, None, Some(&entry))?;
@@ -50,7 +65,18 @@ impl At<'_, '_> {
             let wanted = patch::wanted_slug(Some(slug), &entry);
             entry.slug = self.slug_for(page, &entry, &wanted, &HashSet::new())?;
         }
-        self.changed(page, &before, entry)
+        self.renamed(page, &before, entry)
+    }
+
+    /// The plan of a page that may have another slug, which is part of the paths of the pages below it.
+    fn renamed(&self, page: &PageId, before: &PageEntry, after: PageEntry) -> Step<Plan> {
+        if after.slug.len() > before.slug.len() {
+            if !self.pending.is_empty() {
+                return Ok(Plan::apply_first());
+            }
+            Self::check_paths(self.place_of(page, &after)?, self.extent(page)?)?;
+        }
+        self.changed(page, before, after)
     }
 
     pub(super) fn set_body(&self, page: &PageId, body: &NewBody) -> Step<Plan> {
@@ -74,7 +100,7 @@ impl At<'_, '_> {
             entry.slug = self.slug_for(&page.id, &entry, &wanted, &HashSet::new())?;
         }
         (entry.created_at, entry.updated_at) = (before.created_at, before.updated_at);
-        self.changed(&page.id, &before, entry)
+        self.renamed(&page.id, &before, entry)
     }
 
     /// The body a text makes of the one before: what it still shows between conflict markers stays a conflict.
@@ -111,16 +137,19 @@ impl At<'_, '_> {
         entry.clash.remove(clash_field::EXISTENCE);
         let parent = into.map_or(before.parent.as_ref(), Option::as_ref);
         let stays = parent == before.parent.as_ref();
+        let mut place = None;
         if !stays {
             self.check_not_below(page, parent)?;
-            self.check_parent(entry.kind, parent, self.height(page)?)?;
+            let extent = self.extent(page)?;
+            place = Some((self.check_parent(entry.kind, parent, extent.levels)?, extent));
         }
         let mut plan = Plan::default();
         if !stays || at.is_some() {
             entry.parent = parent.cloned();
             entry.rank = self.rank_at(&mut plan, page, parent, at)?;
-            if !stays {
+            if let Some((above, extent)) = place {
                 entry.slug = self.slug_for(page, &entry, &before.slug, &HashSet::new())?;
+                Self::check_paths(above.below(&entry.slug), extent)?;
             }
         }
         if entry != before {
@@ -167,17 +196,6 @@ impl At<'_, '_> {
             return Err(invalid("into", "is the page itself or one below it").into());
         }
         Ok(())
-    }
-
-    /// How many levels a page and what is below it take.
-    fn height(&self, page: &PageId) -> Step<usize> {
-        let mut level = vec![page.clone()];
-        let mut height = 0;
-        while !level.is_empty() && height <= read::MAX_DEPTH {
-            height += 1;
-            level = read::children_of_all(self.session, &self.root, &level)?;
-        }
-        Ok(height)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Edits of files, reusable contents and variables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
 use docs_model::{FileId, ReusableId, VariableValue};
@@ -8,10 +8,10 @@ use docs_store::Key;
 
 use super::{
     super::{
-        FileEntry, PageEntry, ReusableEntry, VariableEntry,
+        FileEntry, PageEntry, ReusableEntry, VariableEntry, bounds,
         entry::{decode, encode},
         error::invalid,
-        file_name::free_file_name,
+        file_name::numbered as numbered_file_name,
         keys,
         load::Step,
         map, read,
@@ -24,24 +24,51 @@ impl At<'_, '_> {
         if entry.name.trim().is_empty() {
             return Err(invalid("name", "is empty").into());
         }
-        let before = read::file(self.session, &self.root, file)?;
+        let before = self.file(file)?;
         let mut entry = entry.clone();
-        if before.as_ref().is_none_or(|before| before.name != entry.name) {
-            let is_free =
-                |name: &str| Ok(read::named(self.session, &self.root, name)?.iter().all(|id| id == file));
-            entry.name = free_file_name(&entry.name, is_free)?;
-        }
         let mut plan = Plan::default();
+        if before.as_ref().is_none_or(|before| before.name != entry.name) {
+            let (wanted, base) = (std::mem::take(&mut entry.name), keys::named(&entry.name).key());
+            let numbers = (1, |number| numbered_file_name(&wanted, number));
+            let is_free = |name: &str| self.is_free_for(name, file);
+            (entry.name, plan.numbered) = self.free_name(base, &wanted, numbers, is_free)?;
+        }
         if let Some(before) = before {
             plan.changes.remove(keys::derived_of_file(file, &before));
+        } else {
+            let files = self.count_with_new(keys::FILE)?;
+            bounds::check_files(files).map_err(|what| invalid("file", what))?;
+            plan.new_record = Some(keys::FILE);
         }
         plan.changes.put(keys::derived_of_file(file, &entry), Bytes::new());
         plan.changes.put(keys::file(file), encode(&entry)?);
         Ok(plan)
     }
 
+    fn file(&self, id: &FileId) -> Step<Option<FileEntry>> {
+        let key = keys::file(id);
+        Ok(self.get(&key)?.map(|value| decode(&key, &value)).transpose()?)
+    }
+
+    /// Returns `true` if no other file has a name.
+    fn is_free_for(&self, name: &str, file: &FileId) -> Step<bool> {
+        let mut holders = HashSet::new();
+        for id in read::named(self.session, &self.root, name)? {
+            holders.insert(id);
+        }
+        for (key, change) in self.pending.range(keys::named(name).below()) {
+            let id = keys::id(key)?;
+            if change.is_some() {
+                holders.insert(id)
+            } else {
+                holders.remove(&id)
+            };
+        }
+        Ok(holders.iter().all(|id| id == file))
+    }
+
     pub(super) fn delete_file(&self, file: &FileId) -> Step<Plan> {
-        let Some(before) = read::file(self.session, &self.root, file)? else {
+        let Some(before) = self.file(file)? else {
             return Err(invalid("file", format!("is `{file}`, which does not exist")).into());
         };
         let mut plan = Plan::default();
@@ -50,8 +77,14 @@ impl At<'_, '_> {
         Ok(plan)
     }
 
+    fn reusable(&self, id: &ReusableId) -> Step<Option<ReusableEntry>> {
+        let key = keys::reusable(id);
+        Ok(self.get(&key)?.map(|value| decode(&key, &value)).transpose()?)
+    }
+
     pub(super) fn put_reusable(&self, reusable: &ReusableId, fields: &ReusablePatch) -> Step<Plan> {
-        let known = read::reusable(self.session, &self.root, reusable)?;
+        let known = self.reusable(reusable)?;
+        let is_new = known.is_none();
         let mut entry = match (known, &fields.title) {
             (Some(entry), _) => entry,
             (None, Some(title)) => ReusableEntry::new(title),
@@ -59,6 +92,11 @@ impl At<'_, '_> {
         };
         fields.apply(&mut entry)?;
         let mut plan = Plan::default();
+        if is_new {
+            let reusables = self.count_with_new(keys::REUSABLE)?;
+            bounds::check_reusables(reusables).map_err(|what| invalid("reusable", what))?;
+            plan.new_record = Some(keys::REUSABLE);
+        }
         if let Some(body) = &fields.body {
             entry.body = self.next_body(&entry.body, body, &mut plan.texts)?;
         }
@@ -67,7 +105,7 @@ impl At<'_, '_> {
     }
 
     pub(super) fn delete_reusable(&self, reusable: &ReusableId) -> Step<Plan> {
-        if read::reusable(self.session, &self.root, reusable)?.is_none() {
+        if self.reusable(reusable)?.is_none() {
             return Err(invalid("reusable", format!("is `{reusable}`, which does not exist")).into());
         }
         let mut plan = Plan::default();

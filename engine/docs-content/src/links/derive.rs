@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 use super::{
     super::{
         Content, ContentResult, PageEntry, ReusableEntry,
+        aside::yield_to_others,
+        content::term_texts,
         edit::Changes,
         entry::decode,
         keys,
@@ -34,7 +36,7 @@ impl Content {
         if before == after {
             return Ok(after);
         }
-        let work = session
+        let mut work = session
             .run(|session| {
                 let ranges: Vec<(Key, Key)> = keys::LINKED.iter().map(|class| keys::class(class)).collect();
                 let found = map::diff(session, &before, &after, &ranges)?;
@@ -43,14 +45,21 @@ impl Content {
                 for difference in &found {
                     work.take(difference)?;
                 }
-                for (source, parts) in &work.parts {
-                    let references = gather.ask(of_parts(session, self.merger(), parts))?;
-                    work.sources.insert(source.clone(), references.unwrap_or_default());
+                for (_, parts) in &work.parts {
+                    gather.ask(term_texts(session, &parts.body))?;
                 }
                 gather.done()?;
                 Ok(work)
             })
             .await?;
+        // Reading the links of a long text takes milliseconds.
+        for (source, parts) in std::mem::take(&mut work.parts) {
+            let references = session.run(|session| of_parts(session, self.merger(), &parts)).await?;
+            work.sources.insert(source, references);
+            if !parts.body.is_empty() {
+                yield_to_others().await;
+            }
+        }
         let changes = session.run(|session| work.changes(session, &after)).await?.into_changes();
         session.apply(after, &changes).await
     }

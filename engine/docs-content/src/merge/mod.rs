@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 pub use self::three_way::ThreeWay;
 use self::three_way::{Fields, Winner};
 use super::{
-    Content, ContentResult, Cost, FileEntry, PageEntry, ReusableEntry, VariableEntry,
+    Content, ContentError, ContentResult, Cost, FileEntry, PageEntry, ReusableEntry, VariableEntry, bounds,
     diff::differing,
     edit::Changes,
     entry::{decode, encode},
@@ -172,6 +172,7 @@ impl Content {
         }
         let texts: BTreeSet<Hash> = united.texts.iter().map(|text| session.add_text(text)).collect();
         let root = session.apply(ours, &changes.into_changes()).await?;
+        bounds::check(session, ours, root).await?.map_err(ContentError::TooLarge)?;
         let root = self.relink(session, ours, root).await?;
         let root = redirects::unite(session, ThreeWay { base, ours, theirs }, root).await?;
         session.save(root, &texts).await?;

@@ -323,7 +323,7 @@ fn an_edit_of_one_page_of_many_costs_a_few_nodes() {
     let edits = [
         (Edit::SetBody { page: id(12_345), body: "new".into() }, 8, 6),
         (Edit::UpdatePage { page: id(12_345), fields: Box::new(PagePatch::titled("New")) }, 6, 6),
-        (insert(id(90_000), Some(id(12_320)), Some(3), "New"), 18, 14),
+        (insert(id(90_000), Some(id(12_320)), Some(3), "New"), 20, 14),
         (Edit::MovePage { page: id(12_345), into: Some(Some(id(40))), at: Some(0) }, 24, 18),
     ];
     for (edit, loaded, written) in edits {

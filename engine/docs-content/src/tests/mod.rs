@@ -1,5 +1,6 @@
 //! The engine as a whole, over objects in memory.
 
+mod bounds;
 mod edits;
 mod fields;
 mod files;

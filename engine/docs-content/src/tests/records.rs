@@ -204,7 +204,7 @@ fn every_operation_can_be_spawned() {
 
 #[test]
 fn content_without_room_in_its_caches_still_works() {
-    let limits = CacheLimits { node_bytes: 1, text_bytes: 1, tree_pages: 1, document_bytes: 1 };
+    let limits = CacheLimits { node_bytes: 1, text_bytes: 1, tree_bytes: 1, document_bytes: 1 };
     let content = Content::with(Arc::new(MemObjects::new()), limits, Arc::new(LineMerger));
     let root = now(content.build(DOMAIN, time(0), many_pages(500))).unwrap().root;
     let edited = apply(&content, root, &[Edit::SetBody { page: id(7), body: "new".into() }]);

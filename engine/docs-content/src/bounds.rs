@@ -1,0 +1,161 @@
+//! The bounds of the page tree, and the check of a change as a whole.
+//!
+//! An edit of one page is checked where it is planned. What merges and reverts make of many pages is checked when it
+//! is done, at the cost of the pages that came, moved, or got another slug, and of those below them.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use docs_model::{
+    MAX_PAGE_LEVELS, MAX_PATH_BYTES, MAX_REUSABLES, MAX_SIBLINGS, MAX_SPACE_FILES, MAX_SPACE_PAGES, PageId,
+};
+use docs_store::Hash;
+
+use super::{
+    ContentResult, PageEntry,
+    edit::PagePlace,
+    entry::decode,
+    keys,
+    load::{Session, Step},
+    map, read,
+};
+
+/// The result of a check; an error is the end of a sentence about the content or the field at fault.
+pub(crate) type Check = Result<(), String>;
+
+pub(crate) fn check_pages(pages: u64) -> Check {
+    within(pages, MAX_SPACE_PAGES, "would make", "pages of the space")
+}
+
+pub(crate) fn check_files(files: u64) -> Check {
+    within(files, MAX_SPACE_FILES, "would make", "files of the space")
+}
+
+pub(crate) fn check_reusables(reusables: u64) -> Check {
+    within(reusables, MAX_REUSABLES, "would make", "reusable contents of the space")
+}
+
+pub(crate) fn check_siblings(siblings: u64) -> Check {
+    within(siblings, MAX_SIBLINGS, "would make", "pages directly below one page")
+}
+
+pub(crate) fn check_levels(levels: usize) -> Check {
+    within(levels as u64, MAX_PAGE_LEVELS, "would make", "levels of pages")
+}
+
+pub(crate) fn check_path(bytes: usize) -> Check {
+    within(bytes as u64, MAX_PATH_BYTES, "would make a path of", "bytes")
+}
+
+fn within(has: u64, most: usize, verb: &str, unit: &str) -> Check {
+    if has <= most as u64 { Ok(()) } else { Err(format!("{verb} more than {most} {unit}")) }
+}
+
+/// Checks what a change of content made, whose nodes are in the session.
+pub(crate) async fn check(session: &mut Session<'_>, before: Hash, after: Hash) -> ContentResult<Check> {
+    session.run(|session| checked(session, &before, &after)).await
+}
+
+/// A page that came, moved, or got another slug.
+struct Placed {
+    id: PageId,
+    entry: PageEntry,
+}
+
+fn checked(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Check> {
+    let (mut placed, mut parents) = (Vec::new(), BTreeSet::new());
+    for difference in map::diff(session, before, after, &[keys::class(keys::PAGE)])? {
+        let Some(value) = &difference.after else { continue };
+        let entry: PageEntry = decode(&difference.key, value)?;
+        let old: Option<PageEntry> =
+            difference.before.as_ref().map(|value| decode(&difference.key, value)).transpose()?;
+        let same_parent = old.as_ref().is_some_and(|old| old.parent == entry.parent);
+        if !same_parent {
+            parents.insert(entry.parent.clone());
+        }
+        if !same_parent || old.is_some_and(|old| old.slug != entry.slug) {
+            placed.push(Placed { id: keys::id(&difference.key)?, entry });
+        }
+    }
+    let mut check = Ok(());
+    let classes: [(_, fn(u64) -> Check); 3] =
+        [(keys::PAGE, check_pages), (keys::FILE, check_files), (keys::REUSABLE, check_reusables)];
+    for (class, checked) in classes {
+        let (from, to) = keys::class(class);
+        let (was, is) = (map::count(session, before, &from, &to)?, map::count(session, after, &from, &to)?);
+        if is > was {
+            check = check.and_then(|()| checked(is));
+        }
+    }
+    for parent in &parents {
+        let (from, to) = keys::children(parent.as_ref()).below();
+        let children = map::count(session, after, &from, &to)?;
+        check = check.and_then(|()| check_siblings(children));
+    }
+    match check {
+        Ok(()) => check_places(session, after, placed),
+        refused => Ok(refused),
+    }
+}
+
+/// Checks the levels and paths of pages and of all pages below them.
+fn check_places(session: &Session<'_>, root: &Hash, placed: Vec<Placed>) -> Step<Check> {
+    let mut places: HashMap<PageId, PagePlace> = HashMap::new();
+    let mut starts = Vec::new();
+    for Placed { id, entry } in placed {
+        let place = place(session, root, (&id, &entry), &mut places)?;
+        starts.push((place.level, id));
+    }
+    // From the top, so that no page is visited twice.
+    starts.sort();
+    let mut seen = HashSet::new();
+    for (_, start) in starts {
+        let mut level = vec![start];
+        while !level.is_empty() {
+            level.retain(|id| seen.insert(id.clone()));
+            for place in level.iter().filter_map(|id| places.get(id)) {
+                let check = check_levels(place.level).and_then(|()| check_path(place.path_bytes));
+                if check.is_err() {
+                    return Ok(check);
+                }
+            }
+            let below = read::children_of_all(session, root, &level)?;
+            for (id, entry) in below.iter().zip(read::pages(session, root, &below)?) {
+                let Some(entry) = entry else { continue };
+                let above = entry.parent.as_ref().and_then(|parent| places.get(parent));
+                let place = above.copied().unwrap_or_default().below(&entry.slug);
+                places.insert(id.clone(), place);
+            }
+            level = below;
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// The place of a page; remembers it and those above it.
+fn place(
+    session: &Session<'_>,
+    root: &Hash,
+    (id, entry): (&PageId, &PageEntry),
+    places: &mut HashMap<PageId, PagePlace>,
+) -> Step<PagePlace> {
+    let mut chain = vec![(id.clone(), entry.slug.clone())];
+    let mut above = entry.parent.clone();
+    let mut place = PagePlace::default();
+    while let Some(parent) = above {
+        if let Some(known) = places.get(&parent) {
+            place = *known;
+            break;
+        }
+        if chain.len() > read::ENDLESS {
+            return Err(read::cycle(&parent));
+        }
+        let Some(entry) = read::page(session, root, &parent)? else { break };
+        chain.push((parent, entry.slug));
+        above = entry.parent;
+    }
+    for (id, slug) in chain.into_iter().rev() {
+        place = place.below(&slug);
+        places.insert(id, place);
+    }
+    Ok(place)
+}
