@@ -16,4 +16,5 @@ pub use docs_content::{
     parse_document, templates, work_on,
 };
 pub use docs_expression as expression;
+pub(crate) use docs_markup::UniqueNames;
 pub use docs_markup::{MAX_SLUG, diff, document, gitsync, markdown, reference, slugify, translate};

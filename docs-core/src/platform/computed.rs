@@ -8,7 +8,10 @@
 mod outline;
 mod placed;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use serde_json::Value;
 
@@ -18,7 +21,10 @@ use super::{EntityTag, Platform, openapi_specs};
 use crate::{
     Error, Result,
     content::{PageEntry, PageKind, PageTree},
-    model::{ContentRef, OpenApiSpecVersionId, OrgId, SpecVisibility},
+    model::{
+        ContentRef, MAX_COMPUTED_PAGES, MAX_COMPUTED_PLACES, OpenApiSpecVersionId, OrgId, PageId,
+        SpecVisibility,
+    },
     ports::SpecOutline,
     store::records::{OpenApiSpecRecord, OpenApiSpecVersionRecord},
 };
@@ -80,25 +86,71 @@ pub(super) struct Spec {
     published: Option<String>,
 }
 
+/// A computed page with the pages that it stands for.
+struct ComputedPlace {
+    /// `None` where the specification is missing or was not processed yet.
+    spec: Option<Arc<Spec>>,
+    source: OpenApiSource,
+    /// The number of pages that it makes.
+    room: usize,
+}
+
+/// The computed pages of a tree. A space has at most [`MAX_COMPUTED_PAGES`] in at most [`MAX_COMPUTED_PLACES`]: the
+/// first ones in the order of the tree, whoever reads it.
+#[derive(Default)]
+pub(super) struct ComputedPlaces {
+    places: HashMap<PageId, ComputedPlace>,
+    omitted: usize,
+}
+
+impl ComputedPlaces {
+    /// The pages that a computed page stands for; `None` for pages that are not computed from a specification. Without
+    /// a processed specification there are none.
+    pub(super) fn made(&self, entry: &PageEntry, at: Place<'_>) -> Option<Vec<MadePage>> {
+        let ComputedPlace { spec, source, room } = self.places.get(at.id)?;
+        Some(spec.as_ref().map_or_else(Vec::new, |spec| place((spec, *room), source, (entry, at))))
+    }
+
+    /// A sentence on the pages that are left out.
+    pub(super) fn warning(&self) -> Option<String> {
+        (self.omitted > 0).then(|| {
+            format!(
+                "{} computed pages are left out: a space has at most {MAX_COMPUTED_PAGES} in {MAX_COMPUTED_PLACES} places",
+                self.omitted
+            )
+        })
+    }
+}
+
 impl Platform {
-    /// The pages that a computed page stands for; `None` for pages that no specification is behind. Of a specification
-    /// that is missing, or was not processed yet, there are none.
-    pub(super) async fn computed_pages(
-        &self,
-        org: &OrgId,
-        entry: &PageEntry,
-        at: Place<'_>,
-    ) -> Result<Option<Vec<MadePage>>> {
-        let Some(source) = OpenApiSource::of(entry) else { return Ok(None) };
-        Ok(Some(match self.latest_spec(org, &source.slug).await? {
-            None => Vec::new(),
-            Some(spec) => place(&Arc::new(spec), &source, (entry, at)),
-        }))
+    /// The computed pages of a tree: how many each place makes of the specifications that it has now.
+    pub(super) async fn computed_places(&self, org: &OrgId, tree: &PageTree) -> Result<ComputedPlaces> {
+        let mut specs: HashMap<String, Option<Arc<Spec>>> = HashMap::new();
+        let mut places = ComputedPlaces::default();
+        let mut left = MAX_COMPUTED_PAGES;
+        for (number, (at, source)) in sources(tree).enumerate() {
+            let Some(page) = tree.pages().get(at) else { continue };
+            let spec = match specs.get(&source.slug) {
+                _ if number >= MAX_COMPUTED_PLACES => None,
+                Some(known) => known.clone(),
+                None => {
+                    let found = self.latest_spec(org, &source.slug).await?.map(Arc::new);
+                    specs.entry(source.slug.clone()).or_insert(found).clone()
+                }
+            };
+            let wanted = spec.as_ref().map_or(0, |spec| placed::wanted(spec, &source));
+            let room = wanted.min(left);
+            left -= room;
+            places.omitted += wanted - room;
+            places.places.insert(page.id.clone(), ComputedPlace { spec, source, room });
+        }
+        Ok(places)
     }
 
     /// Names what pages of a tree are computed from now, and what of it they show; `None` where none is.
     pub(super) async fn computed_from(&self, org: &OrgId, tree: &PageTree) -> Result<Option<EntityTag>> {
-        let slugs: BTreeSet<String> = sources(tree).map(|(_, source)| source.slug).collect();
+        let places = sources(tree).take(MAX_COMPUTED_PLACES);
+        let slugs: BTreeSet<String> = places.map(|(_, source)| source.slug).collect();
         if slugs.is_empty() {
             return Ok(None);
         }

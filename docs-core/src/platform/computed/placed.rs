@@ -1,12 +1,12 @@
 //! The pages of a specification where a computed page stands.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::{OPENAPI, OpenApiSource, Spec, outline::TagPage};
 use crate::{
-    content::{PageEntry, document, slugify},
+    content::{PageEntry, UniqueNames, document, slugify},
     model::{Block, BlockKind, ContentRef, Document, PageId},
     ports::SpecOperation,
     store::Hash,
@@ -19,7 +19,7 @@ pub(in crate::platform) struct Place<'a> {
     /// The path of the page above it; empty at the top.
     pub(in crate::platform) above: &'a str,
     /// The slugs of the pages beside it, to which those of the pages in its place come.
-    pub(in crate::platform) beside: &'a mut HashSet<String>,
+    pub(in crate::platform) beside: &'a mut UniqueNames,
 }
 
 /// A page that was made.
@@ -53,61 +53,69 @@ enum What {
 struct Maker<'a> {
     spec: &'a Arc<Spec>,
     seed: String,
+    /// The number of pages that may still be made here.
+    room: usize,
 }
 
-/// The pages of a specification, in the place of a computed page.
+/// The number of pages of a specification in one place.
+pub(super) fn wanted(spec: &Spec, source: &OpenApiSource) -> usize {
+    let has_models = source.models && !spec.pages.outline.schemas.is_empty();
+    let has_download = source.download && spec.published.is_some();
+    spec.pages.pages.len() + usize::from(has_models) + usize::from(has_download)
+}
+
+/// The first pages of a specification, at most `room`, in the place of a computed page.
 pub(super) fn place(
-    spec: &Arc<Spec>,
+    (spec, room): (&Arc<Spec>, usize),
     source: &OpenApiSource,
     (entry, at): (&PageEntry, Place<'_>),
 ) -> Vec<MadePage> {
     let seed = entry.computed_seed.clone().unwrap_or_else(|| at.id.to_string());
-    let maker = Maker { spec, seed };
+    let mut maker = Maker { spec, seed, room };
     let taken = at.beside;
     let mut made: Vec<MadePage> =
-        spec.pages.roots.iter().map(|tag| maker.tag(*tag, at.above, taken)).collect();
+        spec.pages.roots.iter().map_while(|tag| maker.tag(*tag, at.above, taken)).collect();
     if source.models && !spec.pages.outline.schemas.is_empty() {
-        made.push(maker.page(
-            "models",
-            "Schemas",
-            (What::Models, json!({ "doc": "models" })),
-            (at.above, &mut *taken),
-        ));
+        let shown = (What::Models, json!({ "doc": "models" }));
+        made.extend(maker.page("models", "Schemas", shown, (at.above, &mut *taken)));
     }
     if let Some(url) = spec.published.clone().filter(|_| source.download) {
         let props = json!({ "doc": "info", "page": "download" });
-        made.push(maker.page("download", "Download", (What::Download(url), props), (at.above, taken)));
+        made.extend(maker.page("download", "Download", (What::Download(url), props), (at.above, taken)));
     }
     made
 }
 
 impl Maker<'_> {
     /// The page of a tag, with those below it.
-    fn tag(&self, number: usize, above: &str, taken: &mut HashSet<String>) -> MadePage {
-        let TagPage { tag, operations, webhooks, children } = &self.spec.pages.pages[number];
+    fn tag(&mut self, number: usize, above: &str, taken: &mut UniqueNames) -> Option<MadePage> {
+        let spec = Arc::clone(self.spec);
+        let TagPage { tag, operations, webhooks, children } = &spec.pages.pages[number];
         let doc = if operations.is_empty() && webhooks.is_empty() { "info" } else { "operations" };
         let props = json!({ "doc": doc, "page": tag.name });
         let title = tag.title.as_deref().unwrap_or(&tag.name);
         let name = format!("tag {}", tag.name);
-        let mut page = self.page(&name, title, (What::Tag(number), props), (above, taken));
+        let mut page = self.page(&name, title, (What::Tag(number), props), (above, taken))?;
         page.icon.clone_from(&tag.icon);
         page.description.clone_from(&tag.summary);
-        let mut below = HashSet::new();
-        page.pages = children.iter().map(|child| self.tag(*child, &page.path, &mut below)).collect();
-        page
+        let mut below = UniqueNames::default();
+        page.pages = children.iter().map_while(|child| self.tag(*child, &page.path, &mut below)).collect();
+        Some(page)
     }
 
     fn page(
-        &self,
+        &mut self,
         name: &str,
         title: &str,
         (what, props): (What, Value),
-        (above, taken): (&str, &mut HashSet<String>),
-    ) -> MadePage {
+        (above, taken): (&str, &mut UniqueNames),
+    ) -> Option<MadePage> {
+        self.room = self.room.checked_sub(1)?;
         let title = if title.trim().is_empty() { "Untitled" } else { title };
-        let slug = free_slug(title, taken);
+        let slug = Some(slugify(title)).filter(|slug| !slug.is_empty());
+        let slug = taken.take_slug(slug.unwrap_or_else(|| "page".to_owned()), 2);
         let path = if above.is_empty() { slug.clone() } else { format!("{above}/{slug}") };
-        MadePage {
+        Some(MadePage {
             id: made_id(&self.seed, name),
             title: title.to_owned(),
             icon: None,
@@ -119,7 +127,7 @@ impl Maker<'_> {
             pages: Vec::new(),
             what,
             spec: Arc::clone(self.spec),
-        }
+        })
     }
 }
 
@@ -225,14 +233,4 @@ fn made_id(seed: &str, name: &str) -> PageId {
     let hash = Hash::of(format!("computed page {name} of {seed}").as_bytes()).to_string();
     let id = hash.get(..26).unwrap_or(&hash).parse();
     id.expect("a hash is written in letters and digits")
-}
-
-/// A slug that no page beside has.
-fn free_slug(title: &str, taken: &mut HashSet<String>) -> String {
-    let slug = slugify(title);
-    let slug = if slug.is_empty() { "page".to_owned() } else { slug };
-    let free = (1_u32..).map(|n| if n == 1 { slug.clone() } else { format!("{slug}-{n}") });
-    let free = free.into_iter().find(|slug| !taken.contains(slug)).unwrap_or(slug.clone());
-    taken.insert(free.clone());
-    free
 }

@@ -1,15 +1,15 @@
 //! Computed pages in answers: the pages that take their place.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::{Located, Shown};
 use crate::{
     Error, Result,
-    content::{PageEntry, PageTree, TreePage, document},
+    content::{PageEntry, PageTree, TreePage, UniqueNames, document},
     model::{ContentFormat, Document, DocumentPage, Icon, OrgId, PageBase, PageId, PageUrls, RevisionPage},
     platform::{
         Platform,
-        computed::{self, MadePage, OpenApiSource, Place},
+        computed::{self, ComputedPlaces, MadePage, OpenApiSource, Place},
         visitors::ContentFilter,
     },
     store::records::SpaceRecord,
@@ -47,32 +47,38 @@ impl Platform {
             return Ok(Vec::new());
         }
         let seen = filter.shown(tree);
+        let places = self.computed_places(org, tree).await?;
         let (mut all, mut slugs) = (Vec::new(), HashMap::new());
         for (at, _) in computed::sources(tree).filter(|(at, _)| seen.get(*at) == Some(&true)) {
             let Some(page) = tree.pages().get(at) else { continue };
             let beside = slugs.entry(page.parent).or_insert_with(|| slugs_beside(tree, page.parent));
             let above = page.parent.and_then(|at| tree.pages().get(at)).map_or("", |page| page.path.as_str());
             let place = Place { id: &page.id, above, beside };
-            if let Some(made) = self.computed_pages(org, &page.entry, place).await? {
+            if let Some(made) = places.made(&page.entry, place) {
                 all.push((page, made));
             }
         }
         Ok(all)
     }
 
-    /// The pages that take the place of a page beside others; `None` for one that stays.
-    pub(super) async fn replaced_one(
-        &self,
-        space: &SpaceRecord,
-        (id, entry): (&PageId, &PageEntry),
-        (above, beside): (&str, &mut HashSet<String>),
-        shown: Shown,
-    ) -> Result<Option<Vec<RevisionPage>>> {
+    /// The computed pages of content; `None` where they are not shown.
+    pub(super) async fn places_of(&self, at: &Located, shown: Shown) -> Result<Option<ComputedPlaces>> {
         if !shown.computed {
             return Ok(None);
         }
-        let made = self.computed_pages(&space.organization, entry, Place { id, above, beside }).await?;
-        Ok(made.map(|made| made.into_iter().map(|made| self.made_view(space, entry, made)).collect()))
+        let tree = at.view.tree().await?;
+        self.computed_places(&at.space().organization, &tree).await.map(Some)
+    }
+
+    /// The pages that take the place of a page beside others; `None` for one that stays.
+    pub(super) fn replaced_one(
+        &self,
+        (space, places): (&SpaceRecord, &ComputedPlaces),
+        (id, entry): (&PageId, &PageEntry),
+        (above, beside): (&str, &mut UniqueNames),
+    ) -> Option<Vec<RevisionPage>> {
+        let made = places.made(entry, Place { id, above, beside })?;
+        Some(made.into_iter().map(|made| self.made_view(space, entry, made)).collect())
     }
 
     fn made_view(&self, space: &SpaceRecord, entry: &PageEntry, made: MadePage) -> RevisionPage {
@@ -155,17 +161,20 @@ impl Platform {
     }
 }
 
-/// The slugs of stored pages that stand below one, or at the top.
-fn slugs_beside(tree: &PageTree, parent: Option<usize>) -> HashSet<String> {
+/// The slugs of stored pages directly below one, or at the top level.
+fn slugs_beside(tree: &PageTree, parent: Option<usize>) -> UniqueNames {
     let beside = parent.and_then(|at| tree.pages().get(at)).map_or(tree.roots(), |page| &page.children);
     let entries = beside.iter().filter_map(|at| tree.pages().get(*at)).map(|page| &page.entry);
-    entries.map(|entry| entry.slug.clone()).collect()
+    let mut slugs = UniqueNames::default();
+    slugs.extend(entries.map(|entry| entry.slug.clone()));
+    slugs
 }
 
 /// The slugs of pages that are read together, where one of them may be replaced.
-pub(super) fn slugs_of(pages: &[(PageId, PageEntry)]) -> HashSet<String> {
-    if !pages.iter().any(|(_, entry)| OpenApiSource::of(entry).is_some()) {
-        return HashSet::new();
+pub(super) fn slugs_of(pages: &[(PageId, PageEntry)]) -> UniqueNames {
+    let mut slugs = UniqueNames::default();
+    if pages.iter().any(|(_, entry)| OpenApiSource::of(entry).is_some()) {
+        slugs.extend(pages.iter().map(|(_, entry)| entry.slug.clone()));
     }
-    pages.iter().map(|(_, entry)| entry.slug.clone()).collect()
+    slugs
 }

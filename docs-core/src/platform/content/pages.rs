@@ -1,13 +1,13 @@
 //! A page as it is shown: with its text, and the pages below it.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use super::{Located, Shown, computed::slugs_of};
 use crate::{
     Error, Result,
-    content::{Evaluated, PageEntry, Rendering, document, work_on},
+    content::{Evaluated, PageEntry, Rendering, UniqueNames, document, work_on},
     model::{ContentFormat, PageId, RevisionPage},
-    platform::{Platform, visitors::ContentFilter},
+    platform::{Platform, computed::OpenApiSource, visitors::ContentFilter},
 };
 
 /// Most levels of pages that are shown below one another; content has fewer.
@@ -70,13 +70,14 @@ impl Platform {
         struct Level {
             page: Option<(PageId, PageEntry, String)>,
             path: String,
-            slugs: HashSet<String>,
+            slugs: UniqueNames,
             left: std::vec::IntoIter<(PageId, PageEntry)>,
             done: Vec<RevisionPage>,
         }
         let first = at.view.children(Some(top)).await?;
         let slugs = slugs_of(&first);
         let left = first.into_iter();
+        let mut places = None;
         let mut stack = vec![Level { page: None, path: path.to_owned(), slugs, left, done: Vec::new() }];
         loop {
             let depth = stack.len();
@@ -85,8 +86,14 @@ impl Platform {
                 if !filter.meets(&id, &entry) {
                     continue;
                 }
+                if places.is_none() && OpenApiSource::of(&entry).is_some() {
+                    places = self.places_of(at, shown).await?;
+                }
                 let place = (level.path.as_str(), &mut level.slugs);
-                if let Some(pages) = self.replaced_one(at.space(), (&id, &entry), place, shown).await? {
+                let replaced = places
+                    .as_ref()
+                    .and_then(|places| self.replaced_one((at.space(), places), (&id, &entry), place));
+                if let Some(pages) = replaced {
                     level.done.extend(pages);
                     continue;
                 }
