@@ -3,7 +3,7 @@
 
 pub(crate) use docs_content::{
     AllBacklinks, ENDLESS, MAX_MOVED, Marks, Parts, Undecided, check_file_name, clean_file_name,
-    listed_parts, parts_list,
+    listed_parts, parts_list, yield_to_others,
 };
 pub use docs_content::{
     Attribute, Body, BuildItem, BuildPage, Built, CacheLimits, CacheStats, ChangedPage, Clash, Clashes,

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use chrono::TimeDelta;
 
 use super::{
-    AuditLog, Inner, Platform, SiteHosts, Urls, computed,
+    AuditLog, Inner, Platform, SiteHosts, Urls, computed, import,
     metrics::{Measuring, OpenTransactions, StoreObserver},
     openapi_specs, pdf, saml,
     search::Follower,
@@ -66,6 +66,7 @@ pub struct Builder {
     files_origin: Option<String>,
     site_hosts: SiteHosts,
     job_lease: TimeDelta,
+    import_memory: import::ImportMemory,
 }
 
 impl fmt::Debug for Builder {
@@ -90,6 +91,7 @@ impl Builder {
             files_origin: None,
             site_hosts: SiteHosts::any(),
             job_lease: LEASE,
+            import_memory: import::ImportMemory::default(),
         }
     }
 
@@ -210,6 +212,14 @@ impl Builder {
         self
     }
 
+    /// Sets the bytes of memory that all imports may take together; [`LIMITS`](super::LIMITS) has the default. An import
+    /// waits until others have given back the memory that it needs. One that needs more than the budget runs alone.
+    #[must_use]
+    pub fn import_memory(mut self, bytes: u64) -> Self {
+        self.import_memory = import::ImportMemory::new(bytes);
+        self
+    }
+
     /// Makes the addresses in answers begin with this.
     #[must_use]
     pub fn base_url(mut self, base: &str) -> Self {
@@ -231,8 +241,19 @@ impl Builder {
     /// The platform.
     #[must_use]
     pub fn build(self) -> Platform {
-        let Self { store, objects, ports, search, secrets, audit, urls, files_origin, site_hosts, job_lease } =
-            self;
+        let Self {
+            store,
+            objects,
+            ports,
+            search,
+            secrets,
+            audit,
+            urls,
+            files_origin,
+            site_hosts,
+            job_lease,
+            import_memory,
+        } = self;
         let urls = match files_origin {
             Some(origin) => urls.with_files_origin(&origin),
             None => urls,
@@ -244,6 +265,7 @@ impl Builder {
             follower: search.map(|index| Follower::new(index, ports.clock.now())),
             turns: super::jobs::Turns::default(),
             job_lease,
+            import_memory,
             pdf_news: pdf::PdfNews::default(),
             spec_pages: computed::SpecPagesCache::default(),
             spec_details: openapi_specs::SpecDetailCache::default(),

@@ -9,14 +9,17 @@ mod crawl;
 pub(super) mod folder;
 pub(super) mod gather;
 mod links;
+pub(super) mod memory;
 mod wiki;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::memory::ImportMemory;
 use self::{
     append::{Append, Target},
     gather::Gather,
+    memory::{ImportSize, UNKNOWN_DOCUMENT, UNKNOWN_IMPORT},
 };
 use super::{
     Actor, Platform, Right, at_once,
@@ -47,6 +50,8 @@ pub(super) struct Gathered {
     pub(super) imported: u64,
     /// How many were found, with those that are not in it.
     pub(super) total: u64,
+    /// What was left out, or read in a way its author may not expect.
+    pub(super) warnings: Vec<String>,
 }
 
 impl Gathered {
@@ -67,6 +72,22 @@ impl Gathered {
             self.imported = self.imported.saturating_sub(counted);
         }
         self.edits.push(edit);
+    }
+
+    fn size(&self) -> ImportSize {
+        let text_bytes = |edit: &Edit| match edit {
+            Edit::InsertPage(page) => text_bytes(&page.body),
+            Edit::PutReusable { fields, .. } => fields.body.as_ref().map_or(0, text_bytes),
+            _ => 0,
+        };
+        ImportSize { text_bytes: self.edits.iter().map(text_bytes).sum(), items: self.edits.len() as u64 }
+    }
+}
+
+const fn text_bytes(body: &NewBody) -> u64 {
+    match body {
+        NewBody::Text(text) => text.len() as u64,
+        NewBody::Empty | NewBody::Stored(_) => 0,
     }
 }
 
@@ -154,8 +175,9 @@ impl Importing<'_> {
         run: &mut Run,
     ) -> Result<ImportContentResult> {
         let mut progress = run.progress(platform);
+        let mut memory = platform.reserve_request(reserved_for(request.source)).await?;
         progress.stage(JobStage::DocumentFetch).await?;
-        let (gather, url) = (&self.gather, request.url.as_str());
+        let (gather, url) = (&self.gather.begun(), request.url.as_str());
         let gathered = match request.source {
             Source::Website => gather.website(url).await?,
             Source::Html => gather.document(url, DocumentFormat::Html).await?,
@@ -167,7 +189,11 @@ impl Importing<'_> {
                 return Err(not_imported(unsupported));
             }
         };
+        platform.resize_import(&mut memory, gathered.size()).await?;
         progress.stage(JobStage::Finalize).await?;
+        for warning in &gathered.warnings {
+            run.say(platform, warning.clone());
+        }
         run.say(platform, format!("read {} of {} pages and files", gathered.imported, gathered.total));
         let Self { actor, by, of, target, .. } = self;
         let append = Append { actor, by, of, before: target, edits: &gathered.edits, run: Some(run) };
@@ -192,6 +218,14 @@ fn check_source(source: Source) -> Result<()> {
         | Source::Docx
         | Source::Zip
         | Source::GithubWiki => Ok(()),
+    }
+}
+
+/// The bytes that an import reserves until its size is known.
+const fn reserved_for(source: Source) -> u64 {
+    match source {
+        Source::Zip | Source::GithubWiki | Source::Docx => UNKNOWN_IMPORT,
+        _ => UNKNOWN_DOCUMENT,
     }
 }
 

@@ -199,6 +199,7 @@ struct Inner {
     follower: Option<search::Follower>,
     turns: jobs::Turns,
     job_lease: TimeDelta,
+    import_memory: import::ImportMemory,
     pdf_news: pdf::PdfNews,
     spec_pages: computed::SpecPagesCache,
     spec_details: openapi_specs::SpecDetailCache,

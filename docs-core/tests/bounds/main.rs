@@ -2,6 +2,8 @@
 //!
 //! Each test counts what is alive on the heap of this process, so that they run one after the other.
 
+mod small_imports;
+
 use std::{
     fmt::Write as _,
     io::{Cursor, Write as _},
@@ -22,6 +24,7 @@ use docs_core::{
     store::{Hash, Leftovers, Objects, PageRequest, StoreResult},
 };
 use docs_memstore::{ManualClock, MemGit, MemObjects, MemStore, MemWeb, SeededIds};
+use docs_openapi::OpenApiReader;
 use peak_alloc::PeakAlloc;
 use serde_json::json;
 
@@ -68,6 +71,7 @@ struct Setting {
     platform: Platform,
     clock: ManualClock,
     admin: Actor,
+    org: OrgId,
     space: SpaceId,
     git: MemGit,
     web: MemWeb,
@@ -87,6 +91,7 @@ impl Setting {
             .git(Arc::new(git.clone()))
             .web(Arc::new(web.clone()))
             .converter(Arc::new(DocumentConverter))
+            .spec_reader(Arc::new(OpenApiReader))
             .build();
         let new = NewUser {
             display_name: "Ada".parse().expect("a name"),
@@ -107,7 +112,7 @@ impl Setting {
             .id;
         let change = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
         platform.as_actor(&admin).space(&space).update(change).await.expect("open for edits");
-        Self { platform, clock, admin, space, git, web }
+        Self { platform, clock, admin, org, space, git, web }
     }
 
     /// Imports what the remote has; answers how the job ended, and all that it says.

@@ -4,6 +4,8 @@
 //! `cargo test -p docs-server --test server hostile -- --nocapture` prints what became of each, and the memory of the
 //! server.
 
+mod small;
+
 use std::{
     collections::BTreeMap,
     fmt::Write as _,

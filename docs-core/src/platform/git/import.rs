@@ -95,6 +95,10 @@ impl Platform {
         for warning in &read.warnings {
             run.say(self, warning.clone());
         }
+        let tree = self.content().view(&space.domain, read.root).tree().await?;
+        if let Some(warning) = self.computed_places(&space.organization, &tree).await?.warning() {
+            run.say(self, warning);
+        }
         run.say(self, read.what);
         let revision: RevisionId = self.id();
         if is_set(payload.request.standalone) {

@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::{
     Gathered,
-    gather::{Draft, MAX_FILES_BYTES},
+    gather::{Draft, MAX_FILES_BYTES, cut},
 };
 use crate::{
     Error, Result,
@@ -17,9 +17,10 @@ use crate::{
         Edit, NewBody, NewPage, PageKind, PagePatch, ReusablePatch,
         gitsync::{
             Entry, EntryKind, FormatError, ImportPlan, PlannedFile, PlannedKind, PlannedPage, ReferenceKind,
-            RepoConfig, RepoPath, RepoTree, references,
+            RepoConfig, RepoPath, RepoTree, Warning, references,
         },
         markdown::parse_page,
+        yield_to_others,
     },
     model::{ContentRef, FileId, PageId, ReusableId, without_nul},
     platform::{Platform, files::NewFile},
@@ -101,17 +102,20 @@ impl Folder {
         let config = RepoConfig::read(config.as_deref(), &RepoPath::default()).map_err(wrong)?;
         let summary = self.summary.clone().or_else(|| self.text(&config.summary));
         let mut plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(wrong)?;
+        gathered.warnings.extend(plan.warnings.iter().map(Warning::to_string));
         let texts = self.texts(&plan)?;
         for (path, text) in &texts {
             for reference in references(text, path, &plan.root) {
                 plan.refer(&tree, &reference.path).map_err(wrong)?;
             }
+            yield_to_others().await;
         }
+        gathered.warnings.extend(plan.file_warning());
         let mut reader = FolderReader::new(&self, platform, &tree, &plan);
         reader.name(&plan);
         reader.add_files(domain, &plan, gathered).await?;
         reader.add_includes(&plan, &texts, gathered);
-        reader.add_pages(&plan, &texts, gathered);
+        reader.add_pages(&plan, &texts, gathered).await;
         Ok(())
     }
 
@@ -211,7 +215,7 @@ impl<'a> FolderReader<'a> {
             let text = self.linked(text, &include.file.path);
             let source = parse_page(&text);
             let fields = ReusablePatch {
-                title: Some(source.front.fields.title.clone().unwrap_or_else(|| include.title.clone())),
+                title: Some(cut(source.front.fields.title.as_deref().unwrap_or(&include.title))),
                 body: Some(NewBody::Text(source.body.to_owned())),
                 ..ReusablePatch::default()
             };
@@ -219,7 +223,12 @@ impl<'a> FolderReader<'a> {
         }
     }
 
-    fn add_pages(&self, plan: &ImportPlan, texts: &BTreeMap<RepoPath, String>, gathered: &mut Gathered) {
+    async fn add_pages(
+        &self,
+        plan: &ImportPlan,
+        texts: &BTreeMap<RepoPath, String>,
+        gathered: &mut Gathered,
+    ) {
         let mut stack: Vec<(&PlannedPage, Option<PageId>)> =
             plan.pages.iter().rev().map(|page| (page, None)).collect();
         while let Some((page, parent)) = stack.pop() {
@@ -234,6 +243,9 @@ impl<'a> FolderReader<'a> {
                 gathered.total += 1;
             }
             gathered.push_text(self.page(page, (id, parent), texts));
+            if matches!(page.kind, PlannedKind::Document { file: Some(_), .. }) {
+                yield_to_others().await;
+            }
         }
     }
 

@@ -89,6 +89,13 @@ impl<'a> Gather<'a> {
         })
     }
 
+    /// The same with all its time left: for an import that has waited for its turn.
+    pub(super) fn begun(&self) -> Self {
+        let (web, converter) = (Arc::clone(&self.web), Arc::clone(&self.converter));
+        let until = self.platform.clock().now() + MAX_TIME;
+        Self { platform: self.platform, domain: self.domain, web, converter, until }
+    }
+
     pub(super) fn converter(&self) -> &dyn Converter {
         self.converter.as_ref()
     }
@@ -249,7 +256,7 @@ pub(super) fn clean(page: ConvertedPage) -> ConvertedPage {
     }
 }
 
-fn cut(title: &str) -> String {
+pub(super) fn cut(title: &str) -> String {
     title.chars().take(MAX_TITLE).collect()
 }
 

@@ -16,10 +16,14 @@ use crate::{
         reference::{destination, exactly},
     },
     model::{
-        ContentRef, FileId, GitBlob, JobProgress, JobStage, MAX_PAGE_BYTES, PageId, PageTooLong, ReusableId,
-        check_page_size,
+        ContentRef, FileId, GitBlob, JobProgress, JobStage, MAX_PAGE_BYTES, MAX_TITLE, PageId, PageTooLong,
+        ReusableId, check_page_size,
     },
-    platform::{Platform, jobs::Progress},
+    platform::{
+        Platform,
+        import::memory::{ImportSize, Reservation, UNKNOWN_IMPORT},
+        jobs::Progress,
+    },
     ports::Checkout,
     store::{
         Hash,
@@ -69,6 +73,7 @@ pub(super) struct Importer<'a> {
     pub(super) warnings: Vec<String>,
     /// What becomes of what files cannot say.
     unsaid: Unsaid,
+    memory: Reservation,
 }
 
 /// The file that is the first page by its name, of which there was a page before.
@@ -111,6 +116,7 @@ impl<'a> Importer<'a> {
         checkout: &'a dyn Checkout,
         unsaid: Unsaid,
     ) -> Result<Self> {
+        let memory = platform.reserve_import(UNKNOWN_IMPORT).await?;
         Ok(Self {
             platform,
             space,
@@ -127,6 +133,7 @@ impl<'a> Importer<'a> {
             landing: None,
             warnings: Vec::new(),
             unsaid,
+            memory,
         })
     }
 
@@ -138,7 +145,10 @@ impl<'a> Importer<'a> {
         (config, mut plan): (&RepoConfig, ImportPlan),
         progress: &mut Progress<'_>,
     ) -> Result<Read> {
+        let size = ImportSize { text_bytes: plan.text_bytes(), items: plan.items() as u64 };
+        self.platform.resize_import(&mut self.memory, size).await?;
         self.read_texts(tree, &mut plan, progress).await?;
+        self.warnings.extend(plan.file_warning());
         let bytes = plan.assets.iter().map(|asset| asset.file.size).sum();
         check_size("files", bytes, MAX_FILES_BYTES)?;
         let mut items = Vec::new();
@@ -264,6 +274,14 @@ impl<'a> Importer<'a> {
         }
     }
 
+    fn cut_title(&mut self, path: &RepoPath, title: &mut Option<String>) {
+        let Some(title) = title else { return };
+        if let Some((end, _)) = title.char_indices().nth(MAX_TITLE) {
+            title.truncate(end);
+            self.warnings.push(format!("{path}: the title is cut to {MAX_TITLE} characters"));
+        }
+    }
+
     fn warn_of_size(&mut self, path: &RepoPath, error: &PageTooLong) {
         self.warnings.push(format!("{path}: {error}; it is imported without its text"));
     }
@@ -372,6 +390,7 @@ impl<'a> Importer<'a> {
         self.warnings.extend(source.warnings.iter().map(|warning| format!("{}: {warning}", file.path)));
         let id = self.pages.get(&file.path).cloned().ok_or_else(unread)?;
         let mut fields = titled.overlaid(source.fields());
+        self.cut_title(&file.path, &mut fields.title);
         fields.git = Some(self.git_of(file));
         fields.cover = self.cover(&source, file);
         let mut page = BuildPage::new(id, parent, PageKind::Document, fields);
@@ -448,8 +467,10 @@ impl<'a> Importer<'a> {
         let text = self.texts.remove(&include.file.path).unwrap_or_default();
         let source = parse_include(&text);
         let title = source.front.fields.title.clone().unwrap_or_else(|| include.title.clone());
+        let mut title = Some(title);
+        self.cut_title(&include.file.path, &mut title);
         ReusablePatch {
-            title: Some(title),
+            title,
             body: Some(self.body(&include.file.path, source.body)),
             git: Some(self.git_of(&include.file)),
             source: Some(self.sources.get(&include.file.path).copied()),

@@ -1,0 +1,109 @@
+//! Imports of a few hundred bytes that become many pages: their memory follows the pages, and is given back.
+
+use docs_core::{
+    content::gitsync,
+    model::{MAX_COMPUTED_PAGES, MAX_PAGE_LEVELS, MAX_SIBLINGS, PutOpenApiSpec, RevisionPage, SpecSource},
+};
+use zip::CompressionMethod::Deflated;
+
+use super::*;
+
+/// Bytes of memory a page while it is imported: its edit, its entries of the map, and the nodes that they are in.
+const BYTES_OF_PAGE: usize = 9_000;
+/// Bytes of a page that stay: its objects, here in memory too, and the caches.
+const KEPT_OF_PAGE: usize = 3_500;
+
+fn contents(text: String) -> Vec<u8> {
+    archive(&[("SUMMARY.md".to_owned(), text.into_bytes())], Deflated)
+}
+
+impl Setting {
+    /// The log of the latest job.
+    async fn log(&self) -> String {
+        let space = || self.platform.as_actor(&self.admin).space(&self.space);
+        let job = space().list_jobs(&PageRequest::default()).await.expect("listed").items.remove(0);
+        let job = space().get_job(&job.id).await.expect("a job");
+        job.log.iter().map(|line| format!("{}\n", line.text)).collect()
+    }
+}
+
+fn count(pages: &[RevisionPage]) -> usize {
+    let below = |page: &RevisionPage| match page {
+        RevisionPage::Document(page) => count(&page.pages),
+        RevisionPage::Group(page) => count(&page.pages),
+        _ => 0,
+    };
+    pages.iter().map(|page| 1 + below(page)).sum()
+}
+
+#[tokio::test]
+async fn many_equal_entries_take_memory_that_follows_the_pages() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    let entries = gitsync::MAX_ITEMS - 100;
+    let packed = contents("* a\n".repeat(entries));
+    assert!(packed.len() < 400, "{} bytes", packed.len());
+    setting.serve("application/zip", packed);
+    measured.restart();
+    setting.import("zip").await.expect("imported");
+    let (peak, kept) = (measured.peak(), measured.kept());
+    eprintln!(
+        "{entries} entries: {} bytes a page at once, {} kept",
+        peak / MAX_SIBLINGS,
+        kept / MAX_SIBLINGS
+    );
+    assert!(peak < MAX_SIBLINGS * BYTES_OF_PAGE, "{peak} bytes at once");
+    assert!(kept < MAX_SIBLINGS * KEPT_OF_PAGE, "{kept} bytes are kept");
+    assert_eq!(setting.pages().await.len(), MAX_SIBLINGS);
+    let said = setting.log().await;
+    assert!(said.contains(&format!("{} pages are left out", entries - MAX_SIBLINGS)), "{said}");
+}
+
+#[tokio::test]
+async fn deep_entries_take_memory_that_follows_the_pages() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    let entries = gitsync::MAX_ITEMS - 100;
+    let title = "x".repeat(95);
+    let line = |number: usize| format!("{}* {title}\n", "  ".repeat(number % MAX_PAGE_LEVELS));
+    setting.serve("application/zip", contents((0..entries).map(line).collect()));
+    measured.restart();
+    setting.import("zip").await.expect("imported");
+    let pages = count(&setting.pages().await);
+    let (peak, kept) = (measured.peak(), measured.kept());
+    eprintln!("{entries} deep entries: {} bytes a page at once, {} kept", peak / pages, kept / pages);
+    assert!(peak < pages * 2 * BYTES_OF_PAGE, "{peak} bytes at once for {pages} pages");
+    assert!(kept < pages * 2 * KEPT_OF_PAGE, "{kept} bytes are kept of {pages} pages");
+    let said = setting.log().await;
+    assert!(said.contains(&format!("{} pages are left out", entries - pages)), "{said}");
+}
+
+#[tokio::test]
+async fn computed_pages_of_a_space_are_bounded_in_all_places_together() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    let tags: Vec<_> =
+        (0..2_000).map(|number| json!({ "name": format!("t{number}"), "summary": "a" })).collect();
+    let text =
+        json!({ "openapi": "3.1.0", "info": { "title": "x", "version": "1" }, "tags": tags, "paths": {} });
+    let put = PutOpenApiSpec { source: SpecSource::Text(text.to_string()) };
+    setting
+        .platform
+        .as_actor(&setting.admin)
+        .org(&setting.org)
+        .openapi_spec("api")
+        .put(put)
+        .await
+        .expect("put");
+    setting.platform.settle().await.expect("settled");
+    let block = "* ```yaml\n  type: builtin:openapi\n  dependencies:\n    spec:\n      ref: {kind: openapi, spec: api}\n  ```\n";
+    let packed = contents(block.repeat(200));
+    assert!(packed.len() < 400, "{} bytes", packed.len());
+    setting.serve("application/zip", packed);
+    setting.import("zip").await.expect("imported");
+    measured.restart();
+    let pages = setting.pages().await;
+    assert_eq!(count(&pages), MAX_COMPUTED_PAGES);
+    assert_eq!(setting.pages().await, pages, "those that are left out are always the same");
+    assert!(measured.peak() < 40 * MB, "{} MB", measured.peak() / MB);
+}
