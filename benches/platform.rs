@@ -64,7 +64,7 @@ fn content_sizes(c: &mut Criterion) -> Outcome<()> {
     let rt = runtime()?;
     let now = chrono::DateTime::UNIX_EPOCH;
     let mut group = c.benchmark_group("content");
-    for pages in [100, 10_000, 100_000] {
+    for pages in [100, 10_000, 25_000] {
         let (content, root, ids) = rt.block_on(space_of(pages))?;
         let edit = |n: usize, edit: String| Edit::SetBody {
             page: ids[n].clone(),
