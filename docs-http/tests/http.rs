@@ -6,6 +6,8 @@ mod addresses;
 mod audit;
 #[path = "http/body_limits.rs"]
 mod body_limits;
+#[path = "http/bounds.rs"]
+mod bounds;
 #[path = "http/clients.rs"]
 mod clients;
 #[path = "http/collections.rs"]

@@ -1,5 +1,6 @@
 mod archives;
 mod attributes;
+mod bounds;
 mod hostile;
 mod pages;
 mod readers;

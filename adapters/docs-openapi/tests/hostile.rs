@@ -192,3 +192,21 @@ proptest! {
         try_read(format!("{{\"openapi\":\"3.0.0\",{text}}}")).expect("answered");
     }
 }
+
+#[test]
+fn an_outline_keeps_servers_and_texts_up_to_their_bounds() {
+    let (servers, text, line) = (50, 100_000, 300);
+    for beyond in [0, 1] {
+        let all: String =
+            (0..servers + beyond).map(|at| format!("  - {{url: 'https://s{at}.example'}}\n")).collect();
+        let description = "d".repeat(text + beyond);
+        let title = "t".repeat(line + beyond);
+        let document = format!(
+            "openapi: 3.1.0\ninfo: {{title: {title}, version: '1', description: {description}}}\npaths: {{}}\nservers:\n{all}"
+        );
+        let outline = try_read(document).expect("read").outline;
+        assert_eq!(outline.servers.len(), servers);
+        assert_eq!(outline.description.map(|text| text.len()), Some(text));
+        assert_eq!(outline.title, format!("{}{}", "t".repeat(line), "…".repeat(beyond)));
+    }
+}

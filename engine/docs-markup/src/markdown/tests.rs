@@ -447,3 +447,31 @@ fn a_long_paragraph_of_links_has_all_of_them() {
     // A text that is too dense has no links.
     assert_eq!(links(&"[".repeat(100_000)), []);
 }
+
+#[test]
+fn links_beyond_their_bound_are_text() {
+    let text = |links: usize| "[a](b.md)\n\n".repeat(links);
+    assert_eq!(links(&text(MAX_LINKS)).len(), MAX_LINKS);
+    assert_eq!(links(&text(MAX_LINKS + 1)).len(), MAX_LINKS);
+}
+
+#[test]
+fn front_matter_longer_than_its_bound_is_left_out_with_a_warning() {
+    const FRONT: usize = 256 * 1024;
+    let text = |bytes: usize| {
+        let description = "a".repeat(bytes - "description: \n".len());
+        format!("---\ndescription: {description}\n---\n\nText.\n")
+    };
+    let read = |text: &str| {
+        let page = parse_page(text);
+        assert_eq!(page.body, "Text.\n");
+        (page.front.fields.description.is_some(), page.warnings.len())
+    };
+    assert_eq!((read(&text(FRONT)), read(&text(FRONT + 1))), ((true, 0), (false, 1)));
+}
+
+#[test]
+fn a_heading_longer_than_its_bound_is_text() {
+    let titled = |bytes: usize| parse_page(&format!("# {}\n", "a".repeat(bytes - 3))).heading.is_some();
+    assert_eq!((titled(MAX_HEADING_BYTES), titled(MAX_HEADING_BYTES + 1)), (true, false));
+}

@@ -182,3 +182,22 @@ fn what_is_no_specification_tells_nothing() {
         assert_eq!(one(bytes, &get("/a")), None);
     }
 }
+
+#[test]
+fn parameters_responses_values_and_texts_are_shown_up_to_their_bounds() {
+    for beyond in [0, 1] {
+        let values: Vec<String> = (0..20 + beyond).map(|at| format!("value{at}")).collect();
+        let parameter = |at: usize| json!({ "name": format!("p{at}"), "in": "query", "schema": { "type": "string", "enum": values } });
+        let parameters: Vec<_> = (0..MAX_ITEMS + beyond).map(parameter).collect();
+        let responses: serde_json::Map<_, _> = (0..MAX_ITEMS + beyond)
+            .map(|at| (format!("{}", 200 + at), json!({ "description": "A response" })))
+            .collect();
+        let operation = json!({ "description": "d".repeat(MAX_TEXT + beyond),
+            "parameters": parameters, "responses": responses });
+        let document = json!({ "openapi": "3.1.0", "paths": { "/a": { "get": operation } } });
+        let shown = operation_of(&files(&[("openapi.json", document)]), &get("/a"));
+        assert_eq!((shown.parameters.len(), shown.responses.len()), (MAX_ITEMS, MAX_ITEMS));
+        assert_eq!(shown.description.map(|text| text.len()), Some(MAX_TEXT));
+        assert_eq!(shown.parameters[0].kind.matches("value").count(), 20);
+    }
+}

@@ -3,6 +3,7 @@
 mod awkward;
 mod beside;
 mod blocks;
+mod bounds;
 mod changes;
 mod commonmark;
 mod generated;
