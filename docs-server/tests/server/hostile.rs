@@ -40,7 +40,7 @@ struct Foreign {
 }
 
 /// An archive of files, packed.
-fn archive(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Vec<u8> {
+pub(crate) fn archive(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (path, bytes) in files {
         writer.start_file(path, zip::write::SimpleFileOptions::default()).expect("an entry");
@@ -136,7 +136,7 @@ fn documents() -> Vec<Foreign> {
 }
 
 /// Serves documents by their number, and answers where.
-async fn serve(documents: BTreeMap<String, (&'static str, Arc<[u8]>)>) -> String {
+pub(crate) async fn serve(documents: BTreeMap<String, (&'static str, Arc<[u8]>)>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("its address"));
     tokio::spawn(async move {

@@ -6,6 +6,7 @@
 
 mod admin;
 mod connections;
+mod bounds;
 mod durable;
 mod flags;
 mod git;

@@ -66,7 +66,8 @@ impl Process {
         Self::run(shell.args(["--token", TOKEN]).args(flags)).await
     }
 
-    async fn run(command: &mut Command) -> Self {
+    /// Starts a server with a command and waits until it says its address.
+    pub(crate) async fn run(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let stdout = child.stdout.take().expect("its output is piped");
         let stdout = tokio::process::ChildStdout::from_std(stdout).expect("a pipe");

@@ -5,6 +5,7 @@
 //! judge.
 
 mod blocks;
+mod bounds;
 mod limits;
 mod permissions;
 mod states;
@@ -105,6 +106,7 @@ async fn the_tables_of_the_reference_are_what_the_code_says() {
     tables.extend(permissions::tables(&document));
     tables.extend(limits::tables(&document));
     tables.extend(blocks::tables(&document));
+    tables.extend(bounds::tables());
     let writes = std::env::var_os("DOCS_REFERENCE").is_some_and(|what| what == "write");
     let mut differ = Vec::new();
     for table in &tables {

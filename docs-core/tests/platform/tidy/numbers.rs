@@ -69,7 +69,7 @@ const WORDS: &[&str] =
 const TIMES: &[&str] = &["seconds", "minutes", "hours", "days"];
 
 /// The pages of the handbook whose tables are made of the code, so that numbers stand in them.
-const GENERATED: &[&str] = &["states.md", "permissions.md", "limits.md", "formats.md"];
+const GENERATED: &[&str] = &["states.md", "permissions.md", "limits.md", "formats.md", "bounds.md"];
 
 /// A limit that a line of text says as a number.
 fn limit(line: &str) -> Option<String> {

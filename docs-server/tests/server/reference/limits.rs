@@ -90,7 +90,7 @@ fn said(amount: Amount) -> String {
 }
 
 /// A number with a comma between thousands.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let parts: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
@@ -98,13 +98,13 @@ fn grouped(number: u64) -> String {
 }
 
 /// A number of bytes in the largest unit that it is a whole number of.
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     let units = [(1 << 20, "MiB"), (1_000_000, "MB"), (1 << 10, "KiB"), (1_000, "kB"), (1, "bytes")];
     let (unit, name) = units.into_iter().find(|(unit, _)| bytes.is_multiple_of(*unit)).expect("bytes");
     format!("{} {name}", grouped(bytes / unit))
 }
 
-fn duration(time: Duration) -> String {
+pub(super) fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     let units = [(24 * 3_600, "days"), (3_600, "hours"), (60, "minutes"), (1, "seconds")];
     let is_many = |unit: u64| seconds.is_multiple_of(unit) && seconds / unit > 1;

@@ -1,0 +1,91 @@
+//! The inputs of the platform with the bounds of their dimensions.
+
+mod content;
+mod formats;
+mod internal;
+mod repositories;
+mod requests;
+mod sites;
+
+pub(super) use internal::INTERNAL;
+
+/// Something that others write and the platform reads.
+pub(crate) struct Input {
+    pub(crate) name: &'static str,
+    pub(crate) bounds: &'static [Bound],
+}
+
+/// The bound of one dimension of an input.
+#[derive(Clone, Copy)]
+pub(crate) struct Bound {
+    /// The dimension. One that begins with `Bytes` is shown in a unit of bytes, one that begins with `Time` in a
+    /// unit of time.
+    pub(crate) dimension: &'static str,
+    /// The constant with its file, as `path::NAME`.
+    pub(crate) constant: &'static str,
+    pub(crate) beyond: Beyond,
+    /// The test that proves the bound, as `path::name`.
+    pub(crate) test: &'static str,
+    /// The measurement of an input at the bound, by its name.
+    pub(crate) measurement: Option<&'static str>,
+}
+
+impl Bound {
+    const fn measured(self, name: &'static str) -> Self {
+        Self { measurement: Some(name), ..self }
+    }
+}
+
+const fn bound(dimension: &'static str, constant: &'static str, beyond: Beyond, test: &'static str) -> Bound {
+    Bound { dimension, constant, beyond, test, measurement: None }
+}
+
+/// The answer to an input beyond a bound.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beyond {
+    Refused,
+    TooLarge,
+    Conflict,
+    NotFound,
+    TooMany,
+    Fails,
+    Reported,
+    LeftOut,
+    Flattened,
+    Text,
+    Truncated,
+    Evicted,
+    NotMet,
+    Parts,
+    Queued,
+}
+
+impl Beyond {
+    pub(crate) const ALL: [(Self, &'static str); 15] = [
+        (Self::Refused, "`400`, and the message names the field"),
+        (Self::TooLarge, "`413`"),
+        (Self::Conflict, "`409`"),
+        (Self::NotFound, "`404`"),
+        (Self::TooMany, "`429` with `Retry-After`"),
+        (Self::Fails, "The import, job or file fails and names the bound"),
+        (Self::Reported, "Left out; the job's log or the answer reports it"),
+        (Self::LeftOut, "Left out"),
+        (Self::Flattened, "Kept on the last level"),
+        (Self::Text, "Kept as text"),
+        (Self::Truncated, "Cut"),
+        (Self::Evicted, "The oldest is removed"),
+        (Self::NotMet, "The condition does not hold; the expression has no value"),
+        (Self::Parts, "Answered in parts"),
+        (Self::Queued, "Waits"),
+    ];
+
+    pub(crate) fn text(self) -> &'static str {
+        Self::ALL.iter().find(|(own, _)| *own == self).map(|(_, text)| *text).expect("a text for each")
+    }
+}
+
+/// All inputs, in the order of the handbook.
+pub(crate) fn inputs() -> impl Iterator<Item = &'static Input> {
+    let parts = [requests::INPUTS, content::INPUTS, formats::INPUTS, repositories::INPUTS, sites::INPUTS];
+    parts.into_iter().flatten()
+}

@@ -1,0 +1,112 @@
+//! Constants whose names look like bounds and that bound no input.
+
+/// The reasons, each with its constants as `path::NAME`.
+pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
+    (
+        "Text of the platform or of a service that an error, a log or a page shows",
+        &[
+            "adapters/docs-saml/src/response.rs::MAX_SHOWN",
+            "adapters/docs-translate/src/service.rs::MAX_SAID",
+            "adapters/docs-worker/src/process.rs::MAX_REFUSAL",
+            "adapters/docs-worker/src/process.rs::MAX_STDERR",
+            "docs-server/src/health_check.rs::MAX_ANSWER",
+            "engine/docs-markup/src/gitsync/vars.rs::MAX_SHOWN",
+        ],
+    ),
+    (
+        "Attempts after which work ends or is given up",
+        &[
+            "docs-core/src/platform/change_requests.rs::MAX_MOVES",
+            "docs-core/src/platform/content_edit.rs::MAX_MOVES",
+            "docs-core/src/platform/git/export.rs::MAX_ATTEMPTS",
+            "docs-core/src/platform/git/export.rs::MAX_CLAIMS",
+            "docs-core/src/platform/git/setting/credit.rs::MAX_LOOKED_AT",
+            "docs-core/src/platform/git/setting/job.rs::MAX_ATTEMPTS",
+            "docs-core/src/platform/import/append.rs::MAX_MOVES",
+            "docs-core/src/platform/openapi_specs/process.rs::MAX_ATTEMPTS",
+            "docs-core/src/platform/translations/run.rs::MAX_MOVES",
+            "engine/docs-markup/src/document/whole.rs::MAX_PASSES",
+            "engine/docs-markup/src/document/whole.rs::MAX_ROUNDS",
+            "engine/docs-store/src/jobs.rs::MAX_STARTS",
+            "engine/docs-store/src/run.rs::MAX_ATTEMPTS",
+        ],
+    ),
+    (
+        "Cache or memory of the platform itself",
+        &[
+            "docs-core/src/platform/collect/marks.rs::MAX_WALKED",
+            "docs-core/src/platform/git/import/links.rs::MOST_LINKS_KEPT",
+            "docs-core/src/platform/openapi_specs/shown.rs::MAX_NAME",
+            "docs-http/src/openapi/made.rs::MAX_DOCUMENTS",
+            "engine/docs-content/src/map/node.rs::MAX_LEVEL",
+            "engine/docs-model/src/rank.rs::MAX_RANK",
+        ],
+    ),
+    (
+        "Choice between two ways of work with the same result",
+        &[
+            "docs-core/src/platform/git/import/changed.rs::MAX_LINKS",
+            "docs-core/src/platform/git/import/changed.rs::MOST_CHANGED",
+            "docs-core/src/platform/tree.rs::MAX_MOVED",
+            "docs-http/src/encoding.rs::MAX_INLINE",
+            "docs-site/src/answer.rs::MAX_INLINE",
+            "docs-site/src/render/code/lexer.rs::MAX_WORD",
+            "engine/docs-content/src/aside.rs::MAX_INLINE",
+            "engine/docs-content/src/links/mod.rs::MAX_KEY_TEXT",
+            "engine/docs-markup/src/document/close.rs::MOST_BYTES",
+            "engine/docs-markup/src/document/close.rs::MOST_LINES",
+            "engine/docs-markup/src/document/print/inlines.rs::MAX_AHEAD",
+            "engine/docs-markup/src/document/whole.rs::MAX_INDEPENDENT",
+            "engine/docs-ports/src/search/score.rs::MOST_FOR_TIMES",
+        ],
+    ),
+    (
+        "Default, or the range of a setting of the operator",
+        &[
+            "adapters/docs-translate/src/service.rs::MAX_WAIT",
+            "docs-core/src/platform/content/changes.rs::DEFAULT_LIMIT",
+            "docs-http/src/cors.rs::MAX_AGE",
+            "docs-http/src/pdf.rs::LONGEST_WAIT",
+            "docs-sqlstore/src/options.rs::LONGEST_WAIT",
+            "docs-sqlstore/src/postgres/tls.rs::MAX_ROOTS",
+            "engine/docs-model/src/git_sync.rs::LONGEST",
+            "engine/docs-store/src/jobs.rs::MAX_LEASE",
+            "engine/docs-store/src/pagination.rs::DEFAULT_LIMIT",
+        ],
+    ),
+    (
+        "Size of a drawing that is written",
+        &[
+            "docs-site/src/render/figure.rs::MAX_PIXELS",
+            "docs-site/src/render/table.rs::MAX_COLUMN",
+            "docs-site/src/render/table.rs::MAX_STARS",
+        ],
+    ),
+    (
+        "Repeats or follows from a bound that has a row",
+        &[
+            "adapters/docs-git/src/scan.rs::MAX_NUMBER",
+            "adapters/docs-git/src/scan.rs::MAX_SIZES",
+            "docs-core/src/platform/content/pages.rs::MAX_DEPTH",
+            "docs-core/src/platform/files/upload.rs::MAX_BYTES",
+            "docs-core/src/platform/saml/login.rs::LONGEST_VALIDITY",
+            "docs-core/src/platform/translations/operations.rs::MAX_TITLE",
+            "docs-site/src/address.rs::MAX_GROUPS",
+        ],
+    ),
+    (
+        "Contract of a store",
+        &[
+            "engine/docs-store/src/api.rs::MAX_BATCH_BYTES",
+            "engine/docs-store/src/api.rs::MAX_BATCH_OPS",
+            "engine/docs-store/src/api.rs::MAX_KEY",
+            "engine/docs-store/src/api.rs::MAX_SCAN",
+            "engine/docs-store/src/api.rs::MAX_TXN",
+            "engine/docs-store/src/api.rs::MAX_VALUE",
+            "engine/docs-store/src/audit.rs::MAX_OWNER_STEPS",
+            "engine/docs-store/src/audit/record.rs::MAX_AUDITED",
+            "engine/docs-store/src/key.rs::MAX_SORT_TEXT",
+            "engine/docs-store/src/objects.rs::MAX_PUT",
+        ],
+    ),
+];

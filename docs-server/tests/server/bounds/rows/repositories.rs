@@ -1,0 +1,264 @@
+//! Git repositories, their files, and deliveries of their hosts.
+
+use super::{Beyond, Input, bound};
+
+pub(super) const INPUTS: &[Input] = &[
+    Input {
+        name: "Git repositories",
+        bounds: &[
+            bound(
+                "Bytes that are received, that a commit has unpacked, and that one push has",
+                "adapters/docs-git/src/limits.rs::total_bytes",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/disk.rs::files_that_are_too_large_together_are_refused",
+            ),
+            bound(
+                "Files and folders of a commit, and files of one push",
+                "adapters/docs-git/src/limits.rs::entries",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/disk.rs::the_number_of_entries_has_a_limit",
+            ),
+            bound(
+                "Time of a fetch, and of each half of a push",
+                "adapters/docs-git/src/limits.rs::time",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/web.rs::a_server_that_says_nothing_is_given_up",
+            ),
+            bound(
+                "Time to read where a branch is",
+                "adapters/docs-git/src/limits.rs::look",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/resolve.rs::a_host_that_says_nothing_keeps_no_look_waiting_for_long",
+            ),
+            bound(
+                "Time without progress of a host",
+                "adapters/docs-git/src/limits.rs::idle",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/web.rs::a_server_that_says_nothing_is_given_up",
+            ),
+            bound(
+                "Objects of a pack",
+                "adapters/docs-git/src/scan.rs::MAX_OBJECTS",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/hostile.rs::a_pack_that_lies_of_itself_is_damaged",
+            ),
+            bound(
+                "Bytes of the offer of references",
+                "adapters/docs-git/src/scan/offer.rs::MAX_OFFER",
+                Beyond::Fails,
+                "",
+            ),
+            bound(
+                "Bytes of a request to a host",
+                "adapters/docs-git/src/line.rs::MAX_REQUEST",
+                Beyond::Fails,
+                "",
+            ),
+            bound(
+                "Bytes of a path in a repository",
+                "adapters/docs-git/src/listing.rs::MAX_PATH",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/hostile.rs::folders_lie_as_deep_in_each_other_as_a_path_is_long",
+            ),
+            bound(
+                "Bytes of the target of a symbolic link",
+                "adapters/docs-git/src/listing.rs::MAX_LINK",
+                Beyond::LeftOut,
+                "",
+            ),
+            bound(
+                "Bytes of the path of a repository",
+                "adapters/docs-git/src/address.rs::MAX_PATH",
+                Beyond::Refused,
+                "",
+            ),
+            bound(
+                "Tags that point to each other",
+                "adapters/docs-git/src/objects.rs::MAX_TAGS",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/hostile.rs::a_ref_that_leads_to_something_large_is_not_followed",
+            ),
+            bound(
+                "References that point to each other",
+                "adapters/docs-git/src/disk.rs::MAX_SYMBOLIC",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/disk.rs::what_leads_out_of_the_folder_is_refused",
+            ),
+            bound(
+                "Folders of objects that a repository on a disk has",
+                "adapters/docs-git/src/disk.rs::MAX_ALTERNATES",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/disk.rs::what_leads_out_of_the_folder_is_refused",
+            ),
+            bound(
+                "Levels of such a folder",
+                "adapters/docs-git/src/disk.rs::MAX_DEPTH",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/disk.rs::folders_in_folders_without_end_are_stopped",
+            ),
+            bound(
+                "Bytes of a file that names other folders of objects",
+                "adapters/docs-git/src/disk.rs::MAX_LINKS",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/disk.rs::what_leads_out_of_the_folder_is_refused",
+            ),
+            bound(
+                "HTTP redirects",
+                "adapters/docs-git/src/web.rs::MAX_REDIRECTS",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/web.rs::redirects_that_lead_elsewhere_are_refused",
+            ),
+            bound(
+                "Bytes of an answer to a push",
+                "adapters/docs-git/src/push/web.rs::MAX_ANSWER",
+                Beyond::Fails,
+                "",
+            ),
+            bound(
+                "Bytes of the text of a host",
+                "adapters/docs-git/src/push/answers.rs::MAX_TEXT",
+                Beyond::Truncated,
+                "adapters/docs-git/src/push/answers.rs::what_hooks_say_is_bounded",
+            ),
+            bound(
+                "Characters of the reason of a refused push",
+                "engine/docs-ports/src/git.rs::MAX_REJECTION",
+                Beyond::Truncated,
+                "engine/docs-ports/src/git.rs::the_words_of_a_host_are_one_line_of_a_bounded_length",
+            ),
+            bound(
+                "Bytes of a path that is pushed",
+                "engine/docs-ports/src/git/push.rs::MAX_PUSH_PATH",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/push.rs::the_files_of_a_push_are_bounded",
+            ),
+            bound(
+                "Folders of a path that is pushed",
+                "engine/docs-ports/src/git/push.rs::MAX_PUSH_DEPTH",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/push.rs::the_files_of_a_push_are_bounded",
+            ),
+        ],
+    },
+    Input {
+        name: "Files of a Git import",
+        bounds: &[
+            bound(
+                "Pages",
+                "engine/docs-markup/src/gitsync/plan.rs::MAX_PAGES",
+                Beyond::Fails,
+                "engine/docs-markup/src/gitsync/plan/tests.rs::the_number_of_pages_is_limited",
+            )
+            .measured("pages of an archive"),
+            bound(
+                "Bytes of the file of a page",
+                "docs-core/src/platform/git/import/read.rs::MAX_PAGE_FILE_BYTES",
+                Beyond::Reported,
+                "docs-core/tests/bounds/main.rs::a_page_of_a_repository_that_is_too_long_is_named_and_the_rest_is_imported",
+            ),
+            bound(
+                "Bytes of all pages and reusable contents",
+                "docs-core/src/platform/git/import/read.rs::MAX_TEXT_BYTES",
+                Beyond::Fails,
+                "engine/docs-markup/src/gitsync/plan/tests.rs::texts_and_files_are_summed",
+            ),
+            bound(
+                "Bytes of all files",
+                "docs-core/src/platform/git/import/read.rs::MAX_FILES_BYTES",
+                Beyond::Fails,
+                "engine/docs-markup/src/gitsync/plan/tests.rs::texts_and_files_are_summed",
+            ),
+            bound(
+                "Bytes of `SUMMARY.md`",
+                "engine/docs-markup/src/gitsync/summary.rs::MAX_SUMMARY_BYTES",
+                Beyond::Fails,
+                "engine/docs-markup/src/gitsync/summary/tests.rs::the_size_is_limited",
+            ),
+            bound(
+                "Entries of `SUMMARY.md`",
+                "engine/docs-markup/src/gitsync/summary.rs::MAX_ITEMS",
+                Beyond::Fails,
+                "engine/docs-markup/src/gitsync/summary/tests.rs::the_number_of_items_is_limited",
+            )
+            .measured("entries of SUMMARY.md"),
+            bound(
+                "Levels of `SUMMARY.md`",
+                "engine/docs-markup/src/gitsync/summary.rs::MAX_DEPTH",
+                Beyond::Flattened,
+                "engine/docs-markup/src/gitsync/summary/tests.rs::hostile_nesting_ends_at_the_limit",
+            )
+            .measured("levels of SUMMARY.md"),
+            bound(
+                "Bytes of an entry of `SUMMARY.md`",
+                "engine/docs-markup/src/gitsync/summary.rs::MAX_ITEM_BYTES",
+                Beyond::Truncated,
+                "",
+            ),
+            bound(
+                "Entries for computed pages",
+                "engine/docs-markup/src/gitsync/summary.rs::MAX_COMPUTED",
+                Beyond::Reported,
+                "engine/docs-markup/src/gitsync/summary/tests.rs::generated_pages_are_limited",
+            ),
+            bound(
+                "Bytes of `.gitbook.yaml` and of a file of variables",
+                "engine/docs-markup/src/gitsync/config.rs::MAX_CONFIG_BYTES",
+                Beyond::Fails,
+                "engine/docs-markup/src/gitsync/config.rs::the_size_is_limited",
+            ),
+            bound(
+                "Nodes of such a file, with aliases resolved",
+                "engine/docs-markup/src/gitsync/yaml.rs::MAX_NODES",
+                Beyond::Fails,
+                "engine/docs-markup/src/gitsync/yaml.rs::a_bomb_is_refused",
+            ),
+            bound(
+                "Bytes of the texts of such a file, with aliases resolved",
+                "engine/docs-markup/src/gitsync/yaml.rs::MAX_TEXT_BYTES",
+                Beyond::Fails,
+                "engine/docs-markup/src/gitsync/yaml.rs::a_text_that_is_repeated_by_aliases_counts_each_time",
+            ),
+            bound(
+                "Symbolic links that are followed for a path",
+                "engine/docs-markup/src/gitsync/tree.rs::MAX_LINKS",
+                Beyond::Reported,
+                "engine/docs-markup/src/gitsync/tree.rs::endless_paths_take_no_time",
+            ),
+            bound(
+                "Bytes of a path with symbolic links",
+                "engine/docs-markup/src/gitsync/tree.rs::MAX_LINKED_PATH",
+                Beyond::Reported,
+                "engine/docs-markup/src/gitsync/tree.rs::endless_paths_take_no_time",
+            ),
+            bound(
+                "Warnings of an import",
+                "engine/docs-markup/src/gitsync/report.rs::MAX_WARNINGS",
+                Beyond::LeftOut,
+                "engine/docs-markup/src/gitsync/report.rs::warnings_have_an_end",
+            ),
+            bound(
+                "Characters of the message of a commit",
+                "docs-core/src/platform/git/sync.rs::MAX_MESSAGE",
+                Beyond::Truncated,
+                "",
+            ),
+        ],
+    },
+    Input {
+        name: "Deliveries to webhooks",
+        bounds: &[
+            bound(
+                "Bytes",
+                "docs-core/src/platform/git/setting/webhook.rs::MAX_DELIVERY",
+                Beyond::TooLarge,
+                "docs-http/tests/http/git_sync.rs::what_could_prove_nothing_or_is_too_long_is_refused_before_its_body_comes",
+            ),
+            bound(
+                "Bytes that are read for the branch",
+                "docs-core/src/platform/git/setting/webhook.rs::MAX_READ",
+                Beyond::LeftOut,
+                "docs-core/src/platform/git/setting/webhook/hostile.rs::deliveries_that_repeat_something_take_memory_that_follows_their_bytes",
+            ),
+        ],
+    },
+];

@@ -1,0 +1,388 @@
+//! Requests to the API, uploads, comments and the records of an organization.
+
+use super::{Beyond, Input, bound};
+
+pub(super) const INPUTS: &[Input] = &[
+    Input {
+        name: "Requests of the API",
+        bounds: &[
+            bound(
+                "Bytes of a body",
+                "docs-http/src/wire/payload.rs::DEFAULT",
+                Beyond::TooLarge,
+                "docs-http/tests/http/errors.rs::a_body_that_is_not_json_or_too_large_is_refused",
+            )
+            .measured("a body of JSON"),
+            bound(
+                "Levels of JSON in a field that is read",
+                "serde_json = 127",
+                Beyond::Refused,
+                "docs-http/tests/http/bounds.rs::json_nested_deeper_than_its_bound_is_refused",
+            )
+            .measured("JSON in JSON"),
+            bound(
+                "Entries of a list that one answer has",
+                "engine/docs-store/src/pagination.rs::MAX_LIMIT",
+                Beyond::Refused,
+                "docs-http/tests/http/list_limits.rs::a_list_takes_a_limit_of_0_to_1000",
+            ),
+            bound(
+                "Rows that a filter looks at for one answer",
+                "engine/docs-store/src/pagination.rs::MAX_SCANNED",
+                Beyond::Parts,
+                "docs-core/tests/platform/lists.rs::a_filter_that_drops_nearly_all_reads_a_bounded_number_of_rows",
+            ),
+            bound(
+                "Bytes of the position in a cursor",
+                "engine/docs-store/src/pagination.rs::MAX_CURSOR_POSITION",
+                Beyond::Refused,
+                "docs-core/tests/platform/members.rs::a_cursor_that_is_longer_than_any_position_is_refused",
+            ),
+            bound(
+                "Characters of an id",
+                "engine/docs-model/src/id.rs::MAX_ID",
+                Beyond::NotFound,
+                "engine/docs-model/tests/model/names.rs::an_id_is_1_to_64_plain_characters",
+            ),
+            bound(
+                "Characters of an `Idempotency-Key`",
+                "docs-core/src/platform/idempotency.rs::MAX",
+                Beyond::Refused,
+                "docs-core/src/platform/idempotency.rs::a_key_has_1_to_255_visible_ascii_characters",
+            ),
+            bound(
+                "Bytes of an answer that is stored for its repetition",
+                "docs-core/src/platform/idempotency.rs::MAX_ANSWER",
+                Beyond::LeftOut,
+                "",
+            ),
+            bound(
+                "Characters of an `X-Request-Id` that is taken over",
+                "docs-http/src/middleware.rs::MOST_OF_ID",
+                Beyond::LeftOut,
+                "docs-http/tests/http/errors.rs::a_request_has_an_id_and_its_answer_is_not_kept",
+            ),
+            bound(
+                "Unknown fields that an answer names",
+                "docs-http/src/ignored.rs::MOST_NAMES",
+                Beyond::LeftOut,
+                "docs-http/src/ignored.rs::what_is_told_is_bounded",
+            ),
+            bound(
+                "Characters of such a name",
+                "docs-http/src/ignored.rs::MOST_OF_NAME",
+                Beyond::Truncated,
+                "docs-http/src/ignored.rs::what_is_told_is_bounded",
+            ),
+            bound(
+                "Characters of the input that an error repeats",
+                "docs-http/src/wire/fault.rs::MOST_REPEATED",
+                Beyond::Truncated,
+                "docs-http/src/wire/fault.rs::long_input_is_not_repeated",
+            ),
+            bound(
+                "Addresses in a `Forwarded` header",
+                "docs-http/src/trusted_proxies.rs::MAX_HOPS",
+                Beyond::LeftOut,
+                "docs-http/tests/http/rate.rs::an_address_in_a_header_counts_only_when_a_trusted_proxy_sent_it",
+            ),
+            bound(
+                "Clients that each part of the rate limit's table counts",
+                "docs-http/src/rate.rs::MOST_IN_SHARD",
+                Beyond::TooMany,
+                "docs-http/src/rate.rs::a_table_is_bounded_and_makes_room_when_a_window_is_over",
+            ),
+        ],
+    },
+    Input {
+        name: "Uploaded files",
+        bounds: &[
+            bound(
+                "Bytes of a file, from any source",
+                "engine/docs-model/src/file_size.rs::MAX_FILE_BYTES",
+                Beyond::TooLarge,
+                "docs-http/tests/http/uploads.rs::a_file_has_at_most_100_mb_however_it_is_announced",
+            )
+            .measured("an uploaded file"),
+            bound(
+                "Bytes of a file within a content edit",
+                "docs-core/src/platform/content_edit/plan.rs::MAX_INLINE",
+                Beyond::Refused,
+                "docs-http/tests/http/limits.rs::a_file_in_a_request_has_at_most_a_million_bytes",
+            ),
+            bound(
+                "Bytes before the first part of a form, and of the head of a part",
+                "docs-http/src/wire/form.rs::MAX_HEAD",
+                Beyond::Refused,
+                "docs-http/src/wire/form.rs::what_is_no_form_is_refused_and_never_held",
+            ),
+            bound(
+                "Characters of the boundary of a form",
+                "docs-http/src/wire/form.rs::MAX_BOUNDARY",
+                Beyond::Refused,
+                "docs-http/src/wire/form.rs::a_boundary_is_read_as_the_standard_says",
+            ),
+            bound(
+                "Bytes of a form beside the file",
+                "docs-http/src/wire/upload.rs::FORM_OVERHEAD",
+                Beyond::TooLarge,
+                "docs-http/tests/http/uploads.rs::what_is_no_upload_is_refused_and_changes_nothing",
+            ),
+            bound(
+                "Characters of a media type",
+                "docs-core/src/platform/files/upload.rs::MAX_MEDIA_TYPE",
+                Beyond::Refused,
+                "docs-http/tests/http/uploads.rs::what_is_no_upload_is_refused_and_changes_nothing",
+            ),
+            bound(
+                "Characters of a file name with its number",
+                "engine/docs-content/src/file_name.rs::MAX_NAME",
+                Beyond::Truncated,
+                "engine/docs-content/src/file_name.rs::a_number_stands_before_the_extension",
+            ),
+            bound(
+                "Characters of an extension that the number precedes",
+                "engine/docs-content/src/file_name.rs::MAX_EXTENSION",
+                Beyond::Truncated,
+                "engine/docs-content/src/file_name.rs::a_number_stands_before_the_extension",
+            ),
+        ],
+    },
+    Input {
+        name: "Comments and reviews",
+        bounds: &[
+            bound(
+                "Emoji that one request adds or removes",
+                "engine/docs-model/src/comment.rs::MAX_REACTIONS",
+                Beyond::Refused,
+                "docs-http/tests/http/comments.rs::reactions_are_a_set_with_an_end",
+            ),
+            bound(
+                "Reactions to a comment",
+                "docs-core/src/records/comment.rs::MAX_REACTIONS",
+                Beyond::Conflict,
+                "docs-http/tests/http/comments.rs::reactions_are_a_set_with_an_end",
+            ),
+            bound(
+                "Different emoji on a comment",
+                "docs-core/src/records/comment.rs::MAX_EMOJI",
+                Beyond::Conflict,
+                "docs-http/tests/http/comments.rs::reactions_are_a_set_with_an_end",
+            ),
+            bound(
+                "Members that one request asks for a review",
+                "engine/docs-model/src/review.rs::MAX_USERS",
+                Beyond::Refused,
+                "docs-http/tests/http/limits.rs::text_at_its_limit_is_taken_and_beyond_it_refused",
+            ),
+            bound(
+                "Reviewers of a change request",
+                "docs-core/src/platform/reviews.rs::MAX_REVIEWERS",
+                Beyond::Conflict,
+                "",
+            ),
+            bound(
+                "People that a change request names as contributors",
+                "docs-core/src/records/content.rs::MAX_CONTRIBUTORS",
+                Beyond::LeftOut,
+                "docs-core/tests/platform/reviews.rs::contributors_are_counted_by_what_they_did",
+            ),
+        ],
+    },
+    Input {
+        name: "Organizations, people and collections",
+        bounds: &[
+            bound(
+                "Addresses in one invitation",
+                "docs-core/src/platform/invites.rs::MAX_EMAILS",
+                Beyond::Refused,
+                "docs-http/tests/http/people.rs::people_are_invited_by_address",
+            ),
+            bound(
+                "Bytes of an e-mail address",
+                "docs-core/src/platform/people.rs::MAX_EMAIL",
+                Beyond::Refused,
+                "",
+            ),
+            bound(
+                "Users and teams that one request gives a role",
+                "docs-core/src/platform/permissions.rs::MAX_INVITED",
+                Beyond::Refused,
+                "docs-http/tests/http/teams.rs::a_name_of_somebody_who_is_not_there_is_refused_at_its_field",
+            ),
+            bound(
+                "Members that one request changes in a team",
+                "docs-core/src/platform/teams.rs::MAX_MEMBER_CHANGES",
+                Beyond::Refused,
+                "docs-core/tests/platform/teams.rs::a_request_changes_at_most_300_members",
+            ),
+            bound(
+                "Teams with a role on the same content",
+                "docs-core/src/platform/access/resolver.rs::MAX_TEAM_GRANTS",
+                Beyond::Conflict,
+                "docs-core/tests/platform/permissions.rs::at_most_100_teams_have_a_role_on_the_same_content",
+            ),
+            bound(
+                "E-mail domains of an organization",
+                "docs-core/src/platform/orgs.rs::MAX_DOMAINS",
+                Beyond::Refused,
+                "docs-http/tests/http/limits.rs::text_at_its_limit_is_taken_and_beyond_it_refused",
+            ),
+            bound(
+                "Spaces and collections directly in a collection",
+                "docs-core/src/platform/tree.rs::MAX_CHILDREN",
+                Beyond::Conflict,
+                "docs-core/tests/platform/collections.rs::a_collection_holds_five_hundred_things_and_is_deleted_with_all_of_them",
+            ),
+            bound(
+                "Collections in each other",
+                "docs-core/src/platform/access/resolver.rs::MAX_DEPTH",
+                Beyond::Conflict,
+                "docs-core/tests/platform/collections.rs::collections_lie_at_most_ten_deep",
+            ),
+            bound(
+                "Spaces and collections that one request transfers",
+                "docs-core/src/platform/tree/transfer.rs::MAX_PARTS",
+                Beyond::Conflict,
+                "docs-core/tests/platform/collections.rs::a_collection_with_more_than_five_hundred_parts_is_not_transferred_at_once",
+            ),
+            bound(
+                "Jobs of one kind that a space lists",
+                "engine/docs-store/src/jobs.rs::MAX_LISTED",
+                Beyond::Evicted,
+                "docs-core/tests/platform/job_states.rs::a_subject_keeps_so_many_jobs_of_a_kind_and_those_that_ended_first_go",
+            ),
+            bound(
+                "Bytes of the log of a job",
+                "engine/docs-store/src/jobs/record.rs::MAX_LOG",
+                Beyond::Truncated,
+                "docs-core/tests/platform/jobs.rs::what_keeps_failing_is_given_up_and_a_long_log_still_fits",
+            ),
+            bound(
+                "Bytes of a line of such a log",
+                "engine/docs-store/src/jobs/record.rs::MAX_LINE",
+                Beyond::Truncated,
+                "docs-core/tests/platform/jobs.rs::what_keeps_failing_is_given_up_and_a_long_log_still_fits",
+            ),
+        ],
+    },
+    Input {
+        name: "SAML responses and sign-in",
+        bounds: &[
+            bound(
+                "Bytes of the form with a response",
+                "docs-http/src/saml.rs::MAX_FORM",
+                Beyond::TooLarge,
+                "docs-http/tests/http/saml_pages.rs::who_is_not_let_in_is_told_why_and_nothing_is_made",
+            ),
+            bound(
+                "Bytes of a response as XML",
+                "adapters/docs-saml/src/lib.rs::MAX_RESPONSE_BYTES",
+                Beyond::Refused,
+                "adapters/docs-saml/tests/saml/hostile.rs::what_is_too_large_is_refused_by_its_size",
+            ),
+            bound(
+                "Elements",
+                "adapters/docs-saml/src/scan.rs::MAX_ELEMENTS",
+                Beyond::Refused,
+                "adapters/docs-saml/src/scan.rs::elements_and_texts_pass_up_to_the_limits",
+            ),
+            bound(
+                "Elements in each other",
+                "adapters/docs-saml/src/scan.rs::MAX_DEPTH",
+                Beyond::Refused,
+                "adapters/docs-saml/src/scan.rs::elements_and_texts_pass_up_to_the_limits",
+            ),
+            bound(
+                "Attributes of an element",
+                "adapters/docs-saml/src/scan.rs::MAX_ATTRIBUTES",
+                Beyond::Refused,
+                "adapters/docs-saml/src/scan.rs::elements_and_texts_pass_up_to_the_limits",
+            ),
+            bound(
+                "Equals signs, in texts as well",
+                "adapters/docs-saml/src/scan.rs::MAX_EQUALS",
+                Beyond::Refused,
+                "adapters/docs-saml/src/scan.rs::elements_and_texts_pass_up_to_the_limits",
+            ),
+            bound(
+                "Declarations of namespaces",
+                "adapters/docs-saml/src/scan.rs::MAX_NAMESPACES",
+                Beyond::Refused,
+                "adapters/docs-saml/src/scan.rs::elements_and_texts_pass_up_to_the_limits",
+            ),
+            bound(
+                "Declarations of namespaces that an element has in scope",
+                "adapters/docs-saml/src/scan.rs::MAX_IN_SCOPE",
+                Beyond::Refused,
+                "adapters/docs-saml/src/scan.rs::elements_and_texts_pass_up_to_the_limits",
+            ),
+            bound(
+                "Bytes of one declaration of a namespace",
+                "adapters/docs-saml/src/scan.rs::MAX_DECLARATION",
+                Beyond::Refused,
+                "adapters/docs-saml/src/scan.rs::elements_and_texts_pass_up_to_the_limits",
+            ),
+            bound(
+                "Prefixes of an exclusive canonical form",
+                "adapters/docs-saml/src/signature.rs::MAX_PREFIXES",
+                Beyond::Refused,
+                "adapters/docs-saml/tests/saml/hostile.rs::the_costliest_that_is_allowed_is_made_canonical_and_more_is_not_looked_at",
+            ),
+            bound(
+                "Nodes of the tree",
+                "adapters/docs-saml/src/xml.rs::MAX_NODES",
+                Beyond::Refused,
+                "adapters/docs-saml/tests/saml/hostile.rs::what_is_too_large_is_refused_by_its_size",
+            ),
+            bound(
+                "Time of validity in seconds",
+                "adapters/docs-saml/src/lib.rs::MAX_VALIDITY_SECONDS",
+                Beyond::Refused,
+                "adapters/docs-saml/tests/saml/untrue.rs::what_is_valid_for_more_than_a_day_is_refused_and_a_session_may_last",
+            ),
+            bound(
+                "Sign-ins of a browser at a time",
+                "docs-core/src/platform/saml/login.rs::MAX_ON_THE_WAY",
+                Beyond::Evicted,
+                "docs-http/tests/http/saml_pages.rs::no_part_of_a_page_begins_to_sign_in_and_the_oldest_ways_are_forgotten",
+            ),
+            bound(
+                "Cookies of sign-ins for a provider",
+                "docs-http/src/saml.rs::MAX_COOKIES",
+                Beyond::Evicted,
+                "docs-http/tests/http/saml_pages.rs::no_part_of_a_page_begins_to_sign_in_and_the_oldest_ways_are_forgotten",
+            ),
+            bound(
+                "Requests of an address to the SAML pages in a minute",
+                "docs-http/src/saml.rs::PER_MINUTE",
+                Beyond::TooMany,
+                "docs-http/tests/http/saml_pages.rs::an_address_knocks_so_often_a_minute_and_is_told_on_a_page",
+            ),
+            bound(
+                "Refusals without a signature that are noted in a minute",
+                "docs-core/src/platform/saml/refusal.rs::MOST_UNSIGNED",
+                Beyond::LeftOut,
+                "docs-core/tests/platform/saml/refusals.rs::a_reason_is_short_and_of_one_line_and_noted_of_a_provider_that_people_sign_in_through",
+            ),
+            bound(
+                "Characters of the reason of a refusal",
+                "docs-core/src/platform/saml/refusal.rs::MAX_REASON",
+                Beyond::Truncated,
+                "docs-core/tests/platform/saml/refusals.rs::a_reason_is_short_and_of_one_line_and_noted_of_a_provider_that_people_sign_in_through",
+            ),
+            bound(
+                "Characters of a display name",
+                "docs-core/src/platform/saml/session.rs::MAX_NAME",
+                Beyond::Truncated,
+                "",
+            ),
+            bound(
+                "SAML providers of an organization",
+                "docs-core/src/platform/saml.rs::MAX_PROVIDERS",
+                Beyond::Conflict,
+                "docs-http/tests/http/bounds.rs::an_organization_has_as_many_providers_and_specifications_as_its_bounds",
+            ),
+        ],
+    },
+];

@@ -1,0 +1,330 @@
+//! Sites: their settings, their visitors, and what a page shows.
+
+use super::{Beyond, Input, bound};
+
+pub(super) const INPUTS: &[Input] = &[
+    Input {
+        name: "Settings of a site",
+        bounds: &[
+            bound(
+                "Spaces that a site is created with",
+                "docs-core/src/platform/sites.rs::MAX_FIRST_SPACES",
+                Beyond::Refused,
+                "docs-http/tests/http/limits.rs::the_spaces_of_a_new_site_are_a_list_or_one_of_two_words",
+            ),
+            bound(
+                "Spaces",
+                "docs-core/src/platform/sites/outline.rs::MAX_SPACES",
+                Beyond::Conflict,
+                "docs-core/tests/platform/structure/rules.rs::a_site_has_at_most_so_many_sections_groups_and_spaces",
+            ),
+            bound(
+                "Sections",
+                "docs-core/src/platform/sites/outline.rs::MAX_SECTIONS",
+                Beyond::Conflict,
+                "docs-core/tests/platform/structure/rules.rs::a_site_has_at_most_so_many_sections_groups_and_spaces",
+            ),
+            bound(
+                "Groups of sections",
+                "docs-core/src/platform/sites/outline.rs::MAX_GROUPS",
+                Beyond::Conflict,
+                "docs-core/tests/platform/structure/rules.rs::a_site_has_at_most_so_many_sections_groups_and_spaces",
+            ),
+            bound(
+                "Groups of sections in each other",
+                "docs-core/src/platform/sites/outline.rs::MAX_GROUP_DEPTH",
+                Beyond::Conflict,
+                "docs-core/tests/platform/structure/rules.rs::a_site_has_at_most_so_many_sections_groups_and_spaces",
+            ),
+            bound(
+                "Characters of a path that is made from a title",
+                "docs-core/src/platform/sites/paths.rs::MAX_NAME_CHARS",
+                Beyond::Truncated,
+                "docs-core/tests/platform/structure/rules.rs::paths_are_made_from_titles_and_stay_when_those_change",
+            ),
+            bound(
+                "Redirects",
+                "docs-core/src/platform/site_settings/redirects.rs::MAX_REDIRECTS",
+                Beyond::Conflict,
+                "",
+            ),
+            bound(
+                "Share links",
+                "docs-core/src/platform/site_settings/share_links.rs::MAX_LINKS",
+                Beyond::Conflict,
+                "docs-core/tests/platform/site_settings/secrets.rs::a_site_has_at_most_100_share_links",
+            ),
+            bound(
+                "Characters of the key of a share link",
+                "docs-core/src/platform/site_settings/share_links.rs::MAX_KEY",
+                Beyond::NotFound,
+                "",
+            ),
+            bound(
+                "Bytes of the customization of a site or of a space on it",
+                "docs-core/src/platform/site_settings/customization.rs::MAX_BYTES",
+                Beyond::Refused,
+                "docs-http/tests/http/site_settings.rs::a_customization_is_held_to_its_limits",
+            ),
+            bound(
+                "Segments of the address of a site",
+                "docs-core/src/platform/visitors/resolve.rs::MAX_MOUNT",
+                Beyond::NotFound,
+                "docs-core/tests/platform/visitors/paths.rs::an_address_that_is_longer_than_any_site_has_is_of_no_site",
+            ),
+        ],
+    },
+    Input {
+        name: "Adaptive schemas",
+        bounds: &[
+            bound(
+                "Bytes",
+                "engine/docs-model/src/adaptive.rs::MAX_CLAIM_SCHEMA",
+                Beyond::Refused,
+                "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
+            ),
+            bound(
+                "Claims",
+                "engine/docs-model/src/adaptive.rs::MAX_CLAIMS",
+                Beyond::Refused,
+                "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
+            ),
+            bound(
+                "Levels",
+                "engine/docs-model/src/adaptive.rs::MAX_CLAIM_LEVELS",
+                Beyond::Refused,
+                "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
+            ),
+            bound(
+                "Characters of the name of a claim",
+                "engine/docs-model/src/adaptive.rs::MAX_CLAIM_NAME",
+                Beyond::Refused,
+                "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
+            ),
+            bound(
+                "Characters of a description",
+                "engine/docs-model/src/adaptive.rs::MAX_CLAIM_DESCRIPTION",
+                Beyond::Refused,
+                "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
+            ),
+            bound(
+                "Values of an `enum`",
+                "engine/docs-model/src/adaptive.rs::MAX_CLAIM_VALUES",
+                Beyond::Refused,
+                "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
+            ),
+            bound(
+                "Characters of a value of an `enum`",
+                "engine/docs-model/src/adaptive.rs::MAX_CLAIM_VALUE",
+                Beyond::Refused,
+                "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
+            ),
+        ],
+    },
+    Input {
+        name: "Tokens and claims of visitors",
+        bounds: &[
+            bound(
+                "Bytes of a token (JWT)",
+                "docs-core/src/platform/visitors/jwt.rs::MAX_TOKEN",
+                Beyond::Refused,
+                "docs-core/src/platform/visitors/jwt.rs::what_is_no_valid_token_of_the_one_algorithm_is_refused",
+            ),
+            bound(
+                "Bytes of claims without a signature over the API",
+                "docs-core/src/platform/visitors/resolve.rs::MAX_UNSIGNED",
+                Beyond::Refused,
+                "",
+            ),
+            bound(
+                "Bytes of claims of an address or a cookie of a site",
+                "docs-site/src/claims.rs::MAX_CLAIMS",
+                Beyond::LeftOut,
+                "docs-site/src/claims.rs::claims_of_an_address_stand_above_those_of_cookies_and_what_is_no_claim_is_left_out",
+            ),
+            bound(
+                "Names of the path of such a claim",
+                "docs-site/src/claims.rs::MAX_PATH",
+                Beyond::LeftOut,
+                "docs-site/src/claims.rs::claims_of_an_address_stand_above_those_of_cookies_and_what_is_no_claim_is_left_out",
+            ),
+            bound(
+                "Bytes of a content token",
+                "docs-core/src/platform/visitors/pass.rs::MAX_CONTENT_TOKEN",
+                Beyond::Refused,
+                "",
+            ),
+            bound(
+                "Bytes of a token in a cookie or a parameter",
+                "docs-site/src/request.rs::MAX_TOKEN",
+                Beyond::LeftOut,
+                "",
+            ),
+        ],
+    },
+    Input {
+        name: "Requests to sites",
+        bounds: &[
+            bound("Bytes of a form", "docs-site/src/sent.rs::MAX_FORM", Beyond::TooLarge, ""),
+            bound(
+                "Bytes of a message of an agent",
+                "docs-site/src/machine/mcp.rs::MAX_MESSAGE",
+                Beyond::TooLarge,
+                "",
+            ),
+            bound(
+                "Bytes of an answer to an agent",
+                "docs-site/src/machine/mcp.rs::MAX_ANSWER",
+                Beyond::Fails,
+                "",
+            ),
+        ],
+    },
+    Input {
+        name: "Pages of a site",
+        bounds: &[
+            bound(
+                "Entries of a page tree that is shown as a whole",
+                "docs-site/src/page/tree.rs::MAX_WHOLE",
+                Beyond::Parts,
+                "",
+            ),
+            bound(
+                "Levels of the page tree that are shown",
+                "docs-site/src/page/tree.rs::MAX_DEPTH",
+                Beyond::LeftOut,
+                "",
+            ),
+            bound(
+                "Blocks and elements in each other",
+                "docs-site/src/render/mod.rs::MAX_DEPTH",
+                Beyond::Text,
+                "docs-site/tests/site/blocks.rs::what_is_too_deep_is_shown_as_text_and_nothing_overflows",
+            ),
+            bound(
+                "Reusable contents that are loaded",
+                "docs-site/src/gather.rs::MAX_REUSED",
+                Beyond::LeftOut,
+                "",
+            ),
+            bound(
+                "Reusable contents that are shown, each use counted",
+                "docs-site/src/render/mod.rs::MAX_REUSES",
+                Beyond::LeftOut,
+                "",
+            )
+            .measured("reusable contents"),
+            bound(
+                "Reusable contents in each other",
+                "docs-site/src/render/mod.rs::MAX_REUSE_DEPTH",
+                Beyond::LeftOut,
+                "",
+            ),
+            bound(
+                "Other spaces that a page links to",
+                "docs-site/src/gather.rs::MAX_SPACES",
+                Beyond::LeftOut,
+                "",
+            ),
+            bound(
+                "Operations and schemas that are shown, each use counted",
+                "docs-site/src/render/mod.rs::MAX_DESCRIBED",
+                Beyond::LeftOut,
+                "docs-site/tests/site/specs.rs::a_description_shows_no_specification_not_even_its_own",
+            ),
+            bound(
+                "Characters of a line of an example request",
+                "docs-site/src/render/api.rs::MAX_LINE",
+                Beyond::Truncated,
+                "",
+            ),
+            bound(
+                "Headings of the outline",
+                "docs-site/src/render/plain.rs::MAX_HEADINGS",
+                Beyond::LeftOut,
+                "",
+            )
+            .measured("headings"),
+            bound(
+                "Bytes of code that is coloured",
+                "docs-site/src/render/code/lexer.rs::MAX_CODE",
+                Beyond::Text,
+                "docs-site/src/render/code/tests.rs::code_that_is_meant_to_take_long_does_not",
+            )
+            .measured("code"),
+            bound(
+                "Elements of a formula",
+                "docs-site/src/render/math/mod.rs::MAX_ELEMENTS",
+                Beyond::Text,
+                "docs-site/src/render/math/mod.rs::formulas_that_are_meant_to_do_harm_are_their_source",
+            ),
+            bound(
+                "Bytes of all formulas of a page",
+                "docs-site/src/render/math/mod.rs::MAX_PAGE_BYTES",
+                Beyond::Text,
+                "docs-site/src/render/math/mod.rs::what_a_page_has_no_room_for_is_its_source",
+            )
+            .measured("formulas"),
+            bound(
+                "Elements of all formulas of a page",
+                "docs-site/src/render/math/mod.rs::MAX_PAGE_ELEMENTS",
+                Beyond::Text,
+                "docs-site/src/render/math/mod.rs::what_a_page_has_no_room_for_is_its_source",
+            ),
+            bound(
+                "Variants in which a page is looked up",
+                "docs-site/src/page/mod.rs::MAX_VARIANTS",
+                Beyond::LeftOut,
+                "",
+            ),
+            bound(
+                "Pages that a search shows",
+                "docs-site/src/page/search.rs::MAX_FOUND",
+                Beyond::LeftOut,
+                "",
+            ),
+            bound(
+                "Places of a page that a search shows",
+                "docs-site/src/page/search.rs::MAX_PLACES",
+                Beyond::LeftOut,
+                "",
+            ),
+            bound(
+                "Changes that a preview lists",
+                "docs-site/src/page/compare.rs::MAX_CHANGES",
+                Beyond::LeftOut,
+                "",
+            ),
+            bound(
+                "Bytes of a text whose words a preview compares",
+                "docs-site/src/page/compare.rs::MAX_TEXT",
+                Beyond::Text,
+                "",
+            ),
+            bound(
+                "Characters of a changed field that a preview shows",
+                "docs-site/src/page/compare.rs::MAX_VALUE",
+                Beyond::Truncated,
+                "",
+            ),
+        ],
+    },
+    Input {
+        name: "Lists of a site for machines",
+        bounds: &[
+            bound(
+                "Pages of `llms.txt` and of one of its parts",
+                "docs-site/src/machine/llms.rs::MAX_LISTED",
+                Beyond::LeftOut,
+                "",
+            ),
+            bound(
+                "Addresses of one site map",
+                "docs-site/src/machine/robots.rs::MAX_URLS",
+                Beyond::Parts,
+                "docs-site/src/machine/robots.rs::a_map_of_more_addresses_than_it_may_have_names_its_parts",
+            ),
+            bound("Pages of `rss.xml`", "docs-site/src/machine/feed.rs::MAX_ITEMS", Beyond::LeftOut, ""),
+        ],
+    },
+];
