@@ -78,7 +78,7 @@ async fn a_schema_of_claims_is_held_to_its_bounds() {
 }
 
 #[tokio::test]
-async fn an_organization_has_as_many_providers_and_specifications_as_its_bounds() {
+async fn providers_and_specifications_are_bounded() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
     let providers = format!("{org}/saml");
@@ -98,7 +98,7 @@ async fn an_organization_has_as_many_providers_and_specifications_as_its_bounds(
 }
 
 #[tokio::test]
-async fn a_space_has_at_most_50_translations_and_an_organization_a_bounded_glossary() {
+async fn translations_and_glossaries_are_bounded() {
     let s = Server::new().await;
     let space = s.space().await;
     let translations = format!("/v1/orgs/{}/translations", s.org);

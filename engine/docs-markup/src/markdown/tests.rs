@@ -456,7 +456,7 @@ fn links_beyond_their_bound_are_text() {
 }
 
 #[test]
-fn front_matter_longer_than_its_bound_is_left_out_with_a_warning() {
+fn front_matter_beyond_its_bound_is_left_out() {
     const FRONT: usize = 256 * 1024;
     let text = |bytes: usize| {
         let description = "a".repeat(bytes - "description: \n".len());

@@ -184,7 +184,7 @@ fn what_is_no_specification_tells_nothing() {
 }
 
 #[test]
-fn parameters_responses_values_and_texts_are_shown_up_to_their_bounds() {
+fn shown_parts_of_an_operation_are_bounded() {
     for beyond in [0, 1] {
         let values: Vec<String> = (0..20 + beyond).map(|at| format!("value{at}")).collect();
         let parameter = |at: usize| json!({ "name": format!("p{at}"), "in": "query", "schema": { "type": "string", "enum": values } });

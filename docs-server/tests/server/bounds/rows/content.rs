@@ -25,7 +25,7 @@ pub(super) const INPUTS: &[Input] = &[
         name: "Markdown of a page",
         bounds: &[
             bound("Bytes", "engine/docs-model/src/page_size.rs::MAX_PAGE_BYTES", Beyond::Refused, "docs-core/tests/platform/edits.rs::a_page_that_is_too_long_is_refused_with_the_name_of_its_field").measured("a page of paragraphs"),
-            bound("Bytes of front matter", "engine/docs-markup/src/markdown/front.rs::MAX_BYTES", Beyond::Text, "engine/docs-markup/src/markdown/tests.rs::front_matter_longer_than_its_bound_is_left_out_with_a_warning"),
+            bound("Bytes of front matter", "engine/docs-markup/src/markdown/front.rs::MAX_BYTES", Beyond::Text, "engine/docs-markup/src/markdown/tests.rs::front_matter_beyond_its_bound_is_left_out"),
             bound("Nodes of front matter, with aliases resolved", "engine/docs-markup/src/markdown/front.rs::MAX_NODES", Beyond::Text, "engine/docs-markup/tests/hostile/main.rs::small_objects_and_anchors_of_yaml_take_no_memory_of_their_own"),
             bound("Bytes of the texts of front matter, with aliases resolved", "engine/docs-markup/src/markdown/front.rs::MAX_TEXT_BYTES", Beyond::Text, "engine/docs-markup/tests/hostile/main.rs::small_objects_and_anchors_of_yaml_take_no_memory_of_their_own"),
             bound("Blocks in each other", "engine/docs-markup/src/document/read.rs::MAX_DEPTH", Beyond::Text, "engine/docs-markup/src/document/tests/awkward.rs::hostile_nesting_is_read_and_has_a_form_for_clients").measured("lists in lists"),
@@ -83,11 +83,11 @@ pub(super) const INPUTS: &[Input] = &[
     Input {
         name: "Translations and glossaries",
         bounds: &[
-            bound("Translations of a space", "docs-core/src/platform/translations/operations.rs::MAX_TRANSLATIONS", Beyond::Conflict, "docs-http/tests/http/bounds.rs::a_space_has_at_most_50_translations_and_an_organization_a_bounded_glossary"),
+            bound("Translations of a space", "docs-core/src/platform/translations/operations.rs::MAX_TRANSLATIONS", Beyond::Conflict, "docs-http/tests/http/bounds.rs::translations_and_glossaries_are_bounded"),
             bound("Bytes of a sentence or paragraph that is translated", "docs-core/src/platform/translations/segments.rs::MAX_SEGMENT_BYTES", Beyond::LeftOut, ""),
             bound("Times that a translation may be longer than its segment", "docs-core/src/platform/translations/segments.rs::MAX_GROWTH", Beyond::LeftOut, ""),
             bound("Bytes of instructions", "docs-core/src/platform/translations.rs::MAX_INSTRUCTION_BYTES", Beyond::Refused, "docs-core/tests/platform/translations.rs::bad_input_is_refused_with_its_field"),
-            bound("Bytes of a glossary", "docs-core/src/platform/translations/glossary.rs::MAX_GLOSSARY_BYTES", Beyond::Refused, "docs-http/tests/http/bounds.rs::a_space_has_at_most_50_translations_and_an_organization_a_bounded_glossary"),
+            bound("Bytes of a glossary", "docs-core/src/platform/translations/glossary.rs::MAX_GLOSSARY_BYTES", Beyond::Refused, "docs-http/tests/http/bounds.rs::translations_and_glossaries_are_bounded"),
             bound("Characters of a translated title", "docs-core/src/platform/translations/texts.rs::MAX_CHARS", Beyond::LeftOut, "docs-core/tests/platform/translations/failures.rs::a_title_whose_translation_is_too_long_stays_as_it_is"),
             bound("Placeholders in each other", "engine/docs-markup/src/translate/protect.rs::MAX_DEPTH", Beyond::LeftOut, "engine/docs-markup/src/translate/tests.rs::an_answer_of_placeholders_without_end_is_no_translation"),
             bound("Characters of a placeholder", "engine/docs-markup/src/translate/protect.rs::MAX_PLACEHOLDER", Beyond::LeftOut, "engine/docs-markup/src/translate/tests.rs::an_answer_of_placeholders_without_end_is_no_translation"),

@@ -381,7 +381,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "SAML providers of an organization",
                 "docs-core/src/platform/saml.rs::MAX_PROVIDERS",
                 Beyond::Conflict,
-                "docs-http/tests/http/bounds.rs::an_organization_has_as_many_providers_and_specifications_as_its_bounds",
+                "docs-http/tests/http/bounds.rs::providers_and_specifications_are_bounded",
             ),
         ],
     },
