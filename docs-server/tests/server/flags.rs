@@ -3,6 +3,8 @@
 mod files_origin;
 mod hosts;
 
+mod hosts;
+
 use std::{
     os::unix::fs::MetadataExt as _,
     path::Path,
