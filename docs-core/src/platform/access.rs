@@ -1,4 +1,4 @@
-//! From an id in a request to a proof of access.
+//! Resolution of the ids of a request into proofs of access.
 
 mod audience;
 pub(super) mod resolver;
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// The access of an actor to an organization.
+/// Returns the access of an actor to an organization.
 pub(super) async fn org(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess> {
     match actor {
         Actor::Platform => OrgAccess::of_platform(tx.get(&OrgRecord::at(id)).await?),
@@ -40,7 +40,7 @@ pub(super) async fn org(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess>
     }
 }
 
-/// The access of a user to an organization that their token reaches, by their membership.
+/// Returns the access of a user to an organization that their token covers, derived from their membership.
 pub(super) fn org_of(
     actor: &Actor,
     org: Option<Arc<OrgRecord>>,
@@ -52,7 +52,10 @@ pub(super) fn org_of(
     }
 }
 
-/// The access of an actor to what everybody in an organization has to know before they sign in to it as it wants.
+/// Returns the access that suffices for reading the sign-in settings of an organization.
+///
+/// A token that does not belong to a single sign-on session counts as its user, so that members can read how to sign in
+/// before they satisfy the organization's single sign-on requirement.
 pub(super) async fn org_before_sign_in(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess> {
     match actor {
         Actor::Token(token) if token.session_of().is_none() => {
@@ -62,7 +65,7 @@ pub(super) async fn org_before_sign_in(tx: &Tx, actor: &Actor, id: &OrgId) -> Re
     }
 }
 
-/// An organization, and the membership of a user in it.
+/// Reads an organization and the membership of a user in it.
 async fn membership(
     tx: &Tx,
     user: &UserId,
@@ -75,9 +78,10 @@ async fn membership(
     Ok((org, member))
 }
 
-/// The role of a member whom the platform vouches for on sites; `None` for a guest, for a former member, and where the
-/// organization does not accept how they signed in. `sign_in` is `None` for users whom the embedding program
-/// authenticated.
+/// Returns the role that the platform asserts for a user on sites.
+///
+/// `None` for guests, for former members, and if the organization does not accept how the user signed in. `sign_in` is
+/// `None` for users whom the embedding application authenticated.
 pub(super) async fn vouched_role(
     tx: &Tx,
     (id, user): (&OrgId, &UserId),
@@ -95,7 +99,7 @@ pub(super) async fn vouched_role(
     }
 }
 
-/// What is said to somebody whose token an organization does not take: where to sign in.
+/// Error for a token that the organization does not accept; its message states where to sign in.
 async fn way_in(tx: &Tx, token: &TokenUser, id: &OrgId) -> Result<Error> {
     let active = saml::active_providers(tx, id).await?;
     Ok(Error::forbidden(match active.first() {
@@ -109,7 +113,7 @@ async fn way_in(tx: &Tx, token: &TokenUser, id: &OrgId) -> Result<Error> {
     }))
 }
 
-/// The access of an actor to a space, deleted or not.
+/// Returns the access of an actor to a space, including a deleted one.
 pub(super) async fn any_space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<SpaceAccess> {
     let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
     let Some(space) = space else { return Err(Error::not_found("space")) };
@@ -118,7 +122,7 @@ pub(super) async fn any_space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<Sp
     seen.ok_or_else(|| Error::not_found("space"))
 }
 
-/// The access of an actor to a collection.
+/// Returns the access of an actor to a collection.
 pub(super) async fn collection(tx: &Tx, actor: &Actor, id: &CollectionId) -> Result<CollectionAccess> {
     let collection: Option<Arc<CollectionRecord>> = tx.get(&CollectionRecord::at(id)).await?;
     let Some(collection) = collection else { return Err(Error::not_found("collection")) };
@@ -127,7 +131,7 @@ pub(super) async fn collection(tx: &Tx, actor: &Actor, id: &CollectionId) -> Res
     seen.ok_or_else(|| Error::not_found("collection"))
 }
 
-/// The access of an actor to a space that is not deleted.
+/// Returns the access of an actor to a space that is not deleted.
 pub(super) async fn space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<SpaceAccess> {
     let access = any_space(tx, actor, id).await?;
     if access.space().deleted_at.is_some() {
@@ -136,7 +140,7 @@ pub(super) async fn space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<SpaceA
     Ok(access)
 }
 
-/// The role of an actor on content that is not deleted; `None` where they see none.
+/// Returns the role of an actor on content that is not deleted; `None` if they have no access.
 pub(super) async fn role_on(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Option<Role>> {
     let role = match content {
         ContentTarget::Space(id) => space(tx, actor, id).await.map(|access| access.role()),
@@ -148,7 +152,7 @@ pub(super) async fn role_on(tx: &Tx, actor: &Actor, content: &ContentTarget) -> 
     }
 }
 
-/// A site of an organization, with the right to do something with it.
+/// Reads a site of an organization and checks that the actor may perform an action on it.
 pub(super) async fn site(
     tx: &Tx,
     actor: &Actor,
@@ -162,11 +166,12 @@ pub(super) async fn site(
     Ok((org, site))
 }
 
-/// Checks that somebody who manages content may change its level: that neither gives nor takes a role above their own,
-/// and leaves it in their hands, so that they can take it back.
+/// Checks that a content manager may change the default level of the content.
+///
+/// The change must not grant or revoke a role above the manager's own, and must leave them able to revert it.
 ///
 /// # Errors
-/// `Forbidden`; `Precondition` where they would no longer see or manage the content.
+/// `Forbidden`; `Precondition` if they would no longer see or manage the content.
 pub(super) fn check_level(before: Standing, after: Result<Standing>) -> Result<()> {
     let hidden = "defaultLevel: this would hide it from you; an administrator, or its creator, can do that";
     let after = after.map_err(|error| match error.kind() {
@@ -185,7 +190,7 @@ pub(super) fn check_level(before: Standing, after: Result<Standing>) -> Result<(
     Ok(())
 }
 
-/// Speaks of the noun the actor asked for, not of what stands behind it.
+/// Replaces the noun of a `NotFound` error by the one that the actor requested, so that it does not reveal the parent.
 fn hide(error: Error, noun: &str) -> Error {
     if error.kind() == ErrorKind::NotFound { Error::not_found(noun) } else { error }
 }

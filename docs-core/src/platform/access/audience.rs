@@ -1,4 +1,4 @@
-//! Who has which role on one piece of content: the same decision as for one reader, made for many members at once.
+//! Roles of many members on one piece of content: the decision of the resolver, computed in batches.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -16,13 +16,13 @@ use crate::{
     },
 };
 
-/// Content with what it lies in, and the teams that have a role on any of it.
+/// A piece of content with its ancestors and the teams that have a role on any of them.
 pub(in crate::platform) struct Audience {
-    /// From the inside out.
+    /// Innermost first.
     layers: Vec<ContentLayer>,
 }
 
-/// Content as far as the roles of members go.
+/// The part of a content record that decides the roles of members.
 struct ContentLayer {
     id: Box<str>,
     level: DefaultLevel,
@@ -31,7 +31,7 @@ struct ContentLayer {
 }
 
 impl Audience {
-    /// Reads what is the same for all members.
+    /// Reads everything that does not depend on the member.
     pub(in crate::platform) async fn of(tx: &Tx, content: &ContentTarget) -> Result<Self> {
         let mut layers = Vec::new();
         let mut parent = match content {
@@ -43,7 +43,7 @@ impl Audience {
             }
             ContentTarget::Collection(id) => Some(id.clone()),
         };
-        // The collections that it lies in; a collection lies in itself.
+        // The ancestor collections. For a collection, the first layer is the collection itself.
         let most = MAX_DEPTH + usize::from(matches!(content, ContentTarget::Collection(_)));
         for _ in 0..most {
             let Some(above) = collection(tx, parent.as_ref()).await? else { break };
@@ -55,7 +55,7 @@ impl Audience {
         Ok(audience)
     }
 
-    /// The roles of members who follow each other in the order of their keys.
+    /// Returns the roles of members, who must be consecutive and in key order.
     pub(in crate::platform) async fn roles(
         &self,
         tx: &Tx,
@@ -65,7 +65,7 @@ impl Audience {
         let (first, last) = (&first.user, &last.user);
         let teams: BTreeSet<&TeamId> =
             self.layers.iter().flat_map(|layer| &layer.teams).map(|(team, _)| team).collect();
-        // Grants and places in teams are ordered by user, as members are: each range holds these members' only.
+        // Grants and team memberships are ordered by user, as members are: each range covers exactly these members.
         let own = self.layers.iter().map(|layer| {
             between(&GrantRecord::of_user(&layer.id, first), &GrantRecord::of_user(&layer.id, last))
         });
@@ -104,7 +104,7 @@ impl Audience {
                 }
             }
             let keys: Vec<Key> = teams.iter().map(|(team, _)| TeamRecord::at(team)).collect();
-            // A team that was deleted gives nothing, while a job still removes what it had.
+            // A deleted team grants no access, even while a job still removes its rows.
             let there = tx.get_values(&keys).await?;
             let live = teams.into_iter().zip(there).filter(|(_, there)| there.is_some());
             layer.teams = live.map(|(team, _)| team).collect();
@@ -118,7 +118,7 @@ impl ContentLayer {
         Self { id: id.into(), level, created_by: created_by.clone(), teams: Vec::new() }
     }
 
-    /// The highest role that these teams have.
+    /// Returns the highest role of these teams.
     fn highest(&self, teams: Option<&BTreeSet<&TeamId>>) -> Option<Role> {
         let teams = teams?;
         self.teams.iter().filter(|(team, _)| teams.contains(team)).map(|(_, role)| *role).max()
@@ -140,12 +140,12 @@ fn roles_of(grants: &[Arc<GrantRecord>]) -> HashMap<&UserId, Role> {
     of_users.collect()
 }
 
-/// Everything from one key to another, both included.
+/// Scan over a range of keys, both ends inclusive.
 fn between(from: &Key, to: &Key) -> Scan {
     Scan { from: Key::clone(from), to: key::after(to), rev: false, limit: MAX_SCAN }
 }
 
-/// Reads the records of ranges whole.
+/// Reads all records of the ranges, in batches of `MAX_SCAN`.
 async fn all<T: Indexed + Entity>(tx: &Tx, mut scans: Vec<Scan>) -> Result<Vec<Vec<Arc<T>>>> {
     let mut found: Vec<Vec<Arc<T>>> = Vec::with_capacity(scans.len());
     for (rows, scan) in tx.scan_many(&scans).await?.into_iter().zip(&mut scans) {

@@ -1,4 +1,4 @@
-//! What somebody sees of an organization's content: grants and collections are read once for many spaces.
+//! Access of one actor to the content of an organization. Grants and collections are read once for many spaces.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -16,14 +16,14 @@ use crate::{
     },
 };
 
-/// Most teams that have a role on the same content by name.
+/// Maximum number of teams with an explicit role on one piece of content.
 pub(in crate::platform) const MAX_TEAM_GRANTS: u32 = 100;
-/// Most collections that lie in each other.
+/// Maximum nesting depth of collections.
 pub(in crate::platform) const MAX_DEPTH: usize = 10;
 
-/// The access decisions of an actor in an organization. What was read for one space serves the next.
+/// Access decisions of one actor in one organization. Records that were read for one space are reused for the next.
 ///
-/// It lives as long as the transaction it reads in.
+/// A resolver must not outlive the transaction that it reads in.
 pub(in crate::platform) struct AccessResolver {
     org: OrgAccess,
     user: Option<UserId>,
@@ -32,14 +32,14 @@ pub(in crate::platform) struct AccessResolver {
     teams: HashMap<TeamId, bool>,
 }
 
-/// The roles by name that somebody has on content: their own, and the highest of their teams.
+/// Explicit roles on one piece of content: the member's own, and the highest of their teams.
 #[derive(Clone, Copy, Default)]
 struct Held {
     member: Option<Role>,
     team: Option<Role>,
 }
 
-/// Content as far as rights go.
+/// The part of a content record that decides access.
 struct Subject<'a> {
     id: &'a str,
     parent: Option<&'a CollectionId>,
@@ -47,22 +47,21 @@ struct Subject<'a> {
 }
 
 impl AccessResolver {
-    /// The resolver of an actor who has access to the organization.
+    /// Creates the resolver of an actor who has access to the organization.
     pub(in crate::platform) fn new(org: OrgAccess, actor: &Actor) -> Self {
         Self::of(org, actor.user().cloned())
     }
 
-    /// The resolver of a user; `None` for the platform itself.
+    /// Creates the resolver of a user; `None` is the platform itself.
     pub(in crate::platform) fn of(org: OrgAccess, user: Option<UserId>) -> Self {
         Self { org, user, collections: HashMap::new(), held: HashMap::new(), teams: HashMap::new() }
     }
 
-    /// The access to the organization.
     pub(in crate::platform) const fn org(&self) -> &OrgAccess {
         &self.org
     }
 
-    /// The access to each of these spaces, in their order; `None` for those that are not there or not seen.
+    /// Returns the access to each of these spaces, in order; `None` for missing and hidden ones.
     pub(in crate::platform) async fn spaces(
         &mut self,
         tx: &Tx,
@@ -81,7 +80,7 @@ impl AccessResolver {
         Ok(spaces.iter().cloned().map(|space| space.and_then(access)).collect())
     }
 
-    /// The access to each of these collections, in their order; `None` for those that are not there or not seen.
+    /// Returns the access to each of these collections, in order; `None` for missing and hidden ones.
     pub(in crate::platform) async fn collections(
         &mut self,
         tx: &Tx,
@@ -101,7 +100,7 @@ impl AccessResolver {
         Ok(collections.iter().cloned().map(|collection| collection.and_then(access)).collect())
     }
 
-    /// What is held on content and on what it lies in, from the inside out.
+    /// Layers of the content and its ancestors with the roles granted on them, innermost first.
     fn layers(&self, subject: &Subject<'_>) -> Vec<Layer> {
         let with = |subject: &Subject<'_>| {
             let held = self.held.get(subject.id).copied().unwrap_or_default();
@@ -117,7 +116,7 @@ impl AccessResolver {
         layers
     }
 
-    /// Reads what the layers of these are made of.
+    /// Loads the ancestors and grants that `layers` needs for these subjects.
     async fn read(&mut self, tx: &Tx, subjects: &[Subject<'_>]) -> Result<()> {
         let mut contents: BTreeSet<Box<str>> = subjects.iter().map(|subject| subject.id.into()).collect();
         let mut parents: BTreeSet<CollectionId> =
@@ -132,7 +131,7 @@ impl AccessResolver {
             contents.extend(parents.iter().map(|id| id.as_str().into()));
             parents = above;
         }
-        // An administrator has every role, whatever somebody was given.
+        // An administrator has every role regardless of grants.
         if self.org.role() == Some(Role::Admin) {
             return Ok(());
         }
@@ -171,7 +170,7 @@ impl AccessResolver {
         Ok(())
     }
 
-    /// Finds out which of these teams the user is in.
+    /// Loads the user's membership in these teams.
     async fn read_teams<'t>(
         &mut self,
         tx: &Tx,
@@ -184,7 +183,7 @@ impl AccessResolver {
         let (mine, others): (Vec<_>, Vec<_>) =
             unknown.into_iter().zip(places).partition(|(_, place)| place.is_some());
         self.teams.extend(others.into_iter().map(|(team, _)| (team.clone(), false)));
-        // A team that was deleted gives nothing, while a job still removes what it had.
+        // A deleted team grants no access, even while a job still removes its rows.
         let keys: Vec<Key> = mine.iter().map(|(team, _)| TeamRecord::at(team)).collect();
         let there = tx.get_values(&keys).await?;
         let mine = mine.into_iter().zip(there).map(|((team, _), there)| (team.clone(), there.is_some()));
