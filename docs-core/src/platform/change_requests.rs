@@ -1,4 +1,4 @@
-//! Change requests.
+//! Operations on change requests.
 
 mod operations;
 
@@ -29,40 +29,22 @@ use crate::{
     },
 };
 
-/// How often a merge starts again because the space moved meanwhile.
+/// Maximum number of times a merge restarts because the head of the space moved.
 const MAX_MOVES: usize = 10;
 
-/// Which change requests to list.
+/// Filter of a list of change requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestFilter {
-    /// Only those in this status.
+    /// Only change requests with this status.
     pub status: Option<ChangeRequestStatus>,
-    /// Only those that this user changed.
+    /// Only change requests that this user contributed to.
     pub contributor: Option<String>,
-    /// Only those that this user created.
+    /// Only change requests that this user created.
     pub creator: Option<String>,
 }
 
 impl<'p> ChangeRequests<'p> {
     /// Lists the change requests of a space, newest first.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{ChangeRequestStatus, SpaceId};
-    /// # use docs_core::platform::{Caller, RequestFilter};
-    /// # use docs_core::store::PageRequest;
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let open = RequestFilter { status: Some(ChangeRequestStatus::Open), ..Default::default() };
-    /// for request in me.space(space).change_requests().list(&open, &PageRequest::default()).await?.items {
-    ///     println!("#{} {}", request.number, request.subject);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn list(
         self,
         filter: &'p RequestFilter,
@@ -74,7 +56,7 @@ impl<'p> ChangeRequests<'p> {
             let tx = platform.read().await?;
             let access = access::space(&tx, actor, space).await?;
             let contributor = filter.contributor.as_ref().map(|user| user.parse::<UserId>());
-            // Nobody has an id that cannot be one.
+            // A string that is not a valid id matches no user.
             let nobody = matches!(contributor, Some(Err(_)));
             let prefix = match (&contributor, filter.status) {
                 (Some(Ok(user)), _) => ChangeRequestRecord::by_contributor(space, user),
@@ -107,21 +89,10 @@ impl<'p> ChangeRequests<'p> {
         })
     }
 
-    /// Creates a change request: a draft, with the content that the space has now.
+    /// Creates a change request as a draft with the current content of the space.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `edit`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{CreateChangeRequest, SpaceId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let new = CreateChangeRequest { subject: Some("New prices".parse()?), ..Default::default() };
-    /// let request = me.space(space).change_requests().create(new).await?;
-    /// println!("#{} is a {}", request.number, request.status.as_str());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn create(self, new: CreateChangeRequest) -> BoxFuture<'p, Result<ChangeRequest>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -145,19 +116,6 @@ impl<'p> ChangeRequests<'p> {
 
 impl<'p> ChangeRequestHandle<'p> {
     /// Reads a change request, by id or number.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let request = me.space(space).change_request("3").get().await?;
-    /// println!("#{} {}", request.number, request.subject);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get(self) -> BoxFuture<'p, Result<ChangeRequest>> {
         Box::pin(async move {
             let Self { caller, at: RequestRef { space, request: name } } = self;
@@ -167,24 +125,11 @@ impl<'p> ChangeRequestHandle<'p> {
         })
     }
 
-    /// Changes the subject or status of a change request. What the request leaves out stays.
+    /// Changes the subject or status of a change request. Omitted fields are left unchanged.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`, or `review` for a request of somebody else; `Conflict` for a
-    /// new status of a merged request.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{ChangeRequestStatus, SettableStatus, SpaceId, UpdateChangeRequest};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let change = UpdateChangeRequest { status: Some(SettableStatus::Open), ..Default::default() };
-    /// let request = me.space(space).change_request("3").update(change).await?;
-    /// assert_eq!(request.status, ChangeRequestStatus::Open);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `edit`, or without `review` for the request of another user; `Conflict` for a new
+    /// status of a merged request.
     pub fn update(self, change: UpdateChangeRequest) -> BoxFuture<'p, Result<ChangeRequest>> {
         Box::pin(async move {
             let Self { caller, at: RequestRef { space, request: name } } = self;
@@ -201,34 +146,12 @@ impl<'p> ChangeRequestHandle<'p> {
         })
     }
 
-    /// Merges a change request into its space. Conflicts do not stop it: they are kept in the content.
+    /// Merges a change request into its space. Conflicts do not abort the merge: they are recorded in the content.
     ///
-    /// Costs what the two sides changed, not what the space holds.
+    /// The cost depends on the changes of the two sides, not on the size of the space.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived.
-    ///
-    /// # Example
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use docs_core::Platform;
-    /// # use docs_core::model::{CreateChangeRequest, CreateSpace, MergeOutcome};
-    /// # use docs_core::platform::NewUser;
-    /// # use docs_memstore::{MemObjects, MemStore};
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
-    /// # let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
-    /// # let ada = platform.as_platform().users().create(ada).await?;
-    /// # let org = platform.as_platform().orgs().create("Engines".parse()?, &ada.id).await?.id;
-    /// # let me = platform.as_user(&ada.id);
-    /// let space = me.org(&org).spaces().create(CreateSpace::default()).await?;
-    /// let request = me.space(&space.id).change_requests().create(CreateChangeRequest::default()).await?;
-    /// let merged = me.space(&space.id).change_request(request.id.as_str()).merge().await?;
-    /// assert_eq!(merged.result, MergeOutcome::Merge);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived.
     pub fn merge(self) -> BoxFuture<'p, Result<MergeResult>> {
         Box::pin(async move {
             let Self { caller, at: RequestRef { space, request: name } } = self;
@@ -270,22 +193,11 @@ impl<'p> ChangeRequestHandle<'p> {
         })
     }
 
-    /// Brings a change request up to date with its space. Conflicts are kept in the request's content.
+    /// Updates a change request to the current content of its space. Conflicts are recorded in the content of the
+    /// request.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{SpaceId, UpdateOutcome}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let request = me.space(space).change_request("3");
-    /// if request.pull().await?.result == UpdateOutcome::Conflicts {
-    ///     println!("solve the conflicts before you merge");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived.
     pub fn pull(self) -> BoxFuture<'p, Result<UpdateResult>> {
         Box::pin(async move {
             let Self { caller, at: RequestRef { space, request: name } } = self;
@@ -336,7 +248,7 @@ impl<'p> ChangeRequestHandle<'p> {
 }
 
 impl Platform {
-    /// A change request, as a transaction sees it.
+    /// Reads a change request within a transaction.
     pub(super) async fn request_seen(
         &self,
         tx: &Tx,
@@ -350,7 +262,7 @@ impl Platform {
         shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))
     }
 
-    /// Runs a write, and answers with a change request as the write leaves it.
+    /// Runs a write and returns the change request as the write leaves it.
     async fn write_request<O: Operation>(
         &self,
         actor: &Actor,
@@ -364,7 +276,7 @@ impl Platform {
         .await
     }
 
-    /// Reads a request and its space as a merge needs them.
+    /// Reads the space and the change request that a merge combines.
     async fn two_sides(
         &self,
         actor: &Actor,
@@ -380,7 +292,7 @@ impl Platform {
         Ok(Sides { space, request, action })
     }
 
-    /// Shows change requests of one space.
+    /// Builds the views of change requests of one space.
     pub(super) async fn request_views(
         &self,
         tx: &Tx,
@@ -417,17 +329,17 @@ impl Platform {
     }
 }
 
-/// Tells whether the space has content that a living request was not brought up to date with.
+/// Returns `true` if the space has content that an open or draft request does not contain yet.
 fn is_outdated(space: &SpaceRecord, request: &ChangeRequestRecord) -> bool {
     is_living(request.status) && space.head != *request.base() && space.root != request.base_root
 }
 
-/// Tells whether a change request in this status can still change and be merged.
+/// Returns `true` if a change request with this status can still be changed and merged.
 pub(super) const fn is_living(status: ChangeRequestStatus) -> bool {
     matches!(status, ChangeRequestStatus::Draft | ChangeRequestStatus::Open)
 }
 
-/// Refuses to change subject or status of somebody else's request without the role `review`.
+/// Rejects changes to the subject or status of another user's request without the role `review`.
 pub(super) fn require_own(access: &SpaceAccess, actor: &Actor, request: &ChangeRequestRecord) -> Result<()> {
     if actor.user() != Some(&request.created_by) {
         access.require(SpaceAction::Review)?;
@@ -435,7 +347,7 @@ pub(super) fn require_own(access: &SpaceAccess, actor: &Actor, request: &ChangeR
     Ok(())
 }
 
-/// Refuses work on the content of a request that is merged or archived.
+/// Rejects content changes of a request that is merged or archived.
 pub(super) fn require_living(request: &ChangeRequestRecord) -> Result<()> {
     if is_living(request.status) {
         return Ok(());
@@ -443,7 +355,7 @@ pub(super) fn require_living(request: &ChangeRequestRecord) -> Result<()> {
     Err(Error::conflict(format!("the change request is {}", request.status.as_str())))
 }
 
-/// A change request of a space, by id or number.
+/// Finds a change request of a space by id or number.
 pub(super) async fn find(tx: &Tx, space: &SpaceId, name: &str) -> Result<Arc<ChangeRequestRecord>> {
     let missing = || Error::not_found("change request");
     let id: ChangeRequestId = if name.bytes().all(|b| b.is_ascii_digit()) {
@@ -461,7 +373,7 @@ fn linked(value: &Value) -> Result<Key> {
     Ok(ChangeRequestRecord::at(&linked_id::<ChangeRequestId>(value)?))
 }
 
-/// The pages on which both sides of a merge could not be kept apart.
+/// Pages with conflicts between the two sides of a merge.
 pub(super) fn conflicted(merged: &Merged) -> Vec<PageId> {
     let pages: BTreeSet<&PageId> = merged
         .conflicts
@@ -474,7 +386,7 @@ pub(super) fn conflicted(merged: &Merged) -> Vec<PageId> {
     pages.into_iter().take(RevisionRecord::MAX_CONFLICTS).cloned().collect()
 }
 
-/// What a merge could not unite, as it is told to who merged; of very many, the first.
+/// Conflicts of a merge as returned to the caller, at most [`RevisionRecord::MAX_CONFLICTS`].
 fn shown_conflicts(merged: &Merged) -> Vec<MergeConflict> {
     let shown = merged.conflicts.iter().take(RevisionRecord::MAX_CONFLICTS).map(|note| {
         let (kind, id) = match &note.subject {
@@ -495,7 +407,7 @@ fn shown_conflicts(merged: &Merged) -> Vec<MergeConflict> {
     shown.collect()
 }
 
-/// Tells the feed that the head of a change request moved.
+/// Publishes on the feed that the head of a change request moved.
 pub(super) fn feed_head(tx: &mut Tx, request: &ChangeRequestRecord) {
     tx.feed(topic::HEAD, KeyBuf::new("head").part(request.space.as_str()).part(request.id.as_str()).key());
 }

@@ -1,4 +1,4 @@
-//! Reviews of change requests, who was asked for one, and who contributed.
+//! Reviews of change requests, requested reviewers and contributors.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -29,29 +29,13 @@ use crate::{
     },
 };
 
-/// Most people that a change request waits for.
+/// Maximum number of requested reviewers of a change request.
 pub(super) const MAX_REVIEWERS: i64 = 100;
-/// Reviews that one transaction removes, and as many requests for one.
+/// Number of reviews, and of review requests, that one transaction removes.
 const DROP_CHUNK: u32 = 100;
 
 impl<'p> ChangeRequestHandle<'p> {
-    /// Lists the reviews of a change request, the newest first: every one that was submitted, later ones of the same
-    /// reviewer included.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{ContentFormat, SpaceId}, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let request = me.space(space).change_request("3");
-    /// for review in request.list_reviews(ContentFormat::Markdown, &PageRequest::default()).await?.items {
-    ///     println!("{}: {:?}", review.reviewer.display_name, review.status);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Lists all submitted reviews of a change request, newest first, including several by the same reviewer.
     pub fn list_reviews(
         self,
         format: ContentFormat,
@@ -81,27 +65,14 @@ impl<'p> ChangeRequestHandle<'p> {
         })
     }
 
-    /// Submits a review of what the change request is now. What the reviewer says becomes a comment of the request. A
-    /// reviewer who was asked for it is no longer waited for.
+    /// Submits a review of the current content of the change request.
+    ///
+    /// The text of the review becomes a comment on the request. A pending request for the reviewer's review is
+    /// fulfilled.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived;
-    /// `Invalid` for an empty comment.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves review and comment submitted, or neither.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{CommentInput, ReviewStatus, SpaceId, SubmitReview}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let comment = CommentInput { markdown: Some("Reads well.".parse()?), ..Default::default() };
-    /// let new = SubmitReview { status: ReviewStatus::Approved, comment: Some(comment) };
-    /// let review = me.space(space).change_request("3").submit_review(new).await?;
-    /// println!("reviewed {}", review.revision);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived; `Invalid` for an
+    /// empty comment.
     pub fn submit_review(self, new: SubmitReview) -> BoxFuture<'p, Result<Review>> {
         Box::pin(async move {
             let Self { caller, at: of } = self;
@@ -130,22 +101,7 @@ impl<'p> ChangeRequestHandle<'p> {
         })
     }
 
-    /// Lists those who were asked to review a change request and have not yet, in the order in which they were asked.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let request = me.space(space).change_request("3");
-    /// for asked in request.list_requested_reviewers(&PageRequest::default()).await?.items {
-    ///     println!("waiting for {}", asked.user.display_name);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Lists the users with a pending request to review a change request, in the order in which they were requested.
     pub fn list_requested_reviewers(
         self,
         page: &'p PageRequest,
@@ -168,25 +124,12 @@ impl<'p> ChangeRequestHandle<'p> {
         })
     }
 
-    /// Asks members to review a change request; a draft becomes open by it. Who was asked before is left as it was.
+    /// Requests reviews of a change request from members. A draft becomes open. Pending requests are left unchanged.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived, or that
-    /// waits for as many people as it may; `Invalid` for a user who is no member that may review the space's content.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves all of them asked or nobody.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{RequestReviewers, SpaceId, UserId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, grace: &UserId) -> Result<()> {
-    /// let new = RequestReviewers { users: vec![grace.to_string()], subject: None };
-    /// let asked = me.space(space).change_request("3").request_reviewers(new).await?;
-    /// println!("{} reviewers", asked.users.len());
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived, or that has the
+    /// maximum number of requested reviewers; `Invalid` for a user who is not a member with the right to review the
+    /// space's content.
     pub fn request_reviewers(self, new: RequestReviewers) -> BoxFuture<'p, Result<RequestedReviewers>> {
         Box::pin(async move {
             let Self { caller, at: of } = self;
@@ -213,25 +156,12 @@ impl<'p> ChangeRequestHandle<'p> {
         })
     }
 
-    /// Withdraws the request for a user's review. Answers whether there was one: `false` where the user was not asked,
-    /// and where the actor may not see the change request.
+    /// Withdraws the request for a user's review.
+    ///
+    /// Returns `false` if there was no request, or if the actor may not see the change request.
     ///
     /// # Errors
     /// `Forbidden` without the role `edit`.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the person asked or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{SpaceId, UserId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, grace: &UserId) -> Result<()> {
-    /// if me.space(space).change_request("3").remove_requested_reviewer(grace).await? {
-    ///     println!("nobody waits for {grace} any more");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn remove_requested_reviewer(self, user: &'p UserId) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, at: of } = self;
@@ -249,21 +179,7 @@ impl<'p> ChangeRequestHandle<'p> {
         })
     }
 
-    /// Lists who changed a change request, in the order of the first time.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// for contributor in me.space(space).change_request("3").list_contributors().await?.items {
-    ///     println!("{}: {} changes", contributor.user.display_name, contributor.count);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Lists the users who changed a change request, in the order of their first change.
     pub fn list_contributors(self) -> BoxFuture<'p, Result<Page<Contributor>>> {
         Box::pin(async move {
             let Self { caller, at: of } = self;
@@ -330,7 +246,7 @@ impl Platform {
         let said: Vec<&CommentId> = records.iter().filter_map(|record| record.comment.as_ref()).collect();
         let keys: Vec<Key> = said.iter().map(|id| CommentRecord::at(id)).collect();
         let comments: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
-        // Those that were deleted are missing, the others are in order. What a reviewer says is about no page.
+        // Deleted comments are missing, the others are in order. Comments of reviews do not refer to pages.
         let pages = PagesNow::default();
         let comments = self.comments_beside(tx, reader, &comments, &pages).await?;
         let mut comments = comments.into_iter().peekable();
@@ -349,7 +265,7 @@ impl Platform {
         Ok(shown.collect())
     }
 
-    /// Shows those of the users who are waited for.
+    /// Builds the views of those users who have a pending review request.
     async fn requested_views(
         &self,
         tx: &Tx,
@@ -380,7 +296,7 @@ impl Platform {
     }
 }
 
-/// Removes some of what people said and were asked of a change request; tells whether there was anything.
+/// Removes a batch of the comments, reviews and review requests of a change request; returns `true` if there were any.
 pub(super) async fn drop_some_of_request(tx: &mut Tx, request: &ChangeRequestRecord) -> Result<bool> {
     if drop_some(tx, request.id.as_str()).await? {
         return Ok(true);
@@ -396,7 +312,7 @@ pub(super) async fn drop_some_of_request(tx: &mut Tx, request: &ChangeRequestRec
     Ok(!reviews.is_empty() || !asked.is_empty())
 }
 
-/// The users of a request, each once, with their place in it.
+/// Returns the distinct users of a request, each with its index.
 fn distinct(users: &[String]) -> Result<Vec<(usize, UserId)>> {
     let (has, most) = (users.len(), RequestReviewers::MAX_USERS);
     if !(1..=most).contains(&has) {
@@ -417,7 +333,7 @@ fn no_reviewer(at: usize) -> Error {
     Error::invalid(&format!("users[{at}]"), "no member of the organization who may see the space has this id")
 }
 
-/// The change request that reviews are of.
+/// The change request that the reviews belong to.
 fn request_of(commented: &CommentedContent) -> Result<&Arc<ChangeRequestRecord>> {
     commented.request.as_ref().ok_or_else(|| Error::not_found("change request"))
 }
@@ -483,7 +399,7 @@ struct RequestReviews {
 }
 
 impl RequestReviews {
-    /// Refuses those who could not do what they are asked for.
+    /// Rejects users who may not review the content.
     async fn check(&self, tx: &Tx, space: &Arc<SpaceRecord>) -> Result<()> {
         let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(&space.organization)).await?;
         let keys: Vec<Key> =
@@ -537,7 +453,7 @@ impl Operation for RequestReviews {
             });
         }
         let mut new = ChangeRequestRecord::clone(&old);
-        // Asking opens the request, whoever of its editors asks; its subject is its creator's.
+        // Any editor may open the request this way; changing its subject needs the rights of its creator or a reviewer.
         new.status = ChangeRequestStatus::Open;
         if let Some(subject) = self.subject.clone().filter(|subject| *subject != new.subject) {
             require_own(&access, &self.actor, &old)?;
@@ -551,7 +467,7 @@ impl Operation for RequestReviews {
     }
 }
 
-/// Takes back that somebody was asked; `Out` tells whether they were.
+/// Withdraws a review request; `Out` is `true` if there was one.
 struct CancelReviewRequest {
     actor: Actor,
     space: SpaceId,

@@ -1,4 +1,4 @@
-//! The history of spaces: its list, and going back in it.
+//! The history of spaces: listing revisions and rolling back.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -22,24 +22,9 @@ use crate::{
 };
 
 impl<'p> Revisions<'p> {
-    /// Lists the revisions that were the live content of a space, newest first, the current one among them. Those of
-    /// change requests are not: what became of them is the merge.
+    /// Lists the revisions that were the live content of a space, newest first, starting with the current one.
     ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{RevisionType, SpaceId}, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// for revision in me.space(space).revisions().list(&PageRequest::default()).await?.items {
-    ///     if let RevisionType::Merge { merged_from } = &revision.kind {
-    ///         println!("#{} was merged: {}", merged_from.number, merged_from.subject);
-    ///     }
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Revisions of change requests are not included; they are represented by the revision that merged them.
     pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<RevisionSummary>>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -59,27 +44,14 @@ impl<'p> Revisions<'p> {
         })
     }
 
-    /// Goes back to an earlier revision: makes a new one with its content. Nothing of the history is lost, so going
-    /// back can itself be taken back; open change requests stay, and are outdated.
+    /// Rolls a space back to an earlier revision by creating a new revision with the same content.
     ///
-    /// Costs the same whatever the size of the space.
+    /// The history is retained, so a rollback can be reverted. Open change requests are retained and become outdated.
+    /// The cost does not depend on the size of the space.
     ///
     /// # Errors
-    /// `NotFound` for a revision of another space; `Forbidden` without the role `edit`; `Conflict` when live content is
-    /// locked, for a revision that was never the live content, and for one whose content the space has already.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the space where it was, or back at the revision.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{RevisionId, RevisionType, SpaceId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, good: &RevisionId) -> Result<()> {
-    /// let made = me.space(space).revisions().rollback(good).await?;
-    /// assert_eq!(made.kind, RevisionType::Rollback { restored_from: good.clone() });
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` for a revision of another space; `Forbidden` without the role `edit`; `Conflict` if live content is
+    /// locked, for a revision that was never the live content, and for one with the current content.
     pub fn rollback(self, revision: &'p RevisionId) -> BoxFuture<'p, Result<RevisionSummary>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -106,7 +78,7 @@ impl<'p> Revisions<'p> {
 }
 
 impl Platform {
-    /// A revision of the history of a space, as a transaction sees it.
+    /// Reads a revision of the history of a space within a transaction.
     async fn summary_seen(
         &self,
         tx: &Tx,
@@ -120,7 +92,7 @@ impl Platform {
         shown.into_iter().next().ok_or_else(|| Error::not_found("revision"))
     }
 
-    /// Shows revisions of one space: who made them and what was merged in a few reads for all.
+    /// Builds the views of revisions of one space. Authors and merged requests are read in batches.
     async fn summaries(
         &self,
         tx: &Tx,
@@ -161,7 +133,7 @@ impl Platform {
         shown.collect()
     }
 
-    /// The change requests that these revisions merged.
+    /// Reads the change requests that these revisions merged.
     async fn merged_requests(
         &self,
         tx: &Tx,
@@ -183,20 +155,20 @@ impl Platform {
     }
 }
 
-/// A revision of a space or of one of its change requests.
+/// Finds a revision of a space or of one of its change requests.
 pub(super) async fn find(tx: &Tx, space: &SpaceId, id: &RevisionId) -> Result<Arc<RevisionRecord>> {
     let record: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(space, id)).await?;
     record.ok_or_else(|| Error::not_found("revision"))
 }
 
-/// Makes a revision with the content of an earlier one the live one.
+/// Makes a new revision with the content of an earlier one the live content.
 struct SpaceRollback {
     actor: Actor,
     by: UserId,
     space: SpaceId,
-    /// The revision to go back to.
+    /// The revision to roll back to.
     to: RevisionId,
-    /// The id of the new one.
+    /// The id of the new revision.
     id: RevisionId,
     now: Timestamp,
 }

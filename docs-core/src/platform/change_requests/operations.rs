@@ -1,4 +1,4 @@
-//! The writes of change requests.
+//! Write operations of change requests.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// A request and its space, as they were when two sides were brought together.
+/// A space and a change request as they were read for a merge.
 pub(super) struct Sides {
     pub(super) space: Arc<SpaceRecord>,
     pub(super) request: Arc<ChangeRequestRecord>,
@@ -27,7 +27,7 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    /// Reads both again, with the right; `None` when one of them moved.
+    /// Reads both again and checks the right; `None` if one of the heads moved.
     async fn again(&self, tx: &Tx, actor: &Actor) -> Result<Option<(SpaceProof, Arc<ChangeRequestRecord>)>> {
         let access = access::space(tx, actor, &self.space.id).await?;
         let proof = access.require(self.action)?;
@@ -69,7 +69,7 @@ impl Operation for ChangeRequestCreation {
     }
 }
 
-/// A draft with the content that its space has now, under the next number of the space.
+/// Creates a draft with the current content of its space and the next number of the space.
 pub(in crate::platform) async fn new_request(
     tx: &mut Tx,
     space: &SpaceRecord,
@@ -107,7 +107,7 @@ pub(super) struct ChangeRequestUpdate {
     pub(super) space: SpaceId,
     pub(super) name: String,
     pub(super) change: UpdateChangeRequest,
-    /// The id of a job for what waits for the request.
+    /// Id for the job that unblocks work waiting for the request.
     pub(super) job: JobId,
     pub(super) now: Timestamp,
 }
@@ -141,12 +141,12 @@ impl Operation for ChangeRequestUpdate {
     }
 }
 
-/// Stores a merge; `Out` tells whether both sides were still where they had been.
+/// Stores a merge; `Out` is `false` if one of the heads had moved.
 pub(super) struct MergeChangeRequest {
     pub(super) actor: Actor,
     pub(super) at: Sides,
     pub(super) revision: RevisionRecord,
-    /// The id of a job for what waits for the request.
+    /// Id for the job that unblocks work waiting for the request.
     pub(super) job: JobId,
 }
 
@@ -171,7 +171,7 @@ impl Operation for MergeChangeRequest {
     }
 }
 
-/// Stores an update; `Out` tells whether both sides were still where they had been.
+/// Stores an update; `Out` is `false` if one of the heads had moved.
 pub(super) struct PullChangeRequest {
     pub(super) actor: Actor,
     pub(super) at: Sides,
