@@ -1,18 +1,19 @@
-//! The collector: removes the objects that no revision names.
+//! Garbage collector: removes objects that no revision references.
 //!
-//! An edit stores objects first, and a transaction then makes a revision name them. So an object that nothing names may
-//! be one that is about to be named, and the collector must tell the two apart, beside writers and other collectors, on
-//! this server and on others, without holding anybody up. It rests on four rules; why they are enough is proved in
-//! `decisions/0016-collector.md`.
+//! An edit stores objects first; a later transaction commits the revision that references them. An unreferenced object
+//! may therefore be about to be referenced. The collector has to distinguish the two cases while writers and other
+//! collectors run on this and other servers, without blocking any of them. It relies on four rules;
+//! `decisions/0016-collector.md` proves that they suffice.
 //!
-//! 1. What is put is touched, also when it was there: [`Objects::put`](crate::store::Objects::put). What a write takes
-//!    over without putting it is named by a revision that cannot go before the write is committed.
+//! 1. Putting an object touches it, even if it exists already: [`Objects::put`](crate::store::Objects::put). An object
+//!    that a write reuses without putting it is referenced by a revision that cannot be removed before the write
+//!    commits.
 //! 2. A write commits within [`WRITE_WINDOW`] of its first `put` ([`StoringSince`]), or not at all.
-//! 3. A collection is over within [`COLLECT_WINDOW`] of its first read, or removes nothing more; it removes only what
-//!    was not touched for [`UNTOUCHED`], which is longer than both windows together.
-//! 4. A copy of a space leaves a note ([`note_copy`]). A collection reads spaces one after the other, and may have
-//!    passed the place of the copy before it came to the original that has gone meanwhile: the notes, which it reads
-//!    last, lead it there.
+//! 3. A collection removes nothing later than [`COLLECT_WINDOW`] after its first read. It removes only objects that
+//!    were untouched for [`UNTOUCHED`], which is longer than both windows together.
+//! 4. Copying a space leaves a note ([`note_copy`]). A collection reads spaces one by one and may have passed the
+//!    position of the copy before it reaches the original, which may be removed in between. It reads the notes last and
+//!    marks the content of the copies that they name.
 
 mod job;
 mod marks;
@@ -44,23 +45,23 @@ use crate::{
     },
 };
 
-/// Longest time of a write from the first object that it stores to its commit.
+/// Maximum time of a write from its first stored object to its commit.
 pub const WRITE_WINDOW: TimeDelta = TimeDelta::hours(24);
-/// Longest time of a collection from its first read to the last object that it removes.
+/// Maximum time of a collection from its first read to its last removal.
 pub const COLLECT_WINDOW: TimeDelta = TimeDelta::hours(24);
-/// How far the clocks of servers on one store may be apart, and how long a commit may take once it is begun.
+/// Maximum clock difference between the servers of one store, and maximum duration of a commit.
 pub const CLOCKS_APART: TimeDelta = TimeDelta::hours(1);
-/// How long an object was not touched that is removed.
+/// Minimum time since the last touch of an object before it is removed.
 pub const UNTOUCHED: TimeDelta = TimeDelta::hours(72);
-/// How long notes of copies are kept: longer than a collection that needs them takes.
+/// Retention of copy notes: longer than any collection that needs them.
 pub(super) const COPY_NOTES_KEPT: TimeDelta = TimeDelta::hours(72);
-/// Storage areas that are collected together: a step.
+/// Number of storage areas that one step collects.
 const DOMAINS_AT_ONCE: u32 = 100;
-/// Objects that are removed together.
+/// Number of objects that one call removes.
 const REMOVED_AT_ONCE: u32 = 500;
-/// Spaces, revisions and change requests that one transaction reads.
+/// Number of spaces, revisions and change requests that one transaction reads.
 const READ_AT_ONCE: u32 = if cfg!(test) { 2 } else { 200 };
-/// Class of the notes of copies.
+/// Key class of the copy notes.
 const COPY_NOTES: &str = "copied";
 
 const _: () = assert!(
@@ -69,51 +70,52 @@ const _: () = assert!(
         && COPY_NOTES_KEPT.num_seconds() > COLLECT_WINDOW.num_seconds() + 2 * CLOCKS_APART.num_seconds()
 );
 
-/// Whether a collection removes what it finds.
+/// Mode of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CollectMode {
-    /// It counts what it would remove.
+    /// Counts the objects that it would remove.
     DryRun,
-    /// It removes.
+    /// Removes the objects.
     Remove,
 }
 
-/// What a collection did, or would do.
+/// Counters of a collection, or of a dry run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Collected {
-    /// Storage areas that were looked at.
+    /// Storage areas that were examined.
     pub domains: u64,
-    /// Storage areas that were left alone, because content in them cannot be read.
+    /// Storage areas that were skipped because content in them cannot be read.
     pub unreadable: u64,
-    /// Revisions that were read: what they name stays.
+    /// Revisions that were read; their objects are retained.
     pub roots: u64,
     /// Objects that were removed.
     pub objects: u64,
-    /// Objects that were not touched for long, and stay because a revision names them.
+    /// Objects past [`UNTOUCHED`] that are retained because a revision references them.
     pub kept: u64,
-    /// Bytes of broken-off uploads that were removed, each a blob.
+    /// Leftover blobs of interrupted uploads that were removed.
     pub leftovers: u64,
 }
 
-/// When a write began to store objects that nothing names yet.
+/// Start of a write that stores objects before they are referenced.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StoringSince(Timestamp);
 
 impl StoringSince {
-    /// A write that stores its first object at this time or later.
+    /// Marks a write that stores its first object at this time or later.
     pub(super) const fn at(time: Timestamp) -> Self {
         Self(time)
     }
 }
 
 impl Platform {
-    /// The start of a write that stores objects: taken before the first of them.
+    /// Starts the write window; call it before the first object is stored.
     pub(super) fn storing(&self) -> StoringSince {
         StoringSince(self.now())
     }
 
-    /// Refuses a write whose objects may be collected before a revision names them; asked right before its commit.
+    /// Rejects a write if its objects may be collected before a revision references them. Call it right before the
+    /// commit.
     ///
     /// # Errors
     /// `Conflict`.
@@ -127,34 +129,27 @@ impl Platform {
     }
 }
 
-/// Leaves a note that a space was copied, in the transaction that copies it.
+/// Records that a space was copied, in the transaction of the copy.
 pub(super) fn note_copy(tx: &mut Tx, copy: &SpaceRecord) {
     let note = KeyBuf::new(COPY_NOTES).part(&copy.domain).time(copy.created_at.time()).part(copy.id.as_str());
     tx.put_value(note.key(), Value::Unit);
 }
 
 impl<'p> Caller<'p> {
-    /// Removes the objects that no revision names: content of spaces that were purged, and what edits stored that were
-    /// never committed. Those that were touched within [`UNTOUCHED`](crate::platform::UNTOUCHED) stay. Servers do it
-    /// every day by a job; writers, servers and other collections may go on meanwhile. Only the platform itself may.
+    /// Removes objects that no revision references: content of purged spaces, and objects of edits that were never
+    /// committed.
     ///
-    /// An area of storage with content that cannot be read is left alone, and the log says so.
+    /// Objects that were touched within [`UNTOUCHED`](crate::platform::UNTOUCHED) are retained. A daily job on each
+    /// server does the same. Writers, servers and other collections can run concurrently. Reserved for the platform
+    /// itself.
+    ///
+    /// A storage area with unreadable content is skipped and logged.
     ///
     /// # Errors
-    /// `Forbidden` for users; the store's. What was removed until then stays removed.
+    /// `Forbidden` for users; errors of the store. Objects that were removed before the error stay removed.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves some of the objects removed; no object that a revision names is among them.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, platform::CollectMode};
-    /// # async fn example(platform: &Platform) -> Result<()> {
-    /// let would = platform.as_platform().collect(CollectMode::DryRun).await?;
-    /// println!("{} objects would be removed", would.objects);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Dropping the future leaves some unreferenced objects removed and never removes a referenced one.
     pub fn collect(self, mode: CollectMode) -> BoxFuture<'p, Result<Collected>> {
         Box::pin(async move {
             self.actor().require_platform()?;
@@ -185,22 +180,22 @@ impl Collected {
     }
 }
 
-/// What a step of a collection did.
+/// Result of one step of a collection.
 struct Step {
     collected: Collected,
-    /// The last storage area of the step; absent when there are no more.
+    /// The last storage area of the step; `None` if there are no more.
     next: Option<String>,
 }
 
-/// One step of a collection: it marks what the revisions of some storage areas name, and removes the rest.
+/// One step of a collection: marks the references of some storage areas and removes all other objects.
 struct Collection<'p> {
     platform: &'p Platform,
     mode: CollectMode,
     go_on: &'p (dyn Fn() -> bool + Sync),
-    /// With small caches: what is walked is walked once, and must not drive out what readers need.
+    /// Has small caches: each object is walked once and must not evict the cache of readers.
     content: Content,
     marks: MarkSet,
-    /// The storage areas, with what stands for each among the marks.
+    /// The storage areas, each with the number that identifies it among the marks.
     domains: BTreeMap<String, u32>,
     unreadable: BTreeSet<String>,
     done: Collected,
@@ -239,7 +234,7 @@ impl<'p> Collection<'p> {
         Ok(Step { collected: self.done, next })
     }
 
-    /// Marks what the spaces of these areas name, deleted ones too: they may be restored.
+    /// Marks the references of the spaces in these areas, including deleted spaces, which can be restored.
     async fn mark_spaces(&mut self) -> Result<()> {
         let mut batches = Batches::of(KeyBuf::new(SpaceRecord::KIND).scan(READ_AT_ONCE));
         while let Some(rows) = batches.next(&self.platform.read().await?).await? {
@@ -253,7 +248,7 @@ impl<'p> Collection<'p> {
         Ok(())
     }
 
-    /// Marks what copies name that were made since the collection began, and a while before.
+    /// Marks the references of copies made since, or shortly before, the start of the collection.
     async fn mark_copies(&mut self) -> Result<()> {
         for domain in self.domains.keys().cloned().collect::<Vec<_>>() {
             let mut batches = Batches::of(KeyBuf::new(COPY_NOTES).part(&domain).scan(READ_AT_ONCE));
@@ -282,7 +277,7 @@ impl<'p> Collection<'p> {
             }
         }
         self.mark_translation(space).await?;
-        // Each is a revision too; they are marked once more because a mistake there would cost content.
+        // These are revisions too. They are marked again because a mistake there would lose content.
         let mut requests = Batches::of(ChangeRequestRecord::of_space(&space.id).scan(READ_AT_ONCE));
         loop {
             let tx = self.platform.read().await?;
@@ -299,7 +294,7 @@ impl<'p> Collection<'p> {
         Ok(())
     }
 
-    /// What a translator made of a space that follows another is the base of the next merge, and may be no revision's.
+    /// Marks the last output of translators. It is the base of the next merge and may not belong to any revision.
     async fn mark_translation(&mut self, space: &SpaceRecord) -> Result<()> {
         let tx = self.platform.read().await?;
         let rows = tx.below(&TranslationRecord::of_target(&space.id), MAX_SCAN).await?;
@@ -319,7 +314,7 @@ impl<'p> Collection<'p> {
         self.done.roots += 1;
         match self.content.mark(domain, root, self.marks.of_domain(*number)).await {
             Ok(()) => Ok(()),
-            // What lies below is not known, so all of the area stays.
+            // The references below this object are unknown, so the whole area is retained.
             Err(
                 error @ (ContentError::NotFound(_)
                 | ContentError::Corrupt(_)
@@ -333,7 +328,7 @@ impl<'p> Collection<'p> {
         }
     }
 
-    /// Removes what is not marked and was not touched for long.
+    /// Removes objects that are unmarked and past [`UNTOUCHED`].
     async fn sweep(&mut self) -> Result<()> {
         let untouched = UNTOUCHED.to_std().map_err(Error::internal)?;
         self.done.domains += self.domains.len() as u64;
@@ -350,7 +345,7 @@ impl<'p> Collection<'p> {
                 let marks = self.marks.of_domain(*number);
                 let garbage: Vec<Hash> = found.iter().filter(|hash| !marks.has(**hash)).copied().collect();
                 self.done.kept += (found.len() - garbage.len()) as u64;
-                // Asked last: from here to the removal nothing waits but for the store.
+                // Checked last: only the store is awaited between this check and the removal.
                 check_time(self.platform, self.began, self.go_on)?;
                 if self.mode == CollectMode::Remove && !garbage.is_empty() {
                     self.platform.objects().delete(domain, &garbage, untouched).await?;
@@ -377,7 +372,7 @@ impl<'p> Collection<'p> {
     }
 }
 
-/// Ends a collection whose marks are too old to remove anything by, or that is asked to stop.
+/// Ends a collection if its marks are too old or its worker is stopping.
 fn check_time(platform: &Platform, began: Timestamp, go_on: &(dyn Fn() -> bool + Sync)) -> Result<()> {
     let ended = |why| Err(Error::new(ErrorKind::Unavailable, why));
     if !go_on() {
@@ -390,7 +385,7 @@ fn check_time(platform: &Platform, began: Timestamp, go_on: &(dyn Fn() -> bool +
 }
 
 impl Platform {
-    /// Removes what broken-off uploads left outside the tables of the store; answers how many blobs.
+    /// Removes blobs that interrupted uploads left outside the tables of the store; returns their number.
     async fn collect_leftovers(&self, mode: CollectMode, go_on: &(dyn Fn() -> bool + Sync)) -> Result<u64> {
         let owner = self.collection_state(None).await?.store;
         let (mut after, mut count, began) = (None, 0, self.now());
@@ -410,7 +405,7 @@ impl Platform {
         }
     }
 
-    /// Removes the notes of copies that no collection needs any more.
+    /// Removes the copy notes that no collection needs any more.
     pub(super) async fn tidy_copy_notes(&self) -> Result<()> {
         let before = self.clock().now() - COPY_NOTES_KEPT;
         let mut batches = Batches::of(KeyBuf::new(COPY_NOTES).scan(MAX_SCAN));

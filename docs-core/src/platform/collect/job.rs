@@ -1,4 +1,4 @@
-//! When the collector runs: every day, by a job for each step, so that one that is broken off goes on from there.
+//! Daily schedule of the garbage collector. Each step is a job of its own, so an interrupted collection resumes there.
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -19,20 +19,19 @@ use crate::{
     },
 };
 
-/// How often objects are collected.
+/// Interval between collections.
 pub(in crate::platform) const COLLECT_EVERY: TimeDelta = TimeDelta::hours(24);
-/// What the jobs of the collector are about.
+/// Subject of the jobs of the collector.
 const COLLECT_SUBJECT: &str = "objects";
 
-/// A step of a collection.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) enum CollectObjects {
-    /// The storage areas after one.
+    /// Collects the storage areas after one.
     Domains {
-        /// The last that is done.
+        /// The last area that is done.
         after: Option<String>,
     },
-    /// What broken-off uploads left.
+    /// Collects the leftovers of interrupted uploads.
     Leftovers,
 }
 
@@ -58,13 +57,13 @@ impl Job for CollectObjects {
         let now = platform.now();
         let finish = run.finish(platform, JobOutcome::default());
         let goes_on = GoOn { finish, next: next.about(&platform.id(), COLLECT_SUBJECT, now)? };
-        // Whoever took the job over does the rest.
+        // If another worker took the job over, that worker does the rest.
         platform.upkeep(&goes_on).await?;
         Ok(Effect::Finished)
     }
 }
 
-/// Ends a step and enqueues the next.
+/// Finishes a step and enqueues the next.
 struct GoOn {
     finish: FinishJob,
     next: NewJob,
@@ -83,16 +82,16 @@ impl Operation for GoOn {
     }
 }
 
-/// What is known of collections of a store.
+/// State of the collector of a store.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CollectionState {
-    /// Names the store, to whom its blobs belong.
+    /// Identifies the store as the owner of its blobs.
     pub(super) store: String,
-    /// When the last collection was enqueued.
+    /// Time when the last collection was enqueued.
     enqueued_at: Timestamp,
 }
 
-/// Reads what is known of collections, made where there is nothing; enqueues the next when it is time.
+/// Reads the state, creating it if missing, and enqueues the next collection once it is due.
 struct ReadState {
     drawn: String,
     now: Timestamp,
@@ -136,7 +135,7 @@ impl Platform {
         self.upkeep(&ReadState { drawn, now: self.now(), enqueue }).await
     }
 
-    /// Enqueues a collection, a day after the last.
+    /// Enqueues a collection if [`COLLECT_EVERY`] has passed since the last.
     pub(in crate::platform) async fn schedule_collection(&self) -> Result<()> {
         let now = self.now();
         let job = CollectObjects::Domains { after: None }.about(&self.id::<JobId>(), COLLECT_SUBJECT, now)?;
@@ -144,7 +143,7 @@ impl Platform {
     }
 }
 
-/// Removes notes of copies.
+/// Removes copy notes.
 pub(super) struct DropNotes(pub(super) Vec<Key>);
 
 #[async_trait]

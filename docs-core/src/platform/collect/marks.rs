@@ -1,27 +1,27 @@
-//! What must not be removed: [`MarkSet`].
+//! The set of objects that a collection must retain: [`MarkSet`].
 
 use std::collections::HashSet;
 
 use crate::{content::Marks, store::Hash};
 
-/// Bits of the filter: 16 MiB, with less than one false positive in a million for a million objects, and one in thirty
-/// for ten million.
+/// Bits of the filter: 16 MiB. The false-positive rate is below one in a million for a million objects, and one in
+/// thirty for ten million.
 const MARK_BITS: u64 = 1 << 27;
-/// Bits of the filter that stand for one object.
+/// Number of bits that are set per object.
 const MARK_PROBES: usize = 4;
-/// Nodes that are remembered to have been walked below, about 64 MiB.
+/// Maximum number of nodes that are remembered as walked, about 64 MiB.
 const MAX_WALKED: usize = 1_000_000;
 
-/// Objects that revisions name, in a bounded amount of memory however many there are.
+/// Referenced objects, in a bounded amount of memory for any number of objects.
 ///
-/// It may take an object for marked that is not, which is then kept until another collection, whose filter has another
-/// salt; never the other way round. Which nodes were walked below is known exactly, so that nothing below one is
-/// missed; when there are too many, they are forgotten, and some are walked again.
+/// The filter can report an unmarked object as marked, never the reverse. Such an object is retained until a later
+/// collection, whose filter has another salt. Walked nodes are tracked exactly, so no descendant is missed. Above
+/// [`MAX_WALKED`] they are forgotten and some are walked again.
 pub(super) struct MarkSet {
     bits: Vec<u64>,
     salt: [u64; MARK_PROBES],
     walked: HashSet<(u32, Hash)>,
-    /// Stands for the domain whose objects are marked.
+    /// Number of the domain whose objects are marked.
     domain: u32,
 }
 
@@ -37,20 +37,20 @@ impl MarkSet {
         }
     }
 
-    /// The marks of one domain: the same object in another is another one.
+    /// Selects a domain. The same object in two domains counts as two objects.
     pub(super) const fn of_domain(&mut self, domain: u32) -> &mut Self {
         self.domain = domain;
         self
     }
 
-    /// Tells whether an object is marked, or looks like it.
+    /// Returns `true` if an object is marked; false positives are possible.
     pub(super) fn has(&self, hash: Hash) -> bool {
         self.probes(hash)
             .into_iter()
             .all(|(word, bit)| self.bits.get(word).is_some_and(|bits| bits & bit != 0))
     }
 
-    /// The places of an object in the filter. A hash is as good as random, so its parts are.
+    /// Positions of an object in the filter. A hash is uniformly distributed, so its parts are too.
     fn probes(&self, hash: Hash) -> [(usize, u64); MARK_PROBES] {
         let bytes = hash.as_bytes();
         std::array::from_fn(|n| {

@@ -1,4 +1,4 @@
-//! What OpenAPI specifications and their versions name: each specification has a storage area of its own.
+//! References of OpenAPI specifications and their versions. Each specification has a storage area of its own.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use crate::{
 };
 
 impl Collection<'_> {
-    /// Marks what the specifications of these areas name. Of one that is gone nothing is marked: all of its area goes.
+    /// Marks the references of the specifications in these areas. The area of a deleted specification has no marks, so
+    /// all of it is removed.
     pub(super) async fn mark_specs(&mut self) -> Result<()> {
         for domain in self.domains.keys().cloned().collect::<Vec<_>>() {
             let Some(id) = OpenApiSpecRecord::of_domain(&domain) else { continue };
@@ -57,7 +58,7 @@ impl Collection<'_> {
             Some(Ok(parts)) => {
                 parts.into_iter().for_each(|part| self.marks.of_domain(*number).mark(part));
             }
-            // What it names is not known, so all of the area stays.
+            // The references of the list are unknown, so the whole area is retained.
             Some(Err(_)) | None => {
                 tracing::error!(domain, %list, "a list of parts cannot be read: nothing of its area is removed");
                 self.unreadable.insert(domain.to_owned());

@@ -1,4 +1,4 @@
-//! The collector beside writers, other collectors and time that passes, in any order.
+//! Property tests of the collector, interleaved with writers, other collectors and the passing of time.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// Lets others go first, at each call: what happens between two calls of somebody is anything others do.
+/// Yields at each call, so that other tasks run in any order between two calls of one task.
 struct Stepping(Arc<MemObjects>);
 
 async fn step() {
@@ -42,8 +42,10 @@ async fn step() {
     .await;
 }
 
-/// One transaction writes at a time, and no time passes meanwhile: rule 2 is asked right before it, and takes for
-/// granted that it does not last for hours. So there is no conflict either, after which it would wait in real time.
+/// A store that runs one write transaction at a time, during which no time passes.
+///
+/// Rule 2 is checked right before the commit and assumes that the commit itself does not take hours. Serial writes also
+/// avoid conflicts, whose retries would wait in real time.
 struct SteppingStore {
     store: MemStore,
     writing: Arc<AsyncMutex<()>>,
@@ -115,7 +117,7 @@ impl Objects for Stepping {
         self.0.list(domain, after, untouched_for, max).await
     }
     async fn delete(&self, domain: &str, hashes: &[Hash], untouched_for: Duration) -> StoreResult<()> {
-        // Rule 3 is asked right before, and takes for granted that a removal does not last for hours.
+        // Rule 3 is checked right before the removal and assumes that the removal does not take hours.
         self.0.delete(domain, hashes, untouched_for).await?;
         step().await;
         Ok(())
@@ -160,7 +162,7 @@ impl World {
         Self { store, writing, objects, clock, platform, ada, org, spaces: Mutex::default() }
     }
 
-    /// Another server on the same store.
+    /// A second server on the same store.
     fn beside(&self, seed: u64) -> Platform {
         let platform = Platform::builder(self.store.clone(), self.objects.clone());
         platform.clock(self.clock.clone()).ids(SeededIds::new(seed)).build()
@@ -175,14 +177,14 @@ impl World {
         self.spaces.lock().expect("nobody panicked").push(space);
     }
 
-    /// Whether a space was not purged. An act without a space has none that could go.
+    /// Returns `true` if a space was not purged, or if the act has no space.
     async fn exists(&self, space: Option<SpaceId>) -> bool {
         let Some(space) = space else { return true };
         let tx = self.platform.read().await.expect("begins");
         tx.get::<SpaceRecord>(&SpaceRecord::at(&space)).await.expect("read").is_some()
     }
 
-    /// What every record names: each object of it is there.
+    /// Returns the objects that the records reference, and checks that each exists.
     async fn named(&self) -> BTreeMap<String, HashSet<Hash>> {
         let content = Content::new(Arc::clone(&self.objects.0) as Arc<dyn Objects>);
         let mut marked: BTreeMap<String, HashSet<Hash>> = BTreeMap::new();
@@ -204,7 +206,6 @@ impl World {
         marked
     }
 
-    /// Everything that is stored.
     async fn stored(&self) -> BTreeMap<String, HashSet<Hash>> {
         let mut stored = BTreeMap::new();
         for domain in self.objects.0.domains(None, 100).await.expect("listed") {
@@ -239,7 +240,7 @@ fn any_act() -> impl Strategy<Value = Act> {
 }
 
 impl Act {
-    /// The space it is about, as long as no other is made.
+    /// The space that the act changes, assuming no other space is created first.
     fn space(&self, w: &World) -> Option<SpaceId> {
         match self {
             Self::Edit(n, _) | Self::Duplicate(n) | Self::Delete(n) | Self::Restore(n) | Self::Purge(n) => {
@@ -250,7 +251,7 @@ impl Act {
     }
 }
 
-/// Does something; what cannot be done is not.
+/// Performs an act; impossible acts fail without effect.
 async fn act(w: &World, platform: &Platform, act: &Act) -> Result<()> {
     let me = platform.as_actor(&w.ada);
     let of = |n: &usize| w.space(*n).ok_or_else(|| Error::not_found("space"));
@@ -286,7 +287,7 @@ async fn act(w: &World, platform: &Platform, act: &Act) -> Result<()> {
     Ok(())
 }
 
-/// Runs tasks to their end, a step of one of them at a time, as a seed says.
+/// Runs tasks to completion, polling one at a time in a seeded order.
 async fn interleave(mut tasks: Vec<Pin<Box<dyn Future<Output = ()> + Send + '_>>>, mut seed: u64) {
     poll_fn(|context| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -316,7 +317,7 @@ async fn run(seed: u64, scripts: [Vec<Act>; 3]) {
                 if let Err(error) = act(w, platform, it).await
                     && error.kind() == ErrorKind::Internal
                 {
-                    // What it had stored went before it was done, or what it reads went with its space.
+                    // Its stored objects were removed before it finished, or the space that it reads was purged.
                     let took = platform.now().time() - began.time();
                     assert!(took >= UNTOUCHED || !w.exists(space).await, "{it:?}: {error:?}");
                 }
@@ -326,7 +327,7 @@ async fn run(seed: u64, scripts: [Vec<Act>; 3]) {
     for platform in [&servers[0], &servers[1]] {
         tasks.push(Box::pin(async move {
             for _ in 0..4 {
-                // One that took too long has to begin again.
+                // A collection that took too long has to start again.
                 if let Err(error) = platform.as_platform().collect(CollectMode::Remove).await {
                     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
                 }
@@ -335,7 +336,7 @@ async fn run(seed: u64, scripts: [Vec<Act>; 3]) {
     }
     interleave(tasks, seed).await;
     w.named().await;
-    // When nobody writes, what is named stays and the rest goes.
+    // Once all writers are done, referenced objects are retained and all others are removed.
     w.clock.advance(Duration::from_secs(100 * 3_600));
     let dry = w.platform.as_platform().collect(CollectMode::DryRun).await.expect("counted");
     let done = w.platform.as_platform().collect(CollectMode::Remove).await.expect("collected");
@@ -366,7 +367,8 @@ proptest! {
     }
 }
 
-/// The race of rule 4: a copy lies where the collection has been, and its original goes before it comes there.
+/// The race of rule 4: the copy sorts before the position of the collection, and the original is purged before it is
+/// reached.
 #[tokio::test]
 async fn a_copy_behind_the_collection_keeps_its_content_when_the_original_goes() {
     for seed in 0..40 {
@@ -415,7 +417,7 @@ async fn content_of_a_purged_space_goes_and_that_of_its_copy_stays() {
     let done = w.platform.as_platform().collect(CollectMode::Remove).await.expect("collected");
     assert_eq!(done, dry);
     assert_eq!(w.stored().await, w.named().await);
-    // The copy can be compared with what it came from: nothing, which no revision names any more.
+    // The copy can be compared with its base, the empty content, which no revision references any more.
     let copy = w.space(2).expect("a copy");
     let changes = w.platform.as_actor(&w.ada).space(&copy).content().list_changes(None);
     assert_eq!(changes.await.expect("compared").changes.len(), 1);
@@ -476,7 +478,7 @@ async fn tidying_enqueues_a_collection_a_day_after_the_last_which_goes_by_steps(
     w.clock.advance(Duration::from_secs(60 * 3_600));
     w.platform.tidy().await.expect("tidied");
     w.platform.tidy().await.expect("tidied");
-    // The storage area, that there is no other, and what uploads left.
+    // Three jobs: the storage area, the check that no other is left, and the leftovers of uploads.
     assert_eq!(w.platform.settle().await.expect("settled"), 3);
     assert_eq!(w.stored().await, BTreeMap::new());
     w.platform.tidy().await.expect("tidied");
