@@ -1,4 +1,4 @@
-//! Collections.
+//! Operations on collections.
 
 mod change;
 
@@ -26,10 +26,10 @@ use crate::{
     },
 };
 
-/// Roles by name that one transaction removes.
+/// Number of explicit roles that one transaction removes.
 const GRANTS_CHUNK: u32 = 500;
 
-/// What the removal of roles on content that is gone works on.
+/// Job that removes the roles on deleted content.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PurgeGrants {
     content: String,
@@ -47,30 +47,19 @@ impl Job for PurgeGrants {
 }
 
 impl<'p> Collections<'p> {
-    /// Lists the collections of an organization that the actor may see, in the order of the tree: each before those
-    /// that lie in it. `reach` decides whether those that lie in others are listed.
+    /// Lists the collections of an organization that the actor may see.
+    ///
+    /// They are in tree order: each precedes its descendants. `reach` selects top-level collections or all.
     ///
     /// # Errors
-    /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::{Caller, Reach}, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// let top = me.org(org).collections().list(Reach::Direct, &PageRequest::default()).await?;
-    /// for collection in top.items {
-    ///     println!("{}", collection.title);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` unless the actor is a member.
     pub fn list(self, reach: Reach, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Collection>>> {
         Box::pin(async move {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             let tx = platform.read().await?;
             let access = access::org(&tx, actor, org).await?;
-            // The number of all collections is for those only who may see them all.
+            // The total count is returned only to actors who may see all collections.
             let all = reach == Reach::Nested && access.require(OrgAction::Administrate).is_ok();
             let mut resolver = AccessResolver::new(access, actor);
             let mut walk = Walk::new(Parent::Top(org), (Wanted::Collections, reach), page)?;
@@ -87,22 +76,11 @@ impl<'p> Collections<'p> {
         })
     }
 
-    /// Creates a collection, behind everything that is where it is created.
+    /// Creates a collection after all other items of its parent.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` where it is created; `Invalid` for an unknown collection to
-    /// create it in; `Conflict` when that holds too much, or lies too deep.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{CreateCollection, OrgId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let new = CreateCollection { title: Some("Handbooks".parse()?), ..Default::default() };
-    /// let handbooks = me.org(org).collections().create(new).await?;
-    /// println!("{}", handbooks.id);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` in the parent; `Invalid` for an unknown parent collection; `Conflict` if
+    /// the parent is full or nested too deeply.
     pub fn create(self, new: CreateCollection) -> BoxFuture<'p, Result<Collection>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -136,22 +114,7 @@ impl<'p> Collections<'p> {
 }
 
 impl<'p> CollectionHandle<'p> {
-    /// Lists the spaces that lie directly in a collection and that the actor may see, in their order.
-    ///
-    /// # Errors
-    /// `NotFound` where there is no such collection, or none the actor may see; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::CollectionId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, collection: &CollectionId) -> Result<()> {
-    /// let page = PageRequest { limit: Some(20), ..Default::default() };
-    /// for space in me.collection(collection).list_spaces(&page).await?.items {
-    ///     println!("{}", space.title);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Lists the spaces directly in a collection that the actor may see, in order.
     pub fn list_spaces(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Space>>> {
         Box::pin(async move {
             let Self { caller, collection: id } = self;
@@ -165,19 +128,6 @@ impl<'p> CollectionHandle<'p> {
     }
 
     /// Reads a collection.
-    ///
-    /// # Errors
-    /// `NotFound` where there is none, or none the actor may see.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::CollectionId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, collection: &CollectionId) -> Result<()> {
-    /// let handbooks = me.collection(collection).get().await?;
-    /// println!("{}", handbooks.title);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get(self) -> BoxFuture<'p, Result<Collection>> {
         Box::pin(async move {
             let Self { caller, collection: id } = self;
@@ -187,25 +137,11 @@ impl<'p> CollectionHandle<'p> {
         })
     }
 
-    /// Changes a collection. What the request leaves out stays.
+    /// Changes a collection. Omitted fields are left unchanged.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` on it, and for a level above the actor's role; `Precondition`
-    /// for a level that would hide it from the actor.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{CollectionId, Patch, UpdateCollection}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, collection: &CollectionId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let description = Patch::Set("What everybody should have read".parse()?);
-    /// let change = UpdateCollection { description, ..Default::default() };
-    /// let handbooks = me.collection(collection).update(change).await?;
-    /// println!("{}: {:?}", handbooks.title, handbooks.description);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` on it, and for a level above the actor's role; `Precondition` for a level
+    /// that would hide it from the actor.
     pub fn update(self, change: UpdateCollection) -> BoxFuture<'p, Result<Collection>> {
         Box::pin(async move {
             let Self { caller, collection: id } = self;
@@ -220,23 +156,13 @@ impl<'p> CollectionHandle<'p> {
         })
     }
 
-    /// Deletes a collection. What it contains, deleted spaces too, comes to lie where it lay, in the same order.
-    /// Answers whether there was one: a collection that is missing, or that the actor may not see, is none.
+    /// Deletes a collection. Its content, including deleted spaces, moves to its parent in the same order.
+    ///
+    /// Returns `false` if the collection does not exist or the actor may not see it.
     ///
     /// # Errors
-    /// `Forbidden` without the role `create` on it, and where it lies when something is in it; `Conflict` when what
-    /// it contains is more than fits there.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::CollectionId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, collection: &CollectionId) -> Result<()> {
-    /// if me.collection(collection).delete().await? {
-    ///     println!("its spaces are where the collection was");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` on it, or on its parent if it has content; `Conflict` if the content does
+    /// not fit into the parent.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, collection: id } = self;
@@ -253,24 +179,15 @@ impl<'p> CollectionHandle<'p> {
         })
     }
 
-    /// Moves a collection, with all that is in it, to another collection, to the top of its organization, or to another
-    /// position where it is. Without a position it comes to lie behind everything else.
+    /// Moves a collection with its content to another collection, to the top of its organization, or to another
+    /// position.
+    ///
+    /// Without a position it becomes the last item of its parent.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` on it, where it lies and where it goes; `Invalid` for a
-    /// request that says nothing, or names what is not there; `Conflict` when it would lie in itself, too deep, in
-    /// another organization, or where there is too much.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{CollectionId, MoveContent, Patch}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, collection: &CollectionId, archive: &CollectionId) -> Result<()> {
-    /// let into = MoveContent { parent: Patch::Set(archive.to_string()), ..Default::default() };
-    /// let moved = me.collection(collection).move_to(into).await?;
-    /// assert_eq!(moved.parent.as_ref(), Some(archive));
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` on it, on its parent and on the new parent; `Invalid` for a request
+    /// without a target, or with an unknown one; `Conflict` if it would become its own ancestor, be nested too deeply,
+    /// move to another organization, or exceed the capacity of the parent.
     pub fn move_to(self, request: MoveContent) -> BoxFuture<'p, Result<Collection>> {
         Box::pin(async move {
             let Self { caller, collection: id } = self;
@@ -281,24 +198,13 @@ impl<'p> CollectionHandle<'p> {
         })
     }
 
-    /// Gives a collection, with all that is in it, to another organization, where it lies at the top.
-    /// Roles that somebody has on any of it by name end.
+    /// Transfers a collection with its content to the top level of another organization. Explicit roles on any
+    /// of it are removed.
     ///
     /// # Errors
-    /// `NotFound`, for the other organization too; `Forbidden` without the role `create` in both and on everything in
-    /// the collection; `Conflict` when it is there already; `Precondition` when a space in it is deleted, on a site
-    /// or being imported, or when there is too much in it.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{CollectionId, OrgId, TransferContent}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, collection: &CollectionId, other: &OrgId) -> Result<()> {
-    /// let request = TransferContent { organization: other.to_string() };
-    /// let transferred = me.collection(collection).transfer(request).await?;
-    /// assert_eq!(&transferred.organization, other);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also for the other organization; `Forbidden` without the role `create` in both organizations and on
+    /// everything in the collection; `Conflict` if it belongs to that organization already; `Precondition` if a space
+    /// in it is deleted, on a site or being imported, or if it has too much content.
     pub fn transfer(self, request: TransferContent) -> BoxFuture<'p, Result<Collection>> {
         Box::pin(async move {
             let Self { caller, collection: id } = self;
@@ -312,7 +218,7 @@ impl<'p> CollectionHandle<'p> {
 }
 
 impl Platform {
-    /// The page of spaces of a walk.
+    /// Returns the page of spaces of a tree walk.
     pub(super) async fn walked_spaces(
         &self,
         tx: &Tx,
@@ -337,7 +243,7 @@ impl Platform {
         Ok(self.collection_view(&access::collection(tx, actor, id).await?))
     }
 
-    /// Runs a write, and answers with a collection as the write leaves it.
+    /// Runs a write and returns the collection as the write leaves it.
     async fn write_collection<O: Operation>(
         &self,
         actor: &Actor,

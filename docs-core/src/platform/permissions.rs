@@ -1,4 +1,4 @@
-//! Roles on spaces and collections that are given by name.
+//! Explicit roles of users and teams on spaces and collections.
 
 mod touched;
 
@@ -27,34 +27,21 @@ use crate::{
     },
 };
 
-/// Most users and teams that one request gives a role: what one transaction takes.
+/// Maximum number of users and teams in one request: the capacity of one transaction.
 pub(super) const MAX_INVITED: usize = 500;
 
 impl<'p> Permissions<'p> {
-    /// Gives users and teams a role on a space or a collection, in place of the one they were given before; or takes
-    /// it away.
+    /// Sets or removes the role of users and teams on a space or a collection.
     ///
-    /// A role that is given to a member by name counts before those of the member's teams, and these before what the
-    /// level of the content gives: such a role can also hold somebody below the others. So nobody drops a role of their
-    /// own without the right to manage the content, and nobody changes the role of a user above them, or raises a user
-    /// above them.
+    /// A member's own role takes precedence over those of their teams, which take precedence over the default level of
+    /// the content. An explicit role can therefore also lower a member's access. An actor therefore needs the
+    /// right to manage the content even to remove their own role, and cannot change the role of a user who outranks
+    /// them, or raise a user above themselves.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` on the content, for a role above the actor's own, for users
-    /// whose role is above it, and for teams with such members whose role would change; `Invalid` for users who are no
-    /// members of the organization, and for unknown teams; `Conflict` for too many teams.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{Invite, Role, SpaceId, UserId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, grace: &UserId) -> Result<()> {
-    /// let users = Some(vec![grace.to_string()]);
-    /// let invite = Invite { role: Some(Role::Edit), users, teams: None };
-    /// me.space(space).permissions().invite(invite).await?;
-    /// println!("{grace} may edit the space");
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` on the content, for a role above the actor's own, for users whose role is
+    /// above it, and for teams with such members whose role would change; `Invalid` for users who are not members of
+    /// the organization, and for unknown teams; `Conflict` for too many teams.
     pub fn invite(self, invite: Invite) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -87,25 +74,11 @@ impl<'p> Permissions<'p> {
         })
     }
 
-    /// Changes the role that somebody was given on content, or takes it away.
+    /// Changes or removes the explicit role of a user or team on content.
     ///
     /// # Errors
-    /// `NotFound`, also where no role was given; `Forbidden` as for
+    /// `NotFound`, also if no role was set; `Forbidden` as for
     /// [`Permissions::invite`](crate::platform::Permissions::invite).
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{Grantee, Patch, Role, SpaceId, TeamId, UpdatePermission};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, team: &TeamId) -> Result<()> {
-    /// let writers = Grantee::Team(team.clone());
-    /// let change = UpdatePermission { role: Patch::Set(Role::Review) };
-    /// me.space(space).permissions().update(&writers, change).await?;
-    /// println!("{team} may review");
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn update(self, grantee: &'p Grantee, change: UpdatePermission) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -122,21 +95,10 @@ impl<'p> Permissions<'p> {
         })
     }
 
-    /// Takes away the role that somebody was given on content. Answers whether there was one.
+    /// Removes the explicit role of a user or team on content. Returns `false` if there was no role.
     ///
     /// # Errors
     /// `Forbidden` as for [`Permissions::invite`](crate::platform::Permissions::invite).
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{Grantee, SpaceId, UserId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, grace: &UserId) -> Result<()> {
-    /// if me.space(space).permissions().remove(&Grantee::User(grace.clone())).await? {
-    ///     println!("their teams and the level of the space decide again");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn remove(self, grantee: &'p Grantee) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let change = UpdatePermission { role: Patch::Clear };
@@ -144,22 +106,10 @@ impl<'p> Permissions<'p> {
         })
     }
 
-    /// Lists the users who were given a role on content by name.
+    /// Lists the users with an explicit role on content.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` for guests, who do not see each other; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::CollectionId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, collection: &CollectionId) -> Result<()> {
-    /// let permissions = me.collection(collection).permissions();
-    /// for given in permissions.list_users(&PageRequest::default()).await?.items {
-    ///     println!("{} was given {:?}", given.user.display_name, given.permission);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for guests, who may not see each other.
     pub fn list_users(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<UserPermission>>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -178,7 +128,7 @@ impl<'p> Permissions<'p> {
                 let org = &seen.org.org().id;
                 let keys: Vec<Key> = grants.iter().map(|(user, _)| MemberRecord::at(org, user)).collect();
                 let members = tx.get_values(&keys).await?;
-                // Who has left has nothing, while a job still removes it.
+                // A former member has no role, even while a job still removes it.
                 list.offer_all(
                     &rows,
                     grants.into_iter().zip(members).map(|(grant, member)| member.map(|_| grant)),
@@ -189,21 +139,10 @@ impl<'p> Permissions<'p> {
         })
     }
 
-    /// Lists the teams that were given a role on content.
+    /// Lists the teams with an explicit role on content.
     ///
     /// # Errors
-    /// As [`Permissions::list_users`](crate::platform::Permissions::list_users).
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// for given in me.space(space).permissions().list_teams(&PageRequest::default()).await?.items {
-    ///     println!("{} was given {:?}", given.team.title, given.permission);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Same as [`Permissions::list_users`](crate::platform::Permissions::list_users).
     pub fn list_teams(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<TeamPermission>>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -234,23 +173,12 @@ impl<'p> Permissions<'p> {
         })
     }
 
-    /// Lists all members who have a role on content, whatever gives it to them, with the one that counts; `role` picks
-    /// those who have that one. A page looks at so many members at most, and may be short.
+    /// Lists all members with access to content from any source, with their effective role; `role` selects one role.
+    ///
+    /// A page examines a limited number of members and may be short.
     ///
     /// # Errors
-    /// As [`Permissions::list_users`](crate::platform::Permissions::list_users).
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{Role, SpaceId}, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let permissions = me.space(space).permissions();
-    /// for member in permissions.list(Some(Role::Edit), &PageRequest::default()).await?.items {
-    ///     println!("{} may edit", member.user.display_name);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Same as [`Permissions::list_users`](crate::platform::Permissions::list_users).
     pub fn list(
         self,
         role: Option<Role>,
@@ -293,14 +221,14 @@ impl Platform {
     }
 }
 
-/// Content that somebody sees, and the role they have on it.
+/// The organization of content, and the actor's role on the content.
 struct Seen {
     org: OrgAccess,
     role: Role,
 }
 
 impl Seen {
-    /// Refuses what would reach above the actor's own role.
+    /// Rejects a change that involves a role above the actor's own.
     fn refuse_above(&self, role: Option<Role>) -> Result<()> {
         match role {
             Some(role) if role > self.role => Err(Error::forbidden(
@@ -310,7 +238,7 @@ impl Seen {
         }
     }
 
-    /// Gives these a role in place of the one they had, or takes it away.
+    /// Sets or removes the role of these grantees.
     async fn set(
         &self,
         tx: &mut Tx,
@@ -320,7 +248,7 @@ impl Seen {
         held.retain(|(_, old)| old.as_ref().map(|old| old.role) != given.role);
         let org = &self.org.org().id;
         let mut touched = None;
-        // Above an administrator stands nobody.
+        // An administrator has the highest role.
         if self.role < Role::Admin && !held.is_empty() {
             self.refuse_above(
                 held.iter().map(|(_, old)| Some(old.as_ref()?.role)).max().flatten().max(given.role),
@@ -340,7 +268,7 @@ impl Seen {
                     grantee,
                     role,
                     granted_at: given.at,
-                    // Roles are given on what is there.
+                    // Roles are granted on existing content only.
                     space_deleted: false,
                 })),
                 (None, None) => {}
@@ -353,7 +281,7 @@ impl Seen {
     }
 }
 
-/// What is given on content, and when; no role takes it away.
+/// The role to set on content, and the time; `None` removes it.
 struct Given<'a> {
     content: &'a ContentTarget,
     role: Option<Role>,
@@ -364,7 +292,7 @@ fn misplaced() -> Error {
     Error::internal("a grant lies among those of the other kind")
 }
 
-/// Content for those who may see who has a role on it.
+/// Checks that the actor may see the roles on content.
 async fn seen(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen> {
     let (org, role): (OrgId, Role) = match content {
         ContentTarget::Space(id) => {
@@ -381,12 +309,12 @@ async fn seen(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen> {
     Ok(Seen { org, role })
 }
 
-/// Checks the right to give roles on content.
+/// Checks the right to grant roles on content.
 pub(super) async fn require_manager(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<()> {
     managed(tx, actor, content).await.map(drop)
 }
 
-/// Content for those who may give roles on it.
+/// Checks that the actor may grant roles on content.
 async fn managed(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen> {
     let (org, role): (OrgId, Role) = match content {
         ContentTarget::Space(id) => {
@@ -402,7 +330,7 @@ async fn managed(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen
     Ok(Seen { org: access::org(tx, actor, &org).await?, role })
 }
 
-/// The key of the role that somebody was given on content.
+/// Key of the explicit role of a grantee on content.
 fn key_of(content: &ContentTarget, grantee: &Grantee) -> Key {
     match grantee {
         Grantee::User(user) => GrantRecord::of_user(content.id(), user),
@@ -410,7 +338,7 @@ fn key_of(content: &ContentTarget, grantee: &Grantee) -> Key {
     }
 }
 
-/// Gives users and teams a role, or takes it away.
+/// Sets or removes the role of users and teams.
 struct GrantRoles {
     actor: Actor,
     content: ContentTarget,
@@ -421,7 +349,7 @@ struct GrantRoles {
 }
 
 impl GrantRoles {
-    /// The teams of the organization that the request names.
+    /// Resolves the teams of the organization that the request names.
     async fn named_teams(&self, tx: &Tx, org: &OrgId) -> Result<Vec<TeamId>> {
         let unknown =
             |at: usize| Error::invalid(&format!("teams[{at}]"), "the organization has no such team");
@@ -466,7 +394,7 @@ impl Operation for GrantRoles {
     }
 }
 
-/// Changes a role that somebody was given, or takes it away.
+/// Changes or removes one explicit role.
 struct PermissionUpdate {
     actor: Actor,
     content: ContentTarget,

@@ -1,4 +1,4 @@
-//! Changes of collections: one operation each.
+//! Write operations of collections.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -25,7 +25,7 @@ use crate::{
 pub(super) struct CollectionCreation {
     pub(super) actor: Actor,
     pub(super) record: CollectionRecord,
-    /// The collection to create it in, as the request names it.
+    /// The parent collection as given in the request.
     pub(super) parent: Option<String>,
 }
 
@@ -103,8 +103,10 @@ impl Operation for CollectionDeletion {
 }
 
 impl CollectionDeletion {
-    /// Removes some of the roles and links that lead to the collection, as far as there is room beside what moves;
-    /// answers whether there may be more.
+    /// Removes some of the roles and links of the collection, within the limit of the batch that also moves its
+    /// content.
+    ///
+    /// Returns `true` if there may be more.
     async fn leaves_more(&self, tx: &mut Tx, old: &CollectionRecord) -> Result<bool> {
         if tx.changes() > MAX_BATCH_OPS / 2 {
             return Ok(true);
@@ -113,7 +115,7 @@ impl CollectionDeletion {
         Ok(drop_grants(tx, id, GRANTS_CHUNK / 10).await? | invites::drop_links(tx, id).await?)
     }
 
-    /// Puts what is in the collection where the collection is.
+    /// Moves the content of the collection to its parent.
     async fn empty(&self, tx: &mut Tx, old: &CollectionRecord) -> Result<()> {
         let children = tx.below(&Parent::In(&old.id).children(), MAX_SCAN).await?;
         let children: Vec<ContentTarget> = children.iter().map(target_of).collect::<StoreResult<_>>()?;
@@ -130,7 +132,7 @@ impl CollectionDeletion {
             ));
         }
         if let Some(parent) = &old.parent {
-            // One leaves, the others come.
+            // The collection itself leaves its parent, so one place becomes free.
             let more = (children.len() as u64).saturating_sub(1);
             check_number(tx, parent, more).await?;
         }
@@ -176,7 +178,7 @@ impl CollectionDeletion {
     }
 }
 
-/// Removes roles on content that is gone; `Out` tells whether there may be more.
+/// Removes roles on deleted content; `Out` is `true` if there may be more.
 pub(super) struct DropGrants(pub(super) String);
 
 #[async_trait]
@@ -185,7 +187,7 @@ impl Operation for DropGrants {
     const NAME: &'static str = "grants_drop";
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        // With them go the links that lead to it.
+        // Invite links to the content are removed together with the roles.
         Ok(drop_grants(tx, &self.0, GRANTS_CHUNK).await? | invites::drop_links(tx, &self.0).await?)
     }
 }

@@ -1,4 +1,4 @@
-//! Whose role a change of roles by name touches: the role of nobody who stands above who makes it.
+//! Guard of role changes: a caller cannot change the role of a member who outranks them.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -12,17 +12,17 @@ use crate::{
     },
 };
 
-/// Members whose roles on content may change, as they were before.
+/// Members affected by a role change, with their roles before it.
 pub(super) struct Touched {
-    /// In the order of their keys.
+    /// In key order.
     members: Vec<Arc<MemberRecord>>,
     before: Vec<Option<Role>>,
-    /// Those among them who are named themselves, not as members of a team.
+    /// Those that are named directly, not as members of a team.
     named: BTreeSet<UserId>,
 }
 
 impl Touched {
-    /// Reads the roles that these, and the members of teams among them, have on content.
+    /// Reads the roles of the grantees, and of the members of teams among them, on content.
     pub(super) async fn of(
         tx: &Tx,
         org: &OrgId,
@@ -43,8 +43,8 @@ impl Touched {
         Ok(Self { members, before, named })
     }
 
-    /// The highest role that somebody had before, or has now: of those who are named, and of those whose role has
-    /// changed with that of a team.
+    /// Highest role before or after the change, of the members named directly and of those whose role changed with a
+    /// team.
     pub(super) async fn highest(&self, tx: &Tx, content: &ContentTarget) -> Result<Option<Role>> {
         let now = Audience::of(tx, content).await?.roles(tx, &self.members).await?;
         let roles = self.members.iter().zip(self.before.iter().zip(&now));
