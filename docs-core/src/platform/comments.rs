@@ -1,8 +1,8 @@
-//! Comments and replies: the same operations for a space and for a change request.
+//! Comments and replies, on the content of a space or of a change request.
 //!
-//! What is posted on a space's own content and what is posted in a change request are lists apart: comments of a
-//! request stay with it, whatever becomes of the request. A request that is merged or archived still takes comments
-//! and replies: they change no content, and what is said of a decision belongs where it was made.
+//! The content of a space and each of its change requests have separate lists of comments. Comments of a request stay
+//! with it in every status. A merged or archived request still accepts comments and replies: they change no content,
+//! and the discussion of a decision belongs next to it.
 
 mod lookup;
 mod text;
@@ -40,50 +40,31 @@ pub(super) use self::{
     write::{PurgeReplies, drop_some},
 };
 
-/// Which comments to list, and how.
+/// Filter, order and format of a list of comments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommentQuery {
-    /// Only those in this state.
+    /// Only comments with this status.
     pub status: CommentStatus,
-    /// The order, by the time they were posted.
+    /// Order by posting time.
     pub order: ListOrder,
-    /// Only those about this page.
+    /// Only comments about this page.
     pub target_page: Option<String>,
-    /// Only those of these users; of all when empty.
+    /// Only comments of these users; empty for all users.
     pub authors: Vec<String>,
-    /// The form of what they say.
+    /// Format of the returned bodies.
     pub format: ContentFormat,
 }
 
-/// A comment, and where it is: what replies belong to.
+/// Address of a comment, which its replies belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// Where the comment is.
+    /// The content that the comment is on.
     pub of: ContentOf,
-    /// The comment.
     pub comment: CommentId,
 }
 
 impl<'p> Comments<'p> {
     /// Lists the comments of a space, or of a change request.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{CommentStatus, SpaceId};
-    /// # use docs_core::platform::{Caller, CommentQuery};
-    /// # use docs_core::store::PageRequest;
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let comments = me.space(space).content().comments();
-    /// let open = CommentQuery { status: CommentStatus::Open, ..Default::default() };
-    /// let page = comments.list(&open, &PageRequest::default()).await?;
-    /// println!("{} of {:?} open comments", page.items.len(), page.count);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn list(
         self,
         query: &'p CommentQuery,
@@ -96,7 +77,7 @@ impl<'p> Comments<'p> {
             let commented = CommentedContent::find(&tx, actor, of).await?;
             let scope = commented.scope();
             let target = query.target_page.as_ref().map(|page| page.parse::<PageId>());
-            // No page has an id that cannot be one.
+            // A string that is not a valid id matches no page.
             let nothing = matches!(target, Some(Err(_)));
             let target = target.and_then(std::result::Result::ok);
             let prefix = CommentRecord::on(scope.owner(), target.as_ref(), query.status);
@@ -126,23 +107,8 @@ impl<'p> Comments<'p> {
     /// Posts a comment.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `comment`; `Invalid` for an empty body, a page that the content does
-    /// not have, and a block without its page.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the comment posted or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{CommentInput, PostComment, SpaceId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let body = CommentInput { markdown: Some("Is this **still** so?".parse()?), document: None };
-    /// let new = PostComment { body, page: None, node: None };
-    /// let comment = me.space(space).change_request("3").content().comments().post(new).await?;
-    /// println!("posted {}", comment.id);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `comment`; `Invalid` for an empty body, for a page that the content does not have,
+    /// and for a block without its page.
     pub fn post(self, new: PostComment) -> BoxFuture<'p, Result<Comment>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -182,23 +148,11 @@ impl<'p> Comments<'p> {
         })
     }
 
-    /// Lists the members who commented or replied, in a space or a change request, in the order of their ids. Those
-    /// who left the organization are not among them.
+    /// Lists the members who commented or replied in a space or a change request, in id order. Former members are
+    /// omitted.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` for guests; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let commenters = me.space(space).content().comments().list_commenters(&PageRequest::default()).await?;
-    /// for member in commenters.items {
-    ///     println!("{}", member.user.display_name);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for guests.
     pub fn list_commenters(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Member>>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -227,23 +181,6 @@ impl<'p> Comments<'p> {
 
 impl<'p> CommentHandle<'p> {
     /// Reads a comment.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{CommentBody, CommentId, ContentFormat, SpaceId};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, comment: &CommentId) -> Result<()> {
-    /// let comment = me.space(space).content().comment(comment).get(ContentFormat::Markdown).await?;
-    /// if let CommentBody::Markdown(text) = comment.body {
-    ///     println!("{}: {text}", comment.posted_by.display_name);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get(self, format: ContentFormat) -> BoxFuture<'p, Result<Comment>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -258,26 +195,13 @@ impl<'p> CommentHandle<'p> {
         })
     }
 
-    /// Changes, resolves, reopens or reacts to a comment: all that the request asks for, or
-    /// nothing. Reactions are a set: adding twice is adding once, and what is both added and removed is removed.
+    /// Changes, resolves, reopens or reacts to a comment, atomically.
+    ///
+    /// Reactions are a set: adding one twice has no further effect, and one that is both added and removed is removed.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `comment`, and where the text is of somebody else; `Invalid` for an
-    /// empty body and for what is no emoji; `Conflict` when the comment has all the reactions it takes.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves all of it done or nothing.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{CommentId, SpaceId, UpdateComment}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, comment: &CommentId) -> Result<()> {
-    /// let change = UpdateComment { resolved: Some(true), ..Default::default() };
-    /// let comment = me.space(space).content().comment(comment).update(change).await?;
-    /// println!("{} is resolved", comment.id);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `comment`, and for the text of another user; `Invalid` for an empty body and for a
+    /// reaction that is not an emoji; `Conflict` if the comment has the maximum number of reactions.
     pub fn update(self, change: UpdateComment) -> BoxFuture<'p, Result<Comment>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -302,28 +226,13 @@ impl<'p> CommentHandle<'p> {
         })
     }
 
-    /// Deletes a comment and its replies. Answers whether there was one: a comment that is missing, or that the actor
-    /// may not see, is none.
+    /// Deletes a comment and its replies. Returns `false` if the comment does not exist or the actor may not see it.
     ///
-    /// The comment and its replies are gone at once. Where there are many, a job removes the rows of the
-    /// others.
+    /// The comment and its replies disappear immediately. If there are many replies, a job removes their remaining
+    /// rows.
     ///
     /// # Errors
     /// `Forbidden` unless the actor posted it or has the role `create`.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the comment deleted or as it was.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{CommentId, SpaceId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, comment: &CommentId) -> Result<()> {
-    /// if me.space(space).content().comment(comment).delete().await? {
-    ///     println!("deleted");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -339,24 +248,6 @@ impl<'p> CommentHandle<'p> {
     }
 
     /// Lists the replies to a comment, the oldest first.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{CommentId, ContentFormat, SpaceId};
-    /// # use docs_core::platform::Caller;
-    /// # use docs_core::store::PageRequest;
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, comment: &CommentId) -> Result<()> {
-    /// let comment = me.space(space).content().comment(comment);
-    /// for reply in comment.list_replies(ContentFormat::Markdown, &PageRequest::default()).await?.items {
-    ///     println!("{} at {}", reply.posted_by.display_name, reply.posted_at);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn list_replies(
         self,
         format: ContentFormat,
@@ -388,25 +279,7 @@ impl<'p> CommentHandle<'p> {
     /// Posts a reply.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `comment`; `Invalid` for an empty body.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the reply posted or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::model::{CommentId, CommentInput, ContentFormat, PostCommentReply, SpaceId};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(
-    /// #     me: Caller<'_>, space: &SpaceId, comment: &CommentId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let body = CommentInput { markdown: Some("It is.".parse()?), document: None };
-    /// let comment = me.space(space).content().comment(comment);
-    /// let reply = comment.post_reply(PostCommentReply { body }, ContentFormat::Markdown).await?;
-    /// println!("posted {}", reply.id);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `comment`; `Invalid` for an empty body.
     pub fn post_reply(
         self,
         new: PostCommentReply,
@@ -441,24 +314,6 @@ impl<'p> CommentHandle<'p> {
 
 impl<'p> ReplyHandle<'p> {
     /// Reads a reply.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{CommentId, CommentReplyId, ContentFormat, SpaceId};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(
-    /// #     me: Caller<'_>, space: &SpaceId, comment: &CommentId, reply: &CommentReplyId,
-    /// # ) -> Result<()> {
-    /// let comment = me.space(space).content().comment(comment);
-    /// let reply = comment.reply(reply).get(ContentFormat::Markdown).await?;
-    /// println!("{}", reply.posted_by.display_name);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get(self, format: ContentFormat) -> BoxFuture<'p, Result<CommentReply>> {
         Box::pin(async move {
             let Self { caller, reply: id, .. } = self;
@@ -469,27 +324,10 @@ impl<'p> ReplyHandle<'p> {
         })
     }
 
-    /// Changes a reply, or reacts to it, as [`CommentHandle::update`](crate::platform::CommentHandle::update) does.
+    /// Changes or reacts to a reply, like [`CommentHandle::update`](crate::platform::CommentHandle::update).
     ///
     /// # Errors
-    /// As [`CommentHandle::update`](crate::platform::CommentHandle::update).
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves all of it done or nothing.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::model::{CommentId, CommentReplyId, Emoji, SpaceId, UpdateCommentReply};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(
-    /// #     me: Caller<'_>, space: &SpaceId, comment: &CommentId, reply: &CommentReplyId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let change = UpdateCommentReply { added_reactions: vec![Emoji::new("👍")?], ..Default::default() };
-    /// let reply = me.space(space).content().comment(comment).reply(reply).update(change).await?;
-    /// println!("{} kinds of reactions", reply.reactions.len());
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Same as [`CommentHandle::update`](crate::platform::CommentHandle::update).
     pub fn update(self, change: UpdateCommentReply) -> BoxFuture<'p, Result<CommentReply>> {
         Box::pin(async move {
             let Self { caller, reply: id, .. } = self;
@@ -511,26 +349,10 @@ impl<'p> ReplyHandle<'p> {
         })
     }
 
-    /// Deletes a reply. Answers whether there was one: a reply that is missing, or that the actor may not see, is none.
+    /// Deletes a reply. Returns `false` if the reply does not exist or the actor may not see it.
     ///
     /// # Errors
     /// `Forbidden` unless the actor posted it or has the role `create`.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the reply deleted or as it was.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{CommentId, CommentReplyId, SpaceId}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, space: &SpaceId, comment: &CommentId, reply: &CommentReplyId,
-    /// # ) -> Result<()> {
-    /// if me.space(space).content().comment(comment).reply(reply).delete().await? {
-    ///     println!("deleted");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, reply: id, .. } = self;
@@ -544,8 +366,10 @@ impl<'p> ReplyHandle<'p> {
 }
 
 impl Platform {
-    /// Runs a write, and answers with a comment as the write leaves it. The page that the comment is about was read
-    /// before: no object is read within a transaction, as it may come through the same connections, nor after it.
+    /// Runs a write and returns the comment as the write leaves it.
+    ///
+    /// `pages` were read before the transaction. Objects are not read inside it, as they may need the same connection
+    /// pool, nor after it.
     async fn write_comment<O: Operation>(
         &self,
         actor: &Actor,
@@ -559,12 +383,12 @@ impl Platform {
         show.await
     }
 
-    /// What somebody posts now.
+    /// Creates a post with the current time.
     pub(super) fn posted(&self, by: &UserId, text: crate::model::CommentText) -> Posted {
         Posted { by: by.clone(), at: self.now(), edited_at: None, text, reactions: Vec::new() }
     }
 
-    /// The page, and the block of it, that a new comment is about.
+    /// Resolves the page, and optionally the block, that a new comment is about.
     async fn target(
         &self,
         commented: &CommentedContent,

@@ -1,14 +1,14 @@
-//! The one form of an emoji, however a request writes it.
+//! Normalization of emoji.
 
 use crate::{Error, Result, content::markdown::leading_emoji, model::Emoji};
 
-/// Asks for a character's form as a picture.
+/// Variation selector that requests the presentation of a character as a picture.
 const PICTURE: char = '\u{fe0f}';
 
-/// An emoji in the form in which it is kept: characters rather than code points.
+/// Normalizes an emoji to its stored form: characters rather than code points.
 ///
 /// # Errors
-/// `Invalid`, with `field`, for a text that is not one emoji.
+/// `Invalid`, with `field`, for a text that is not exactly one emoji.
 pub(super) fn kept_emoji(given: &Emoji, field: &str) -> Result<Emoji> {
     let one = one_emoji(given.as_str()).and_then(|text| Emoji::new(text).ok());
     one.ok_or_else(|| {
@@ -16,8 +16,8 @@ pub(super) fn kept_emoji(given: &Emoji, field: &str) -> Result<Emoji> {
     })
 }
 
-/// The emoji that a text is, written in one way: characters rather than code points, and asking for the form as a
-/// picture only where it would be text without.
+/// Returns the normalized emoji of a text: characters rather than code points, with the variation selector only if the
+/// character would be displayed as text without it.
 fn one_emoji(text: &str) -> Option<String> {
     let text = code_points(text).unwrap_or_else(|| text.to_owned());
     let plain = text.strip_suffix(PICTURE).unwrap_or(&text);
@@ -28,7 +28,7 @@ fn is_emoji(text: &str) -> bool {
     leading_emoji(text).is_some_and(|(_, rest)| rest.is_empty())
 }
 
-/// Characters that are written as hexadecimal code points with `-` between.
+/// Parses hexadecimal code points that are separated by `-`.
 fn code_points(text: &str) -> Option<String> {
     let each = text.split('-').map(|point| {
         let fits = (2..=6).contains(&point.len());

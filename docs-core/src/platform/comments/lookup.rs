@@ -1,4 +1,4 @@
-//! Finding comments: where they stand, and those of them that a list asks for.
+//! Lookup of comments and of the content that they belong to.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Where comments are, found and allowed.
+/// The space and optional change request that comments belong to, with proven access.
 #[derive(Debug)]
 pub(in crate::platform) struct CommentedContent {
     pub(in crate::platform) access: SpaceAccess,
@@ -21,7 +21,7 @@ pub(in crate::platform) struct CommentedContent {
 }
 
 impl CommentedContent {
-    /// Finds it, where the actor may see it.
+    /// Finds the content if the actor may see it.
     pub(in crate::platform) async fn find(tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Self> {
         let access = access::space(tx, actor, &of.space).await?;
         if let Version::Revision(_) = of.version {
@@ -41,7 +41,7 @@ impl CommentedContent {
         }
     }
 
-    /// The active revision, and the root of its content.
+    /// The active revision and the root hash of its content.
     pub(in crate::platform) fn head(&self) -> (&RevisionId, Hash) {
         let space = self.access.space();
         self.request.as_ref().map_or((&space.head, space.root), |request| (&request.head, request.root))
@@ -53,7 +53,7 @@ impl CommentedContent {
         comment.filter(|comment| comment.scope == here).ok_or_else(|| Error::not_found("comment"))
     }
 
-    /// A reply; one whose comment is gone waits for its removal, and is not found.
+    /// Reads a reply. The replies of a deleted comment are not found, even while their rows still exist.
     pub(super) async fn reply(
         &self,
         tx: &Tx,
@@ -66,7 +66,7 @@ impl CommentedContent {
     }
 }
 
-/// How many comments there are in a state.
+/// Number of comments with a status.
 pub(super) async fn count(tx: &Tx, scope: &CommentScope, status: CommentStatus) -> Result<Option<u64>> {
     let counters = match status {
         CommentStatus::Open => vec![scope.count_of_open()],
@@ -76,12 +76,12 @@ pub(super) async fn count(tx: &Tx, scope: &CommentScope, status: CommentStatus) 
     Ok(u64::try_from(tx.numbers(&counters).await?.into_iter().sum::<i64>()).ok())
 }
 
-/// The comment that a row leads to.
+/// The comment id in the key of an index row.
 pub(super) fn comment_of(row: &Key) -> Result<CommentId> {
     id_of(row)
 }
 
-/// Tells whether the author that a row names is one of these.
+/// Returns `true` if the author in an index row is one of `authors`.
 pub(super) fn is_of(author: &Value, authors: &[String]) -> Result<bool> {
     let author: UserId = linked_id(author)?;
     Ok(authors.iter().any(|wanted| wanted == author.as_str()))

@@ -1,4 +1,4 @@
-//! What is said: the forms of a body, and emoji.
+//! Formats of comment bodies, and emoji.
 
 use crate::{
     Error, Result,
@@ -7,7 +7,7 @@ use crate::{
     platform::emoji::kept_emoji,
 };
 
-/// The text of a body; `field` is what the request calls it.
+/// Parses the text of a body; `field` is its name in the request.
 pub(in crate::platform) fn text_of(input: &CommentInput, field: &str) -> Result<CommentText> {
     let (text, form) = match (&input.markdown, &input.document) {
         (Some(text), None) => (text.clone(), format!("{field}.markdown")),
@@ -27,7 +27,7 @@ pub(in crate::platform) fn text_of(input: &CommentInput, field: &str) -> Result<
     Ok(text)
 }
 
-/// A text in the form that was asked for.
+/// Renders a text in the requested format.
 pub(super) fn body_of(text: &CommentText, format: ContentFormat) -> CommentBody {
     match format {
         ContentFormat::Markdown => CommentBody::Markdown(text.to_string()),
@@ -35,7 +35,7 @@ pub(super) fn body_of(text: &CommentText, format: ContentFormat) -> CommentBody 
     }
 }
 
-/// The emoji of a request, each in the one form in which it is kept.
+/// Normalizes the emoji of a request to their stored form.
 pub(super) fn emoji_of(given: &[Emoji], field: &str) -> Result<Vec<Emoji>> {
     let (has, most) = (given.len(), UpdateComment::MAX_REACTIONS);
     if has > most {
@@ -45,7 +45,7 @@ pub(super) fn emoji_of(given: &[Emoji], field: &str) -> Result<Vec<Emoji>> {
     each.collect()
 }
 
-/// A document tree as Markdown.
+/// Prints a document tree as Markdown.
 fn written(tree: &Document, field: &str) -> Result<String> {
     let wrong = |error: document::Invalid| Error::invalid(&format!("{field}.{}", error.place), error.message);
     document::check(tree).map_err(wrong)?;

@@ -1,4 +1,4 @@
-//! Showing comments: people, reactions, and what became of the pages they are about.
+//! Views of comments: users, reactions, and the current state of the commented pages.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,14 +21,14 @@ use crate::{
     },
 };
 
-/// Users whose records are read at once.
+/// Number of user records that one read loads.
 const USERS_AT_ONCE: usize = 1_000;
-/// Most users that are shown of an emoji.
+/// Maximum number of users that are returned per emoji.
 const OF_AN_EMOJI: usize = 10;
-/// Most users that are shown of all emoji together, as far as each shows one.
+/// Maximum number of users that are returned for all emoji together; each emoji keeps at least one.
 const OF_ALL_EMOJI: usize = 50;
 
-/// Who reads, where, and in which form.
+/// The reader of comments, the content, and the format of the bodies.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::platform) struct CommentReader<'a> {
     pub(in crate::platform) content: &'a CommentedContent,
@@ -36,33 +36,33 @@ pub(in crate::platform) struct CommentReader<'a> {
     pub(in crate::platform) format: ContentFormat,
 }
 
-/// A page as it is now.
+/// Current state of a page.
 pub(in crate::platform) struct PageNow {
     pub(super) base: PageBase,
     pub(super) path: String,
-    /// What the blocks say that were asked for and are there, cut where that is long.
+    /// Texts of the requested blocks that exist, shortened if long.
     blocks: BTreeMap<String, String>,
 }
 
-/// What is shown around comments.
+/// Records that the views of comments need besides the comments themselves.
 struct SpaceFrame {
-    /// How many replies each has.
+    /// Number of replies to each comment.
     replies: Vec<i64>,
-    /// The people who are shown with them.
+    /// The users who appear in the views.
     people: BTreeMap<UserId, User>,
 }
 
-/// The pages that comments are about and that are there.
+/// The existing pages that comments are about.
 pub(in crate::platform) type PagesNow = BTreeMap<PageId, PageNow>;
 
 impl PageNow {
-    /// What a block of the page says, cut where it is long; `None` when it has no such block.
+    /// Text of a block of the page, shortened if long; `None` if the page has no such block.
     pub(super) fn block(&self, key: &str) -> Option<String> {
         self.blocks.get(key).cloned()
     }
 }
 
-/// A reply, and the form of what it says.
+/// Address of a reply, and the format of its body.
 #[derive(Clone, Copy)]
 pub(super) struct ReplyLookup<'r> {
     pub(super) thread: &'r Thread,
@@ -71,7 +71,7 @@ pub(super) struct ReplyLookup<'r> {
 }
 
 impl Platform {
-    /// A comment, as a transaction sees it.
+    /// Reads a comment within a transaction.
     pub(super) async fn comment_seen(
         &self,
         tx: &Tx,
@@ -86,7 +86,7 @@ impl Platform {
         shown.into_iter().next().ok_or_else(|| Error::not_found("comment"))
     }
 
-    /// A reply, as a transaction sees it.
+    /// Reads a reply within a transaction.
     pub(super) async fn reply_seen(
         &self,
         tx: &Tx,
@@ -101,7 +101,9 @@ impl Platform {
         shown.into_iter().next().ok_or_else(|| Error::not_found("reply"))
     }
 
-    /// Shows comments of one content. The transaction ends here: objects may come through the same connections.
+    /// Builds the views of comments of one content.
+    ///
+    /// Takes the transaction and ends it before objects are read, as they may need the same connection pool.
     pub(in crate::platform) async fn comment_views(
         &self,
         tx: Tx,
@@ -114,7 +116,7 @@ impl Platform {
         self.show_comments(reader, records, &pages, &around)
     }
 
-    /// Shows comments of one content, given the pages that they are about: reads no objects.
+    /// Builds the views of comments of one content from pages that are already loaded. Reads no objects.
     pub(in crate::platform) async fn comments_beside(
         &self,
         tx: &Tx,
@@ -126,7 +128,7 @@ impl Platform {
         self.show_comments(reader, records, pages, &around)
     }
 
-    /// Reads what is shown around comments.
+    /// Reads the records that the views of comments need besides the comments.
     async fn around(
         &self,
         tx: &Tx,
@@ -177,7 +179,7 @@ impl Platform {
         shown.collect()
     }
 
-    /// Shows replies to comments of one content.
+    /// Builds the views of replies to comments of one content.
     pub(super) async fn reply_views(
         &self,
         tx: &Tx,
@@ -203,7 +205,7 @@ impl Platform {
         shown.collect()
     }
 
-    /// Everybody who is shown with what was posted, and others: each is read once.
+    /// Reads every user who appears in the posts, and `others`, each once.
     async fn people(
         &self,
         tx: &Tx,
@@ -225,7 +227,8 @@ impl Platform {
         Ok(people)
     }
 
-    /// A page as it is now; `None` when the content has none. Its text is read where somebody wants a block of it.
+    /// Reads the current state of a page; `None` if the content has no such page. Its text is read only if `node` is
+    /// set.
     pub(super) async fn page_now(
         &self,
         commented: &CommentedContent,
@@ -239,7 +242,7 @@ impl Platform {
         }
     }
 
-    /// The pages that comments are about and that are there, each once.
+    /// Reads the existing pages that comments are about, each once.
     pub(super) async fn pages_now(
         &self,
         commented: &CommentedContent,
@@ -263,7 +266,7 @@ impl Platform {
     }
 }
 
-/// The page is read as a document once, however many of its blocks are asked for.
+/// Builds the current state of a page. Its document is parsed once for all requested blocks.
 async fn now(view: &View, (id, entry): (&PageId, &PageEntry), nodes: &BTreeSet<&str>) -> Result<PageNow> {
     let blocks = match entry.kind {
         PageKind::Document if !nodes.is_empty() => {
@@ -279,7 +282,7 @@ fn person(people: &BTreeMap<UserId, User>, id: &UserId) -> Result<User> {
     people.get(id).cloned().ok_or_else(|| Error::internal(format!("{id} was not read")))
 }
 
-/// The reactions to what was posted, each with those who are shown of it: the first who reacted, and the reader.
+/// Reactions to a post, each with the users to return: the first who reacted, and the reader.
 fn shown<'p>(
     posted: &'p Posted,
     reader: Option<&UserId>,
@@ -310,7 +313,7 @@ fn reactions(
     each.collect()
 }
 
-/// What a comment is about: as it is now, and as it was for what is gone.
+/// Target of a comment: the current state, or the recorded one if the page or block is deleted.
 fn target(record: &CommentRecord, pages: &PagesNow) -> CommentTarget {
     let mut shown = CommentTarget {
         node: None,
@@ -338,7 +341,7 @@ fn target(record: &CommentRecord, pages: &PagesNow) -> CommentTarget {
 mod tests {
     use super::*;
 
-    /// What was posted, with reactions of so many users to each of so many emoji.
+    /// Creates a post with a number of emoji and a number of users for each.
     fn posted(emoji: u32, users: usize) -> Posted {
         let at = Timestamp::from(chrono::DateTime::UNIX_EPOCH);
         let of = |n: u32| Reactions {

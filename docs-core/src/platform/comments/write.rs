@@ -1,4 +1,4 @@
-//! Writes of comments and replies.
+//! Write operations of comments and replies.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ use crate::{
     },
 };
 
-/// Replies that one transaction removes, each with its rows.
+/// Number of replies that one transaction removes, each with its rows.
 const REPLIES_AT_ONCE: u32 = 200;
-/// Comments that one transaction looks at to remove them.
+/// Number of comments that one transaction examines for removal.
 const COMMENTS_AT_ONCE: u32 = 20;
-/// Changes after which a transaction that removes comments takes no further one.
+/// Number of changes after which a transaction that removes comments takes no further comment.
 const ENOUGH_CHANGES: usize = 600;
 
-/// What the removal of replies works on.
+/// Job that removes the replies of a deleted comment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeReplies {
     comment: CommentId,
@@ -45,7 +45,7 @@ impl Job for PurgeReplies {
     }
 }
 
-/// Removes some of what was said in a scope; tells whether there was anything.
+/// Removes a batch of comments and replies in a scope; returns `true` if there were any.
 pub(in crate::platform) async fn drop_some(tx: &mut Tx, owner: &str) -> Result<bool> {
     let prefix = CommentRecord::on(owner, None, CommentStatus::All);
     let rows = tx.below(&prefix, COMMENTS_AT_ONCE).await?;
@@ -64,7 +64,7 @@ pub(in crate::platform) async fn drop_some(tx: &mut Tx, owner: &str) -> Result<b
     Ok(!rows.is_empty())
 }
 
-/// Removes replies to a comment; tells whether there may be more.
+/// Removes a batch of replies to a comment; returns `true` if there may be more.
 async fn drop_replies(tx: &mut Tx, comment: &CommentId) -> Result<bool> {
     let rows = tx.below(&ReplyRecord::to(comment), REPLIES_AT_ONCE).await?;
     let ids: Vec<CommentReplyId> = ids_of(&rows)?;
@@ -73,7 +73,7 @@ async fn drop_replies(tx: &mut Tx, comment: &CommentId) -> Result<bool> {
     Ok(rows.len() == REPLIES_AT_ONCE as usize)
 }
 
-/// A change of what was posted, checked.
+/// A validated change to a post.
 pub(super) struct Edit {
     text: Option<CommentText>,
     added: Vec<Emoji>,
@@ -89,7 +89,7 @@ impl Edit {
         })
     }
 
-    /// Does the change, for somebody who may comment.
+    /// Applies the change for a user who may comment.
     fn apply(
         &self,
         posted: &mut Posted,
@@ -114,7 +114,7 @@ impl Edit {
     }
 }
 
-/// Adds a reaction, unless it is there.
+/// Adds a reaction unless it exists.
 fn react(reactions: &mut Vec<Reactions>, emoji: &Emoji, (by, now): (&UserId, Timestamp)) -> Result<()> {
     let full = || Error::conflict("addedReactions: there are as many reactions as there can be");
     let of = reactions.iter().position(|of| of.emoji == *emoji);
@@ -214,7 +214,7 @@ impl Operation for CommentDeletion {
     }
 }
 
-/// Removes replies to a comment that is gone; `Out` tells whether there may be more.
+/// Removes replies to a deleted comment; `Out` is `true` if there may be more.
 struct DropReplies(CommentId);
 
 #[async_trait]
