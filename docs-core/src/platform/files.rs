@@ -1,4 +1,4 @@
-//! Files of a space: what is known of their bytes, and the bytes themselves.
+//! Files of a space: metadata and content.
 
 mod bearer;
 mod bytes;
@@ -28,24 +28,24 @@ use crate::{
     store::{Hash, records::SpaceRecord},
 };
 
-/// The bytes of a file as its address names them: what they are, without having read them.
+/// Metadata of the file that an address refers to, without its content.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
     domain: String,
     place: FilePlace,
-    /// The media type to answer with. It is rebuilt from the stored type and never active content: types that browsers
-    /// run become `application/octet-stream`.
+    /// Media type for responses. It is derived from the stored type and never an active one: types that browsers
+    /// execute become `application/octet-stream`.
     pub content_type: String,
-    /// The presentation to answer with.
+    /// Presentation for responses.
     pub disposition: Disposition,
-    /// The number of bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Who may use the address.
+    /// Audience of the address.
     pub reach: FileReach,
 }
 
-/// What the address of a file seals.
+/// Sealed payload of a file address.
 #[derive(Serialize, Deserialize)]
 struct Address {
     #[serde(flatten)]
@@ -53,12 +53,12 @@ struct Address {
     size: u64,
     content_type: String,
     bearer: Bearer,
-    /// The file, in the address of a visitor.
+    /// The file; only in addresses made for visitors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file: Option<FileId>,
 }
 
-/// A file of a space, as its address names it.
+/// A file of a space, decoded from its address.
 pub(in crate::platform) struct SealedFile {
     pub(in crate::platform) id: FileId,
     place: FilePlace,
@@ -66,14 +66,14 @@ pub(in crate::platform) struct SealedFile {
 }
 
 impl SealedFile {
-    /// Returns `true` if the address leads to the bytes and the type that the file has in some content.
+    /// Returns `true` if the address refers to the content and media type that the file has in `entry`.
     pub(in crate::platform) fn is_of(&self, entry: &FileEntry) -> bool {
         self.place == FilePlace::of(entry) && self.content_type == entry.content_type
     }
 }
 
 impl StoredFile {
-    /// The bytes at a place, stored with a media type.
+    /// Creates the metadata of a stored file.
     pub(in crate::platform) fn new(
         domain: String,
         (place, size): (FilePlace, u64),
@@ -84,14 +84,14 @@ impl StoredFile {
         Self { domain, place, content_type, disposition, size, reach }
     }
 
-    /// Names the bytes: other bytes have another name.
+    /// Hash of the file content, usable as its identity.
     #[must_use]
     pub const fn blob(&self) -> &Hash {
         &self.place.blob
     }
 
-    /// A range of the bytes as the ranges in which they are best read, one after the other: so that little is held at a
-    /// time, and nothing is read twice.
+    /// Splits a range into the ranges that should be read one after the other. This bounds memory and reads no part
+    /// twice.
     pub fn pieces(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> + Send + 'static {
         let step = if self.place.parts.is_some() { PART_BYTES as u64 } else { u64::MAX };
         let end = range.end.min(self.size);
@@ -102,27 +102,17 @@ impl StoredFile {
 }
 
 impl Platform {
-    /// Finds the file that a `downloadURL` leads to, by the sealed part of that address.
+    /// Finds the file of a `downloadURL` by the sealed part of that address.
     ///
-    /// Only the platform makes such addresses, and shows them to those who may read the content. Each use checks that
-    /// the caller whom the address was made for still may. The address of a member ends with the membership and with
-    /// the space; members also read earlier revisions. The address of a visitor of a site ends as soon as the live
+    /// Only the platform creates such addresses, and returns them to callers who may read the content. Each use checks
+    /// that the caller still may. The address of a member ends with the membership and
+    /// with the space; members also read earlier revisions. The address of a visitor of a site ends as soon as the live
     /// content does not show them the file: when the file is deleted or replaced, when no page that they see references
-    /// it, or when the site, its share link or its signing key is taken back. The media type is part of what is sealed,
-    /// so nobody can have the bytes sent as another type.
+    /// it, or when the site, its share link or its signing key is revoked. The media type is sealed into the address,
+    /// so a client cannot have the file served as another type.
     ///
     /// # Errors
-    /// `NotFound`, also when the caller whom the address was made for may not read the file any more.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::SpaceId};
-    /// # async fn example(platform: &Platform, space: &SpaceId, sealed: &str) -> Result<()> {
-    /// let file = platform.find_file(space, sealed).await?;
-    /// println!("{}, {} bytes", file.content_type, file.size);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also if the caller that the address was issued to may not read the file any more.
     pub fn find_file<'a>(&'a self, space: &'a SpaceId, sealed: &'a str) -> BoxFuture<'a, Result<StoredFile>> {
         Box::pin(async move {
             let missing = || Error::not_found("file");
@@ -151,24 +141,10 @@ impl Platform {
         })
     }
 
-    /// Reads the bytes of a file, or a range of them; of a range that goes beyond the end, those that there are.
+    /// Reads the content of a file, or a range of it. A range beyond the end is truncated.
     ///
-    /// Objects are read whole, as only so can they be checked against their name: of a file that lies in parts, those
-    /// that have something of the range. [`StoredFile::pieces`] tells how to read much of it.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::SpaceId};
-    /// # async fn example(platform: &Platform, space: &SpaceId, sealed: &str) -> Result<()> {
-    /// let file = platform.find_file(space, sealed).await?;
-    /// let beginning = platform.file_bytes(&file, Some(0..1024)).await?;
-    /// assert!(beginning.len() <= 1024);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Objects are read whole, because only a whole object can be verified against its hash. Of a multi-part file, only
+    /// the parts that overlap the range are read. Use [`StoredFile::pieces`] to read large ranges.
     pub fn file_bytes<'a>(
         &'a self,
         file: &'a StoredFile,
@@ -181,13 +157,13 @@ impl Platform {
         })
     }
 
-    /// The address of a file for a member: the same for the same bytes, type and name in the same space, so that
-    /// clients can store it.
+    /// Returns the address of a file for a member. It is stable for the same content, type and name in the same space,
+    /// so clients can cache it.
     pub(super) fn file_url(&self, space: &SpaceId, file: &FileEntry, bearer: &Bearer) -> Result<String> {
         self.sealed_url(space, (None, file), bearer)
     }
 
-    /// The address of a file of the content for a caller. For a visitor it names the file, so that each use can check
+    /// Returns the address of a file for a caller. The address of a visitor contains the file id, so each use can check
     /// that the site still shows it.
     pub(super) fn shown_file_url(
         &self,
@@ -217,18 +193,19 @@ impl Platform {
         Ok(self.urls().file(space, &sealed, &file.name))
     }
 
-    /// Stores the bytes of a file; what refers to them comes later.
+    /// Stores the content of a file. The caller references it afterwards.
     pub(super) async fn store_file(&self, domain: &str, new: NewFile<'_>) -> Result<FileEntry> {
         let content_type = new.media_type();
         let mut writer =
             FileWriter::new(Some((Arc::clone(&self.inner.objects), domain.to_owned())), &content_type);
         writer.write(new.bytes).await?;
         let written = writer.finish().await?;
-        // Names that come from elsewhere are nobody to be told of.
+        // Names from external sources are sanitized instead of rejected: there is no caller to correct them.
         Ok(written.entry(clean_file_name(new.name).into_owned(), content_type, new.git))
     }
 
-    /// Stores the bytes of files, small ones at once; answers them in their order. What refers to them comes later.
+    /// Stores several files, the small ones in one call, and returns their entries in order. The caller references them
+    /// afterwards.
     pub(super) async fn store_files(&self, domain: &str, new: Vec<NewFile<'_>>) -> Result<Vec<FileEntry>> {
         let (mut entries, mut small) = (Vec::with_capacity(new.len()), Vec::new());
         for file in new {
@@ -236,7 +213,7 @@ impl Platform {
                 entries.push(self.store_file(domain, file).await?);
                 continue;
             }
-            // What fits into one part is one object.
+            // A file of at most one part is one object.
             let (blob, content_type) = (Hash::of(&file.bytes), file.media_type());
             entries.push(FileEntry {
                 name: clean_file_name(file.name).into_owned(),
@@ -255,15 +232,14 @@ impl Platform {
     }
 }
 
-/// What a file's address is sealed for: it opens in its own space only.
+/// Sealing purpose of a file address: the address is valid only in its own space.
 fn purpose(space: &SpaceId) -> String {
     format!("file of {space}")
 }
 
-/// A file to store.
 pub(super) struct NewFile<'a> {
     pub(super) name: &'a str,
-    /// Derived from the name when absent.
+    /// Derived from the name if absent.
     pub(super) content_type: Option<MediaType>,
     pub(super) bytes: Bytes,
     pub(super) git: Option<GitBlob>,
@@ -275,7 +251,7 @@ impl NewFile<'_> {
     }
 }
 
-/// The media type of a file by the extension of its name; `application/octet-stream` for unknown ones.
+/// Returns the media type for the extension of a file name; `application/octet-stream` if unknown.
 #[must_use]
 pub fn media_type(name: &str) -> String {
     let guessed = mime_guess::from_path(name).first_raw().and_then(|guessed| guessed.parse().ok());

@@ -1,4 +1,4 @@
-//! For whom the address of a file was made: asked at each use of it.
+//! The caller that a file address was issued to, checked at each use.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,34 +9,33 @@ use crate::{
     store::Tx,
 };
 
-/// Who may use the address of a file.
+/// Audience of a file address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileReach {
-    /// Any visitor, while a public site shows the file: shared caches may store it, and have to revalidate it at each
-    /// use, because the site may stop showing it.
+    /// Any visitor while a public site shows the file. Shared caches may store it but must revalidate at each use,
+    /// because the site may stop showing it.
     Anybody,
-    /// The caller whom the address was made for, while they may read the content.
+    /// The caller that the address was issued to, while they may read the content.
     Bearer,
 }
 
-/// For whom an address was made; part of what is sealed in it.
+/// The caller that an address was issued to; part of the sealed payload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::platform) enum Bearer {
-    /// The program that embeds the platform.
+    /// The embedding application.
     Platform,
-    /// Somebody who reads the content as a member, and whom the host has let in.
+    /// A member authenticated by the embedding application.
     User(UserId),
-    /// The same, by a token that they were given: an organization may insist on another way in.
+    /// A member with a token of theirs. An organization may require another sign-in.
     Token(UserId),
-    /// The same, by single sign-on: good in that organization alone.
+    /// A member with a single sign-on session; valid in that organization only.
     Session(UserId, OrgId),
-    /// A visitor of a site.
     Visitor(VisitorBearer),
 }
 
 impl Bearer {
-    /// An actor who reads content as a member.
+    /// The bearer for an actor who reads content as a member.
     pub(in crate::platform) fn member(actor: &Actor) -> Result<Self> {
         match actor {
             Actor::User(user) => Ok(Self::User(user.clone())),
@@ -49,7 +48,7 @@ impl Bearer {
         }
     }
 
-    /// The user whom an address was made for; `None` for others.
+    /// The user that an address was issued to; `None` for others.
     pub(in crate::platform) const fn user(&self) -> Option<&UserId> {
         match self {
             Self::User(user) | Self::Token(user) | Self::Session(user, _) => Some(user),
@@ -59,7 +58,7 @@ impl Bearer {
 }
 
 impl Platform {
-    /// Returns `true` if the member whom an address was made for may read a space now; `false` for visitors.
+    /// Returns `true` if the member that an address was issued to may read a space now; `false` for visitors.
     pub(in crate::platform) async fn reaches(
         &self,
         tx: &Tx,
@@ -74,7 +73,7 @@ impl Platform {
         }
     }
 
-    /// Who it is that uses an address that was made for a member; `None` for those of visitors.
+    /// The actor who uses an address made for a member; `None` for addresses of visitors.
     pub(in crate::platform) fn member_of(&self, bearer: &Bearer) -> Option<Actor> {
         let token = |user: &UserId, org| Actor::Token(TokenUser::new(user.clone(), org, self.urls()));
         match bearer {

@@ -1,4 +1,4 @@
-//! Where the bytes of a file are, and how they are read: as one object, or part by part.
+//! Location of the content of a file: one object, or a list of parts.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use crate::{
     store::{Hash, Objects, StoreError, records::StoredBytes},
 };
 
-/// Parts that are read together.
+/// Number of parts that one call reads.
 const PARTS_AT_ONCE: usize = 2;
 
-/// The names of the bytes of a file.
+/// Hashes of the objects that hold a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::platform) struct FilePlace {
-    /// The hash of all of them, which is the object where there are no parts.
+    /// Hash of the whole content. Without parts, it is the object itself.
     pub(in crate::platform) blob: Hash,
     /// The object that lists the parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,8 +33,7 @@ impl FilePlace {
         Self { blob: bytes.blob, parts: bytes.parts }
     }
 
-    /// Reads a range of the bytes; of one that goes beyond the end, those that there are. `None` where the file is not
-    /// there.
+    /// Reads a range of the content; a range beyond the end is truncated. `None` if the file does not exist.
     pub(in crate::platform) async fn read(
         &self,
         objects: &dyn Objects,
@@ -65,14 +64,14 @@ impl FilePlace {
     }
 }
 
-/// What bytes that begin at a place of the file have of a range.
+/// The overlap of a part, which begins at offset `begins` of the file, with a range.
 fn cut(bytes: &Bytes, begins: u64, range: &Range<u64>) -> Bytes {
     let within = |at: u64| usize::try_from(at.saturating_sub(begins)).unwrap_or(usize::MAX).min(bytes.len());
     let (from, to) = (within(range.start), within(range.end));
     bytes.slice(from..to.max(from))
 }
 
-/// Bytes one after the other. Those of one part are not copied.
+/// Concatenates parts. A single part is not copied.
 fn joined(mut parts: Vec<Bytes>) -> Bytes {
     if parts.len() < 2 {
         return parts.pop().unwrap_or_default();

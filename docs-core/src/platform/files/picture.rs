@@ -1,14 +1,14 @@
-//! The size of a picture, read from its first bytes and without decoding it.
+//! Dimensions of a picture, read from its first bytes without decoding it.
 
 use crate::model::Dimensions;
 
-/// The size of a picture in pixels; `None` for what is no picture, or one of which nothing can be told.
+/// Returns the dimensions of a picture in pixels; `None` for other types and for unknown formats.
 ///
-/// Of an animation it is the size of the canvas, of a vector picture the size it asks for, else that of its own
-/// coordinates.
+/// Of an animation, they are those of the canvas. Of a vector picture, they are the requested dimensions, or else those
+/// of its view box.
 pub(super) fn dimensions(content_type: &str, bytes: &[u8]) -> Option<Dimensions> {
     let (kind, rest) = content_type.split_once('/')?;
-    // Bytes of other kinds may look like a picture by chance: some formats have next to no signature.
+    // Bytes of other types may look like a picture by chance: some formats have almost no signature.
     if !kind.eq_ignore_ascii_case("image") {
         return None;
     }
@@ -46,7 +46,7 @@ fn svg(bytes: &[u8]) -> Option<Dimensions> {
     (width.is_finite() && height.is_finite()).then_some(Dimensions { width, height })
 }
 
-/// What follows the name of the root element, when that is `svg`.
+/// The text after the name of the root element, if the element is `svg`.
 fn root(text: &str) -> Option<&str> {
     let mut rest = text.trim_start();
     loop {
@@ -55,7 +55,7 @@ fn root(text: &str) -> Option<&str> {
         } else if let Some(inside) = rest.strip_prefix("<!--") {
             inside.split_once("-->")?.1
         } else if let Some(inside) = rest.strip_prefix("<!") {
-            // A document type may hold declarations of its own in brackets.
+            // A document type declaration can contain further declarations in brackets.
             let end = inside.find('>')?;
             match inside[..end].contains('[') {
                 true => inside.split_once(']')?.1.split_once('>')?.1,
@@ -72,7 +72,7 @@ fn root(text: &str) -> Option<&str> {
     }
 }
 
-/// The next attribute of an element, and what follows it.
+/// The next attribute of an element, as name, value and remaining text.
 fn attribute(text: &str) -> Option<(&str, &str, &str)> {
     let text = text.trim_start();
     if text.starts_with(['>', '/']) {
@@ -85,7 +85,7 @@ fn attribute(text: &str) -> Option<(&str, &str, &str)> {
     Some((name.trim_end(), value, after))
 }
 
-/// A length in pixels; `None` for one that depends on what is around the picture.
+/// A length in pixels; `None` for a unit that is relative to the surroundings of the picture.
 fn length(text: &str) -> Option<f64> {
     let text = text.trim();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
@@ -102,7 +102,7 @@ fn length(text: &str) -> Option<f64> {
     (number.is_finite() && number > 0.0).then_some(number * pixels)
 }
 
-/// Width and height of a picture's own coordinates.
+/// Width and height of a `viewBox`.
 fn view_box(text: &str) -> Option<(f64, f64)> {
     let mut numbers =
         text.split(|c: char| c.is_ascii_whitespace() || c == ',').filter(|part| !part.is_empty());
@@ -159,7 +159,7 @@ mod tests {
         [&length.to_be_bytes()[..], name, content].concat()
     }
 
-    /// The boxes of an AVIF file up to the size of the picture.
+    /// The boxes of an AVIF file up to its dimensions.
     fn avif(brand: &[u8; 4]) -> Vec<u8> {
         let ftyp = boxed(b"ftyp", &[&brand[..], &[0; 4], b"mif1", b"avif"].concat());
         let ispe = boxed(b"ispe", &[[0; 4], 640u32.to_be_bytes(), 360u32.to_be_bytes()].concat());

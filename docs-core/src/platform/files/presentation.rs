@@ -1,21 +1,21 @@
-//! The media types that files are answered with.
+//! Media types in responses with files.
 //!
-//! Files are written by users and share a host with the platform unless
-//! [`files_origin`](crate::platform::Builder::files_origin) names another one. An answer therefore never repeats a
-//! stored type: it carries a type of the lists below.
+//! Files are written by users and share an origin with the platform unless
+//! [`files_origin`](crate::platform::Builder::files_origin) sets another one. A response therefore never repeats a
+//! stored type: it has a type of the lists below.
 
 use crate::model::MediaType;
 
-/// How a browser presents an answered file.
+/// Presentation of a file by browsers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Disposition {
-    /// Shown in place: the type cannot hold scripts.
+    /// Displayed in place: the type cannot contain scripts.
     Inline,
-    /// Saved to a file when it is opened as a page.
+    /// Saved when opened as a page.
     Attachment,
 }
 
-/// Types that browsers show. None of them can hold scripts, which rules out SVG and everything else in XML.
+/// Types that browsers display. None can contain scripts, which rules out SVG and every other XML type.
 const INLINE: &[&str] = &[
     "application/pdf",
     "audio/aac",
@@ -57,8 +57,8 @@ const INLINE: &[&str] = &[
     "video/x-msvideo",
 ];
 
-/// Types that keep their name and are saved. Types that browsers run, such as HTML, XML and JavaScript, are in neither
-/// list: they are answered as bytes. SVG is here because pictures on pages need its name.
+/// Types that are served unchanged but saved. Types that browsers execute, such as HTML, XML and JavaScript, are in
+/// neither list: they are served as bytes. SVG is here because pictures on pages need its type.
 const SAVED: &[&str] = &[
     "application/epub+zip",
     "application/gzip",
@@ -91,8 +91,8 @@ const SAVED: &[&str] = &[
     "text/yaml",
 ];
 
-/// The media type of an answer and its presentation, derived from a stored type. A stored type that is not accepted
-/// today, or that is in neither list, becomes `application/octet-stream`.
+/// Returns the media type and presentation for a stored type. A stored type that is no longer accepted, or that is in
+/// neither list, becomes `application/octet-stream`.
 pub(super) fn presentation(stored: &str) -> (String, Disposition) {
     let bytes = || (MediaType::octet_stream().to_string(), Disposition::Attachment);
     let Ok(parsed) = stored.parse::<MediaType>() else { return bytes() };
@@ -102,7 +102,7 @@ pub(super) fn presentation(stored: &str) -> (String, Disposition) {
         (None, Some(essence)) => (essence, Disposition::Attachment),
         (None, None) => return bytes(),
     };
-    // Without a charset, browsers read text in a legacy encoding of the reader's language.
+    // Without a charset, browsers decode text in a legacy encoding that depends on the user's language.
     let charset = parsed.charset().or_else(|| essence.starts_with("text/").then_some("utf-8"));
     let content_type = match charset {
         Some(charset) => format!("{essence}; charset={charset}"),

@@ -1,4 +1,4 @@
-//! Upload of a file: bytes of the caller's own that become a file of content, a piece at a time.
+//! Streaming upload of a file into content.
 
 use std::fmt;
 
@@ -17,26 +17,26 @@ use crate::{
     policy::SpaceAction,
 };
 
-/// What is said of a file before its bytes come.
+/// Metadata of a file to upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewUpload {
-    /// Its name, without a folder. Where another file of the content has it, the new one gets a number.
+    /// File name without a folder. If the content has another file with this name, a number is appended.
     pub name: BoundedText<1, 256>,
-    /// Its media type, such as `image/png`; told by the name when absent, or when it says nothing but that these are
-    /// bytes.
+    /// Media type, such as `image/png`. Derived from the name if absent or `application/octet-stream`.
     pub content_type: Option<String>,
 }
 
-/// A file that is being uploaded: [`write`](Self::write) its bytes in their order, then [`finish`](Self::finish).
+/// A running upload: [`write`](Self::write) the content in order, then [`finish`](Self::finish).
 ///
-/// Some megabytes of it are held at a time. Dropped before it is finished, it leaves nothing in the content, and what
-/// was stored of it is removed like everything that nothing names.
+/// A few megabytes are buffered at a time. An upload that is dropped before it is finished leaves nothing in the
+/// content; the garbage collector removes its stored parts.
 pub struct FileUpload {
     platform: Platform,
     actor: Actor,
     by: UserId,
     of: ContentOf,
-    /// What the file goes into; an error that is told only at the end, as the same request may have been answered.
+    /// The content to add the file to. An error is returned only by `finish`, as the request may be a repetition of one
+    /// that succeeded.
     target: Result<Target>,
     name: String,
     content_type: String,
@@ -54,12 +54,14 @@ impl fmt::Debug for FileUpload {
 }
 
 impl<'p> ContentHandle<'p> {
-    /// Begins to upload a file into the live content of a space, or into a change request. The right to do so and the
-    /// state of the content are looked at before any byte is taken, and again when the file is there.
+    /// Starts the upload of a file into the live content of a space, or into a change request.
+    ///
+    /// The right and the state of the content are checked before any byte is accepted, and again when the upload is
+    /// finished.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` where live content is locked, or the change request
-    /// is merged or archived; `Invalid` naming `name` or `contentType`.
+    /// `Forbidden` without the role `edit`; `Conflict` if live content is locked, or the change request is merged or
+    /// archived; `Invalid` naming `name` or `contentType`.
     ///
     /// # Example
     /// ```
@@ -95,7 +97,8 @@ impl<'p> ContentHandle<'p> {
     }
 }
 
-/// The media type of an uploaded file: the declared one, or that of its name for bytes without a declared format.
+/// Returns the media type of an upload: the declared one, or that of the name if none or only a generic one is
+/// declared.
 fn content_type(name: &str, declared: Option<&str>) -> Result<String> {
     let declared: Option<MediaType> = declared
         .map(|declared| declared.parse().map_err(|why| Error::invalid("contentType", why)))
@@ -107,27 +110,17 @@ fn content_type(name: &str, declared: Option<&str>) -> Result<String> {
 }
 
 impl FileUpload {
-    /// The most bytes that a file has.
+    /// Maximum size of a file in bytes.
     pub const MAX_BYTES: u64 = MAX_FILE_BYTES;
 
-    /// Takes the next bytes of the file, as many as there are. The future is done when there is room for more.
+    /// Appends bytes of any length. The future completes when more can be accepted.
     ///
     /// # Errors
-    /// `TooLarge` for a file of more than [`MAX_BYTES`](Self::MAX_BYTES); the store's. The upload cannot go on then.
+    /// `TooLarge` for a file of more than [`MAX_BYTES`](Self::MAX_BYTES); errors of the store. The upload cannot
+    /// continue after an error.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves an upload of which some bytes are missing: drop it as well.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, platform::FileUpload};
-    /// # async fn example(upload: &mut FileUpload, pieces: Vec<bytes::Bytes>) -> Result<()> {
-    /// for piece in pieces {
-    ///     upload.write(piece).await?;
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Dropping the future may lose some bytes: drop the upload as well.
     pub fn write<'a>(&'a mut self, bytes: Bytes) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             if self.writer.size() + bytes.len() as u64 > MAX_FILE_BYTES {
@@ -138,27 +131,15 @@ impl FileUpload {
         })
     }
 
-    /// Makes the bytes a file of the content, as one revision.
+    /// Adds the uploaded file to the content, as one revision.
     ///
     /// # Errors
-    /// Those of [`upload_file`](ContentHandle::upload_file), if they have come to be so meanwhile; `Conflict` for an
-    /// upload of more than a day; the store's.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the file in the content, or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, platform::FileUpload};
-    /// # async fn example(upload: FileUpload) -> Result<()> {
-    /// println!("{} bytes", upload.finish().await?.size);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Those of [`upload_file`](ContentHandle::upload_file), if they apply now; `Conflict` for an upload that took
+    /// longer than [`WRITE_WINDOW`](crate::platform::WRITE_WINDOW); errors of the store.
     pub fn finish(self) -> BoxFuture<'static, Result<RevisionFile>> {
         Box::pin(async move {
             let Self { platform, actor, by, of, target, name, content_type, writer } = self;
-            // What the request is told from others by is complete only now.
+            // The fingerprint of the request is complete only now, with the hash of the content.
             let blob = writer.blob();
             let platform = &platform.continued(&[name.as_bytes(), content_type.as_bytes(), blob.as_bytes()]);
             let actor = &actor;

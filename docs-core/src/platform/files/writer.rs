@@ -1,4 +1,4 @@
-//! The bytes of a file on their way into the store: a part of them is held at a time.
+//! Streaming writer of files that buffers one part at a time.
 
 use std::sync::Arc;
 
@@ -12,21 +12,21 @@ use crate::{
     store::{Hash, Objects, records::StoredBytes},
 };
 
-/// Takes the bytes of a file, and stores them as one object or in parts.
+/// Stores the content of a file as one object or in parts.
 pub(in crate::platform) struct FileWriter {
-    /// Where they go; nowhere, where only their name is asked for.
+    /// The store and storage area; `None` if only the hash is wanted.
     place: Option<(Arc<dyn Objects>, String)>,
     content_type: String,
     whole: blake3::Hasher,
     size: u64,
-    /// The part that is not full yet.
+    /// The incomplete part.
     part: BytesMut,
     parts: Vec<Hash>,
-    /// The size of the picture, once its first part is there.
+    /// Dimensions of the picture, known after its first part.
     dimensions: Option<Dimensions>,
 }
 
-/// A file whose bytes are stored.
+/// A file with its content stored.
 pub(in crate::platform) struct WrittenFile {
     blob: Hash,
     parts: Option<Hash>,
@@ -47,20 +47,17 @@ impl FileWriter {
         }
     }
 
-    /// The number of bytes so far.
+    /// Number of bytes written so far.
     pub(in crate::platform) const fn size(&self) -> u64 {
         self.size
     }
 
-    /// The hash of the bytes so far.
+    /// Hash of the bytes written so far.
     pub(in crate::platform) fn blob(&self) -> Hash {
         Hash::from_bytes(*self.whole.finalize().as_bytes())
     }
 
     /// Takes the next bytes.
-    ///
-    /// # Errors
-    /// The store's.
     pub(in crate::platform) async fn write(&mut self, mut bytes: Bytes) -> Result<()> {
         self.whole.update(&bytes);
         self.size += bytes.len() as u64;
@@ -69,7 +66,7 @@ impl FileWriter {
         }
         while !bytes.is_empty() {
             if self.part.is_empty() && bytes.len() >= PART_BYTES {
-                // A whole part that is at hand is not copied.
+                // A complete part in the input is not copied.
                 let part = bytes.split_to(PART_BYTES);
                 self.store_part(part).await?;
                 continue;
@@ -96,10 +93,7 @@ impl FileWriter {
         Ok(())
     }
 
-    /// Stores what is left.
-    ///
-    /// # Errors
-    /// The store's.
+    /// Stores the remaining bytes.
     pub(in crate::platform) async fn finish(mut self) -> Result<WrittenFile> {
         let blob = self.blob();
         if !self.part.is_empty() || self.parts.is_empty() {
@@ -107,7 +101,7 @@ impl FileWriter {
             self.store_part(rest).await?;
         }
         let parts = match (&self.place, self.parts.as_slice()) {
-            // What fits into one object is that object.
+            // A file of one part is that object.
             (None, _) | (_, [_]) => None,
             (Some((objects, domain)), parts) => {
                 let list = parts_list(parts);
@@ -121,12 +115,12 @@ impl FileWriter {
 }
 
 impl WrittenFile {
-    /// The bytes as records have them.
+    /// The content as records reference it.
     pub(in crate::platform) const fn stored(&self) -> StoredBytes {
         StoredBytes { blob: self.blob, parts: self.parts, size: self.size }
     }
 
-    /// The file as content has it.
+    /// The file as an entry of content.
     pub(in crate::platform) fn entry(
         self,
         name: String,
