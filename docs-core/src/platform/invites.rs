@@ -1,4 +1,4 @@
-//! Invites: ways into an organization.
+//! Invites to an organization: by e-mail address and by link.
 
 mod links;
 mod redeem;
@@ -29,40 +29,30 @@ use crate::{
     },
 };
 
-/// How long the invitation of an address is good.
+/// Validity of the invitation of an address.
 pub const INVITE_WINDOW: TimeDelta = TimeDelta::days(30);
-/// Most addresses of one request.
+/// Maximum number of addresses in one request.
 pub(super) const MAX_EMAILS: usize = 100;
 
 impl<'p> Invites<'p> {
-    /// Invites people by their e-mail addresses. Users who have one of them become members at once; one who is a member
-    /// stays as they are. Other addresses are invited for [`INVITE_WINDOW`]: whoever is created as a user with such an
-    /// address joins by it. An address that was invited before is invited anew.
+    /// Invites people by e-mail address.
     ///
-    /// Where single sign-on is asked for, an address whose user signs in otherwise fails: an administrator makes such
-    /// a user a member first, and then [one with single sign-on](crate::platform::MemberHandle::set_sso).
+    /// A user who has one of the addresses becomes a member immediately; an existing member is left unchanged. Other
+    /// addresses are invited for [`INVITE_WINDOW`]: a user who is created with such an address joins automatically.
+    /// Inviting an address again renews its invitation.
     ///
-    /// No mail is sent: the program that embeds the platform reads [whom to write
+    /// If single sign-on is requested, an address fails if its user signs in otherwise. An administrator first adds
+    /// such a user as a member, then [enables single sign-on for them](crate::platform::MemberHandle::set_sso).
+    ///
+    /// No mail is sent: the embedding application reads [the addresses to write
     /// to](crate::platform::Invites::list_emails).
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for what is no address, and
-    /// for none or too many of them.
+    /// `Forbidden` unless the actor is an administrator of the organization; `Invalid` for a malformed address, and for
+    /// no or too many addresses.
     ///
     /// # Cancel safety
-    /// Each address is invited whole or not at all, in their order: asking again goes on with the rest.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{InviteEmail, InviteUsers, OrgId, Patch, Role}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let emails = vec![InviteEmail::Plain("grace@example.com".parse()?)];
-    /// let new = InviteUsers { emails, role: Patch::Set(Role::Edit), sso: None };
-    /// let invited = me.org(org).invites().send(new).await?;
-    /// println!("{} members, {} invited", invited.users.len(), invited.invited);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Addresses are invited one by one, in order. Repeating the request continues with the rest.
     pub fn send(self, new: InviteUsers) -> BoxFuture<'p, Result<InvitedUsers>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -85,8 +75,8 @@ impl<'p> Invites<'p> {
                         expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
                     };
                     let operation = InviteCreation { actor: actor.clone(), invite, role };
-                    // The answer is that of the last one. A request that is sent again before it came so far invites
-                    // those again who were invited, which changes nothing.
+                    // The stored response is that of the last address. A repetition before that point invites the
+                    // earlier addresses again, which changes nothing.
                     done = if at < last {
                         with(done, &email, platform.write(actor, &operation).await?)
                     } else {
@@ -102,21 +92,10 @@ impl<'p> Invites<'p> {
         })
     }
 
-    /// Lists the addresses that are invited to an organization and that no user has yet, the oldest invitation first.
+    /// Lists the invited addresses of an organization that no user has yet, oldest invitation first.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// for invite in me.org(org).invites().list_emails(&PageRequest::default()).await?.items {
-    ///     println!("{} until {}", invite.email, invite.expires_at);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor is an administrator of the organization.
     pub fn list_emails(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<EmailInvite>>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -140,7 +119,7 @@ impl<'p> Invites<'p> {
     }
 }
 
-/// The addresses of a request, each once, with the role beside it.
+/// Returns the distinct addresses of a request with their roles.
 fn addresses(new: &InviteUsers) -> Result<Vec<(String, Patch<Role>)>> {
     let has = new.emails.len();
     if has == 0 || has > MAX_EMAILS {
@@ -166,13 +145,13 @@ fn addresses(new: &InviteUsers) -> Result<Vec<(String, Patch<Role>)>> {
 
 struct InviteCreation {
     actor: Actor,
-    /// The invitation but for its role.
+    /// The invitation, with its role still to be resolved.
     invite: EmailInviteRecord,
-    /// The role; the organization's default where the request leaves it out.
+    /// The role; the organization's default if the request omits it.
     role: Patch<Role>,
 }
 
-/// What became of addresses, one more among them.
+/// Adds the outcome of one address to the result.
 fn with(mut done: InvitedUsers, email: &str, invited: Invited) -> InvitedUsers {
     match invited {
         Invited::User(user) => done.users.push(user),
@@ -182,14 +161,14 @@ fn with(mut done: InvitedUsers, email: &str, invited: Invited) -> InvitedUsers {
     done
 }
 
-/// What became of an address.
+/// Outcome of the invitation of an address.
 #[derive(Serialize, Deserialize)]
 enum Invited {
-    /// It is of this user, who is a member now.
+    /// Belongs to this user, who is a member now.
     User(UserId),
-    /// It is invited.
+    /// Invited.
     Address,
-    /// It is of a user who does not sign in through the organization.
+    /// Belongs to a user who does not sign in through the organization.
     OtherSignIn,
 }
 
@@ -220,7 +199,7 @@ impl Operation for InviteCreation {
             None => None,
         };
         match old {
-            // Mail that was sent leads to the same invitation.
+            // The id is reused, so that mail that was already sent links to the same invitation.
             Some(old) => drop(tx.put(&*old, EmailInviteRecord { id: old.id.clone(), ..new })?),
             None => drop(tx.create(new)),
         }

@@ -32,20 +32,10 @@ use crate::{
 };
 
 impl<'p> MemberHandle<'p> {
-    /// Reads a member of an organization. Everybody may read themselves, guests nobody else.
+    /// Reads a member of an organization. Guests may read only themselves.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` for guests.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, UserId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
-    /// let member = me.org(org).member(grace).get().await?;
-    /// println!("{}, {:?}", member.user.display_name, member.role);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get(self) -> BoxFuture<'p, Result<Member>> {
         Box::pin(async move {
             let Self { caller, org, user } = self;
@@ -55,24 +45,10 @@ impl<'p> MemberHandle<'p> {
         })
     }
 
-    /// Changes the role of a member. What the request leaves out stays.
+    /// Changes the role of a member. Omitted fields are left unchanged.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Conflict` for the last administrator.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the role as it was, or changed.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, Patch, Role, UpdateMember, UserId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
-    /// let change = UpdateMember { role: Patch::Set(Role::Review) };
-    /// let member = me.org(org).member(grace).update(change).await?;
-    /// assert_eq!(member.role, Some(Role::Review));
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor is an administrator of the organization; `Conflict` for the last administrator.
     pub fn update(self, change: UpdateMember) -> BoxFuture<'p, Result<Member>> {
         Box::pin(async move {
             let Self { caller, org, user } = self;
@@ -81,23 +57,11 @@ impl<'p> MemberHandle<'p> {
         })
     }
 
-    /// Makes a member sign in through the organization's single sign-on.
+    /// Requires a member to sign in through the organization's single sign-on.
     ///
     /// # Errors
-    /// `NotFound`, also for a user who is no member; `Forbidden` unless the actor administrates the organization.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the member as it was, or changed.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, UserId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
-    /// let member = me.org(org).member(grace).set_sso().await?;
-    /// assert!(member.sso);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also for a user who is not a member; `Forbidden` unless the actor is an administrator of the
+    /// organization.
     pub fn set_sso(self) -> BoxFuture<'p, Result<Member>> {
         Box::pin(async move {
             let Self { caller, org, user } = self;
@@ -106,23 +70,12 @@ impl<'p> MemberHandle<'p> {
         })
     }
 
-    /// Lists the spaces that a member may see, with the member's role on each, by the time of their creation. Members
-    /// may ask for their own, administrators for anybody's.
+    /// Lists the spaces that a member may see, with the member's role on each, in creation order.
+    ///
+    /// Members may list their own, administrators those of any member.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` for others; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{ListOrder, OrgId, UserId}, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
-    /// let grace = me.org(org).member(grace);
-    /// for space in grace.list_spaces(ListOrder::Desc, &PageRequest::default()).await?.items {
-    ///     println!("{:?} on {}", space.permission, space.space.title);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for other actors.
     pub fn list_spaces(
         self,
         order: ListOrder,
@@ -153,7 +106,7 @@ impl<'p> MemberHandle<'p> {
                 list.offer_all(&rows, seen);
             }
             let page = list.finish(&tx, None).await?;
-            // What the reader may do with them is another question, which differs where the reader is an administrator.
+            // Permissions in the views are those of the reader, which differ from the member's for an administrator.
             let records = page.items.iter().map(|space| Some(Arc::clone(space.space()))).collect();
             let seen: Vec<_> = mine.spaces(&tx, records).await?.into_iter().flatten().collect();
             let shown = platform.space_views(&tx, &seen).await?;
@@ -166,27 +119,15 @@ impl<'p> MemberHandle<'p> {
 }
 
 impl<'p> OrgHandle<'p> {
-    /// Records a visit of the member who acts, and answers a token that vouches for them on the sites of the
-    /// organization; guests get none. The token ends with its `exp`, and earlier when the member leaves or the
-    /// organization stops accepting how the member signed in: one that was requested with an API token opens no site
-    /// once the organization requires single sign-on, except for administrators. It is used as the token of a visitor,
-    /// [`ResolveVisitor::jwt_token`](crate::model::ResolveVisitor::jwt_token).
+    /// Records a visit of the actor and returns a visitor token for the sites of the organization; guests get no token.
+    ///
+    /// The token is passed as [`ResolveVisitor::jwt_token`](crate::model::ResolveVisitor::jwt_token). It expires at its
+    /// `exp`, and earlier if the member leaves or the organization stops accepting their sign-in: a token that was
+    /// requested with an API token opens no site once the organization requires single sign-on, except for
+    /// administrators.
     ///
     /// # Errors
     /// `Forbidden` for the platform itself; `NotFound` unless the actor is a member.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the visit noted or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// let visit = me.org(org).ping().await?;
-    /// println!("{:?} stands for the member on sites", visit.platform_visitor_claims);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn ping(self) -> BoxFuture<'p, Result<Visit>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -220,7 +161,7 @@ impl Platform {
         shown.pop().ok_or_else(|| Error::not_found("member"))
     }
 
-    /// Shows members, in two reads.
+    /// Builds the views of members in two reads.
     pub(super) async fn member_views(&self, tx: &Tx, members: &[Arc<MemberRecord>]) -> Result<Vec<Member>> {
         let users: Vec<UserId> = members.iter().map(|member| member.user.clone()).collect();
         let users = self.user_views(tx, &users).await?;
@@ -246,16 +187,16 @@ impl Platform {
     }
 }
 
-/// The membership of a user.
+/// Reads the membership of a user.
 pub(super) async fn find(tx: &Tx, org: &OrgId, user: &UserId) -> Result<Arc<MemberRecord>> {
     let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
     member.ok_or_else(|| Error::not_found("member"))
 }
 
-/// Refuses to take an organization its last administrator: `member` is about to be one no more.
+/// Returns an error if `member` is the last administrator of the organization. Call it before the role is removed.
 ///
-/// It reads the rows of the first two administrators, so of two who go at the same time the second is told to look
-/// again.
+/// It reads the index rows of the first two administrators. Of two concurrent removals, the second therefore conflicts
+/// and is checked again.
 pub(super) async fn spare_administrator(tx: &Tx, member: &MemberRecord) -> Result<()> {
     if member.role != Some(Role::Admin) {
         return Ok(());
@@ -267,7 +208,7 @@ pub(super) async fn spare_administrator(tx: &Tx, member: &MemberRecord) -> Resul
     Err(Error::conflict("an organization keeps at least one administrator: make somebody else one first"))
 }
 
-/// What is set of a member.
+/// The field of a member to set.
 enum Set {
     Role(Patch<Role>),
     Sso,
@@ -318,7 +259,7 @@ impl Operation for PingMember {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         access::org(tx, &self.actor, &self.org).await?;
         let old = find(tx, &self.org, &self.user).await?;
-        // Of two pings the later one counts, in whatever order they come.
+        // The latest visit wins, regardless of the order of the pings.
         if old.last_seen_at < Some(self.now) {
             let new = MemberRecord { last_seen_at: Some(self.now), ..MemberRecord::clone(&old) };
             tx.put(&*old, new)?;

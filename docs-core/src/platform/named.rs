@@ -1,4 +1,4 @@
-//! People as requests name them: by the id of a user, or by an e-mail address.
+//! Resolution of users that requests name by user id or e-mail address.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ use crate::{
     },
 };
 
-/// A name in a request, and the field that it is in.
+/// A name in a request, and its field.
 pub(super) struct Named<'a> {
     pub(super) field: String,
     pub(super) name: &'a str,
 }
 
-/// The names in a list of a request.
+/// Names in a list field of a request.
 pub(super) fn listed<'a>(field: &str, names: Option<&'a [String]>) -> Vec<Named<'a>> {
     let names = names.unwrap_or_default().iter().enumerate();
     names.map(|(at, name)| Named { field: format!("{field}[{at}]"), name }).collect()
 }
 
-/// The users of these names, in their order; `None` for a name that nobody has.
+/// Resolves names to users, in order; `None` for an unknown name.
 pub(super) async fn users(tx: &Tx, named: &[Named<'_>]) -> Result<Vec<Option<UserId>>> {
-    // What cannot be an address is nobody's.
+    // A malformed address belongs to no user.
     let address = |name: &str| name.contains('@') && BoundedText::<3, 254>::new(name).is_ok();
     let addresses: Vec<Key> = named
         .iter()
@@ -44,10 +44,10 @@ pub(super) async fn users(tx: &Tx, named: &[Named<'_>]) -> Result<Vec<Option<Use
     Ok(users)
 }
 
-/// The members of an organization that these names are of, in their order.
+/// Resolves names to members of an organization, in order.
 ///
 /// # Errors
-/// `Invalid`, naming the field, for a name that no member has.
+/// `Invalid`, with the field, for a name that is not a member's.
 pub(super) async fn members(tx: &Tx, org: &OrgId, named: &[Named<'_>]) -> Result<Vec<UserId>> {
     let unknown = |named: &Named<'_>| Error::invalid(&named.field, "no member of the organization");
     let users = users(tx, named).await?;

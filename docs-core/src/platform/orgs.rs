@@ -25,24 +25,14 @@ use crate::{
     },
 };
 
-/// Most e-mail domains of an organization.
+/// Maximum number of e-mail domains of an organization.
 pub(super) const MAX_DOMAINS: usize = 100;
 
 impl<'p> Orgs<'p> {
-    /// Creates an organization with its first administrator. Only the platform itself may.
+    /// Creates an organization with its first administrator. Reserved for the platform itself.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` when there is no such user.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, model::UserId};
-    /// # async fn example(platform: &Platform, ada: &UserId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let org = platform.as_platform().orgs().create("Analytical Engines".parse()?, ada).await?;
-    /// println!("{} has the id {}", org.title, org.id);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users; `NotFound` for an unknown user.
     pub fn create(self, title: OrganizationTitle, admin: &'p UserId) -> BoxFuture<'p, Result<Organization>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -53,23 +43,13 @@ impl<'p> Orgs<'p> {
         })
     }
 
-    /// Lists the organizations of the user who acts, in the order of joining; for the platform itself all there are, in
-    /// the order of their ids. Of one that insists on single sign-on, a token that it does not take sees as much as it
-    /// takes to sign in; a session of single sign-on sees its own organization.
+    /// Lists the organizations of the user in joining order; for the platform itself, all organizations in id order.
+    ///
+    /// If an organization requires single sign-on and does not accept the token, only the fields needed to sign in are
+    /// returned. A single sign-on session lists only its own organization.
     ///
     /// # Errors
-    /// `Unauthenticated` for a visitor of a site; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>) -> Result<()> {
-    /// for org in me.orgs().list(&PageRequest::default()).await?.items {
-    ///     println!("{}", org.title);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Unauthenticated` for a visitor of a site.
     pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Organization>>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -111,25 +91,12 @@ impl<'p> Orgs<'p> {
         })
     }
 
-    /// Finds the organization that claims an e-mail domain, for its members and for those whose own address is in the
-    /// domain; others, and a text that is no domain, find none.
+    /// Finds the organization that claims an e-mail domain, for its members and for users whose own address is in the
+    /// domain.
     ///
-    /// Somebody who is no member is shown as much as it takes to join: name, logo and whether single sign-on is
-    /// enforced, but neither its other domains nor its content and settings. They have no permission in it.
-    ///
-    /// # Errors
-    /// The store's.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, platform::Caller};
-    /// # async fn example(me: Caller<'_>) -> Result<()> {
-    /// for org in me.orgs().of_email_domain("example.com").await?.organizations {
-    ///     println!("{} claims the domain", org.title);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// For other users, and for a malformed domain, the result is empty. A user who is not a member gets only the
+    /// fields needed to join: name, logo and whether single sign-on is enforced, but not its other domains, content and
+    /// settings. They have no permissions in it.
     pub fn of_email_domain(self, domain: &'p str) -> BoxFuture<'p, Result<DomainOrganizations>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -146,7 +113,7 @@ impl<'p> Orgs<'p> {
                 Err(error) if error.kind() == ErrorKind::NotFound && actor.reaches(&id) => {
                     platform.org_from_outside(&tx, actor, (&id, &domain)).await?
                 }
-                // A member, who has to sign in as the organization wants.
+                // A member who has to sign in through the organization's single sign-on.
                 Err(error) if error.kind() == ErrorKind::Forbidden => {
                     let access = access::org_before_sign_in(&tx, actor, &id).await?;
                     Some(platform.org_outline(access.org()))
@@ -160,21 +127,10 @@ impl<'p> Orgs<'p> {
 }
 
 impl<'p> Caller<'p> {
-    /// Finds the organization that has a host name, in whatever case it is written. Whoever is somebody may ask: it
-    /// tells no more than the id.
+    /// Finds the organization with a host name, ignoring case. Any user may call it: the result contains only its id.
     ///
     /// # Errors
-    /// `NotFound`, for visitors of a site always.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, platform::Caller};
-    /// # async fn example(me: Caller<'_>) -> Result<()> {
-    /// let found = me.subdomain("engines").await?;
-    /// println!("{} leads to {}", found.subdomain, found.target.organization);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, always for visitors of a site.
     pub fn subdomain(self, name: &'p str) -> BoxFuture<'p, Result<Subdomain>> {
         Box::pin(async move {
             let tx = self.platform.read().await?;
@@ -195,22 +151,13 @@ impl<'p> Caller<'p> {
 }
 
 impl<'p> OrgHandle<'p> {
-    /// Changes what the host keeps of an organization: its plan and how it pays, its trial, its block. Members read it;
-    /// nothing but the activity of its host name follows from it. Only the platform itself may.
+    /// Changes the account data of an organization: its plan, billing, trial and block. Reserved for the platform
+    /// itself.
+    ///
+    /// Members can read the data. It has no effect except on the status of the host name.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::{OrgId, Plan, UpdateAccount}};
-    /// # async fn example(platform: &Platform, org: &OrgId) -> Result<()> {
-    /// let account = UpdateAccount { plan: Some(Plan::Pro2024), ..Default::default() };
-    /// let org = platform.as_platform().org(org).update_account(account).await?;
-    /// assert_eq!(org.plan, Plan::Pro2024);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users.
     pub fn update_account(self, change: UpdateAccount) -> BoxFuture<'p, Result<Organization>> {
         Box::pin(async move {
             let Self { caller, org: id } = self;
@@ -224,19 +171,6 @@ impl<'p> OrgHandle<'p> {
     }
 
     /// Reads an organization.
-    ///
-    /// # Errors
-    /// `NotFound` unless the actor is a member.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// let org = me.org(org).get().await?;
-    /// println!("{} since {}", org.title, org.created_at);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get(self) -> BoxFuture<'p, Result<Organization>> {
         Box::pin(async move {
             let Self { caller, org: id } = self;
@@ -246,22 +180,11 @@ impl<'p> OrgHandle<'p> {
         })
     }
 
-    /// Changes an organization. What the request leaves out stays.
+    /// Changes an organization. Omitted fields are left unchanged.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates it; `Conflict` when the host name or an e-mail domain
-    /// belongs to another organization; `Invalid` for a default site that the organization does not have.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{Hostname, OrgId, UpdateOrganization}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let change = UpdateOrganization { hostname: Some(Hostname::new("engines")?), ..Default::default() };
-    /// let org = me.org(org).update(change).await?;
-    /// println!("{} is at {:?}", org.title, org.hostname);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor is an administrator; `Conflict` if the host name or an e-mail domain belongs to
+    /// another organization; `Invalid` for a default site that the organization does not have.
     pub fn update(self, change: UpdateOrganization) -> BoxFuture<'p, Result<Organization>> {
         Box::pin(async move {
             let Self { caller, org: id } = self;
@@ -311,7 +234,7 @@ impl Platform {
         shown.pop().ok_or_else(|| Error::not_found("organization"))
     }
 
-    /// What somebody who is no member sees of the organization that claims the domain of their address.
+    /// Outline of the organization that claims the domain of the actor's address, for an actor who is not a member.
     async fn org_from_outside(
         &self,
         tx: &Tx,
@@ -326,7 +249,7 @@ impl Platform {
             .map(|org| Organization { email_domains: vec![domain.clone()], ..self.org_outline(&org) }))
     }
 
-    /// What of an organization is shown to somebody who is not in it yet: its name, its logo, how to join.
+    /// Public part of an organization: name, logo and how to join.
     fn org_outline(&self, org: &OrgRecord) -> Organization {
         Organization {
             email_domains: Vec::new(),
@@ -344,8 +267,7 @@ impl Platform {
         }
     }
 
-    /// Shows organizations, with what the actor owns in them.
-    /// All organizations, as the platform itself sees them.
+    /// Lists all organizations for the platform itself.
     async fn all_orgs(&self, tx: &Tx, actor: &Actor, page: &PageRequest) -> Result<Page<Organization>> {
         let spec = ListSpec::new(tag::ALL_ORGANIZATIONS, OrgRecord::all());
         let mut list = Lister::new(spec, page)?;
@@ -371,7 +293,7 @@ impl Platform {
             let owned: Vec<_> =
                 shown.iter().map(|org| TeamMemberRecord::owned_by(&org.id, user).scan(1)).collect();
             for ((org, access), owned) in shown.iter_mut().zip(seen).zip(tx.scan_many(&owned).await?) {
-                // A guest sees no team, not even their own.
+                // Guests see no teams, including their own.
                 org.permissions.own_team = !owned.is_empty() && access.role().is_some();
             }
         }

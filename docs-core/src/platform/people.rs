@@ -1,4 +1,4 @@
-//! Users and their tokens.
+//! Users and their API tokens.
 
 mod known;
 
@@ -25,27 +25,27 @@ use crate::{
     },
 };
 
-/// What a new user is made of.
+/// Fields of a new user.
 #[derive(Clone, Debug)]
 pub struct NewUser {
-    /// The name shown to others.
+    /// The name shown to other users.
     pub display_name: BoundedText<1, 128>,
-    /// The e-mail address, unique whatever the case.
+    /// The e-mail address, unique ignoring case.
     pub email: BoundedText<3, 254>,
 }
 
-/// What a new token is made of.
+/// Fields of a new token.
 #[derive(Clone)]
 pub struct NewToken {
-    /// What it is for.
+    /// Purpose of the token, for its owner.
     pub label: BoundedText<0, 50>,
-    /// The secret, a long one; drawn at random when absent.
+    /// The secret; generated if absent.
     pub secret: Option<String>,
-    /// When it ends; never when absent.
+    /// Expiry; `None` for a token that does not expire.
     pub expires_at: Option<Timestamp>,
 }
 
-/// Without the secret.
+/// Omits the secret.
 impl std::fmt::Debug for NewToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("NewToken");
@@ -53,17 +53,16 @@ impl std::fmt::Debug for NewToken {
     }
 }
 
-/// A token as it is listed: without its secret.
+/// A token without its secret, as returned by lists.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TokenInfo {
-    /// The id by which it is revoked.
+    /// The id for revoking it.
     pub id: TokenId,
-    /// What it is for.
+    /// Purpose of the token, for its owner.
     pub label: String,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it ends, or ended; never when absent.
+    /// Expiry, possibly in the past; `None` for a token that does not expire.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -78,13 +77,13 @@ impl TokenInfo {
     }
 }
 
-/// A new token: the secret is shown here and nowhere else.
+/// A new token. The secret is returned here only.
 #[non_exhaustive]
 #[derive(Clone)]
 pub struct TokenSecret {
-    /// The id by which the token is revoked.
+    /// The id for revoking it.
     pub id: TokenId,
-    /// What to send as the bearer token.
+    /// Value of the bearer token.
     pub secret: String,
 }
 
@@ -94,26 +93,16 @@ impl std::fmt::Debug for TokenSecret {
     }
 }
 
-/// Most bytes of an e-mail address.
+/// Maximum length of an e-mail address in bytes.
 const MAX_EMAIL: usize = 254;
-/// Fewest characters of a secret that an operator chooses.
+/// Minimum number of characters of a caller-chosen secret.
 const LEAST_SECRET: usize = 16;
 
 impl<'p> Caller<'p> {
-    /// Reads the user who acts.
+    /// Reads the user of the caller.
     ///
     /// # Errors
-    /// `Forbidden` for the platform itself; `NotFound` when the user is gone.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, platform::Caller};
-    /// # async fn example(me: Caller<'_>) -> Result<()> {
-    /// let user = me.current_user().await?;
-    /// println!("{}", user.display_name);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for the platform itself; `NotFound` if the user is deleted.
     pub fn current_user(self) -> BoxFuture<'p, Result<User>> {
         Box::pin(async move {
             let (platform, actor) = (self.platform, &self.actor());
@@ -126,20 +115,7 @@ impl<'p> Caller<'p> {
 }
 
 impl<'p> UserHandle<'p> {
-    /// Reads a user: oneself, or somebody in an organization of which the actor is a member and no guest.
-    ///
-    /// # Errors
-    /// `NotFound`, also for a user whom the actor does not know of.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::UserId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, grace: &UserId) -> Result<()> {
-    /// let user = me.user(grace).get().await?;
-    /// println!("{}", user.display_name);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Reads the actor's own user, or a user with whom they share an organization of which the actor is not a guest.
     pub fn get(self) -> BoxFuture<'p, Result<User>> {
         Box::pin(async move {
             let Self { caller, user: id } = self;
@@ -155,25 +131,14 @@ impl<'p> UserHandle<'p> {
         })
     }
 
-    /// Creates a token for a user. `secret` is drawn at random when absent; one that is given has to be
-    /// long: ASCII letters, digits and punctuation.
+    /// Creates an API token for a user.
+    ///
+    /// `secret` is generated if absent. A given secret must consist of ASCII letters, digits and punctuation, and have
+    /// a minimum length.
     ///
     /// # Errors
-    /// `Forbidden` unless the user, or the platform, asks; `Invalid` for a short secret, or one of other characters,
-    /// and for an end that is not in the future; `Conflict` for a secret in use.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, model::{Timestamp, UserId}, platform::NewToken};
-    /// # async fn example(
-    /// #     platform: &Platform, ada: &UserId, next_week: Timestamp,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let new = NewToken { label: "build server".parse()?, secret: None, expires_at: Some(next_week) };
-    /// let token = platform.as_user(ada).user(ada).issue_token(new).await?;
-    /// println!("keep this, it is not shown again: {}", token.secret);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor is the user or the platform; `Invalid` for a short secret, for other characters,
+    /// and for an expiry that is not in the future; `Conflict` for a secret in use.
     pub fn issue_token(self, new: NewToken) -> BoxFuture<'p, Result<TokenSecret>> {
         Box::pin(async move {
             let Self { caller, user } = self;
@@ -185,22 +150,10 @@ impl<'p> UserHandle<'p> {
         })
     }
 
-    /// Lists the tokens of a user, oldest first, those that have ended among them. Secrets are not shown: they are not
-    /// stored.
+    /// Lists the tokens of a user, oldest first, including expired ones. Secrets are not stored and not returned.
     ///
     /// # Errors
-    /// `Forbidden` unless the user, or the platform, asks; `NotFound` for no user; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::UserId, store::PageRequest};
-    /// # async fn example(platform: &Platform, ada: &UserId) -> Result<()> {
-    /// for token in platform.as_user(ada).user(ada).list_tokens(&PageRequest::default()).await?.items {
-    ///     println!("{} since {}", token.label, token.created_at);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor is the user or the platform; `NotFound` for an unknown user.
     pub fn list_tokens(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<TokenInfo>>> {
         Box::pin(async move {
             let Self { caller, user } = self;
@@ -215,20 +168,10 @@ impl<'p> UserHandle<'p> {
         })
     }
 
-    /// Revokes a token: from now on nobody can use it.
+    /// Revokes a token, effective immediately.
     ///
     /// # Errors
-    /// `Forbidden` unless the user, or the platform, asks; `NotFound` when the user has no such token.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::{TokenId, UserId}};
-    /// # async fn example(platform: &Platform, ada: &UserId, token: &TokenId) -> Result<()> {
-    /// platform.as_user(ada).user(ada).revoke_token(token).await?;
-    /// println!("{token} is revoked");
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor is the user or the platform; `NotFound` if the user has no such token.
     pub fn revoke_token(self, token: &'p TokenId) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             let Self { caller, user } = self;
@@ -240,21 +183,10 @@ impl<'p> UserHandle<'p> {
 }
 
 impl<'p> Users<'p> {
-    /// Creates a user, who joins every organization that the address was invited to. Only the platform itself may.
+    /// Creates a user, who joins every organization that invited the address. Reserved for the platform itself.
     ///
     /// # Errors
-    /// `Conflict` when the e-mail address is taken; `Invalid` when it is none.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, platform::NewUser};
-    /// # async fn example(platform: &Platform) -> Result<(), Box<dyn std::error::Error>> {
-    /// let new = NewUser { display_name: "Grace".parse()?, email: "grace@example.com".parse()? };
-    /// let grace = platform.as_platform().users().create(new).await?;
-    /// println!("{}", grace.id);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Conflict` if the e-mail address is in use; `Invalid` if it is malformed.
     pub fn create(self, user: NewUser) -> BoxFuture<'p, Result<User>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -266,21 +198,10 @@ impl<'p> Users<'p> {
         })
     }
 
-    /// Lists all users, in the order of their ids. Only the platform itself may.
+    /// Lists all users in id order. Reserved for the platform itself.
     ///
     /// # Errors
-    /// `Forbidden` for users; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, store::PageRequest};
-    /// # async fn example(platform: &Platform) -> Result<()> {
-    /// for user in platform.as_platform().users().list(&PageRequest::default()).await?.items {
-    ///     println!("{} {}", user.id, user.display_name);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users.
     pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<User>>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -296,20 +217,10 @@ impl<'p> Users<'p> {
         })
     }
 
-    /// Finds the user with an e-mail address, whatever the case. Only the platform itself may.
+    /// Finds the user with an e-mail address, ignoring case. Reserved for the platform itself.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` when nobody has the address.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result};
-    /// # async fn example(platform: &Platform) -> Result<()> {
-    /// let grace = platform.as_platform().users().by_email("grace@example.com").await?;
-    /// println!("{}", grace.display_name);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users; `NotFound` if no user has the address.
     pub fn by_email(self, email: &'p str) -> BoxFuture<'p, Result<User>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -327,33 +238,14 @@ impl<'p> Users<'p> {
 }
 
 impl Platform {
-    /// Authenticates the bearer of a token: a user, or the visitor of a site who has a content token.
+    /// Authenticates a bearer token: of a user, or of a site visitor with a content token.
     ///
-    /// A token is looked up by the hash of its secret, and nothing compares secrets: all that the time of a lookup
-    /// could tell is a hash, from which no secret can be found.
+    /// A token is looked up by the hash of its secret, so no secrets are compared. Timing differences could reveal a
+    /// hash at most, from which the secret cannot be derived.
     ///
     /// # Errors
-    /// `Unauthenticated` for a token that nobody has, or that has ended; that of a session of single sign-on ends with
-    /// its provider, or a change of what that is trusted by, and with the membership of its bearer.
-    ///
-    /// # Example
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use docs_core::{Platform, platform::{NewToken, NewUser}};
-    /// # use docs_memstore::{MemObjects, MemStore};
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
-    /// # let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
-    /// # let ada = platform.as_platform().users().create(ada).await?;
-    /// let ours = platform.as_platform();
-    /// let new = NewToken { label: "laptop".parse()?, secret: None, expires_at: None };
-    /// let token = ours.user(&ada.id).issue_token(new).await?;
-    /// let actor = platform.authenticate(&token.secret).await?;
-    /// assert_eq!(platform.as_actor(&actor).current_user().await?.display_name, "Ada");
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Unauthenticated` for an unknown or expired token. The token of a single sign-on session ends with its provider,
+    /// with a change of the provider's trust settings, and with the membership of its user.
     pub fn authenticate<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Result<Actor>> {
         Box::pin(async move {
             let unknown = || Error::new(ErrorKind::Unauthenticated, "the token is not valid");
@@ -397,7 +289,7 @@ impl Platform {
                     format_args!("must be at least {LEAST_SECRET} characters"),
                 ));
             }
-            // What a request carries in a header.
+            // Restricted to characters that a header can contain.
             Some(secret) if !secret.bytes().all(|byte| byte.is_ascii_graphic()) => {
                 return Err(Error::invalid("secret", "must be of ASCII letters, digits and punctuation"));
             }
@@ -417,7 +309,7 @@ impl Platform {
         Ok((token, TokenSecret { id, secret }))
     }
 
-    /// The secret of a new token.
+    /// Generates the secret of a new token.
     pub(super) fn token_secret(&self) -> String {
         let (a, b) = (self.ids().next(), self.ids().next());
         format!("docs_{}{}", BASE32.encode(a.as_bytes()), BASE32.encode(b.as_bytes()))
@@ -434,8 +326,8 @@ impl Platform {
         }
     }
 
-    /// Reads users whom content of an organization names. A guest of it, who does not see its members, learns their
-    /// names and no addresses but their own.
+    /// Reads users named in the content of an organization. A guest, who may not list its members, sees their names
+    /// and only their own address.
     pub(super) async fn users_named(
         &self,
         tx: &Tx,
@@ -457,13 +349,13 @@ impl Platform {
         Ok(users)
     }
 
-    /// Reads users by id, each once, and shows them.
+    /// Reads users by id, each once, and builds their views.
     pub(super) async fn user_views(&self, tx: &Tx, ids: &[UserId]) -> Result<Vec<User>> {
         let keys: Vec<Key> = ids.iter().map(UserRecord::at).collect();
         let found = tx.get_many::<UserRecord>(&keys).await?;
         let shown = found.into_iter().zip(ids).map(|(user, id)| match user {
             Some(user) => self.user_view(&user),
-            // Whoever made something stays named by it, even when the account is gone.
+            // The author of content remains identified by id after their account is deleted.
             None => User {
                 object: UserObject::Is,
                 id: id.clone(),
@@ -477,14 +369,14 @@ impl Platform {
     }
 }
 
-/// Refuses what is no e-mail address.
+/// Rejects a malformed e-mail address.
 pub(super) fn check_email(field: &str, email: &str) -> Result<()> {
     let parts = email.split_once('@');
     let fits = |(name, host): (&str, &str)| !name.is_empty() && !host.is_empty() && !host.contains('@');
     if !parts.is_some_and(fits) || email.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err(Error::invalid(field, "must be an address like name@example.com"));
     }
-    // Part of keys, which are counted in bytes.
+    // The address is part of keys, which are limited in bytes.
     if email.len() > MAX_EMAIL || email.to_lowercase().len() > MAX_EMAIL {
         return Err(Error::invalid(
             field,
@@ -496,10 +388,10 @@ pub(super) fn check_email(field: &str, email: &str) -> Result<()> {
 
 pub(super) struct UserCreation {
     pub(super) user: UserRecord,
-    /// The job that lets the user join what they were invited to, should nobody else come to it.
+    /// The job that redeems the user's invitations if the request does not get to it.
     pub(super) job: JobId,
 }
-/// Refuses whoever is neither the user whose token it is nor the platform.
+/// Rejects actors other than the owner of the token and the platform.
 fn own_token(actor: &Actor, user: &UserId) -> Result<()> {
     match actor {
         Actor::Platform => Ok(()),
@@ -514,7 +406,7 @@ fn own_token(actor: &Actor, user: &UserId) -> Result<()> {
     }
 }
 
-/// Tells whether a secret has the form of a content token: three parts, the first of which is a JSON object.
+/// Returns `true` if a secret has the form of a content token: three parts, the first a JSON object.
 fn is_content_token(secret: &str) -> bool {
     secret.starts_with("eyJ") && secret.split('.').count() == 3
 }

@@ -1,4 +1,4 @@
-//! Invite links: to an organization, to a space, to a collection.
+//! Invite links to an organization, a space or a collection.
 
 use std::sync::Arc;
 
@@ -23,25 +23,14 @@ use crate::{
     },
 };
 
-/// Links that one transaction removes.
+/// Number of links that one transaction removes.
 const DROP_CHUNK: u32 = 200;
 
 impl<'p> Invites<'p> {
-    /// Lists the links that give a role in an organization, the oldest first. Links to content are not among them.
+    /// Lists the links that grant a role in an organization, oldest first. Links to content are not included.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// for link in me.org(org).invites().list_links(&PageRequest::default()).await?.items {
-    ///     println!("{} gives {:?}", link.id, link.role);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor is an administrator of the organization.
     pub fn list_links(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<MemberInvite>>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -64,29 +53,15 @@ impl<'p> Invites<'p> {
         })
     }
 
-    /// Creates an invite link: to the organization with a role, or to a space or a collection of it with a level; those
-    /// who join by the latter become guests with that role on the content. It is valid for as long as the actor may
-    /// give what it gives.
+    /// Creates an invite link to the organization with a role, or to one of its spaces or collections with a level.
+    ///
+    /// A user who joins by a link to content becomes a guest with that role on the content. The link is valid while the
+    /// actor may grant its role.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization, or has the role `create` on the content
-    /// and gives no more than they have; `Conflict` while the organization has its invite links turned off;
-    /// `Invalid` for a link that says too little or too much, or names unknown content.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the link created or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{CreateLinkInvite, OrgId, Patch, Role, SpaceId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, space: &SpaceId) -> Result<()> {
-    /// let level = Patch::Set(Role::Read);
-    /// let new = CreateLinkInvite { space: Some(space.to_string()), level, ..Default::default() };
-    /// let link = me.org(org).invites().create_link(new).await?;
-    /// println!("{}", link.id());
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor is an administrator of the organization, or has the role `create` on the content
+    /// and grants no more than their own role; `Conflict` while the organization has disabled invite links; `Invalid`
+    /// for a link with missing or contradictory fields, or with unknown content.
     pub fn create_link(self, new: CreateLinkInvite) -> BoxFuture<'p, Result<LinkInvite>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -117,18 +92,7 @@ impl<'p> InviteHandle<'p> {
     /// Reads an invite link.
     ///
     /// # Errors
-    /// `NotFound`, also where its content is gone; `Forbidden` for those who could not have created it.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{InviteId, LinkInvite, OrgId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, invite: &InviteId) -> Result<()> {
-    /// if let LinkInvite::Space(link) = me.org(org).invite(invite).get().await? {
-    ///     println!("{:?} on {}", link.level, link.space.title);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also if its content is deleted; `Forbidden` for actors who could not have created it.
     pub fn get(self) -> BoxFuture<'p, Result<LinkInvite>> {
         Box::pin(async move {
             let Self { caller, org, invite: id } = self;
@@ -138,28 +102,13 @@ impl<'p> InviteHandle<'p> {
         })
     }
 
-    /// Changes what an invite link gives. Whoever has joined by it stays what they are. From now on it depends on the
-    /// rights of the actor, as if they had created it.
+    /// Changes the grant of an invite link. Users who already joined by it keep their role.
+    ///
+    /// From now on the link depends on the rights of the actor, as if they had created it.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden` as for [creating](crate::platform::Invites::create_link) it; `Invalid` for a role where
-    /// the link has a level, or a level where it has a role.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the link as it was, or changed.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{InviteId, OrgId, Patch, Role, UpdateLinkInvite};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(me: Caller<'_>, org: &OrgId, invite: &InviteId) -> Result<()> {
-    /// let change = UpdateLinkInvite { role: Patch::Set(Role::Comment), ..Default::default() };
-    /// let link = me.org(org).invite(invite).update(change).await?;
-    /// println!("{}", link.id());
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` as for [creating](crate::platform::Invites::create_link) it; `Invalid` for a role if the link has a
+    /// level, or a level if it has a role.
     pub fn update(self, change: UpdateLinkInvite) -> BoxFuture<'p, Result<LinkInvite>> {
         Box::pin(async move {
             let Self { caller, org, invite: id } = self;
@@ -171,26 +120,13 @@ impl<'p> InviteHandle<'p> {
         })
     }
 
-    /// Deletes an invite, a link or the invitation of an address; nobody can join by it any more. Answers whether there
-    /// was one, as far as the actor may know.
+    /// Deletes an invite link or the invitation of an address. It can no longer be used to join.
+    ///
+    /// Returns `false` if there was no invite that the actor may see.
     ///
     /// # Errors
-    /// `Forbidden` as for [creating](crate::platform::Invites::create_link) a link, or unless the actor administrates
-    /// the organization.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the invite deleted or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{InviteId, OrgId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, invite: &InviteId) -> Result<()> {
-    /// if me.org(org).invite(invite).delete().await? {
-    ///     println!("nobody joins by it any more");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` as for [creating](crate::platform::Invites::create_link) a link, or unless the actor is an
+    /// administrator of the organization.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, org, invite: id } = self;
@@ -237,14 +173,14 @@ fn member_invite(link: &LinkInviteRecord, role: Option<Role>, reader: &OrgAccess
     }
 }
 
-/// Removes some of the links to content that goes; answers whether there may be more.
+/// Removes a batch of the links to deleted content; returns `true` if there may be more.
 pub(in crate::platform) async fn drop_links(tx: &mut Tx, content: &str) -> Result<bool> {
     let rows = tx.below(&LinkInviteRecord::of_content(content), DROP_CHUNK).await?;
     tx.delete_all::<LinkInviteRecord>(&LinkInviteRecord::named_by_all(&rows)).await?;
     Ok(rows.len() == DROP_CHUNK as usize)
 }
 
-/// What a new link gives.
+/// The grant of a new link.
 fn gives(new: &CreateLinkInvite) -> Result<LinkGives> {
     let role = match new.role {
         Patch::Keep => None,
@@ -284,19 +220,19 @@ fn unknown(noun: &str) -> Error {
     Error::invalid(noun, format_args!("the organization has no such {noun}"))
 }
 
-/// What a link leads to, for somebody who may manage its links.
+/// The access of an actor to the target of a link that they may manage.
 enum Target {
     Org(OrgAccess),
     Space(SpaceAccess),
     Collection(CollectionAccess),
 }
 
-/// Proves the right to manage a link.
+/// Checks the right to manage a link.
 async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Target> {
     manage_gives(tx, actor, (&link.organization, &link.gives)).await
 }
 
-/// Proves the right to manage links of an organization that give this.
+/// Checks the right to manage links of an organization with this grant, and returns the access.
 async fn manage_gives(tx: &Tx, actor: &Actor, (org, gives): (&OrgId, &LinkGives)) -> Result<Target> {
     let (target, has, gives) = match gives {
         LinkGives::Member(_) => {
@@ -329,7 +265,7 @@ async fn manage_gives(tx: &Tx, actor: &Actor, (org, gives): (&OrgId, &LinkGives)
     Ok(target)
 }
 
-/// Checks the right to manage links of an organization that give this.
+/// Checks the right to manage links of an organization with this grant.
 pub(in crate::platform) async fn require_link_manager(
     tx: &Tx,
     actor: &Actor,
@@ -338,10 +274,10 @@ pub(in crate::platform) async fn require_link_manager(
     manage_gives(tx, actor, (org, gives)).await.map(drop)
 }
 
-/// Proves that who answers for a link may still give what it gives: a link is good for as long as they may.
+/// Checks that the user who vouches for a link may still grant its role. Otherwise the link is invalid.
 ///
 /// # Errors
-/// `NotFound` where they may not, or where what it leads to is gone.
+/// `NotFound` if they may not, or if the target is deleted.
 pub(super) async fn vouched(tx: &Tx, link: &LinkInviteRecord) -> Result<()> {
     let by = Actor::User(link.vouched_by.clone());
     match manage(tx, &by, link).await {
@@ -352,7 +288,7 @@ pub(super) async fn vouched(tx: &Tx, link: &LinkInviteRecord) -> Result<()> {
     }
 }
 
-/// A link of an organization that the actor is a member of.
+/// Finds a link of an organization that the actor is a member of.
 async fn find(tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<Arc<LinkInviteRecord>> {
     access::org(tx, actor, org).await?;
     let link: Option<Arc<LinkInviteRecord>> = tx.get(&LinkInviteRecord::at(id)).await?;
@@ -449,7 +385,7 @@ impl Operation for LinkInviteDeletion {
             return Ok(());
         }
         let link = find(tx, &self.actor, &self.org, &self.id).await?;
-        // An administrator also removes what leads to content that is gone.
+        // An administrator can also remove links to deleted content.
         if access.require(OrgAction::Administrate).is_err() {
             manage(tx, &self.actor, &link).await?;
         }

@@ -1,4 +1,4 @@
-//! How users join by an invite.
+//! Joining an organization by an invite.
 
 use std::sync::Arc;
 
@@ -28,17 +28,17 @@ use crate::{
     },
 };
 
-/// Invitations that are looked at together.
+/// Number of invitations that one batch processes.
 const INVITES_AT_ONCE: u32 = 50;
 
-/// Who joins.
+/// Job that redeems the invitations of a new user.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct RedeemInvites {
     user: UserId,
 }
 
 impl RedeemInvites {
-    /// Lets a new user join what their address was invited to, in the transaction that creates the user.
+    /// Enqueues the redemption of invitations for a new user, in the transaction that creates the user.
     pub(in crate::platform) async fn enqueue(tx: &mut Tx, user: &UserRecord, job: &JobId) -> Result<()> {
         if tx.below(&EmailInviteRecord::of_email(&user.email), 1).await?.is_empty() {
             return Ok(());
@@ -80,29 +80,15 @@ impl Job for RedeemInvites {
 }
 
 impl<'p> InviteHandle<'p> {
-    /// Joins an organization by an invite: a link, or an invitation of the user's address, which is used up by it.
+    /// Joins an organization by a link, or by an invitation of the user's address, which is consumed.
     ///
-    /// An invite never takes anything: who is a member already, or has a role on the content, is raised to what the
-    /// invite gives, or stays.
+    /// Accepting an invite never lowers a role: an existing role in the organization or on the content is raised to
+    /// that of the invite, or left unchanged.
     ///
     /// # Errors
-    /// `NotFound` for an invite that is none of the organization's, that has ended, or that leads to content that is
-    /// gone, and for a link of somebody who may not give any more what it gives; `Forbidden` for an address that is not
-    /// the user's, and for links where the organization has turned them off.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the user joined or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{InviteId, OrgId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, invite: &InviteId) -> Result<()> {
-    /// me.org(org).invite(invite).join().await?;
-    /// let org = me.org(org).get().await?;
-    /// println!("joined {}", org.title);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` for an invite that does not belong to the organization, that has expired or whose content is deleted,
+    /// and for a link whose creator may not grant its role any more; `Forbidden` for an address that is not the user's,
+    /// and for links if the organization has disabled them.
     pub fn join(self) -> BoxFuture<'p, Result<JoinedOrganization>> {
         Box::pin(async move {
             let Self { caller, org, invite } = self;
@@ -129,7 +115,7 @@ impl<'p> InviteHandle<'p> {
 }
 
 impl Platform {
-    /// Lets a user who was just created join what their address was invited to. What fails, the job does later.
+    /// Redeems the invitations of a user who was just created. The job retries failures later.
     pub(in crate::platform) async fn welcome(&self, user: &UserId) {
         if let Err(error) = (RedeemInvites { user: user.clone() }).redeem(self).await {
             tracing::warn!(error = ?error, user = %user, "a new user's invitations wait for the job");
@@ -155,7 +141,7 @@ impl Operation for JoinWith {
         let user = user_of(tx, &self.user).await?;
         let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(&self.org)).await?;
         let org = org.ok_or_else(unknown)?;
-        // A member becomes no more than they are by a token that the organization does not take.
+        // With a token that the organization does not accept, a member cannot raise their role.
         match access::org(tx, &self.actor, &self.org).await {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             access => drop(access?),
@@ -195,7 +181,7 @@ async fn join_by_link(
     }
 }
 
-/// Makes somebody a member, or raises one to this.
+/// Adds a member, or raises an existing one to this role.
 async fn raise(tx: &mut Tx, member: MemberRecord) -> Result<()> {
     if join(tx, member.clone()).await? == Joined::Now {
         return Ok(());
@@ -212,7 +198,7 @@ async fn raise(tx: &mut Tx, member: MemberRecord) -> Result<()> {
     Ok(())
 }
 
-/// Gives a member a role on content by name, unless they have it otherwise.
+/// Grants a member an explicit role on content, unless they have it already.
 async fn grant(
     tx: &mut Tx,
     org: &OrgId,
@@ -237,7 +223,7 @@ async fn grant(
     Ok(())
 }
 
-/// Uses up the invitation of an address for the user who has it.
+/// Consumes the invitation of an address for the user who has it.
 async fn redeem(
     tx: &mut Tx,
     invite: &EmailInviteRecord,
@@ -249,7 +235,7 @@ async fn redeem(
     Ok(())
 }
 
-/// Uses up one invitation of a user's address; one that has ended is only removed.
+/// Consumes one invitation of a user's address; an expired one is only removed.
 struct RedeemOne {
     invite: InviteId,
     user: UserId,
@@ -263,7 +249,7 @@ impl Operation for RedeemOne {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let invite: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(&self.invite)).await?;
-        // Another run of the same was faster.
+        // A concurrent run already consumed it.
         let Some(invite) = invite else { return Ok(()) };
         if invite.expires_at <= self.now {
             tx.delete(&*invite);
@@ -275,9 +261,8 @@ impl Operation for RedeemOne {
     }
 }
 
-/// Removes invitations that have ended; `Out` tells whether there may be more.
+/// Removes expired invitations; `Out` is `true` if there may be more.
 pub(in crate::platform) struct DropInvites {
-    /// Now.
     pub(in crate::platform) now: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! How users become members.
+//! Joining organizations.
 
 use std::sync::Arc;
 
@@ -15,26 +15,13 @@ use crate::{
 use async_trait::async_trait;
 
 impl<'p> MemberHandle<'p> {
-    /// Makes a user a member of an organization, or changes the role of one who is (`None` for a guest). Only the
-    /// platform itself may: people join by invites.
+    /// Adds a user to an organization, or changes the role of a member; `None` is a guest. Reserved for the platform
+    /// itself.
+    ///
+    /// Users join by invites.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` when there is no such organization or user; `Conflict` for the last
-    /// administrator.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the user a member or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::{OrgId, Role, UserId}};
-    /// # async fn example(platform: &Platform, org: &OrgId, grace: &UserId) -> Result<()> {
-    /// platform.as_platform().org(org).member(grace).put(Some(Role::Edit)).await?;
-    /// let member = platform.as_user(grace).org(org).member(grace).get().await?;
-    /// assert_eq!(member.role, Some(Role::Edit));
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users; `NotFound` for an unknown organization or user; `Conflict` for the last administrator.
     pub fn put(self, role: Option<Role>) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             let Self { caller, org, user } = self;
@@ -48,26 +35,13 @@ impl<'p> MemberHandle<'p> {
 }
 
 impl<'p> UserHandle<'p> {
-    /// Makes a user a guest of the organization that claims the domain of the user's e-mail address; answers which. One
-    /// who is a member of it stays what they are.
+    /// Adds a user as a guest to the organization that claims the domain of their e-mail address; returns its id.
     ///
-    /// Only the platform itself may: it is for the program that embeds it to verify that the address is the user's.
+    /// An existing member is left unchanged. Reserved for the platform itself: the embedding application has to verify
+    /// that the address belongs to the user.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` when there is no such user, or no organization that claims the domain.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the user a member or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::UserId};
-    /// # async fn example(platform: &Platform, grace: &UserId) -> Result<()> {
-    /// let org = platform.as_platform().user(grace).join_by_domain().await?;
-    /// println!("a guest of {org}");
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users; `NotFound` for an unknown user, or if no organization claims the domain.
     pub fn join_by_domain(self) -> BoxFuture<'p, Result<OrgId>> {
         Box::pin(async move {
             let Self { caller, user } = self;
@@ -78,23 +52,23 @@ impl<'p> UserHandle<'p> {
     }
 }
 
-/// What became of somebody who joins.
+/// Outcome of joining.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::platform) enum Joined {
-    /// They were no member before.
+    /// The user was not a member before.
     Now,
-    /// They were one already.
+    /// The user was a member already.
     Before,
 }
 
-/// Makes a user a member, unless the user is one: then nothing changes.
+/// Adds a user as a member; an existing member is left unchanged.
 pub(in crate::platform) async fn join(tx: &mut Tx, member: MemberRecord) -> Result<Joined> {
     let known: Option<Arc<MemberRecord>> =
         tx.get(&MemberRecord::at(&member.organization, &member.user)).await?;
     if known.is_some() {
         return Ok(Joined::Before);
     }
-    // Nobody comes back to what they were given before they left.
+    // A returning member must not regain the grants from their previous membership.
     if drop_rest(tx, &member.organization, &member.user).await? {
         return Err(Error::conflict("the user's last membership is still being removed: try again"));
     }

@@ -1,4 +1,4 @@
-//! How members leave, and what goes with them.
+//! Removal of members and of their grants.
 
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ use crate::{
     },
 };
 
-/// Records of a kind that one transaction removes.
+/// Number of records of one kind that one transaction removes.
 const RECORDS_AT_ONCE: u32 = 80;
 
-/// Whose traces are removed.
+/// Job that removes the grants of a former member.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct ClearMember {
     org: OrgId,
@@ -55,28 +55,18 @@ impl Job for ClearMember {
 }
 
 impl<'p> MemberHandle<'p> {
-    /// Removes a member from an organization, with the roles on content they were given by name, their places in teams
-    /// and the reviews they were asked for. A member may leave. Answers whether there was one: where the
-    /// actor may not know, there is none.
+    /// Removes a member from an organization, with their explicit roles on content, team memberships and review
+    /// requests.
+    ///
+    /// Members may remove themselves. Returns `false` if there was no such member that the actor may see.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor administrates the organization, or leaves it; `Conflict` for the last
-    /// administrator.
+    /// `Forbidden` unless the actor is an administrator of the organization or removes themselves; `Conflict` for the
+    /// last administrator.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the member a member or not. What a former member leaves in large numbers is removed
-    /// by a job; it gives no rights any more.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, UserId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
-    /// if me.org(org).member(grace).remove().await? {
-    ///     println!("removed");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Dropping the future leaves the membership unchanged or removed. A job removes the rest of a large number of
+    /// grants; these give no access any more.
     pub fn remove(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, org, user } = self;
@@ -92,7 +82,7 @@ impl<'p> MemberHandle<'p> {
     }
 }
 
-/// Removes some of what a user was given in an organization; tells whether there may be more.
+/// Removes a batch of a user's grants in an organization; returns `true` if there may be more.
 pub(super) async fn drop_rest(tx: &mut Tx, org: &OrgId, user: &UserId) -> Result<bool> {
     let granted = tx.below(&GrantRecord::held_by(org, user), RECORDS_AT_ONCE).await?;
     let keys: Vec<Key> =
@@ -108,15 +98,15 @@ pub(super) async fn drop_rest(tx: &mut Tx, org: &OrgId, user: &UserId) -> Result
     Ok(granted.len() == RECORDS_AT_ONCE as usize || places.len() == RECORDS_AT_ONCE as usize)
 }
 
-/// Reviews that a user was asked for.
+/// A batch of the reviews that a user was requested for.
 struct Asked {
-    /// The requests of the organization among those that were looked at.
+    /// Change requests of the organization in this batch.
     here: Vec<ChangeRequestId>,
-    /// Where to go on.
+    /// Start of the next batch.
     next: Option<Key>,
 }
 
-/// Looks at some of the reviews that a user was asked for in any organization.
+/// Reads a batch of the reviews that a user was requested for in any organization.
 async fn asked_of(tx: &Tx, of: &ClearMember, after: Option<Key>) -> Result<Asked> {
     let (from, to) = RequestedReviewerRecord::of_user(&of.user).below();
     let from = after.map_or(from, |after| key::after(&after));
@@ -181,7 +171,7 @@ impl Operation for RemoveMember {
     }
 }
 
-/// Removes some of what a former member was given; `Out` tells whether there may be more.
+/// Removes a batch of a former member's grants; `Out` is `true` if there may be more.
 struct ClearStep(ClearMember);
 
 #[async_trait]
@@ -190,7 +180,7 @@ impl Operation for ClearStep {
     const NAME: &'static str = "member_clear";
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        // Whoever came back did so without anything of before: what there is now is new.
+        // Rejoining removes all earlier grants first, so the grants of a current member are new.
         if is_member(tx, &self.0).await? {
             return Ok(false);
         }
@@ -198,7 +188,7 @@ impl Operation for ClearStep {
     }
 }
 
-/// Asks a former member for these reviews no longer.
+/// Withdraws the requests for these reviews from a former member.
 struct ClearAsked {
     of: ClearMember,
     requests: Vec<ChangeRequestId>,

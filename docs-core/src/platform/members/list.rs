@@ -1,4 +1,4 @@
-//! The list of members: by role, by what is searched for, by the time of joining or of the last visit.
+//! List of members with role filter and search, ordered by joining or last visit.
 
 use std::sync::Arc;
 
@@ -14,46 +14,31 @@ use crate::{
     },
 };
 
-/// Members that a search compares at once.
+/// Number of members that a search compares per read.
 const MEMBERS_AT_ONCE: usize = 64;
 
-/// Which members are listed, and in what order.
+/// Filter and order of a list of members.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemberFilter {
-    /// Only those with this role.
+    /// Only members with this role.
     pub role: Option<MemberRole>,
-    /// Only those whose name or e-mail address contains this, whatever the case. One or two characters have to begin
-    /// a word of it.
+    /// Only members whose name or e-mail address contains this text, ignoring case. A text shorter than three
+    /// characters has to be the prefix of a word.
     pub search: Option<BoundedText<0, 512>>,
-    /// What they are listed by.
+    /// Sort key.
     pub sort: MemberSort,
-    /// Which way.
+    /// Sort direction.
     pub order: ListOrder,
 }
 
 impl<'p> Members<'p> {
-    /// Lists the members of an organization, those who joined last first where nothing else is asked for.
+    /// Lists the members of an organization, by default those who joined last first.
     ///
-    /// The first page costs the same whatever the size of the organization. A page may be short, or empty, and have a
-    /// `next`: where a search has to compare many members to find few.
+    /// The cost of the first page does not depend on the size of the organization. A page may be short or empty and
+    /// still have a `next` if a search compares many members to find few.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` for guests; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{OrgId, Role};
-    /// # use docs_core::platform::{Caller, MemberFilter};
-    /// # use docs_core::store::PageRequest;
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// let admins = MemberFilter { role: Some(Role::Admin.into()), ..Default::default() };
-    /// for member in me.org(org).members().list(&admins, &PageRequest::default()).await?.items {
-    ///     println!("{}", member.user.display_name);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for guests.
     pub fn list(
         self,
         filter: &'p MemberFilter,
@@ -76,15 +61,15 @@ impl<'p> Members<'p> {
     }
 }
 
-/// A list of members under a filter.
+/// A filtered list of members.
 struct Walk<'a> {
     org: &'a OrgId,
-    /// Who is in all of these may be in the list.
+    /// The list is the intersection of these key ranges.
     prefixes: Vec<KeyBuf>,
     wanted: Option<Wanted>,
     order: ListOrder,
     fingerprint: CursorFingerprint,
-    /// The counter that says how long the list is.
+    /// Counter with the length of the list.
     count: Option<Key>,
 }
 
@@ -101,7 +86,7 @@ impl<'a> Walk<'a> {
         let fingerprint =
             list_identities::members(searched, filter.order).with("rows", prefixes[0].as_str()).fingerprint();
         let is_whole = wanted.is_none() && filter.sort == MemberSort::JoinedAt;
-        // Pieces lie in the order of joining: a list in another order is compared one by one.
+        // Text grams are indexed in joining order. A list in another order compares each member.
         if let (Some(wanted), MemberSort::JoinedAt) = (&wanted, filter.sort) {
             if filter.role.is_none() {
                 prefixes.clear();
@@ -117,12 +102,12 @@ impl<'a> Walk<'a> {
         let after = request.page.as_ref().map(|page| open_row_cursor(page, self.fingerprint)).transpose()?;
         let mut items: Vec<Arc<MemberRecord>> = Vec::new();
         let mut intersection = Intersection::new(&self.prefixes, self.order, after.as_deref(), MAX_SCANNED);
-        // The last position that was looked at.
+        // The last position that was examined.
         let mut last = after;
         let mut rest = if limit == 0 { Rest::None } else { Rest::Unknown };
         while rest == Rest::Unknown {
             let mut positions = Vec::new();
-            // One more than fits tells whether there is a page after this one; of a search, some do not match.
+            // One item more than the page shows if there is a next page. With a search, some do not match.
             let wanted = (limit - items.len() + 1).max(self.wanted.as_ref().map_or(0, |_| MEMBERS_AT_ONCE));
             while rest == Rest::Unknown && positions.len() < wanted {
                 match intersection.next(tx).await? {
@@ -158,7 +143,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What is known of what comes after a page.
+/// State of the rows after a page.
 #[derive(PartialEq, Eq)]
 enum Rest {
     Unknown,

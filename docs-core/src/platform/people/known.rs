@@ -1,4 +1,4 @@
-//! Whom an actor knows of.
+//! Visibility of users to an actor.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::{
     },
 };
 
-/// Organizations of a user that are looked at together.
+/// Number of a user's organizations that one step examines.
 const ORGS_AT_ONCE: u32 = 200;
 
-/// Tells whether an actor knows of a user: themselves, and whom they meet in an organization that lets them in.
+/// Returns `true` if an actor may see a user: themselves, and members of organizations that accept the actor's sign-in.
 pub(super) async fn knows(tx: &Tx, actor: &Actor, id: &UserId) -> Result<bool> {
     let (me, session_of) = match actor {
         Actor::User(me) => (me, None),
@@ -39,7 +39,8 @@ pub(super) async fn knows(tx: &Tx, actor: &Actor, id: &UserId) -> Result<bool> {
     Ok(false)
 }
 
-/// Tells whether one of some organizations lets an actor in as a member, and no guest, and has another user in it.
+/// Returns `true` if one of the organizations accepts the actor as a member, not as a guest, and has the other user as
+/// a member.
 async fn meet(tx: &Tx, actor: &Actor, orgs: &[OrgId], (me, other): (&UserId, &UserId)) -> Result<bool> {
     let keys = |org| [OrgRecord::at(org), MemberRecord::at(org, me), MemberRecord::at(org, other)];
     let found = tx.get_values(&orgs.iter().flat_map(keys).collect::<Vec<_>>()).await?;
