@@ -1,4 +1,4 @@
-//! Background work: who does it, and when.
+//! Workers that run background jobs.
 
 mod list;
 mod run;
@@ -43,45 +43,46 @@ use crate::{
     },
 };
 
-/// Longest wait of an idle worker: what the feed's news may have missed is found then.
+/// Maximum wait of an idle worker, in case a notification of the feed was lost.
 const IDLE_WAIT: Duration = Duration::from_secs(30);
-/// The pause of a worker whose store failed.
+/// Pause of a worker after a store error.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
-/// The pause between two batches for the search index. Nothing is waited for that could tell of itself: a batch costs
-/// the index about the same whatever is in it, so writes that come meanwhile are let gather, and who searches finds
-/// them in well under the two seconds that are promised.
+/// Pause between two batches for the search index.
+///
+/// The cost of a batch hardly depends on its size, so the pause collects concurrent writes. It is far shorter than the
+/// documented delay until searches find a write.
 const SEARCH_BATCH_PAUSE: Duration = Duration::from_millis(200);
-/// How often a worker tidies up.
+/// Interval between housekeeping runs of a worker.
 const TIDY_EVERY: TimeDelta = TimeDelta::hours(1);
 
-/// Whether somebody waits for a job.
+/// Urgency of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Urgency {
-    /// Somebody has asked for it: a run that failed, and is put off, is tried again at once.
+    /// Requested by a user: a postponed retry is run immediately.
     Asked,
-    /// It follows from a change: what is put off stays so, or a burst of changes would use up its attempts while what
-    /// it needs cannot be reached.
+    /// Follows from a change: a postponed retry stays postponed. Otherwise a burst of changes would use up the attempts
+    /// while a dependency is unreachable.
     Follows,
 }
 
-/// Background work of one kind: its payload, and what is done with it.
+/// A kind of background job: its payload and its implementation.
 ///
-/// Whoever implements it adds it to [`JOB_KINDS`]. A run may end anywhere, by a crash too, and the job is run again.
+/// Each implementation has to be listed in [`JOB_KINDS`]. A run may end at any point, for example by a crash, and the
+/// job is run again.
 #[async_trait]
 pub(super) trait Job: Serialize + DeserializeOwned + Send + Sync {
-    /// The name of the kind in the store.
+    /// Name of the kind in the store.
     const KIND: &'static str;
 
-    /// Tells whether it waits for hosts outside, which may be slow: others do not wait for those.
+    /// `true` if the job waits for external hosts, which may be slow; other jobs do not wait for these.
     const WAITS_FOR_HOSTS: bool = false;
 
-    /// Does the work.
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect>;
 
-    /// The job to enqueue as upkeep, in no lane and due at once.
+    /// Creates the maintenance job to enqueue, outside any lane and due immediately.
     ///
     /// # Errors
-    /// `Internal` for a payload that is no JSON.
+    /// `Internal` for a payload that cannot be serialized.
     fn about(&self, id: &JobId, subject: impl ToString, now: Timestamp) -> Result<NewJob> {
         let payload = serde_json::to_value(self).map_err(Error::internal)?;
         let (id, subject) = (id.clone(), subject.to_string());
@@ -99,7 +100,6 @@ pub(super) trait Job: Serialize + DeserializeOwned + Send + Sync {
     }
 }
 
-/// A kind of jobs.
 struct Kind {
     name: &'static str,
     waits_for_hosts: bool,
@@ -146,37 +146,19 @@ const JOB_KINDS: &[Kind] = &[
     Kind::of::<translations::PurgeTranslation>(),
 ];
 
-/// What became of a run's effect.
+/// State of a job after its run succeeded.
 pub(super) enum Effect {
-    /// Done; the job is still to be finished.
+    /// The work is done; the job still has to be finished.
     Done,
-    /// Done, and the job was finished in the same transaction.
+    /// The work is done, and the same transaction finished the job.
     Finished,
 }
 
 impl Platform {
-    /// Does background work until `stop` completes; the job in flight is then brought to its end first. Beside the
-    /// jobs, the search index is kept up to date.
+    /// Runs background jobs and keeps the search index up to date until `stop` completes. The job in flight is finished
+    /// first.
     ///
-    /// Run it as a task of its own, as often as jobs are to run side by side.
-    ///
-    /// # Example
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use docs_core::{Platform, platform::NewUser};
-    /// # use docs_memstore::{MemObjects, MemStore};
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
-    /// # let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
-    /// # let ada = platform.as_platform().users().create(ada).await?;
-    /// let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    /// let work = platform.work(async { drop(stopped.await) });
-    /// let serve = async { drop(stop) };
-    /// tokio::join!(work, serve);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Run it as a separate task, once per job that may run concurrently.
     pub fn work<'a>(&'a self, stop: impl Future<Output = ()> + Send + 'a) -> BoxFuture<'a, ()> {
         self.work_until(Box::pin(stop))
     }
@@ -196,7 +178,7 @@ impl Platform {
         let stopping = Stopping::default();
         let mut tidy_at = self.clock().now();
         loop {
-            // News of jobs enqueued from here on end the wait below. They are read before they are tidied away.
+            // Notifications of jobs enqueued from here on end the wait below. They are read before they are trimmed.
             if let Err(error) = self.catch_up(&mut seen).await {
                 tracing::warn!(error = ?error, "the news of jobs cannot be read");
             }
@@ -242,7 +224,7 @@ impl Platform {
         }
     }
 
-    /// Claims a job and does it. A job in flight is done also when the worker is told to stop.
+    /// Claims a job and runs it. A job in flight is finished even if the worker is stopped.
     async fn work_until_stopped(
         &self,
         (stopping, stop): (&Stopping, &mut BoxFuture<'_, ()>),
@@ -260,7 +242,7 @@ impl Platform {
         }
     }
 
-    /// Keeps the search index up to date; never ends.
+    /// Keeps the search index up to date; never returns.
     async fn work_on_index(&self) {
         let Some(follower) = self.follower() else { return std::future::pending().await };
         let _turn = follower.turn().await;
@@ -280,29 +262,12 @@ impl Platform {
         }
     }
 
-    /// Does everything that is due by the platform's clock and returns when nothing is left; answers how many jobs
-    /// ran. What was stored before is then found by searches. For tests, and programs that do their own scheduling.
+    /// Runs everything that is due by the platform's clock; returns the number of jobs run.
+    ///
+    /// Earlier writes are searchable afterwards. For tests, and for applications with their own scheduling.
     ///
     /// # Errors
-    /// The store's, and the search index's.
-    ///
-    /// # Example
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use docs_core::{Platform, model::CreateSpace, platform::NewUser};
-    /// # use docs_memstore::{MemObjects, MemStore};
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
-    /// # let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
-    /// # let ada = platform.as_platform().users().create(ada).await?;
-    /// # let org = platform.as_platform().orgs().create("Engines".parse()?, &ada.id).await?.id;
-    /// platform.as_user(&ada.id).org(&org).spaces().create(CreateSpace::default()).await?;
-    /// platform.settle().await?;
-    /// assert_eq!(platform.settle().await?, 0);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Errors of the store and of the search index.
     pub fn settle<'a>(&'a self) -> BoxFuture<'a, Result<usize>> {
         Box::pin(async move {
             let mut ran = 0;
@@ -370,7 +335,7 @@ impl Platform {
         self.end_run(run, end).await
     }
 
-    /// Keeps a job's lease while something is done; `None` when another worker has taken the job over.
+    /// Renews the lease of a job while a future runs; `None` if another worker has taken the job over.
     pub(super) async fn while_leased<T>(
         &self,
         job: &JobRecord,
@@ -389,7 +354,7 @@ impl Platform {
                             tracing::warn!(job.id = %job.id, "another worker has taken the job over");
                             return None;
                         }
-                        // The lease still runs; the next renewal comes before it ends.
+                        // The lease is still valid, and the next renewal comes before it expires.
                         Err(error) => {
                             tracing::warn!(job.id = %job.id, error = ?error, "the lease was not renewed");
                         }
@@ -399,7 +364,7 @@ impl Platform {
         }
     }
 
-    /// Stores how a run ended, unless it was taken over, or has ended already.
+    /// Stores the end of a run, unless the job was taken over or has already ended.
     async fn end_run(&self, mut run: Run, end: jobs::JobEnd) -> Result<()> {
         if let jobs::JobEnd::Failed(_, why) | jobs::JobEnd::Again(_, why) = &end {
             run.log.push(JobLine { at: self.now(), text: why.clone() });
@@ -408,7 +373,7 @@ impl Platform {
         match self.upkeep(&finish).await {
             Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
-            // Whatever the store cannot take is in the log or in the reason: without them the job still ends.
+            // The store rejects the log or the reason. The job ends without them.
             Err(error) => {
                 tracing::error!(job.id = %finish.job.id, error = ?error, "the end of a job cannot be stored");
                 let why = "its end could not be stored; the server's log says why";
@@ -418,7 +383,7 @@ impl Platform {
         }
     }
 
-    /// What a failure means for a job: what may pass is tried again.
+    /// Maps a failure to the end of a run: transient errors are retried.
     fn end_of(&self, job: &JobRecord, error: &Error) -> jobs::JobEnd {
         tracing::warn!(job.id = %job.id, job.kind, job.subject, error = ?error, "job failed");
         match error.kind() {
@@ -438,7 +403,7 @@ impl Platform {
         (kind.run)(self, run).await
     }
 
-    /// Moves behind the news that are there already.
+    /// Advances past the notifications that exist already.
     async fn catch_up(&self, seen: &mut Option<FeedPos>) -> Result<()> {
         loop {
             let news = self.store().changes(topic::JOBS, seen.clone(), TIDY_CHUNK).await?;
@@ -450,7 +415,7 @@ impl Platform {
     }
 }
 
-/// A run of a job that is counted when it ends.
+/// A run that is counted when it ends.
 struct JobCount<'p> {
     platform: &'p Platform,
     kind: &'static str,
@@ -465,12 +430,12 @@ impl JobCount<'_> {
     }
 }
 
-/// The value of the label `kind`: a job may have been enqueued by another version.
+/// Value of the label `kind`. A job of another version may have an unknown kind.
 fn kind_label(kind: &str) -> &'static str {
     JOB_KINDS.iter().find(|known| known.name == kind).map_or("unknown", |known| known.name)
 }
 
-/// Turns a panic into a failure: a job that panics must not take the worker with it.
+/// Converts a panic into an error, so that a panicking job does not end the worker.
 pub(super) async fn unpanicked<T>(doing: impl Future<Output = Result<T>>) -> Result<T> {
     let mut doing = std::pin::pin!(doing);
     let caught =
@@ -482,7 +447,7 @@ pub(super) async fn unpanicked<T>(doing: impl Future<Output = Result<T>>) -> Res
     caught.await.unwrap_or_else(|| Err(Error::internal("it panicked")))
 }
 
-/// Tells whether a future is ready, without waiting for it.
+/// Polls a future once and returns `true` if it is ready.
 async fn is_ready(mut future: std::pin::Pin<&mut (dyn Future<Output = ()> + Send)>) -> bool {
     std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_ready())).await
 }

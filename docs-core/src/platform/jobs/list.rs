@@ -1,4 +1,4 @@
-//! The jobs of a space, as those see them who may edit it.
+//! Jobs of a space, as listed for users who may edit it.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -15,24 +15,13 @@ use crate::{
 };
 
 impl<'p> SpaceHandle<'p> {
-    /// Lists the jobs of a space, newest first: imports and PDF files, those that wait, run, are done or failed.
+    /// Lists the import and PDF jobs of a space in every state, newest first.
     ///
-    /// They are kept for a while after their end, and of each kind so many, see [`LIMITS`](crate::platform::LIMITS).
-    /// Their logs are shown by [`get_job`](Self::get_job). No credentials are part of them.
+    /// Finished jobs are retained for a limited time and number per kind, see [`LIMITS`](crate::platform::LIMITS). Logs
+    /// are returned by [`get_job`](Self::get_job) only. Jobs contain no credentials.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// for job in me.space(space).list_jobs(&PageRequest::default()).await?.items {
-    ///     println!("{}: {:?} {}", job.kind, job.state, job.error.unwrap_or_default());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `edit`.
     pub fn list_jobs(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Job>>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -48,22 +37,10 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Reads a job of a space, with its log.
+    /// Reads a job of a space with its log.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{JobId, SpaceId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, job: &JobId) -> Result<()> {
-    /// let job = me.space(space).get_job(job).await?;
-    /// for line in &job.log {
-    ///     println!("{} {}", line.at, line.text);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `edit`.
     pub fn get_job(self, id: &'p JobId) -> BoxFuture<'p, Result<Job>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -79,20 +56,10 @@ impl<'p> SpaceHandle<'p> {
 }
 
 impl<'p> Caller<'p> {
-    /// Reads a job, upkeep included. Only the platform itself may.
+    /// Reads any job, including maintenance jobs. Reserved for the platform itself.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` for users.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::JobId};
-    /// # async fn example(platform: &Platform, job: &JobId) -> Result<()> {
-    /// let job = platform.as_platform().get_job(job).await?;
-    /// println!("{:?}, begun {} times", job.state, job.attempt);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users.
     pub fn get_job(self, id: &'p JobId) -> BoxFuture<'p, Result<Job>> {
         Box::pin(async move {
             let (platform, actor) = (self.platform, &self.actor());
@@ -134,7 +101,7 @@ impl Platform {
         Ok(jobs.iter().map(|job| self.job_view(job, by(job))).collect())
     }
 
-    /// A job without its log.
+    /// Builds the view of a job without its log.
     fn job_view(&self, job: &JobRecord, created_by: Option<User>) -> Job {
         let state = job.state.shown();
         let result = job.outcome.result.as_ref().map(|result| {

@@ -1,4 +1,4 @@
-//! A run of a job: what it says of itself while it goes on, and work that its caller waits for.
+//! Runs of jobs: log and progress, and jobs that their caller runs and waits for.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -18,21 +18,20 @@ use crate::{
     },
 };
 
-/// How long a job that can go on later may go on when its worker is told to stop.
+/// Time that a resumable job may continue after its worker is stopped.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
-/// How often the progress of one stage is stored at most, however much is done in it.
+/// Maximum number of progress updates stored per stage.
 const TOLD_PER_STAGE: u64 = 20;
 
-/// When the worker was told to stop.
+/// Time when the worker was stopped.
 pub(super) type Stopping = Arc<OnceLock<Instant>>;
 
-/// One run of a job.
 pub(in crate::platform) struct Run {
     /// The job as it was claimed.
     pub(in crate::platform) job: JobRecord,
-    /// What happened, for the user.
+    /// Log for the user.
     pub(in crate::platform) log: Vec<JobLine>,
-    /// What came of it, for a run that ends as [`Effect::Done`](super::Effect::Done).
+    /// Outcome of a run that ends as [`Effect::Done`](super::Effect::Done).
     pub(in crate::platform) outcome: JobOutcome,
     stopping: Stopping,
 }
@@ -42,44 +41,45 @@ impl Run {
         Self { job, log: Vec::new(), outcome: JobOutcome { result: None, object: None }, stopping }
     }
 
-    /// Tells whether the worker was told to stop a while ago: a long job that can go on later ends as `Unavailable`.
+    /// Returns `true` if the worker was stopped at least [`STOP_PATIENCE`] ago. A long resumable job then ends as
+    /// `Unavailable`.
     pub(in crate::platform) fn is_stopping(&self) -> bool {
         self.stopping.get().is_some_and(|told| told.elapsed() >= STOP_PATIENCE)
     }
 
-    /// Adds a line to the job's log.
+    /// Appends a line to the log of the job.
     pub(in crate::platform) fn say(&mut self, platform: &Platform, text: String) {
         tracing::info!(job.id = %self.job.id, "{text}");
         self.log.push(JobLine { at: platform.now(), text });
     }
 
-    /// Where the run says how far it is.
+    /// Returns the progress reporter of the run.
     pub(in crate::platform) fn progress<'p>(&self, platform: &'p Platform) -> Progress<'p> {
-        // What it works on is no part of what says which run it is.
+        // The payload and log do not identify the run.
         let job = JobRecord { payload: serde_json::Value::Null, log: Vec::new(), ..self.job.clone() };
         Progress { platform, job, told: None }
     }
 
-    /// What ends the run in the transaction that stores its effect.
+    /// Creates the operation part that ends the run in the transaction that stores its effect.
     pub(in crate::platform) fn finish(&self, platform: &Platform, outcome: JobOutcome) -> FinishJob {
         let end = JobEnd::Done(outcome);
         FinishJob { job: self.job.clone(), now: platform.now(), end, log: self.log.clone() }
     }
 }
 
-/// Says how far a run is: every stage once, and of what is counted in it so many steps at most.
+/// Reports the progress of a run: each stage once, and counts within it at most [`TOLD_PER_STAGE`] times.
 pub(in crate::platform) struct Progress<'p> {
     platform: &'p Platform,
     job: JobRecord,
-    /// The stage, and the step of it, that was said last.
+    /// The stage and step that were reported last.
     told: Option<(JobStage, u64)>,
 }
 
 impl Progress<'_> {
-    /// Begins a stage.
+    /// Starts a stage.
     ///
     /// # Errors
-    /// `Conflict` when another worker has taken the job over: what this run does is of no use any more.
+    /// `Conflict` if another worker has taken the job over and the work of this run is obsolete.
     pub(in crate::platform) async fn stage(&mut self, stage: JobStage) -> Result<()> {
         if self.told.is_some_and(|(told, _)| told == stage) {
             return Ok(());
@@ -88,10 +88,10 @@ impl Progress<'_> {
         self.tell(stage, None).await
     }
 
-    /// Says how much of a stage is done.
+    /// Reports the progress within a stage.
     ///
     /// # Errors
-    /// As [`stage`](Self::stage).
+    /// Same as [`stage`](Self::stage).
     pub(in crate::platform) async fn count(&mut self, stage: JobStage, of: JobProgress) -> Result<()> {
         let step = 1 + of.done.saturating_mul(TOLD_PER_STAGE - 1) / of.total.max(1);
         if self.told.is_some_and(|told| told == (stage, step)) {
@@ -106,7 +106,7 @@ impl Progress<'_> {
         match self.platform.upkeep(&TellProgress { job, now, lease, stage, progress }).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(Error::conflict("another worker has taken the job over")),
-            // The work goes on all the same; only nobody sees how far it is.
+            // The work continues; only its progress is not visible.
             Err(error) => {
                 tracing::warn!(job.id = %self.job.id, error = ?error, "the progress of a job was not stored");
                 Ok(())
@@ -116,11 +116,11 @@ impl Progress<'_> {
 }
 
 impl Platform {
-    /// Begins a job that its caller does and waits for: it is listed, and others see how far it is.
+    /// Starts a job that its caller runs and waits for. The job is listed, and its progress is visible to other users.
     ///
-    /// What is done goes into [`while_leased`](Self::while_leased), and what came of it into
-    /// [`end_listed`](Self::end_listed). A caller that dies in the midst of it leaves a job whose lease ends; whoever
-    /// then claims it says by [`Job::run`] that it failed.
+    /// The work runs in [`while_leased`](Self::while_leased); its outcome is passed to
+    /// [`end_listed`](Self::end_listed). If the caller dies, the lease expires, and the worker that claims the job
+    /// fails it through [`Job::run`].
     pub(in crate::platform) async fn begin_listed<J: Job>(
         &self,
         job: &J,
@@ -137,7 +137,7 @@ impl Platform {
         Ok(Run::new(JobRecord::clone(&record), Stopping::default()))
     }
 
-    /// Ends a job that its caller did, unless what it did has ended it already.
+    /// Ends a job that its caller ran, unless the work itself has ended it.
     pub(in crate::platform) async fn end_listed<T>(
         &self,
         mut run: Run,
@@ -151,14 +151,14 @@ impl Platform {
         };
         let id = run.job.id.clone();
         if let Err(error) = self.end_run(run, end).await {
-            // What was done is stored, and what was not has its own error; the lease of the job ends.
+            // The effect is stored or has its own error; the lease of the job expires.
             tracing::warn!(job.id = %id, error = ?error, "the end of a job was not stored");
         }
         done
     }
 }
 
-/// Ends a run in the transaction that stores its effect; refuses the transaction of one that was taken over.
+/// Ends a run in the transaction that stores its effect. Rejects the transaction if the job was taken over.
 pub(in crate::platform) async fn finish_in(tx: &mut Tx, finish: &FinishJob) -> Result<()> {
     match jobs::finish(tx, finish).await? {
         true => Ok(()),

@@ -1,4 +1,4 @@
-//! Removing what is kept for a time only.
+//! Removal of expired data.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -12,32 +12,20 @@ use crate::{
     store::{FeedPos, Key, KeyBuf, Operation, Tx, records::JobRecord, topic},
 };
 
-/// How long jobs are kept after their end.
+/// Retention of finished jobs.
 pub(in crate::platform) const JOBS_KEPT: TimeDelta = TimeDelta::days(30);
-/// How long receipts of operations are kept.
+/// Retention of receipts of operations.
 const RECEIPTS_KEPT: TimeDelta = TimeDelta::days(1);
-/// News of moved heads that are kept.
+/// Number of notifications of moved heads that are retained.
 const HEADS_KEPT: usize = 10_000;
-/// Rows that one transaction of tidying removes.
+/// Number of rows that one housekeeping transaction removes.
 pub(super) const TIDY_CHUNK: u32 = 500;
 
 impl Platform {
-    /// Removes what is kept for a time only: receipts of operations, answers to requests that may be sent again,
-    /// invitations that have ended, sessions of single sign-on that ended, jobs that ended, entries of the audit log,
-    /// news of jobs that all workers have seen. Enqueues a collection of objects when the last was a day ago.
+    /// Removes expired data and enqueues the daily garbage collection once it is due.
     ///
-    /// # Errors
-    /// The store's.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result};
-    /// # async fn example(platform: &Platform) -> Result<()> {
-    /// platform.tidy().await?;
-    /// println!("tidy");
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Removed are receipts of operations, responses to idempotent requests, expired invitations and single sign-on
+    /// sessions, finished jobs, entries of the audit log, and notifications of jobs.
     pub fn tidy<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let before = self.clock().now() - RECEIPTS_KEPT;
@@ -50,14 +38,14 @@ impl Platform {
             self.tidy_audit_log().await?;
             self.tidy_copy_notes().await?;
             self.schedule_collection().await?;
-            // News only wake idle workers, who look for themselves every now and then.
+            // These notifications only wake idle workers, which also poll.
             self.trim(topic::JOBS, 0).await?;
-            // Whoever follows the heads and falls further behind than this starts anew from the store.
+            // A follower that falls further behind restarts from the store.
             self.trim(topic::HEAD, HEADS_KEPT).await
         })
     }
 
-    /// Forgets the news of a topic but for the latest.
+    /// Removes all but the latest `kept` notifications of a topic.
     async fn trim(&self, topic: u16, kept: usize) -> Result<()> {
         let mut latest: VecDeque<FeedPos> = VecDeque::new();
         let (mut at, mut trimmed) = (None, None);
@@ -77,7 +65,7 @@ impl Platform {
     }
 }
 
-/// Removes jobs that ended long ago; `Out` tells whether there may be more.
+/// Removes jobs past their retention; `Out` is `true` if there may be more.
 struct DropJobs {
     before: chrono::DateTime<chrono::Utc>,
 }
@@ -96,7 +84,7 @@ impl Operation for DropJobs {
     }
 }
 
-/// Removes old receipts; `Out` tells whether there may be more.
+/// Removes receipts past their retention; `Out` is `true` if there may be more.
 struct DropReceipts {
     before: chrono::DateTime<chrono::Utc>,
 }

@@ -1,11 +1,11 @@
-//! Turns of workers at what waits for hosts outside: at most half of the workers wait at a time, so that a host that
-//! says nothing keeps no PDF file and no purge waiting.
+//! Limit on workers that wait for external hosts: at most half of the workers at a time, so that an unresponsive host
+//! does not delay PDF and purge jobs.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// The workers of a platform, and how many of them are at what waits for hosts.
+/// Number of workers of a platform, and of those that may be waiting for hosts.
 #[derive(Default)]
 pub(in crate::platform) struct Turns {
     counts: Mutex<Counts>,
@@ -18,17 +18,17 @@ struct Counts {
     taken: usize,
 }
 
-/// Counts a worker as long as it is there.
+/// Counts a worker until it is dropped.
 pub(super) struct Worker<'t>(&'t Turns);
 
-/// Keeps a turn until it is dropped.
+/// Holds a turn until it is dropped.
 pub(super) struct Turn<'t>(&'t Turns);
 
-/// What a worker may claim.
+/// The jobs that a worker may claim.
 pub(super) enum Reach<'t> {
-    /// Every job: in a turn, or by somebody who is no worker.
+    /// All jobs. Held with a turn, or without one by a caller that is not a worker.
     All(Option<Turn<'t>>),
-    /// What waits for no host.
+    /// Jobs that do not wait for hosts.
     Rest,
 }
 
@@ -38,10 +38,10 @@ impl Turns {
         Worker(self)
     }
 
-    /// What a worker may claim now.
+    /// Returns the jobs that a worker may claim now.
     pub(super) fn reach(&self) -> Reach<'_> {
         let mut counts = self.counts();
-        // A single worker does everything.
+        // A single worker claims all jobs.
         if counts.taken >= (counts.workers / 2).max(1) {
             return Reach::Rest;
         }
@@ -50,13 +50,13 @@ impl Turns {
         Reach::All(Some(Turn(self)))
     }
 
-    /// Waits until a turn was given back since somebody waited last.
+    /// Waits until a turn is released.
     pub(super) async fn freed(&self) {
         self.freed.notified().await;
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        // A panic leaves nothing half done between two numbers.
+        // A panic cannot leave the two counters inconsistent.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
