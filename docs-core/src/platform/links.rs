@@ -1,5 +1,6 @@
-//! Links and backlinks of content: what a revision knows of them, and how what it cannot know
-//! stands for the one who asks.
+//! Links and backlinks of content.
+//!
+//! A revision stores the status of links within itself. Links to other content are resolved for the caller.
 
 mod frame;
 mod listing;
@@ -32,37 +33,24 @@ use crate::{
     },
 };
 
-/// Most links that one read of the content answers.
+/// Maximum number of links that one read of the content returns.
 const LINKS_AT_ONCE: usize = 1_000;
-/// Most links that leave the revision which are judged for the totals. Those behind count as they stand in the
-/// revision, which does not know them as broken.
+/// Maximum number of external links that are resolved for the totals. Further ones count with their stored status,
+/// which is never broken.
 const MAX_JUDGED: usize = 5_000;
 
-/// Which links of a change request to list.
+/// Filter of the links of a change request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestLinkFilter {
-    /// How they stand.
+    /// Only links with this status.
     pub status: Option<LinkStatus>,
-    /// Broken ones only, and whose.
+    /// Only broken links with this origin.
     pub broken_context: Option<BrokenContext>,
 }
 
 impl<'p> SpaceHandle<'p> {
-    /// Lists what the live content of a space refers to, broken links first. Cursors are bound to the
-    /// revision they began with.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{LinkStatus, SpaceId}, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let broken = me.space(space).list_links(Some(LinkStatus::Broken), &PageRequest::default()).await?;
-    /// println!("{} of {} links are broken", broken.stats.broken.total, broken.stats.total);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Lists the links in the live content of a space, broken links first. A cursor is bound to the revision of its
+    /// first page.
     pub fn list_links(
         self,
         status: Option<LinkStatus>,
@@ -79,21 +67,7 @@ impl<'p> SpaceHandle<'p> {
 }
 
 impl<'p> ContentHandle<'p> {
-    /// Lists what a page refers to, broken links first. Cursors are bound to the revision they began with.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{PageId, SpaceId}, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
-    /// let content = me.space(space).content();
-    /// let links = content.list_page_links(page, None, &PageRequest::default()).await?;
-    /// println!("{} links on the page", links.stats.total);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Lists the links on a page, broken links first. A cursor is bound to the revision of its first page.
     pub fn list_page_links(
         self,
         id: &'p PageId,
@@ -109,27 +83,10 @@ impl<'p> ContentHandle<'p> {
         })
     }
 
-    /// Lists the pages and reusable contents that link to a page or a file of the same content. What links to itself
-    /// is not among them. Cursors are bound to the revision they began with.
+    /// Lists the pages and reusable contents that link to a page or file of the same content. Links to itself are
+    /// omitted.
     ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::content::LinkTarget;
-    /// # use docs_core::model::{FileId, SpaceId};
-    /// # use docs_core::platform::Caller;
-    /// # use docs_core::store::PageRequest;
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, file: &FileId) -> Result<()> {
-    /// let target = LinkTarget::File(file.clone());
-    /// let content = me.space(space).content();
-    /// let backlinks = content.list_backlinks(&target, &PageRequest::default()).await?;
-    /// println!("{} pages show the file", backlinks.items.len());
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// A cursor is bound to the revision of its first page.
     pub fn list_backlinks(
         self,
         target: &'p LinkTarget,
@@ -157,27 +114,14 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl<'p> ChangeRequestHandle<'p> {
-    /// Lists the links that a change request adds, and those whose status it changes: a link whose target it removes,
-    /// for example. `broken_context` asks for broken links only: those of the request, or those that its content has
-    /// from the space. The statistics count all links of the request's content.
+    /// Lists the links that a change request adds, and links whose status it changes, for example by removing their
+    /// target.
+    ///
+    /// With `broken_context`, lists only broken links: those of the request, or those that its content inherits from
+    /// the space. The statistics cover all links in the content of the request.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit, and for a broken context together with another status.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{BrokenContext, SpaceId};
-    /// # use docs_core::platform::{Caller, RequestLinkFilter};
-    /// # use docs_core::store::PageRequest;
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let broken_context = Some(BrokenContext::ChangeRequest);
-    /// let filter = RequestLinkFilter { broken_context, ..Default::default() };
-    /// let links = me.space(space).change_request("3").list_links(filter, &PageRequest::default()).await?;
-    /// println!("{} links break by this request", links.items.len());
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Invalid` for a broken context together with another status.
     pub fn list_links(
         self,
         filter: RequestLinkFilter,
@@ -246,8 +190,7 @@ impl Platform {
         Ok(LinkList::new(List::from(Page { items, next, count }), stats))
     }
 
-    /// How many links there are. Costs O(log n), and the links that lead out of the revision, up to [`MAX_JUDGED`]:
-    /// those have to be looked at.
+    /// Counts the links. Costs O(log n) plus the resolution of external links, at most [`MAX_JUDGED`].
     async fn stats(
         &self,
         listing: &Listing,
@@ -291,7 +234,7 @@ impl Platform {
         }
     }
 
-    /// The links of one page of a list. A page may be short and have a next one, when a filter drops many.
+    /// Selects the links of one page. A page may be short and have a next one if a filter drops many links.
     async fn choose(
         &self,
         listing: &Listing,
@@ -306,7 +249,7 @@ impl Platform {
         let mut scanned = 0;
         loop {
             let wanted = listing.limit - chosen.links.len() + 1;
-            // After a page of misses a filter is at work: read more at once.
+            // The first page had misses, so the filter is selective: read larger batches.
             let wanted = if scanned == 0 { wanted } else { (4 * wanted).min(LINKS_AT_ONCE) };
             let found = rows.after(status, after.as_deref(), wanted).await?;
             outside.load_all(&found).await?;
@@ -333,7 +276,7 @@ impl Platform {
         }
     }
 
-    /// Shows links: everything they stand in or lead to is read at once.
+    /// Builds the views of links. All sources and targets are read in batches.
     async fn usages(
         &self,
         frame: &Frame,
@@ -355,7 +298,7 @@ impl Platform {
         Ok(links.into_iter().map(show).collect())
     }
 
-    /// Finds the content, and where its list goes on.
+    /// Locates the content and the position of the cursor.
     async fn open(
         &self,
         actor: &Actor,
@@ -379,7 +322,7 @@ impl Platform {
             },
             Some(token) => CursorPlace::read(&open_cursor(token, fingerprint)?, request.as_deref())?,
         };
-        // Only revisions of this space can be named, whoever made the cursor.
+        // A cursor can only name revisions of this space, even a forged one.
         let revision = revision_of(&tx, &of.space, &place.revision).await?;
         let base = match &place.base {
             None => None,
@@ -388,10 +331,10 @@ impl Platform {
         let context = self.context(&tx, (actor, &at), (&revision, request.as_ref())).await?;
         let view = self.content().view(&at.space().domain, revision.root);
         let frame = self.frame(&tx, actor, (&at, context, view.clone())).await?;
-        // Objects may come through the same connections as the transaction, so none is held meanwhile.
+        // Objects may need the same connection pool as the transaction, so it is ended first.
         drop(tx);
         if page.page.is_some() {
-            // What a cursor names may be gone; what a space or a request has now is not.
+            // The revision of a cursor may be removed; the current revision of a space or request is not.
             view.link_counts(None).await.map_err(gone)?;
         }
         Ok(Listing { frame, view, revision: place.revision, base, after: place.after, limit, fingerprint })
@@ -432,7 +375,7 @@ impl Platform {
     }
 }
 
-/// The revision of a cursor, or the one that something has now.
+/// Reads the revision of a cursor or the current one.
 async fn revision_of(tx: &Tx, space: &SpaceId, id: &RevisionId) -> Result<Arc<RevisionRecord>> {
     let found: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(space, id)).await?;
     found.ok_or_else(wrong_cursor)
@@ -447,14 +390,15 @@ fn gone(error: ContentError) -> Error {
     }
 }
 
-/// The links of a page of a list, and the position of the last one if there may be more.
+/// The links on a page of a list, and the position of the last one if there may be more.
 #[derive(Default)]
 struct Chosen {
     links: Vec<(Link, LinkStatus)>,
     next: Option<String>,
 }
 
-/// Where a link leads, for one who may see it; else what its source says, so that a broken link can be found.
+/// Location of the target if the caller may see it. Otherwise the destination in the source, so that a broken link can
+/// be found.
 fn target_location(
     link: &Link,
     (frame, things): (&Frame, &Things),
@@ -474,7 +418,7 @@ fn thing_of(source: &LinkSource) -> LinkTarget {
     }
 }
 
-/// A source as a position of a list of backlinks.
+/// Encodes a source as a position in a list of backlinks.
 fn position_of(source: &LinkSource) -> String {
     match source {
         LinkSource::Page(id) => format!("p!{id}"),

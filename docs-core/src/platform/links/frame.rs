@@ -1,4 +1,4 @@
-//! What links stand in and lead to, as it is shown.
+//! Views of the sources and targets of links.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -16,22 +16,22 @@ use crate::{
     store::records::SpaceRecord,
 };
 
-/// A space's content, and what is shown around everything in it.
+/// Content of a space with the views that its locations contain.
 pub(super) struct Frame {
     pub(super) organization: Organization,
     pub(super) space: Space,
     pub(super) context: Option<VersionContext>,
     pub(super) record: Arc<SpaceRecord>,
     pub(super) view: View,
-    /// For whom addresses of files are made.
+    /// The caller that addresses of files are issued to.
     pub(super) bearer: Bearer,
 }
 
 impl Frame {
-    /// What a link leads to within this content, and the place on it.
+    /// Returns the target of a link within this content, and its anchor.
     pub(super) fn target_of<'a>(&self, link: &'a Link) -> Option<(LinkTarget, Option<&'a str>)> {
         match &link.reference {
-            // A place without a page is one of the page it stands on.
+            // An anchor without a page refers to the page that contains the link.
             ContentRef::Anchor { anchor, page: None, space: None } => Some(match &link.source {
                 LinkSource::Page(id) => (LinkTarget::Page(id.clone()), Some(anchor)),
                 LinkSource::Reusable(id) => (LinkTarget::Reusable(id.clone()), None),
@@ -46,7 +46,7 @@ impl Frame {
     }
 }
 
-/// The space that a reference names, and the thing in it.
+/// Returns the space and the target in it that a reference names.
 pub(super) fn thing_in(reference: &ContentRef) -> (Option<&crate::model::SpaceId>, Option<LinkTarget>) {
     match reference {
         ContentRef::File { file } => (None, Some(LinkTarget::File(file.clone()))),
@@ -70,23 +70,23 @@ pub(super) fn anchor_of(reference: &ContentRef) -> Option<&str> {
     }
 }
 
-/// A thing of some content, as it is shown.
+/// View of a link target.
 enum TargetView {
     Page(RevisionPage),
     File(RevisionFile),
     Reusable(ReusableContent),
 }
 
-/// Things of one content.
+/// Views of the link targets in one content.
 pub(super) struct Things(HashMap<LinkTarget, TargetView>);
 
 impl Things {
-    /// Tells whether the content has a thing.
+    /// Returns `true` if the content has the target.
     pub(super) fn has(&self, target: &LinkTarget) -> bool {
         self.0.contains_key(target)
     }
 
-    /// Where a thing is; `None` for one that the content does not have.
+    /// Location of a target; `None` if the content does not have it.
     pub(super) fn location(
         &self,
         frame: &Frame,
@@ -118,7 +118,7 @@ impl Things {
 }
 
 impl Platform {
-    /// Reads things of some content: one batch for each class of them.
+    /// Reads link targets of one content, in one batch per kind.
     pub(super) async fn things(&self, frame: &Frame, wanted: BTreeSet<LinkTarget>) -> Result<Things> {
         let (mut pages, mut files, mut reusables) = (Vec::new(), Vec::new(), Vec::new());
         for target in wanted {

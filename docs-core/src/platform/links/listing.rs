@@ -1,4 +1,4 @@
-//! Lists of links: the revision that a list is of, and the rows that it is made of.
+//! Lists of links: the revision of a list, and its rows.
 
 use std::collections::HashSet;
 
@@ -11,12 +11,12 @@ use crate::{
     store::{CursorFingerprint, Hash, Key, records::ChangeRequestRecord, seal_cursor},
 };
 
-/// A list of one revision, at one of its pages.
+/// One page of a list of links of a revision.
 pub(super) struct Listing {
     pub(super) frame: Frame,
     pub(super) view: View,
     pub(super) revision: RevisionId,
-    /// The revision that the request is based on.
+    /// The revision that the change request is based on.
     pub(super) base: Option<(RevisionId, Hash)>,
     pub(super) after: Option<String>,
     pub(super) limit: usize,
@@ -29,7 +29,7 @@ impl Listing {
         seal_cursor(&format!("{}!{base}{position}", self.revision), self.fingerprint)
     }
 
-    /// The links that the request adds, or that stand otherwise because of it; none for a space.
+    /// Returns the links that are new or have a new status in the request; empty for a space.
     pub(super) async fn changed(
         &self,
         platform: &Platform,
@@ -40,7 +40,7 @@ impl Listing {
         Ok(platform.content().changed_links(domain, *base, self.view.root(), source).await?)
     }
 
-    /// Refuses what the content does not have.
+    /// Returns `NotFound` if the content does not have the target.
     pub(super) async fn require(&self, target: &LinkTarget) -> Result<()> {
         let (there, noun) = match target {
             LinkTarget::Page(id) => (self.view.page(id).await?.is_some(), "page"),
@@ -51,7 +51,7 @@ impl Listing {
     }
 }
 
-/// What a cursor says: a revision, the base of a request, and the last position.
+/// Payload of a cursor: a revision, the base of a change request, and the last position.
 pub(super) struct CursorPlace {
     pub(super) revision: RevisionId,
     pub(super) base: Option<RevisionId>,
@@ -72,11 +72,11 @@ impl CursorPlace {
     }
 }
 
-/// Where links come from, in the order of their keys.
+/// Source of the rows of a list, in key order.
 pub(super) enum Rows<'a> {
-    /// A revision: all of it, or one source.
+    /// A revision: all links, or those of one source.
     Of(&'a View, Option<LinkSource>),
-    /// Those of a revision that are not among these.
+    /// Links of a revision except those with these keys.
     Inherited(&'a View, HashSet<Key>),
     Listed(Vec<(Key, Link)>),
 }
@@ -115,7 +115,7 @@ impl Rows<'_> {
     }
 }
 
-/// The standings that links of a status can have.
+/// Stored statuses that links with a status can have.
 pub(super) const fn standings(status: Option<LinkStatus>) -> &'static [Standing] {
     match status {
         None => &Standing::ALL,

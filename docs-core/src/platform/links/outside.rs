@@ -1,5 +1,6 @@
-//! Targets of links outside of their revision: other spaces, collections, users, OpenAPI specifications. What the
-//! one who asks may not see is not there.
+//! Link targets outside the revision: other spaces, collections, users and OpenAPI specifications.
+//!
+//! Targets that the actor may not see are treated as missing.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -27,7 +28,7 @@ use crate::{
     },
 };
 
-/// What is known of the things outside, as one actor sees them.
+/// Resolved external references for one actor.
 pub(super) struct Outside<'a> {
     platform: &'a Platform,
     actor: &'a Actor,
@@ -35,8 +36,8 @@ pub(super) struct Outside<'a> {
     known: HashMap<ContentRef, Known<'a>>,
 }
 
-/// What a reference leads to. Locations say much about the space that they are in, so they are made when one is shown;
-/// until then all things of a space share it.
+/// Target of a reference. A location repeats its space, so it is built on demand; until then all targets in a space
+/// share the space.
 enum Known<'a> {
     Nothing,
     User(User),
@@ -46,13 +47,12 @@ enum Known<'a> {
     TargetView(SpaceFrame<'a>, Arc<Things>, LinkTarget),
 }
 
-/// What references name outside of their revision.
+/// Ids that external references name.
 #[derive(Default)]
 struct Named {
     spaces: BTreeSet<SpaceId>,
     users: BTreeSet<UserId>,
     collections: BTreeSet<CollectionId>,
-    /// Slugs of OpenAPI specifications.
     specs: BTreeSet<String>,
 }
 
@@ -71,19 +71,19 @@ impl Named {
     }
 }
 
-/// A collection, with its organization.
+/// A collection with its organization.
 struct CollectionView {
     organization: Organization,
     collection: Collection,
 }
 
-/// An OpenAPI specification, with its organization.
+/// An OpenAPI specification with its organization.
 struct SpecView {
     organization: Organization,
     spec: OpenApiSpec,
 }
 
-/// The content that something is in.
+/// The content that contains a target.
 #[derive(Clone)]
 enum SpaceFrame<'a> {
     Own(&'a Frame),
@@ -104,12 +104,12 @@ impl<'a> Outside<'a> {
         Self { platform, actor, own, known: HashMap::new() }
     }
 
-    /// Tells whether a reference that was learned leads to something that the actor may see.
+    /// Returns `true` if a resolved reference has a target that the actor may see.
     pub(super) fn is_there(&self, reference: &ContentRef) -> bool {
         self.known.get(reference).is_some_and(|known| !matches!(known, Known::Nothing))
     }
 
-    /// Where a reference leads that was learned; `None` for one that leads to nothing the actor may see.
+    /// Location of the target of a resolved reference; `None` if the actor may not see it.
     pub(super) fn find(&self, reference: &ContentRef) -> Option<ContentLocation> {
         match self.known.get(reference)? {
             Known::Nothing => None,
@@ -132,7 +132,7 @@ impl<'a> Outside<'a> {
         }
     }
 
-    /// Looks up where the links lead that leave the revision: a few reads, whatever their number.
+    /// Resolves external links in batches, independent of the number of links.
     pub(super) async fn load_all(&mut self, links: &[(Key, Link)]) -> Result<()> {
         let new: BTreeSet<&ContentRef> = links
             .iter()
@@ -151,7 +151,7 @@ impl<'a> Outside<'a> {
         let users = self.users(&tx, named.users.into_iter().collect()).await?;
         let collections = self.collections(&tx, named.collections.into_iter().collect()).await?;
         let specs = self.specs(&tx, named.specs.into_iter().collect()).await?;
-        // Objects may come through the same connections as the transaction, so none is held meanwhile.
+        // Objects may need the same connection pool as the transaction, so it is ended first.
         drop(tx);
         let things = self.things(&frames, &new).await?;
         let found: Vec<(ContentRef, Known<'a>)> = new
@@ -179,7 +179,7 @@ impl<'a> Outside<'a> {
         Ok(())
     }
 
-    /// The content that a space is, if the actor may see it.
+    /// Returns the content of a space if the actor may see it.
     fn around(&self, frames: &HashMap<SpaceId, Arc<Frame>>, space: &SpaceId) -> Option<SpaceFrame<'a>> {
         if *space == self.own.record.id {
             return Some(SpaceFrame::Own(self.own));
@@ -187,7 +187,7 @@ impl<'a> Outside<'a> {
         frames.get(space).map(|frame| SpaceFrame::Other(Arc::clone(frame)))
     }
 
-    /// What the references name within the spaces that the actor may see, by space.
+    /// Reads the link targets within visible spaces, by space.
     async fn things(
         &self,
         frames: &HashMap<SpaceId, Arc<Frame>>,
@@ -209,7 +209,7 @@ impl<'a> Outside<'a> {
         Ok(things)
     }
 
-    /// The live content of those spaces that are there and that the actor may see.
+    /// Reads the live content of the existing spaces that the actor may see.
     async fn frames(&self, tx: &Tx, spaces: Vec<SpaceId>) -> Result<HashMap<SpaceId, Arc<Frame>>> {
         let keys: Vec<Key> = spaces.iter().map(SpaceRecord::at).collect();
         let found = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();
@@ -242,7 +242,7 @@ impl<'a> Outside<'a> {
         Ok(frames)
     }
 
-    /// Those collections that are there and that the actor may see.
+    /// Reads the existing collections that the actor may see.
     async fn collections(
         &self,
         tx: &Tx,
@@ -267,7 +267,7 @@ impl<'a> Outside<'a> {
         Ok(views)
     }
 
-    /// Those OpenAPI specifications of the space's organization that are there and that the actor may read.
+    /// Reads the existing OpenAPI specifications of the space's organization that the actor may read.
     async fn specs(&self, tx: &Tx, slugs: Vec<String>) -> Result<HashMap<String, Arc<SpecView>>> {
         let mut views = HashMap::new();
         if slugs.is_empty() {
@@ -287,7 +287,7 @@ impl<'a> Outside<'a> {
         Ok(views)
     }
 
-    /// The access of the actor to an organization's content; `None` where they are no member.
+    /// Access of the actor to the content of an organization; `None` if they are not a member.
     async fn resolver(&self, tx: &Tx, org: &OrgId) -> Result<Option<AccessResolver>> {
         match access::org(tx, self.actor, org).await {
             Ok(org) => Ok(Some(AccessResolver::new(org, self.actor))),
@@ -302,7 +302,7 @@ impl<'a> Outside<'a> {
         Ok(self.platform.org_views(tx, self.actor, org).await?.pop())
     }
 
-    /// Those users who are members of the space's organization: others are nobody its content can speak of.
+    /// Reads those users who are members of the space's organization. Content must not reveal other users.
     async fn users(&self, tx: &Tx, users: Vec<UserId>) -> Result<HashMap<UserId, User>> {
         let keys: Vec<Key> =
             users.iter().map(|user| MemberRecord::at(&self.own.record.organization, user)).collect();
