@@ -1,9 +1,9 @@
-//! Requests that may be sent again: the answer to the first one is kept, and given to those that follow.
+//! Idempotent requests: the response to the first request is stored and replayed to repetitions.
 //!
-//! The answer is kept by the commit of what the request changed, as a receipt is, so that there is never the one
-//! without the other. A stored answer is replayed only to a caller who still holds the [`Right`] that the operation
-//! needs. Apart from that right, a repeated request is answered before anything is read that the first one may have
-//! changed; of two that come at the same time, the store lets one commit, and the other finds its answer.
+//! The response is stored by the commit of the change, like a receipt, so neither exists without the other. A stored
+//! response is replayed only to a caller who still holds the [`Right`] that the operation needs. Apart from that right,
+//! a repetition is answered before anything is read that the first request may have changed. Of two concurrent
+//! requests, the store commits one, and the other finds its response.
 
 mod right;
 
@@ -30,14 +30,14 @@ use crate::{
     },
 };
 
-/// How long the answer to a request is kept for those that repeat it.
+/// Retention of the response to a request.
 pub const IDEMPOTENCY_WINDOW: TimeDelta = TimeDelta::hours(24);
-/// Most bytes of an answer that is kept, as JSON: sealed, it is well below what a store takes for a record.
+/// Maximum size of a stored response as JSON, in bytes. Sealed, it is well below the record limit of a store.
 pub(super) const MAX_ANSWER: usize = 128 * 1024;
-/// Answers that one transaction removes.
+/// Number of responses that one transaction removes.
 const DROP_CHUNK: u32 = 100;
 
-/// A name that a caller gives a request, to send it again without doing it again: visible ASCII characters.
+/// Caller-chosen key of a request that may be sent again without a second effect: visible ASCII characters.
 ///
 /// # Example
 /// ```
@@ -49,13 +49,13 @@ const DROP_CHUNK: u32 = 100;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
-/// A text is no idempotency key.
+/// Error for a string that is not an idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {} visible ASCII characters", IdempotencyKey::MAX)]
 pub struct NotAnIdempotencyKey;
 
 impl IdempotencyKey {
-    /// Most characters of a key.
+    /// Maximum number of characters of a key.
     pub const MAX: usize = 255;
 }
 
@@ -69,7 +69,7 @@ impl FromStr for IdempotencyKey {
     }
 }
 
-/// A request that may be sent again: its key, and what tells it from another request. Clones are the same request.
+/// A request that may be sent again: its key and a fingerprint. Clones are the same request.
 #[derive(Clone, Debug)]
 pub struct IdempotentRequest(Arc<Inner>);
 
@@ -78,13 +78,13 @@ struct Inner {
     key: IdempotencyKey,
     fingerprint: Hash,
     is_replayed: Arc<AtomicBool>,
-    /// The rights that the answer is replayed under; without one, no answer is stored or replayed.
+    /// Rights that the replay requires. Without any, no response is stored or replayed.
     rights: Mutex<Vec<Right>>,
 }
 
 impl IdempotentRequest {
-    /// A request with a key. `parts` are all that the same request has in common whenever it is sent: over HTTP method,
-    /// path and body.
+    /// Creates a request with a key. `parts` are everything that is equal in each repetition; over HTTP: method, path
+    /// and body.
     #[must_use]
     pub fn new(key: IdempotencyKey, parts: &[&[u8]]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("docs-platform fingerprint of a request");
@@ -95,7 +95,7 @@ impl IdempotentRequest {
         Self::of(key, fingerprint, Arc::default())
     }
 
-    /// The same request, told from others by more parts: what was read of it only later.
+    /// Extends the fingerprint by parts of the request that were read later.
     fn continued(&self, parts: &[&[u8]]) -> Self {
         let known = [&self.0.fingerprint.as_bytes()[..]];
         let more = Self::new(self.0.key.clone(), &[&known[..], parts].concat());
@@ -118,7 +118,7 @@ impl IdempotentRequest {
         self.0.rights.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Tells whether the request was answered with what an earlier one had been answered.
+    /// Returns `true` if the response was replayed from an earlier request.
     #[must_use]
     pub fn is_replayed(&self) -> bool {
         self.0.is_replayed.load(Ordering::Relaxed)
@@ -126,13 +126,12 @@ impl IdempotentRequest {
 }
 
 impl Platform {
-    /// The same platform for one request, which may be sent again within [`IDEMPOTENCY_WINDOW`]: of all that are sent
-    /// with the same key by the same user, one is done, and the others get its answer.
+    /// Binds the platform to one request, which may be sent again within [`IDEMPOTENCY_WINDOW`].
     ///
-    /// It holds for operations that make something: called on the platform that is answered here, they remember what
-    /// they answer, unless they refuse or change nothing. With a key that another request had, they answer
-    /// `Unprocessable`; where the answer cannot be given again, because it was very large, or sealed with the key of
-    /// another server, `Conflict`.
+    /// Of all requests with the same key by the same user, one is executed and the others get its response. This
+    /// applies to operations that create something: called on the returned platform, they store their response unless
+    /// they fail or change nothing. They return `Unprocessable` if another request used the key, and `Conflict` if the
+    /// response cannot be replayed, because it is too large or was sealed with the key of another server.
     ///
     /// # Example
     /// ```
@@ -162,20 +161,20 @@ impl Platform {
         Self { request: Some(request), ..self.clone() }
     }
 
-    /// Tells whether a request is served that may be sent again.
+    /// Returns `true` if the platform serves an idempotent request.
     pub(super) const fn may_be_repeated(&self) -> bool {
         self.request.is_some()
     }
 
-    /// The same platform for the same request, of which more is known by now.
+    /// The same platform for the same request, with an extended fingerprint.
     pub(super) fn continued(&self, parts: &[&[u8]]) -> Self {
         let request = self.request.as_ref().map(|request| request.continued(parts));
         Self { request, ..self.clone() }
     }
 
-    /// Does an operation, unless the request was answered before: then answers the same, if the actor holds `right`.
+    /// Runs an operation, or replays the response of an earlier request if the actor holds `right`.
     ///
-    /// The answer has to be the one that the operation's [`write_and_show`](Self::write_and_show) gave.
+    /// The response must be the one that [`write_and_show`](Self::write_and_show) of the operation returned.
     pub(super) async fn once<V: Answer>(
         &self,
         actor: &Actor,
@@ -193,7 +192,7 @@ impl Platform {
             Ok(answer) => return Ok(answer),
             Err(error) => error,
         };
-        // It may be refused for what the same request did meanwhile.
+        // The error may be caused by the concurrent success of the same request.
         if let Ok(tx) = self.read().await
             && let Ok(Some(answer)) = answers.find(&tx).await
         {
@@ -208,8 +207,7 @@ impl Platform {
         })
     }
 
-    /// Where the answer to the request is stored, if it has a key and the operation is one that [`once`](Self::once)
-    /// does.
+    /// The store of the response, if the request has a key and its operation uses [`once`](Self::once).
     pub(super) fn answers<'r>(&'r self, actor: &'r Actor) -> Option<KeptAnswer<'r>> {
         let request = self.request.as_ref()?;
         let rights = request.rights();
@@ -219,13 +217,13 @@ impl Platform {
         let caller = match actor {
             Actor::User(_) | Actor::Token(_) => actor.user(),
             Actor::Platform => None,
-            // Visitors change nothing.
+            // Visitors do not write.
             Actor::Visitor(_) => return None,
         };
         let mut hasher = blake3::Hasher::new_derive_key("docs-platform idempotency key of a caller");
         hasher.update(caller.map_or("", UserId::as_str).as_bytes()).update(b"\0");
         hasher.update(request.0.key.0.as_bytes());
-        // A session of single sign-on is not told what its user asked for elsewhere.
+        // A single sign-on session must not see responses that the same user got elsewhere.
         if let Actor::Token(token) = actor
             && let Some(organization) = token.session_of()
         {
@@ -235,7 +233,7 @@ impl Platform {
         Some(KeptAnswer { platform: self, request, actor, rights, id })
     }
 
-    /// Removes answers that have been kept for their time.
+    /// Removes responses past their retention.
     pub(super) async fn tidy_answers(&self) -> Result<()> {
         let before = self.clock().now() - IDEMPOTENCY_WINDOW;
         while self.upkeep(&DropAnswers { before }).await? {}
@@ -243,7 +241,7 @@ impl Platform {
     }
 }
 
-/// The place of the answer to one request.
+/// Storage location of the response to one request.
 pub(super) struct KeptAnswer<'r> {
     platform: &'r Platform,
     request: &'r IdempotentRequest,
@@ -253,7 +251,7 @@ pub(super) struct KeptAnswer<'r> {
 }
 
 impl KeptAnswer<'_> {
-    /// What the answer is sealed for.
+    /// Sealing purpose of the response.
     fn purpose(&self) -> String {
         format!("answer {}", self.id)
     }
@@ -311,7 +309,7 @@ impl<V: Answer> Answers<V> for KeptAnswer<'_> {
             answer: self.seal(answer)?,
             created_at: self.platform.now(),
         };
-        // One whose time is over may still be there.
+        // An expired response may still be stored.
         let old: Option<Arc<IdempotencyRecord>> = tx.get(&IdempotencyRecord::at(&self.id)).await?;
         match old {
             Some(old) => drop(tx.put(&*old, new)?),
@@ -321,12 +319,12 @@ impl<V: Answer> Answers<V> for KeptAnswer<'_> {
     }
 }
 
-/// An answer that needs nothing to be read.
+/// A response that needs no reads.
 pub(super) fn at_once<'t, V: Send + 't>(answer: Result<V>) -> BoxFuture<'t, Result<V>> {
     Box::pin(ready(answer))
 }
 
-/// Removes answers whose time is over; `Out` tells whether there may be more.
+/// Removes expired responses; `Out` is `true` if there may be more.
 struct DropAnswers {
     before: DateTime<Utc>,
 }

@@ -1,8 +1,8 @@
-//! Requests on a condition: a change is made only where what it changes is what its caller has seen.
+//! Conditional requests: a change is made only if its target is in the state that the caller has seen.
 //!
-//! A [tag](EntityTag) names one state of an answer. Whoever changes something names the states that the change is meant
-//! for; [`change`](Platform::change) and [`change_and_show`](Platform::change_and_show) read the state within the
-//! transaction of the change, so that nobody comes in between, and refuse any other.
+//! An [entity tag](EntityTag) identifies a state of a response. The caller names the acceptable states.
+//! [`change`](Platform::change) and [`change_and_show`](Platform::change_and_show) read the current state in the
+//! transaction of the change, which excludes concurrent changes, and reject any other state.
 
 use std::{fmt, marker::PhantomData};
 
@@ -15,7 +15,7 @@ use crate::{
     store::{Hash, Key, Operation, Tx, Written},
 };
 
-/// The name of one state of an answer: two answers with the same tag are the same bytes.
+/// Identifier of a state of a response. Two responses with the same tag are equal byte for byte.
 ///
 /// # Example
 /// ```
@@ -30,21 +30,21 @@ use crate::{
 pub struct EntityTag(String);
 
 impl EntityTag {
-    /// A tag by its text, as a caller sends it.
+    /// Creates a tag from its text, as sent by a caller.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The tag of an answer.
+    /// Computes the tag of a response.
     ///
     /// # Errors
-    /// `Internal` for what cannot be written as JSON.
+    /// `Internal` for a response that cannot be serialized.
     pub fn of(answer: &impl Serialize) -> Result<Self> {
         Ok(Self::of_bytes(&serde_json::to_vec(answer).map_err(Error::internal)?))
     }
 
-    /// The tag of an answer that is written as JSON already.
+    /// Computes the tag of a response that is already serialized as JSON.
     #[must_use]
     pub fn of_bytes(json: &[u8]) -> Self {
         let mut text = Hash::of(json).to_string();
@@ -52,7 +52,6 @@ impl EntityTag {
         Self(text)
     }
 
-    /// Its text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -65,17 +64,17 @@ impl fmt::Display for EntityTag {
     }
 }
 
-/// The states that a condition names.
+/// The states of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tags {
-    /// Any: that there is something at all.
+    /// Any existing state.
     Any,
-    /// One of these.
+    /// One of these states.
     OneOf(Vec<EntityTag>),
 }
 
 impl Tags {
-    /// Tells whether this state is among them; `None` where there is nothing.
+    /// Returns `true` if the current state matches; `None` if the target does not exist.
     #[must_use]
     pub fn contain(&self, current: Option<&EntityTag>) -> bool {
         match (self, current) {
@@ -86,7 +85,7 @@ impl Tags {
     }
 }
 
-/// What has to be so for a change to be made. Without any condition it is made.
+/// Condition of a change. The default has no condition.
 ///
 /// # Example
 /// ```
@@ -101,23 +100,23 @@ impl Tags {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Precondition {
-    /// What is changed is in one of these states.
+    /// The target is in one of these states.
     pub if_match: Option<Tags>,
-    /// What is changed is in none of these states.
+    /// The target is in none of these states.
     pub if_none_match: Option<Tags>,
 }
 
 impl Precondition {
-    /// The condition that what is changed is in this state.
+    /// Creates the condition that the target is in this state.
     #[must_use]
     pub fn if_match(tag: EntityTag) -> Self {
         Self { if_match: Some(Tags::OneOf(vec![tag])), if_none_match: None }
     }
 
-    /// Checks it on what is there now; `None` where there is nothing.
+    /// Checks the condition for the current state; `None` if the target does not exist.
     ///
     /// # Errors
-    /// `Precondition` that names the condition.
+    /// `Precondition` naming the condition.
     pub fn check(&self, current: Option<&EntityTag>) -> Result<()> {
         let refused = |why: &str| Err(Error::new(ErrorKind::Precondition, why.to_owned()));
         match (&self.if_match, &self.if_none_match) {
@@ -133,32 +132,23 @@ impl Precondition {
 }
 
 impl Platform {
-    /// The same platform for one request, which changes something only where it is in a state that the condition
-    /// admits. The state is that of the answer to reading it, with default options and by the same caller: a tag of
-    /// [`EntityTag::of`] that answer.
+    /// Binds the platform to one request with a condition: a change is made only if its target is in a matching state.
     ///
-    /// It holds for the operations that change or delete one thing and say that they take a condition; others ignore
-    /// it. Who may not make the change is refused for that, whatever the state is.
+    /// The state is that of the response to reading the target with default options and as the same caller: the
+    /// [`EntityTag::of`] of that response.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, platform::{EntityTag, Precondition}};
-    /// # fn example(platform: &Platform, tag: EntityTag) {
-    /// let platform = platform.with_precondition(Precondition::if_match(tag));
-    /// # let _ = platform;
-    /// # }
-    /// ```
+    /// Conditions apply to operations that change or delete one item and document it; other operations ignore them.
+    /// Missing rights are reported before the condition.
     #[must_use]
     pub fn with_precondition(&self, precondition: Precondition) -> Self {
         Self { precondition: Some(precondition), ..self.clone() }
     }
 
-    /// The condition of the request.
     pub(super) fn precondition(&self) -> Option<&Precondition> {
         self.precondition.as_ref()
     }
 
-    /// Runs a write of something, if what `show` reads of it before is what the request's condition admits.
+    /// Runs a write if the view that `show` reads before it satisfies the condition of the request.
     pub(crate) fn change<'a, 'e: 'a, O: Operation, V: Serialize + Send + Sync + 'a>(
         &'a self,
         actor: &'a Actor,
@@ -174,7 +164,8 @@ impl Platform {
         })
     }
 
-    /// The same, and answers with what `show` reads of it afterwards, as [`write_and_show`](Self::write_and_show) does.
+    /// Like [`change`](Self::change), and returns the view that `show` reads afterwards, like
+    /// [`write_and_show`](Self::write_and_show).
     pub(crate) fn change_and_show<'a, 'e: 'a, O: Operation, V: Answer + 'a>(
         &'a self,
         actor: &'a Actor,
@@ -195,13 +186,13 @@ impl Platform {
     }
 }
 
-/// What the state of something is read as.
+/// Reads the state of a target as a view of type `V`.
 trait State<V>: Send + Sync {
-    /// Reads it, as a transaction sees it.
+    /// Reads the view within a transaction.
     fn read<'t>(&'t self, tx: &'t Tx) -> BoxFuture<'t, Result<V>>;
 }
 
-/// A function that reads the state of something; `'e` is how long what it borrows lives.
+/// A function that reads the view; `'e` is the lifetime of its borrows.
 struct StateReader<'e, F> {
     show: F,
     lives: PhantomData<fn(&'e ())>,
@@ -216,7 +207,7 @@ where
     }
 }
 
-/// A write on a condition about what is read before it, in its own transaction.
+/// A write that checks a condition on a view read before it, in the same transaction.
 struct ConditionalChange<'c, O, V> {
     operation: &'c O,
     precondition: &'c Precondition,
@@ -243,11 +234,11 @@ impl<O: Operation, V: Serialize + Send + Sync> Operation for ConditionalChange<'
     async fn apply(&self, tx: &mut Tx) -> Result<O::Out> {
         let before = match self.state.read(tx).await {
             Ok(before) => Some(EntityTag::of(&before)?),
-            // Whoever does not see it is refused by the write itself.
+            // The write itself rejects an actor who may not see the target.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => None,
             Err(error) => return Err(error),
         };
-        // A write that is refused anyway is refused for its own reason.
+        // An error of the write takes precedence over the condition.
         let done = self.operation.apply(tx).await?;
         self.precondition.check(before.as_ref())?;
         Ok(done)

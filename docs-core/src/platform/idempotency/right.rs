@@ -1,4 +1,4 @@
-//! The rights that a stored answer is replayed under.
+//! Rights that are checked before a stored response is replayed.
 
 use crate::{
     Result,
@@ -8,24 +8,20 @@ use crate::{
     store::{Tx, records::LinkGives},
 };
 
-/// The right that an operation needs, checked again before its stored answer is replayed.
+/// The right that an operation needs, checked again before its stored response is replayed.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::platform) enum Right {
-    /// A right in an organization.
     Org(OrgId, OrgAction),
     /// The right to create content in an organization, or in the collection that the request names.
     CreateIn(OrgId, Option<Box<str>>),
-    /// The right to manage a site.
     Site(OrgId, SiteId),
-    /// A right on a space.
     Space(SpaceId, SpaceAction),
-    /// The right to give roles on content.
+    /// The right to grant roles on content.
     Permissions(ContentTarget),
-    /// The right to manage invite links of an organization that give this.
+    /// The right to manage invite links of an organization with this grant.
     Link(OrgId, LinkGives),
     /// The right to have a space of an organization translated.
     Translate(OrgId, SpaceId),
-    /// The right to change a translation.
     Translation(OrgId, TranslationId),
 }
 
@@ -38,7 +34,7 @@ impl Right {
     /// Checks that the actor holds the right now.
     ///
     /// # Errors
-    /// Those of the operation: `NotFound` or `Forbidden`, and `Invalid` for a parent collection that is not visible.
+    /// Same as the operation: `NotFound` or `Forbidden`, and `Invalid` for a parent collection that is not visible.
     pub(super) async fn prove(&self, tx: &Tx, actor: &Actor) -> Result<()> {
         match self {
             Self::Org(org, action) => access::org(tx, actor, org).await?.require(*action).map(drop),
