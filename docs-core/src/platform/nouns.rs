@@ -1,10 +1,10 @@
-//! The nouns of the API: who acts, then what is acted on.
+//! The nouns of the API: a call names the caller, then the noun, then the operation.
 //!
-//! [`Platform::as_user`], [`as_visitor`](Platform::as_visitor) and [`as_platform`](Platform::as_platform) answer a
-//! [`Caller`]; its methods lead to nouns, and the methods of these are the operations. All of them are small values
-//! that borrow the platform and the ids: copy them, keep them in variables, make them anew. Making one reads nothing.
+//! [`Platform::as_user`], [`as_visitor`](Platform::as_visitor) and [`as_platform`](Platform::as_platform) return a
+//! [`Caller`]. Its methods return nouns, whose methods are the operations. All of them are small `Copy` values that
+//! borrow the platform and the ids; creating one reads nothing.
 //!
-//! The ways from noun to noun stand in the submodules, the operations in the file of their noun.
+//! The methods from noun to noun are in the submodules, the operations in the module of their noun.
 
 mod addresses;
 mod of_caller;
@@ -23,7 +23,7 @@ use crate::model::{
     UserId,
 };
 
-/// The platform as one caller may use it: where every operation begins.
+/// The platform as used by one caller: the start of every operation.
 ///
 /// # Example
 /// ```
@@ -39,7 +39,7 @@ pub struct Caller<'p> {
     who: Who<'p>,
 }
 
-/// An [`Actor`] that borrows what it consists of.
+/// Borrowed form of [`Actor`].
 #[derive(Clone, Copy, Debug)]
 enum Who<'p> {
     User(&'p UserId),
@@ -54,7 +54,7 @@ impl fmt::Debug for Caller<'_> {
     }
 }
 
-/// Defines a noun: its type with the fields that address it.
+/// Defines a noun: a type with the fields that address it.
 macro_rules! nouns {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* })*) => {$(
         $(#[$doc])*
@@ -79,7 +79,7 @@ nouns! {
     /// # }
     /// ```
     Users {}
-    /// A user of the platform, and the tokens that stand for them.
+    /// A user of the platform, and their API tokens.
     ///
     /// # Example
     /// ```
@@ -105,7 +105,7 @@ nouns! {
     /// # }
     /// ```
     Orgs {}
-    /// An organization: itself, and the way to all that belongs to it.
+    /// An organization, and access to everything that belongs to it.
     ///
     /// # Example
     /// ```
@@ -131,7 +131,7 @@ nouns! {
     /// # }
     /// ```
     Members { org: &'p OrgId }
-    /// A user's membership of an organization.
+    /// The membership of a user in an organization.
     ///
     /// # Example
     /// ```
@@ -157,7 +157,7 @@ nouns! {
     /// # }
     /// ```
     Teams { org: &'p OrgId }
-    /// A team: itself and its members.
+    /// A team and its members.
     ///
     /// # Example
     /// ```
@@ -170,7 +170,7 @@ nouns! {
     /// # }
     /// ```
     TeamHandle { org: &'p OrgId, team: &'p TeamId }
-    /// The invites to an organization: of e-mail addresses, and by link. One of the latter is an [`InviteHandle`].
+    /// The invites to an organization, by e-mail address and by link. One of the latter is an [`InviteHandle`].
     ///
     /// # Example
     /// ```
@@ -183,7 +183,7 @@ nouns! {
     /// # }
     /// ```
     Invites { org: &'p OrgId }
-    /// An invite by link.
+    /// An invite link.
     ///
     /// # Example
     /// ```
@@ -207,7 +207,7 @@ nouns! {
     /// # }
     /// ```
     OpenApiSpecs { org: &'p OrgId }
-    /// An OpenAPI specification, by its slug.
+    /// An OpenAPI specification, identified by its slug.
     ///
     /// # Example
     /// ```
@@ -266,7 +266,7 @@ nouns! {
     /// # }
     /// ```
     Collections { org: &'p OrgId }
-    /// A collection: itself, what it holds, and who has a role in it.
+    /// A collection, its content and the roles on it.
     ///
     /// # Example
     /// ```
@@ -291,7 +291,7 @@ nouns! {
     /// # }
     /// ```
     Spaces { org: &'p OrgId }
-    /// A space: itself, and the way to its content, its change requests and its permissions.
+    /// A space, and access to its content, change requests and permissions.
     ///
     /// # Example
     /// ```
@@ -342,7 +342,7 @@ nouns! {
     /// # }
     /// ```
     ChangeRequests { space: &'p SpaceId }
-    /// A change request: itself, its content and its reviews.
+    /// A change request, its content and its reviews.
     ///
     /// # Example
     /// ```
@@ -355,7 +355,7 @@ nouns! {
     /// # }
     /// ```
     ChangeRequestHandle { at: RequestRef<'p> }
-    /// Content: the current one of a space, that of a change request, or that of a revision.
+    /// Content: the live content of a space, that of a change request, or that of a revision.
     ///
     /// # Example
     /// ```
@@ -382,7 +382,7 @@ nouns! {
     /// # }
     /// ```
     Comments { of: ContentAddress<'p> }
-    /// A comment: itself and the replies to it.
+    /// A comment and its replies.
     ///
     /// # Example
     /// ```
@@ -424,7 +424,7 @@ nouns! {
     /// # }
     /// ```
     Sites { org: &'p OrgId }
-    /// A site: itself, its settings, and the way to its sections and spaces.
+    /// A site, its settings, and access to its sections and spaces.
     ///
     /// # Example
     /// ```

@@ -1,4 +1,4 @@
-//! What nouns are addressed by, where that is more than one id.
+//! Addresses of nouns that consist of more than one id.
 
 use crate::{
     model::{CollectionId, ContentTarget, OrgId, RevisionId, SiteId, SpaceId},
@@ -13,20 +13,20 @@ pub(crate) struct SiteRef<'p> {
 }
 
 impl<'p> SiteRef<'p> {
-    /// The site as somebody reads it who may have the key of a share link.
+    /// The site as read with the key of a share link, if there is one.
     pub(in crate::platform) const fn opened_with(self, share_key: Option<&'p str>) -> SiteOf<'p> {
         SiteOf { org: self.org, site: self.site, share_key }
     }
 }
 
-/// The space of a change request, and the id or number of the request.
+/// A change request, by its space and its id or number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestRef<'p> {
     pub(crate) space: &'p SpaceId,
     pub(crate) request: &'p str,
 }
 
-/// A [`ContentOf`] that borrows what it consists of.
+/// Borrowed form of [`ContentOf`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::platform) enum ContentAddress<'p> {
     Live(&'p SpaceId),
@@ -34,7 +34,7 @@ pub(in crate::platform) enum ContentAddress<'p> {
     Revision(&'p SpaceId, &'p RevisionId),
 }
 
-/// The content that permissions are of.
+/// The content that permissions apply to.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::platform) enum GrantTarget<'p> {
     Collection(&'p CollectionId),
