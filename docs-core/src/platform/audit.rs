@@ -1,6 +1,6 @@
-//! The audit log: who changed what, and when.
+//! The audit log: author, time and subject of each change.
 //!
-//! Nothing here writes it: [`Platform::write`] has every operation do so in its own transaction.
+//! Entries are written by [`Platform::write`], in the transaction of the operation.
 
 use std::sync::Arc;
 
@@ -19,17 +19,17 @@ use crate::{
     },
 };
 
-/// How long entries are kept when nothing else is said: a year.
+/// Default retention of entries.
 pub(super) const AUDIT_RETENTION: TimeDelta = TimeDelta::days(365);
-/// Entries that one transaction removes: each has as many rows as it names organizations and records.
+/// Number of entries that one transaction removes. Each has a row per organization and record that it names.
 const DROP_CHUNK: u32 = 50;
 
-/// Whether changes are logged, and for how long.
+/// Audit log setting and retention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AuditLog {
-    /// Changes are not logged. What was logged before stays.
+    /// Changes are not logged. Existing entries are retained.
     Off,
-    /// Every change is logged, by the transaction that makes it; an entry is removed when it is this old.
+    /// Every change is logged in its own transaction; an entry is removed at this age.
     Kept(TimeDelta),
 }
 
@@ -39,16 +39,16 @@ impl Default for AuditLog {
     }
 }
 
-/// Which entries are asked for: those that meet all that is given.
+/// Filter of the audit log. An entry must match all fields that are set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// Changes in this organization.
     pub organization: Option<OrgId>,
     /// Changes by this user.
     pub user: Option<UserId>,
-    /// Changes of the record with this key, as entries name it.
+    /// Changes of the record with this key, as entries contain it.
     pub subject: Option<Arc<str>>,
-    /// Changes by this operation, by its name, such as `space_create`.
+    /// Changes by the operation with this name, such as `space_create`.
     pub operation: Option<String>,
     /// Changes at this time or later.
     pub since: Option<Timestamp>,
@@ -57,7 +57,7 @@ pub struct AuditFilter {
 }
 
 impl AuditFilter {
-    /// Where the entries are looked for: in the shortest list that has them all.
+    /// Prefix of the most selective index that covers all matching entries.
     fn list(&self) -> KeyBuf {
         match (&self.subject, &self.organization, &self.user) {
             (Some(subject), _, _) => AuditRecord::about(subject),
@@ -75,27 +75,16 @@ impl AuditFilter {
 }
 
 impl<'p> Caller<'p> {
-    /// Reads the audit log, newest entry first: the platform all of it, an administrator that of the organization.
+    /// Reads the audit log, newest entry first. The platform reads all of it, an administrator that of their
+    /// organization.
     ///
-    /// An entry names the operation, who asked for it, and the records that it changed; what they hold is not in it. Of
-    /// a refused sign-in it says why. A page under several filters may have fewer entries than were asked for, and a
-    /// next one.
+    /// An entry names the operation, its actor and the changed records, but not their content. The entry of a rejected
+    /// sign-in contains the reason. With several filters, a page may have fewer entries than its limit and still a next
+    /// page.
     ///
     /// # Errors
-    /// `Forbidden` for a user who names no organization, or one that the user does not administrate; `NotFound` for an
-    /// organization that the user is not in; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::{AuditFilter, Caller}, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// let filter = AuditFilter { organization: Some(org.clone()), ..Default::default() };
-    /// for entry in me.audit_log(&filter, &PageRequest::default()).await?.items {
-    ///     println!("{} {}", entry.at, entry.operation);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for a user who names no organization, or one of which they are not an administrator; `NotFound` for
+    /// an organization of which the user is not a member.
     pub fn audit_log(
         self,
         filter: &'p AuditFilter,
@@ -139,7 +128,7 @@ impl<'p> Caller<'p> {
 }
 
 impl Platform {
-    /// Removes entries that have been kept for their time.
+    /// Removes entries past their retention.
     pub(super) async fn tidy_audit_log(&self) -> Result<()> {
         if let AuditLog::Kept(kept) = self.audit() {
             let before = self.clock().now() - kept;
@@ -149,7 +138,7 @@ impl Platform {
     }
 }
 
-/// The key of the entry that a row leads to: the row's last two segments are those of the entry.
+/// Key of the entry that an index row refers to. The last two segments of the row are those of the entry.
 fn entry_of(row: &Key) -> Result<Key> {
     let mut parts = row.rsplitn(3, '!');
     match (parts.next(), parts.next()) {
@@ -158,7 +147,7 @@ fn entry_of(row: &Key) -> Result<Key> {
     }
 }
 
-/// Removes old entries; `Out` tells whether there may be more.
+/// Removes old entries; `Out` is `true` if there may be more.
 struct DropEntries {
     before: DateTime<Utc>,
 }

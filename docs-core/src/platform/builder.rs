@@ -1,4 +1,4 @@
-//! How a platform is put together: its store, its ports, its settings.
+//! Construction of a platform from its store, ports and settings.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// The ports that operations ask. What needs one that is `None` is refused.
+/// The ports that operations use. Operations that need a port that is `None` are rejected.
 pub(super) struct Ports {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<dyn Ids>,
@@ -54,7 +54,7 @@ impl Default for Ports {
     }
 }
 
-/// What a platform is made of.
+/// Builder of a [`Platform`].
 pub struct Builder {
     store: Arc<dyn Store>,
     objects: Arc<dyn Objects>,
@@ -76,7 +76,7 @@ impl fmt::Debug for Builder {
 }
 
 impl Builder {
-    /// A platform over a store and its objects, with the machine's clock and random ids.
+    /// Starts a platform over a store and its objects, with the system clock and random ids.
     pub(super) fn new(store: Arc<dyn Store>, objects: Arc<dyn Objects>) -> Self {
         let urls = Urls::new("http://127.0.0.1:4000");
         let (ports, audit) = (Ports::default(), AuditLog::default());
@@ -95,51 +95,52 @@ impl Builder {
         }
     }
 
-    /// Takes the time from somewhere else, such as a manual clock.
+    /// Sets the clock, for example a manual one for tests. Default: the system clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.ports.clock = Arc::new(clock);
         self
     }
 
-    /// The hosts that organizations may mount sites on by `proxy`; every host when absent. A program whose server
-    /// answers under more names than the sites have lists them, as the server of this project does: a site that is
-    /// mounted on another name of the platform shows its pages there.
+    /// Sets the hosts that organizations may mount sites on by `proxy`. Default: every host.
+    ///
+    /// An application with more host names than those of its sites should list the latter, as `docs-server` does: a
+    /// site that is mounted on another name of the platform shows its pages there.
     #[must_use]
     pub fn site_hosts(mut self, hosts: SiteHosts) -> Self {
         self.site_hosts = hosts;
         self
     }
 
-    /// Takes ids from somewhere else, such as a seeded source.
+    /// Sets the source of ids, for example a seeded one for tests. Default: random ids.
     #[must_use]
     pub fn ids(mut self, ids: impl Ids) -> Self {
         self.ports.ids = Arc::new(ids);
         self
     }
 
-    /// Reads Git repositories through this; without it, Git imports are refused.
+    /// Sets the Git client. Without it, Git imports are rejected.
     #[must_use]
     pub fn git(mut self, git: Arc<dyn GitRemote>) -> Self {
         self.ports.git = Some(git);
         self
     }
 
-    /// Fetches from the web through this; without it, content that only has an address is refused.
+    /// Sets the HTTP client. Without it, content that is given only by its address is rejected.
     #[must_use]
     pub fn web(mut self, web: Arc<dyn Web>) -> Self {
         self.ports.web = Some(web);
         self
     }
 
-    /// Reads documents of other formats through this; without it, imports of documents are refused.
+    /// Sets the document converter. Without it, imports of documents are rejected.
     #[must_use]
     pub fn converter(mut self, converter: Arc<dyn Converter>) -> Self {
         self.ports.converter = Some(converter);
         self
     }
 
-    /// Searches with this index, which the platform keeps up to date; without it, searches are refused.
+    /// Sets the search index, which the platform keeps up to date. Without it, searches are rejected.
     ///
     /// An index belongs to one platform. Servers that share a store each have their own.
     #[must_use]
@@ -148,63 +149,61 @@ impl Builder {
         self
     }
 
-    /// Makes PDF files with this; without it, they are refused.
+    /// Sets the PDF renderer. Without it, PDF files are rejected.
     #[must_use]
     pub fn pdf(mut self, pdf: Arc<dyn Pdf>) -> Self {
         self.ports.pdf = Some(pdf);
         self
     }
 
-    /// Reads OpenAPI specifications with this; without it, they are refused.
+    /// Sets the reader of OpenAPI specifications. Without it, they are rejected.
     #[must_use]
     pub fn spec_reader(mut self, reader: Arc<dyn SpecReader>) -> Self {
         self.ports.spec_reader = Some(reader);
         self
     }
 
-    /// Reads what SAML identity providers say with this, and asks them; without it, nobody signs in through them.
+    /// Sets the SAML implementation for identity providers. Without it, SAML sign-in is disabled.
     #[must_use]
     pub fn saml(mut self, saml: Arc<dyn Saml>) -> Self {
         self.ports.saml = Some(saml);
         self
     }
 
-    /// Translates spaces with this; without it, with the [pseudo-translator](PseudoTranslator), which knows no language
-    /// and only shows what would be translated.
+    /// Sets the translator of spaces. Default: the [pseudo-translator](PseudoTranslator), which only marks the text
+    /// that would be translated.
     #[must_use]
     pub fn translator(mut self, translator: Arc<dyn Translator>) -> Self {
         self.ports.translator = translator;
         self
     }
 
-    /// Counts with this what operators watch; without it, nothing is counted. [`METRICS`](super::metrics::METRICS)
-    /// lists all of it.
+    /// Sets the metrics sink. Without it, nothing is recorded. [`METRICS`](super::metrics::METRICS) lists all metrics.
     #[must_use]
     pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
         self.ports.metrics = metrics;
         self
     }
 
-    /// Seals secrets with this; without it, with a key that lives as long as the process.
+    /// Sets the sealing of secrets. Default: a key with the lifetime of the process.
     #[must_use]
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
         self.secrets = Some(Arc::new(secrets));
         self
     }
 
-    /// Keeps the audit log like this; without it, for a year.
+    /// Sets the audit log. Default: [`AuditLog::default`].
     #[must_use]
     pub fn audit(mut self, audit: AuditLog) -> Self {
         self.audit = audit;
         self
     }
 
-    /// Gives a background job to another worker when nothing was heard of the one that has it for this long; without
-    /// it, for [`LEASE`].
+    /// Sets the time without a sign of life after which another worker takes a job over. Default: [`LEASE`].
     ///
-    /// A worker tells that it lives each third of that. Less than a second becomes a second, and more than a day a day.
-    /// The clocks of servers on one store may differ by less than that only; where they differ by more, work is done
-    /// twice, but ends once all the same.
+    /// A worker renews its lease at a third of this time. Values are clamped to between a second and a day. The clocks
+    /// of servers on one store must differ by less than the lease; otherwise work may be done twice, but it still
+    /// finishes once.
     #[must_use]
     pub fn job_lease(mut self, lease: Duration) -> Self {
         let lease = TimeDelta::from_std(lease).unwrap_or(MAX_LEASE);
@@ -227,18 +226,18 @@ impl Builder {
         self
     }
 
-    /// Makes the addresses of files begin with an origin of their own, such as `https://files.example.net`: scheme and
-    /// host, with a port if wanted. Without it they begin with the base address.
+    /// Sets a separate origin for the addresses of files, such as `https://files.example.net`: scheme, host and
+    /// optional port. Default: the base URL.
     ///
-    /// Files are written by users. A browser keeps what it runs of another origin away from the platform's, so choose a
-    /// host that shares no registrable domain with the platform. Requests for both have to reach the same application.
+    /// Files are written by users. Browsers isolate scripts of another origin from the platform, so choose a host that
+    /// shares no registrable domain with the platform. Requests for both have to reach the same application.
     #[must_use]
     pub fn files_origin(mut self, origin: &str) -> Self {
         self.files_origin = Some(origin.to_owned());
         self
     }
 
-    /// The platform.
+    /// Creates the platform.
     #[must_use]
     pub fn build(self) -> Platform {
         let Self {

@@ -1,5 +1,4 @@
-//! The layout of the store: which rows follow from its records, whether they are those that this program needs, and
-//! making them anew.
+//! Layout of the store: the derived rows of its records, their version, and their rebuild.
 
 use super::{Platform, nouns::Caller};
 use crate::{
@@ -7,28 +6,20 @@ use crate::{
     store::{Drift, EnsureLayout, KINDS, LAYOUT, RebuildStep, Start, verify},
 };
 
-/// The layout of stores that have records and no version: those of before there were versions.
+/// Layout of stores that have records but no version, from before layouts were versioned.
 const FIRST_LAYOUT: u32 = 1;
 
 impl Platform {
-    /// Checks that the rows of the store are those that this program reads and writes; a store without records is made
-    /// one of them. Servers ask this before they do anything else.
+    /// Checks that the store has the layout of this program. An empty store is initialized with it.
+    ///
+    /// Call it before any other operation.
     ///
     /// # Errors
-    /// `Precondition` when a newer program wrote the store, when an older one did and the rows have to be
-    /// [made anew](Caller::rebuild), and when that was begun and is not done; the store's.
+    /// `Precondition` if a newer program wrote the store, if an older one did and the rows have to be
+    /// [rebuilt](Caller::rebuild), and if a rebuild is incomplete; errors of the store.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the version stored or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result};
-    /// # async fn example(platform: &Platform) -> Result<()> {
-    /// platform.check_layout().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Dropping the future leaves the version of an empty store either written or not.
     pub fn check_layout<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let ensure = EnsureLayout { kinds: KINDS, current: LAYOUT, first: FIRST_LAYOUT };
@@ -53,20 +44,11 @@ impl Platform {
 }
 
 impl<'p> Caller<'p> {
-    /// Recomputes every row of the store from the records, in one snapshot, and tells what differs. Only the platform
-    /// itself may.
+    /// Recomputes all derived rows from the records, in one snapshot, and returns the differences. Reserved for the
+    /// platform itself.
     ///
     /// # Errors
     /// `Forbidden` for users; the store's.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result};
-    /// # async fn example(platform: &Platform) -> Result<()> {
-    /// assert!(platform.as_platform().verify().await?.is_none());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn verify(self) -> BoxFuture<'p, Result<Drift>> {
         Box::pin(async move {
             self.actor().require_platform()?;
@@ -74,29 +56,21 @@ impl<'p> Caller<'p> {
         })
     }
 
-    /// Removes every row of the store that follows from records and makes it anew: index rows, unique values and
-    /// counters. For a store whose layout is older, or that [`verify`](Self::verify) finds something wrong with. Only
-    /// the platform itself may.
+    /// Removes all derived rows, which are index rows, unique values and counters, and recreates them from the records.
     ///
-    /// **Nobody else may use the store meanwhile**: rows are missing until it is done, and
-    /// [`check_layout`](Platform::check_layout) fails. It goes by bounded transactions, each of which notes how far it
-    /// has come: one that was broken off goes on when it is called again.
+    /// For a store with an older layout, or for which [`verify`](Self::verify) reports differences. Reserved for the
+    /// platform itself.
+    ///
+    /// **No other process may use the store during a rebuild**: rows are missing until it completes, and
+    /// [`check_layout`](Platform::check_layout) fails. It consists of bounded transactions that record their progress.
+    /// An interrupted rebuild resumes when it is called again.
     ///
     /// # Errors
-    /// `Forbidden` for users; `Conflict` for a store of a newer layout; `Internal` when two records claim the same
-    /// unique value, which the log names; the store's.
+    /// `Forbidden` for users; `Conflict` for a store of a newer layout; `Internal` if two records claim the same unique
+    /// value, which is logged; errors of the store.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves a rebuild that was begun, to be called again.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result};
-    /// # async fn example(platform: &Platform) -> Result<()> {
-    /// platform.as_platform().rebuild().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Dropping the future leaves an incomplete rebuild, which has to be resumed.
     pub fn rebuild(self) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             self.actor().require_platform()?;

@@ -1,5 +1,4 @@
-//! The identities of lists: by them a cursor of one list is refused by all others. Tags never change, see
-//! [`ListIdentity`].
+//! Identities of lists, which bind a cursor to its list. Tags must never change, see [`ListIdentity`].
 
 use std::collections::BTreeSet;
 
@@ -12,7 +11,7 @@ use crate::{
     store::ListIdentity,
 };
 
-/// The tags of lists; no two lists have one tag.
+/// The tags of lists, which must be distinct.
 pub(super) mod tag {
     macro_rules! tags {
         ($($name:ident = $tag:literal),* $(,)?) => {
@@ -104,7 +103,7 @@ pub(super) fn spaces_of_member(user: &UserId) -> ListIdentity {
     ListIdentity::new(tag::SPACES_OF_MEMBER).with("user", user)
 }
 
-/// Spaces or collections, in the order of the tree.
+/// Spaces or collections in tree order.
 pub(super) fn tree(wanted: Wanted, reach: Reach) -> ListIdentity {
     let list = ListIdentity::new(match wanted {
         Wanted::Spaces => tag::SPACES,
@@ -150,7 +149,7 @@ pub(super) fn change_requests(filter: &RequestFilter) -> ListIdentity {
         .filter("creator", &filter.creator)
 }
 
-/// Comments of one status, which is told by where their rows are, as is the page that they are about.
+/// Comments. Their status is part of the key prefix of the rows and needs no filter here.
 pub(super) fn comments(query: &CommentQuery) -> ListIdentity {
     ListIdentity::new(tag::COMMENTS)
         .filter("target-page", &query.target_page)
@@ -294,7 +293,7 @@ mod tests {
 
     fn all() -> Vec<ListIdentity> {
         let mut all: Vec<ListIdentity> = tag::ALL.iter().map(|tag| ListIdentity::new(tag)).collect();
-        // Lists without filters are known by their tag alone.
+        // Lists without filters are identified by their tag alone.
         let bare = [team_filters(), site_filters(), people_filters(), content_filters()].concat();
         all.extend(
             bare.into_iter()

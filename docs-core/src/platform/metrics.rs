@@ -1,4 +1,4 @@
-//! What operators watch: each [metric](METRICS), and the numbers that are read when somebody looks.
+//! Metrics of the platform: [all of them](METRICS), and gauges that are measured on demand.
 
 use std::{
     sync::{
@@ -22,34 +22,34 @@ use crate::{
     },
 };
 
-/// Attempts at writes: more than one for a write is a conflict with another.
+/// Attempts at writes. More than one attempt per write indicates conflicts.
 pub const TRANSACTION_ATTEMPTS: Metric = Metric::counter(
     "docs_transaction_attempts_total",
     &["operation", "outcome"],
     "Attempts at writes, by operation and how they ended: conflicts are made again.",
 );
-/// Writes that were not done.
+/// Failed writes.
 pub const WRITE_FAILURES: Metric = Metric::counter(
     "docs_write_failures_total",
     &["operation", "error"],
     "Writes that were not done, by operation and kind of failure.",
 );
-/// Transactions that have begun and not ended.
+/// Open transactions.
 pub const OPEN_TRANSACTIONS: Metric = Metric::gauge(
     "docs_transactions_open",
     &["mode"],
     "Transactions of this process that have begun and not ended.",
 );
-/// Runs of jobs that have ended.
+/// Finished runs of jobs.
 pub const JOB_RUNS: Metric = Metric::counter(
     "docs_job_runs_total",
     &["kind", "outcome"],
     "Runs of jobs that ended in this process: done, failed, to be run again, or taken over by another worker.",
 );
-/// How long runs of jobs took.
+/// Durations of job runs.
 pub const JOB_DURATION: Metric =
     Metric::histogram("docs_job_duration_seconds", &["kind"], "Time that runs of jobs took.");
-/// Failures of jobs by their reason.
+/// Failed runs of jobs by reason.
 pub const JOB_FAILURES: Metric = Metric::counter(
     "docs_job_failures_total",
     &["kind", "error"],
@@ -61,52 +61,52 @@ pub const JOBS_DUE: Metric = Metric::gauge(
     &[],
     "Jobs of the store that are due and wait for a worker; counted up to a bound.",
 );
-/// Jobs that run, or whose time is still to come.
+/// Jobs that are running or due later.
 pub const JOBS_LATER: Metric = Metric::gauge(
     "docs_jobs_later",
     &[],
     "Jobs of the store that run now or are due later; counted up to a bound.",
 );
-/// How long the first job has waited.
+/// Waiting time of the oldest due job.
 pub const JOB_WAIT: Metric =
     Metric::gauge("docs_jobs_oldest_due_seconds", &[], "How long the job that is due first has waited.");
-/// Whether searches are answered.
+/// `1` if searches are available.
 pub const INDEX_READY: Metric = Metric::gauge(
     "docs_search_index_ready",
     &[],
     "1 once the search index of this process has all that was stored at some time, 0 before.",
 );
-/// News that the index has not followed.
+/// Changes that the search index has not processed.
 pub const INDEX_LAG: Metric = Metric::gauge(
     "docs_search_index_lag_changes",
     &[],
     "Moved heads of content that the search index has not followed; counted up to a bound.",
 );
-/// How long the index has been behind.
+/// Time since the search index was last up to date.
 pub const INDEX_LAG_TIME: Metric = Metric::gauge(
     "docs_search_index_lag_seconds",
     &[],
     "How long ago the search index had followed everything; 0 while it has.",
 );
-/// Lookups in the caches of content.
+/// Lookups in the content caches.
 pub const CACHE_LOOKUPS: Metric = Metric::counter(
     "docs_content_cache_lookups_total",
     &["cache", "result"],
     "Lookups in the caches of content, by cache and whether it had what was looked for.",
 );
-/// Objects that were removed.
+/// Objects that the garbage collector removed.
 pub const OBJECTS_REMOVED: Metric = Metric::counter(
     "docs_objects_removed_total",
     &[],
     "Objects that the collector removed because no revision names them.",
 );
-/// Objects that the collector looked at and left.
+/// Objects that the garbage collector examined and retained.
 pub const OBJECTS_KEPT: Metric = Metric::counter(
     "docs_objects_kept_total",
     &[],
     "Objects that the collector looked at and left because a revision names them.",
 );
-/// What broken-off uploads left.
+/// Leftovers of interrupted uploads that were removed.
 pub const UPLOADS_REMOVED: Metric = Metric::counter(
     "docs_broken_uploads_removed_total",
     &[],
@@ -140,13 +140,13 @@ pub const METRICS: &[&Metric] = &[
     &COLLECTIONS,
 ];
 
-/// How often at most the store is asked for what is measured: whoever looks more often sees the same numbers.
+/// Minimum interval between measurements. More frequent requests get the same values.
 const MEASURE_EVERY: Duration = Duration::from_secs(1);
 
-/// When the numbers were last read.
+/// Time of the last measurement.
 pub(super) type Measuring = Mutex<Option<Instant>>;
 
-/// Transactions that have begun and not ended.
+/// Number of open transactions.
 #[derive(Debug, Default)]
 pub(super) struct OpenTransactions {
     reading: AtomicI64,
@@ -162,7 +162,7 @@ impl OpenTransactions {
     }
 }
 
-/// Counts what the store's transactions do.
+/// Records metrics of store transactions.
 #[derive(Debug)]
 pub(super) struct StoreObserver {
     pub(super) open: Arc<OpenTransactions>,
@@ -195,7 +195,7 @@ impl Observer for StoreObserver {
     }
 }
 
-/// The value of the label `error`.
+/// Value of the label `error`.
 pub(super) const fn error_label(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Invalid => "invalid",
@@ -213,20 +213,11 @@ pub(super) const fn error_label(kind: ErrorKind) -> &'static str {
 }
 
 impl Platform {
-    /// Reads the numbers that nobody counts as they change, such as how many jobs wait, and sets their metrics. Call it
-    /// before metrics are shown; `GET /metrics` does.
+    /// Measures gauges that are not updated on change, such as the number of waiting jobs. Call it before metrics are
+    /// exported, as `GET /metrics` does.
     ///
     /// # Errors
-    /// The store's, and the search index's; other numbers are set nevertheless.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result};
-    /// # async fn example(platform: &Platform) -> Result<()> {
-    /// platform.measure().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Errors of the store and of the search index; the other gauges are still set.
     pub fn measure<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let mut last = self.inner.measuring.lock().await;
@@ -246,7 +237,7 @@ impl Platform {
     fn measure_process(&self) {
         let metrics = self.metrics();
         for (mode, name) in [(Mode::Read, "read"), (Mode::Write, "write")] {
-            // As of now: a transaction of a platform that is shared may end meanwhile.
+            // A current value: transactions of clones of the platform may end at the same time.
             let open = self.inner.open.of(mode).load(Ordering::Relaxed);
             metrics.set(&OPEN_TRANSACTIONS, &[name], float(open));
         }
@@ -284,7 +275,7 @@ impl Platform {
         let position = follower.index().position().await?;
         let behind = match self.store().changes(topic::HEAD, position, MAX_SCAN).await {
             Ok(news) => news.len(),
-            // The index is of another store, and made anew by the worker.
+            // The index belongs to another store; a worker rebuilds it.
             Err(StoreError::Misuse(_)) => MAX_SCAN as usize,
             Err(error) => return Err(error.into()),
         };
@@ -296,7 +287,7 @@ impl Platform {
     }
 }
 
-/// A number as metrics have it; those here are far from where that loses precision.
+/// Converts a number to a metric value. The values here are far below the limit of exact conversion.
 #[expect(clippy::cast_precision_loss, reason = "counts of at most a thousand, and milliseconds of a process")]
 fn float(n: impl TryInto<i64>) -> f64 {
     n.try_into().unwrap_or(i64::MAX) as f64

@@ -1,7 +1,15 @@
-//! The operations of the platform: one file a noun.
+//! The operations of the platform, one module per noun.
 //!
-//! Who acts is said first, then on what: a noun. An operation checks its input, proves the right, decides inside one
-//! transaction, and shows the result; nothing is visited twice.
+//! A call names the caller, then the noun, then the operation. An operation validates its input, checks the right,
+//! decides inside one transaction, and returns the result.
+//!
+//! # Errors
+//! Unless an operation states otherwise, it returns `NotFound` for an item that does not exist or that the caller may
+//! not see, `Invalid` for a malformed page position or limit, and the errors of the store.
+//!
+//! # Cancel safety
+//! A write is one transaction: dropping its future leaves the change made or not made, unless an operation states
+//! otherwise.
 
 mod access;
 mod audit;
@@ -107,27 +115,27 @@ use crate::{
     },
 };
 
-/// What an operation can answer, now and to a request that is sent again.
+/// A result of an operation that can be stored and replayed to a repeated request.
 pub(crate) trait Answer: Serialize + DeserializeOwned + Send + Sync {}
 
 impl<T: Serialize + DeserializeOwned + Send + Sync> Answer for T {}
 
-/// Who acts.
+/// The caller of an operation.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Actor {
-    /// A user, with the user's rights, who was made sure of by the program that embeds the platform.
+    /// A user authenticated by the embedding application, with their own rights.
     User(UserId),
-    /// A user by a token of the platform, with the user's rights where the token is good.
+    /// A user with a token of the platform, with their own rights as far as the token is valid.
     Token(TokenUser),
-    /// The platform itself, or the program that embeds it: everything is allowed.
+    /// The platform itself or the embedding application, which may do everything.
     Platform,
-    /// A visitor of published sites, who reads what their audience sees and does nothing else.
+    /// A visitor, who may only read published sites that they have access to.
     Visitor(Visitor),
 }
 
 impl Actor {
-    /// The user, where it is one.
+    /// The user; `None` for the platform itself and for visitors.
     #[must_use]
     pub const fn user(&self) -> Option<&UserId> {
         match self {
@@ -137,7 +145,7 @@ impl Actor {
         }
     }
 
-    /// The user, for what only users have.
+    /// Returns the user, for operations that require one.
     ///
     /// # Errors
     /// `Forbidden` for the platform itself and for visitors.
@@ -145,7 +153,7 @@ impl Actor {
         self.user().ok_or_else(|| Error::forbidden("only a user can do this"))
     }
 
-    /// Tells whether the actor may be somebody in an organization, as far as their way of signing in goes.
+    /// Returns `true` if the sign-in of the actor is valid for an organization.
     fn reaches(&self, organization: &OrgId) -> bool {
         match self {
             Self::Token(token) => token.reaches(organization),
@@ -153,7 +161,7 @@ impl Actor {
         }
     }
 
-    /// Refuses everybody but the program that embeds the platform.
+    /// Rejects every actor except the platform itself.
     ///
     /// # Errors
     /// `Forbidden` for users and visitors.
@@ -167,9 +175,9 @@ impl Actor {
     }
 }
 
-/// The platform: everything an application does goes through it.
+/// The platform: the entry point for every operation.
 ///
-/// Cheap to clone; all clones are the same platform. It starts no task of its own: the host runs
+/// Clones are cheap and share all state. The platform starts no task of its own: the embedding application runs
 /// [`work`](Platform::work), a test calls [`settle`](Platform::settle).
 ///
 /// # Example
@@ -184,9 +192,9 @@ impl Actor {
 #[derive(Clone)]
 pub struct Platform {
     inner: Arc<Inner>,
-    /// The request that is served, where it may be sent again.
+    /// The idempotent request that is being served.
     request: Option<IdempotentRequest>,
-    /// The condition of the request that is served.
+    /// The precondition of the request that is being served.
     precondition: Option<Precondition>,
 }
 
@@ -220,7 +228,7 @@ impl fmt::Debug for Platform {
 }
 
 impl Platform {
-    /// The builder of a platform over a store and its objects, with the machine's clock and random ids.
+    /// Creates the builder of a platform over a store and its objects, with the system clock and random ids.
     ///
     /// # Example
     /// ```
@@ -240,40 +248,18 @@ impl Platform {
         Builder::new(store, objects)
     }
 
-    /// The store that the platform was built over.
-    ///
-    /// # Example
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use docs_core::{Platform, Result};
-    /// # use docs_memstore::MemObjects;
-    /// # async fn example(platform: &Platform) -> Result<()> {
-    /// let store = Arc::clone(platform.store());
-    /// let other_server = Platform::builder(store, Arc::new(MemObjects::new())).build();
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// The store of the platform.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.inner.store
     }
 
-    /// Checks that the platform can do everything it is for: that the store can be read, and that the search index has
-    /// caught up with it once. For who decides whether requests are sent here; [`work`](Platform::work) makes the
-    /// index.
+    /// Checks that the platform can serve all requests: the store is readable and the search index has caught up once.
+    ///
+    /// For readiness probes. [`work`](Platform::work) builds the index.
     ///
     /// # Errors
-    /// `Unavailable` until the index has caught up; the store's.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result};
-    /// # async fn example(platform: &Platform) -> Result<()> {
-    /// let status = if platform.ready().await.is_ok() { 200 } else { 503 };
-    /// println!("{status}");
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Unavailable` until the index has caught up; errors of the store.
     pub fn ready<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             self.health().await?;
@@ -281,21 +267,7 @@ impl Platform {
         })
     }
 
-    /// Checks that the store can be read. For who decides whether the process is started anew: it is well while its
-    /// search index is still made.
-    ///
-    /// # Errors
-    /// The store's.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result};
-    /// # async fn example(platform: &Platform) -> Result<()> {
-    /// platform.health().await?;
-    /// println!("alive");
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Checks that the store is readable. For liveness probes: succeeds while the search index is still being built.
     pub fn health<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let tx = self.read().await?;
@@ -304,15 +276,7 @@ impl Platform {
         })
     }
 
-    /// The addresses that answers carry.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Platform;
-    /// # fn example(platform: &Platform) {
-    /// println!("served at {}", platform.urls().base());
-    /// # }
-    /// ```
+    /// Factory of the addresses in responses.
     #[must_use]
     pub fn urls(&self) -> &Urls {
         &self.inner.urls
@@ -330,7 +294,6 @@ impl Platform {
         self.inner.follower.as_ref()
     }
 
-    /// The ports of the platform.
     fn ports(&self) -> &Ports {
         &self.inner.ports
     }
@@ -359,25 +322,26 @@ impl Platform {
         new_id(self.ids())
     }
 
-    /// Starts reading one snapshot.
+    /// Begins a read transaction on one snapshot.
     pub(crate) async fn read(&self) -> Result<Tx> {
         let txn = self.inner.store.begin(Mode::Read, &[]).await?;
         Ok(Tx::observed(txn, Mode::Read, &self.inner.observer))
     }
 
-    /// Runs a write until it is stored or refused. The audit log names the actor.
+    /// Runs a write until it commits or fails. The audit log records the actor.
     pub(crate) async fn write<O: Operation>(&self, actor: &Actor, operation: &O) -> Result<O::Out> {
         let receipt = self.receipt(self.logged(actor)?);
         docs_store::run(&self.inner.store, self.write_context(&receipt), operation).await
     }
 
-    /// Runs a write until it is stored or refused, and answers with what is read of it in its own transaction: an error
-    /// means that nothing was changed, but for what [`run_and_show`](docs_store::run_and_show) says of an actor who may
-    /// not see their change.
+    /// Runs a write until it commits or fails, and returns a view that is read in the same transaction.
     ///
-    /// Counters that are read for an answer make the write wait its turn with those that move them. For what was just
-    /// created nobody else does; of a space, a team or a member that others work on, an attempt is made again.
-    /// The answer to a request that may be sent again is kept, for [`once`](Self::once).
+    /// An error means that nothing was changed, except in the case that [`run_and_show`](docs_store::run_and_show)
+    /// documents for an actor who may not see their own change.
+    ///
+    /// Reading counters for the view makes the write conflict with writes that change them. For a new record there are
+    /// none; for a space, a team or a member in use, the attempt is repeated. The response to an idempotent request is
+    /// stored for [`once`](Self::once).
     pub(crate) async fn write_and_show<'e, O: Operation, V: Answer>(
         &self,
         actor: &Actor,
@@ -391,8 +355,8 @@ impl Platform {
             .await
     }
 
-    /// Runs a write of a new revision, decided on a head that may have moved since. `None`, and nothing is stored, when
-    /// it has: whoever asks then decides anew.
+    /// Runs a write of a new revision that was prepared for a certain head. Returns `None` and stores nothing if the
+    /// head moved; the caller then prepares it again.
     pub(crate) async fn write_unless_moved<O: Operation<Out = bool>, V: Answer>(
         &self,
         actor: &Actor,
@@ -402,13 +366,14 @@ impl Platform {
         self.write_and_show(actor, operation, |done| at_once(Ok(done.out.then(&answer)))).await
     }
 
-    /// Runs a write that changes nothing anybody asked for, such as the claim of a job: the audit log is silent of it.
+    /// Runs a maintenance write that no user requested, such as the claim of a job. It is not recorded in the audit
+    /// log.
     pub(crate) async fn upkeep<O: Operation>(&self, operation: &O) -> Result<O::Out> {
         let receipt = self.receipt(Logged::No);
         docs_store::run(&self.inner.store, self.write_context(&receipt), operation).await
     }
 
-    /// Runs upkeep as [`write_and_show`](Self::write_and_show) runs a write.
+    /// Runs a maintenance write like [`write_and_show`](Self::write_and_show).
     pub(crate) async fn upkeep_and_show<'e, O: Operation, V: Answer>(
         &self,
         operation: &O,
@@ -418,17 +383,16 @@ impl Platform {
         docs_store::run_and_show(&self.inner.store, self.write_context(&receipt), operation, None, show).await
     }
 
-    /// What a write is run with.
     fn write_context<'a>(&'a self, receipt: &'a Receipt) -> WriteContext<'a> {
         WriteContext { kinds: KINDS, receipt, observer: Some(&self.inner.observer) }
     }
 
-    /// Where what is counted goes.
+    /// The metrics sink.
     pub(crate) fn metrics(&self) -> &dyn Metrics {
         self.inner.ports.metrics.as_ref()
     }
 
-    /// What the audit log tells of a write.
+    /// Audit log setting of a write.
     fn logged(&self, actor: &Actor) -> Result<Logged> {
         match (actor, self.inner.audit) {
             (Actor::Visitor(_), _) => Err(Error::forbidden("visitors of a site only read")),

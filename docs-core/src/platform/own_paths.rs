@@ -1,33 +1,30 @@
-//! The first segments of the platform's own paths: its addresses and routes are made of them, and no site is mounted on
-//! them.
+//! First path segments that the platform reserves for its own routes. No site can be mounted on them.
 
-/// The API.
 pub const API: &str = "v1";
-/// The application, in addresses for people.
+/// The application, in addresses for users.
 pub const APP: &str = "app";
-/// The explorer of the API.
+/// The API explorer.
 pub const EXPLORER: &str = "docs";
-/// Files, PDF files and documents of OpenAPI specifications.
+/// Files, PDF files and OpenAPI documents.
 pub const FILES: &str = "files";
-/// The check that the process is alive.
+/// Liveness probe.
 pub const HEALTH: &str = "healthz";
-/// The metrics.
 pub const METRICS: &str = "metrics";
 /// The OpenAPI document.
 pub const OPENAPI: &str = "openapi.json";
-/// The check that the server answers requests.
+/// Readiness probe.
 pub const READY: &str = "readyz";
-/// What search engines may read.
+/// Rules for search engines.
 pub const ROBOTS: &str = "robots.txt";
-/// Sign-in through SAML providers.
+/// SAML sign-in.
 pub const SAML: &str = "saml";
 /// Published sites by their base names.
 pub const SITES: &str = "sites";
-/// Deliveries of Git hosts.
+/// Webhooks of Git hosts.
 pub const WEBHOOKS: &str = "webhooks";
 /// Well-known addresses (RFC 8615).
 pub const WELL_KNOWN: &str = ".well-known";
 
-/// All of them.
+/// All reserved segments.
 pub const ALL: &[&str] =
     &[API, APP, EXPLORER, FILES, HEALTH, METRICS, OPENAPI, READY, ROBOTS, SAML, SITES, WEBHOOKS, WELL_KNOWN];
