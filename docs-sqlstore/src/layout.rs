@@ -1,38 +1,37 @@
-//! Which table a key lies in.
+//! Mapping of keys to tables.
 //!
-//! The class of a key is what stands before its first `!`. Each kind of record has a table `r_<kind>` with a JSON
-//! document a row; counters have a table of their own, because they are added to without being read; everything else
-//! (index rows, unique values, receipts, numbers) is a row of `ix`.
+//! The class of a key is the part before its first `!`. Each kind of record has a table `r_<kind>` with one JSON
+//! document per row. Counters have a table of their own, because additions do not read them. Everything else (index
+//! rows, unique values, receipts, numbers) is a row of `ix`.
 
 use docs_store::{Scan, key::COUNTERS};
 
-/// The kinds of the platform's records, by name: each has a table of its own.
+/// Names of the platform's record kinds, each of which has a table.
 const KINDS: &[&str] = &[
     "adap", "aud", "cmr", "cmt", "col", "crq", "cust", "gls", "grt", "idm", "ive", "ivl", "job", "mem",
     "oas", "oav", "org", "rev", "rqr", "rvw", "sauth", "sec", "sgr", "shl", "site", "sma", "sml", "smr",
     "spc", "srd", "ssp", "tea", "tmm", "tok", "trm", "trn", "usr",
 ];
 
-/// What kinds of record there are.
+/// The record kinds of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// Sorted, without twins.
+    /// Sorted and deduplicated.
     kinds: Vec<String>,
 }
 
-/// A table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Table<'a> {
     /// `r_<kind>`: a record as JSON in `doc`.
     Records(&'a str),
     /// `ctr`: counters.
     Counters,
-    /// `ix`: JSON in `v`, or a number in `n`, or neither.
+    /// `ix`: JSON in `v`, a number in `n`, or `NULL` in both.
     Rows,
 }
 
 impl Layout {
-    /// The kinds of the platform and those of an extension.
+    /// Creates the layout with the kinds of the platform and of an extension.
     pub(crate) fn new(more: &[String]) -> Self {
         let own = KINDS.iter().map(|kind| (*kind).to_owned());
         let mut kinds: Vec<String> = own.chain(more.iter().cloned()).collect();
@@ -41,23 +40,20 @@ impl Layout {
         Self { kinds }
     }
 
-    /// Every kind of record.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = &str> {
         self.kinds.iter().map(String::as_str)
     }
 
-    /// Every table.
     pub(crate) fn tables(&self) -> impl Iterator<Item = Table<'_>> {
         self.kinds().map(Table::Records).chain([Table::Counters, Table::Rows])
     }
 
-    /// The table of a key.
     pub(crate) fn table_of(&self, key: &str) -> Table<'_> {
         self.table_of_class(class_of(key))
     }
 
-    /// The table of a range, if it lies within one class, as the ranges of the platform do; else `None`: every table
-    /// may hold a part of it.
+    /// Returns the table of a range if the range is within one class, as all ranges of the platform are. `None` means
+    /// that every table may contain a part of it.
     pub(crate) fn table_of_range(&self, scan: &Scan) -> Option<Table<'_>> {
         let class = class_of(&scan.from);
         // A class covers the keys from `class!` to `class"`.
@@ -86,7 +82,7 @@ impl std::fmt::Display for Table<'_> {
     }
 }
 
-/// Tells whether a name of a kind can be part of the name of a table: lower-case letters, digits and `_`, 30 at most.
+/// Returns `true` if a kind can be part of a table name: lower-case letters, digits and `_`, at most 30 characters.
 pub(crate) fn is_kind(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
     (1..=30).contains(&name.len()) && name.bytes().all(plain)

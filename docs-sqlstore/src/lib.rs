@@ -1,9 +1,9 @@
-//! The store of the documentation platform in a relational database: [`SqliteStore`] keeps everything in one file,
-//! [`PostgresStore`] serves any number of processes.
+//! Stores of the documentation platform in a relational database.
 //!
-//! Both pass the same conformance suite as the store in memory, and both keep one table a kind of record with a JSON
-//! document a row, so that an administrator can look at the data with the database's own shell. The views `v_space`,
-//! `v_page`, `v_member` and `v_site` are made for that.
+//! [`SqliteStore`] uses one file; [`PostgresStore`] is shared by any number of processes. Both pass the same
+//! conformance suite as the in-memory store. Both have one table per record kind with one JSON document per row, so an
+//! administrator can inspect the data with the shell of the database. The views `v_space`, `v_page`, `v_member` and
+//! `v_site` are meant for that.
 
 mod layout;
 mod objects;

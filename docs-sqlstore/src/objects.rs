@@ -1,7 +1,7 @@
-//! [`Objects`] over a table of objects, the same for both databases.
+//! [`Objects`] in a table of objects, for both databases.
 //!
-//! Small bytes lie in the table. Large ones lie in [`Blobs`], each time under a new name, and the table says where: so
-//! removing what nobody needs can never remove what somebody has just stored again.
+//! Small objects are stored in the table. Large ones are stored in [`Blobs`] under a new name each time, and the table
+//! contains that name. Removing a garbage object can therefore never remove one that was stored again concurrently.
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
@@ -14,29 +14,29 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::options::{INLINE, Options};
 
-/// Blobs that are read or written at the same time for one call.
+/// Maximum number of concurrent blob reads or writes per call.
 const BLOBS_AT_ONCE: usize = 8;
-/// Names of blobs that one query looks for.
+/// Number of blob names that one query looks up.
 const NAMES_AT_ONCE: usize = 500;
-/// The blob that names the store whose blobs these are.
+/// Name of the blob that identifies the store owning the blobs.
 const OWNER: &str = "owner";
 
-/// Where the bytes of an object are.
+/// Location of the bytes of an object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ObjectLocation {
     /// In the table.
     Row(Bytes),
-    /// In a blob of this name.
+    /// In the blob with this name.
     Blob(String),
 }
 
 /// The table of objects. An object that is *condemned* is about to be removed and counts as absent.
 #[async_trait]
 pub(crate) trait ObjectRows: Send + Sync + 'static {
-    /// Marks those that are there as touched, and answers which are absent.
+    /// Touches the objects that exist, and returns the absent ones.
     async fn touch(&self, domain: &str, hashes: &[Hash], now: DateTime<Utc>) -> StoreResult<Vec<Hash>>;
 
-    /// Stores rows that were absent. A row that has come since stays and is touched; a condemned one is replaced.
+    /// Inserts rows of absent objects. A row inserted concurrently is touched instead; a condemned one is replaced.
     async fn insert(
         &self,
         domain: &str,
@@ -44,10 +44,11 @@ pub(crate) trait ObjectRows: Send + Sync + 'static {
         now: DateTime<Utc>,
     ) -> StoreResult<()>;
 
-    /// Where the objects are, in the order asked.
+    /// Returns the locations of the objects, in order.
     async fn read(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<ObjectLocation>>>;
 
-    /// Up to `max` hashes after `after`, in hash order, last touched at `before` or earlier; condemned ones too.
+    /// Returns up to `max` hashes after `after`, in hash order, last touched at `before` or earlier, including
+    /// condemned objects.
     async fn list(
         &self,
         domain: &str,
@@ -56,8 +57,8 @@ pub(crate) trait ObjectRows: Send + Sync + 'static {
         max: u32,
     ) -> StoreResult<Vec<Hash>>;
 
-    /// Condemns those last touched at `before` or earlier; answers all of the given that are condemned now, with the
-    /// name of their blob. Rows without a blob are removed at once.
+    /// Condemns the objects that were last touched at `before` or earlier. Returns all given objects that are condemned
+    /// now, with the names of their blobs. Rows without a blob are removed immediately.
     async fn condemn(
         &self,
         domain: &str,
@@ -65,17 +66,17 @@ pub(crate) trait ObjectRows: Send + Sync + 'static {
         before: DateTime<Utc>,
     ) -> StoreResult<Vec<(Hash, String)>>;
 
-    /// Removes rows that are condemned and whose blob has this name.
+    /// Removes condemned rows with these blob names.
     async fn remove(&self, domain: &str, rows: &[(Hash, String)]) -> StoreResult<()>;
 
-    /// Up to `max` domains that have rows, after `after`, in order.
+    /// Returns up to `max` domains with rows after `after`, in order.
     async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>>;
 
-    /// Those of these blobs that a row names, a condemned one too.
+    /// Returns the given blobs that a row references, including condemned rows.
     async fn named(&self, blobs: &[String]) -> StoreResult<Vec<String>>;
 }
 
-/// The [`Objects`] of a store in a database: in its tables, and where [`Options::blobs`] says. Clones are the same.
+/// The [`Objects`] of a store in a database: in its tables, and in [`Options::blobs`]. Clones share the same objects.
 #[derive(Clone)]
 pub struct TableObjects {
     rows: Arc<dyn ObjectRows>,
@@ -88,7 +89,7 @@ impl TableObjects {
         Self { rows: Arc::new(rows), blobs: options.the_blobs(), clock: options.time_source() }
     }
 
-    /// Stores the bytes of a new object, unless they go into the table.
+    /// Stores a large new object as a blob and returns its location.
     async fn locate(&self, hash: Hash, bytes: Bytes) -> StoreResult<(Hash, usize, ObjectLocation)> {
         let len = bytes.len();
         let location = match &self.blobs {
@@ -125,7 +126,7 @@ impl TableObjects {
     }
 
     fn before(&self, untouched_for: Duration) -> Option<DateTime<Utc>> {
-        // A span that chrono cannot express is longer than any object has been there.
+        // A time span that chrono cannot represent exceeds the age of any object.
         self.clock.now().checked_sub_signed(TimeDelta::from_std(untouched_for).ok()?)
     }
 }
@@ -145,7 +146,7 @@ impl Objects for TableObjects {
         if objects.is_empty() {
             return Ok(());
         }
-        // The bytes of an object that takes too long may be taken for left over by the time its row is there.
+        // The blob of an object that takes too long to store may count as a leftover before its row is inserted.
         let now = self.clock.now();
         let hashes: Vec<Hash> = objects.iter().map(|(hash, _)| *hash).collect();
         let mut absent = self.rows.touch(domain, &hashes, now).await?;
@@ -154,7 +155,7 @@ impl Objects for TableObjects {
         let mut new = Vec::with_capacity(absent.len());
         for (hash, bytes) in objects {
             if let Ok(at) = absent.binary_search(hash) {
-                // Each once, however often it was given.
+                // Each object is stored once, even if it is given several times.
                 absent.remove(at);
                 new.push(self.locate(*hash, bytes.clone()));
             }
@@ -207,7 +208,7 @@ impl Objects for TableObjects {
                 "no place was given for large objects, where some lie".into(),
             ));
         };
-        // The bytes go first: whatever ends this half way leaves a row that the next sweep finds again.
+        // Blobs are deleted first. After an interruption, the next sweep finds the remaining rows.
         let gone: Vec<_> = condemned.iter().map(|(_, name)| blobs.delete(name)).collect();
         stream::iter(gone).buffer_unordered(BLOBS_AT_ONCE).try_collect::<()>().await?;
         self.rows.remove(domain, &condemned).await
@@ -230,7 +231,7 @@ impl Objects for TableObjects {
         let Some(folder) = folder_after(after) else { return Ok(Leftovers::default()) };
         let old = blobs.list(&folder).await?.into_iter().filter(|blob| blob.stored_at <= before);
         let mut names: BTreeSet<String> = old.map(|blob| blob.name).filter(|name| is_ours(name)).collect();
-        // Listed before the rows are asked: a row that comes later is of bytes that came later.
+        // Blobs are listed before rows are read: a row inserted later belongs to a blob stored later.
         let listed: Vec<String> = names.iter().cloned().collect();
         for some in listed.chunks(NAMES_AT_ONCE) {
             for name in self.rows.named(some).await? {
@@ -247,10 +248,10 @@ impl Objects for TableObjects {
     }
 }
 
-/// The letters of hashes: two of them name the folder of a blob.
+/// Alphabet of hashes; two characters name the folder of a blob.
 const FOLDER_LETTERS: &[u8; 32] = b"234567abcdefghijklmnopqrstuvwxyz";
 
-/// The folder that comes after one; `None` after the last.
+/// Returns the folder after the given one; `None` after the last.
 fn folder_after(folder: Option<&str>) -> Option<String> {
     let number = match folder.map(str::as_bytes) {
         None => 0,
@@ -264,13 +265,13 @@ fn folder_after(folder: Option<&str>) -> Option<String> {
     Some([letter(number / 32)?, letter(number % 32)?].iter().collect())
 }
 
-/// Tells whether a name is one that `locate` gives: whatever else lies there is not ours to remove.
+/// Returns `true` if a name has the form that `locate` creates. Other blobs must not be removed.
 fn is_ours(name: &str) -> bool {
     let parts = name.split_once('/').and_then(|(folder, rest)| Some((folder, rest.split_once('-')?)));
     parts.is_some_and(|(folder, (hash, _))| hash.starts_with(folder) && hash.parse::<Hash>().is_ok())
 }
 
-/// Takes a place for the blobs of a store; refuses one that another store has taken.
+/// Claims a blob storage for a store; rejects one that another store has claimed.
 async fn require_owner(blobs: &dyn Blobs, owner: &str) -> StoreResult<()> {
     match blobs.get(OWNER).await? {
         Some(found) if found == owner.as_bytes() => Ok(()),

@@ -1,4 +1,4 @@
-//! How a store is opened, and why it cannot be.
+//! Options and errors of opening a store.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -7,17 +7,17 @@ use docs_store::Blobs;
 
 use crate::layout::{Layout, is_kind};
 
-/// Objects of at most this many bytes lie in the database, larger ones in [`Blobs`] where there are any.
+/// Maximum size of an object in the database, in bytes. Larger ones are stored in [`Blobs`], if configured.
 pub const INLINE: usize = 128 * 1024;
 
-/// How long `begin` waits for its turn, unless [`Options::wait`] says otherwise.
+/// Default of [`Options::wait`]: the time that `begin` waits for its turn.
 pub const WAIT: Duration = Duration::from_secs(2);
-/// Longer than this nobody waits for a connection.
+/// Maximum of [`Options::wait`].
 const LONGEST_WAIT: Duration = Duration::from_secs(3_600);
-/// Read transactions that can be open at the same time, unless [`Options::connections`] says otherwise.
+/// Default of [`Options::connections`]: the maximum number of concurrent read transactions.
 pub const CONNECTIONS: usize = 8;
 
-/// What both stores can be told when they are opened.
+/// Options for opening either store.
 #[derive(Clone)]
 pub struct Options {
     clock: Arc<dyn Clock>,
@@ -29,18 +29,18 @@ pub struct Options {
     sharing: Sharing,
 }
 
-/// The programs that may have a store open at the same time. A program that ends, however it ends, gives way at once.
+/// The programs that may have a store open at the same time. The lock is released when a program ends, even by a crash.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Sharing {
     /// Any number of programs, unless one has the store [`Alone`](Sharing::Alone).
     #[default]
     Shared,
-    /// This program alone, for work on all of the store that nothing else may read or change meanwhile.
+    /// This program only, for maintenance of the whole store that excludes all other readers and writers.
     Alone,
 }
 
 impl Sharing {
-    /// The refusal of a store that other programs have open.
+    /// Error for a store that other programs have open.
     pub(crate) fn refused(self, place: String) -> OpenError {
         match self {
             Self::Shared => OpenError::Taken { place },
@@ -49,19 +49,19 @@ impl Sharing {
     }
 }
 
-/// What a commit that was acknowledged survives. Only [`SqliteStore`](crate::SqliteStore) asks for it.
+/// Failures that an acknowledged commit survives. Used by [`SqliteStore`](crate::SqliteStore) only.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Durability {
-    /// Everything, a power failure included: each commit waits for the disk.
+    /// Any failure, including a power failure: each commit waits for the disk.
     #[default]
     Full,
-    /// The end of the process, however it ends. After a power failure the last commits may be gone, each as a whole;
-    /// the database stays sound. Several times as many commits a second.
+    /// The end of the process, including a crash. A power failure may lose the last commits, each as a whole; the
+    /// database stays consistent. Allows several times as many commits per second.
     Normal,
 }
 
 impl Options {
-    /// The clock of the machine, no place for large objects outside the database, the platform's kinds of record.
+    /// Creates options with the system clock, no blob storage and the platform's record kinds.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Options {
         }
     }
 
-    /// The programs that may have the store open at the same time: any number by default.
+    /// Sets the programs that may have the store open at the same time. Default: any number.
     #[must_use]
     pub fn sharing(mut self, sharing: Sharing) -> Self {
         self.sharing = sharing;
@@ -86,47 +86,50 @@ impl Options {
         self.sharing
     }
 
-    /// A clock of the caller: it says when an object was touched and when a transaction has been open for too long.
+    /// Sets the clock, which determines the touch times of objects and the age of transactions. Default: the system
+    /// clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Where objects over 128 KiB go; without it they lie in the database like the others.
+    /// Sets the storage of objects over 128 KiB. Default: all objects are in the database.
     ///
-    /// Reading goes where the bytes were put, so a database keeps needing the blobs it was once used with.
+    /// Existing objects are read from where they were stored, so a database keeps requiring the blobs it was once used
+    /// with.
     #[must_use]
     pub fn blobs(mut self, blobs: Arc<dyn Blobs>) -> Self {
         self.blobs = Some(blobs);
         self
     }
 
-    /// Kinds of record of an extension: each gets a table of its own. Lower-case letters, digits and `_`, at most 30.
+    /// Adds the record kinds of an extension, each of which gets a table. Lower-case letters, digits and `_`, at most
+    /// 30 characters.
     #[must_use]
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.kinds.extend(kinds.into_iter().map(Into::into));
         self
     }
 
-    /// How long [`begin`](docs_store::Store::begin) waits for a free connection or, where there is one writer at
-    /// a time, for its turn, before it answers `Unavailable`: 2 s unless told otherwise, an hour at most.
+    /// Sets the time that [`begin`](docs_store::Store::begin) waits for a free connection, or for its turn if there is
+    /// one writer at a time, before it returns `Unavailable`. Default: 2 s; maximum: one hour.
     #[must_use]
     pub fn wait(mut self, wait: Duration) -> Self {
         self.wait = wait.min(LONGEST_WAIT);
         self
     }
 
-    /// Most transactions that are open at the same time: 8 unless told otherwise, 1 at least.
+    /// Sets the maximum number of concurrent transactions. Default: 8; minimum: 1.
     ///
-    /// In SQLite these are the read transactions; there is one write transaction at a time, and it does not count.
+    /// For SQLite, this counts read transactions only. There is one write transaction at a time.
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections.max(1);
         self
     }
 
-    /// What an acknowledged commit survives. PostgreSQL has settings of its own for this.
+    /// Sets the failures that an acknowledged commit survives. PostgreSQL has settings of its own for this.
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
@@ -181,11 +184,11 @@ impl fmt::Debug for Options {
     }
 }
 
-/// Why a store cannot be opened.
+/// Error of opening a store.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// A newer program has been here.
+    /// A newer program has migrated the database.
     #[error(
         "the database {place} has schema {found}, and this program knows schemas up to {known}: start the program \
          that wrote it, or a newer one; nothing was changed"
@@ -193,9 +196,9 @@ pub enum OpenError {
     Newer {
         /// The file, or the database and its server.
         place: String,
-        /// The schema of the database.
+        /// The schema version of the database.
         found: i64,
-        /// The last schema this program knows.
+        /// The newest schema version that this program knows.
         known: i64,
     },
     /// The database cannot be reached, read or written.
@@ -203,25 +206,25 @@ pub enum OpenError {
     Unusable {
         /// The file, or the database and its server, without a password.
         place: String,
-        /// What the database says, and what to do.
+        /// The message of the database, and the remedy.
         why: String,
     },
-    /// Other programs have the store open, and it was asked for alone.
+    /// Other programs have the store open, and it was opened with [`Sharing::Alone`].
     #[error("the database {place} is in use: stop all servers and other commands on it, and try again")]
     InUse {
         /// The file, or the database and its server.
         place: String,
     },
-    /// A program has the store for itself.
+    /// A program has opened the store with [`Sharing::Alone`].
     #[error("the database {place} is being rebuilt by another program: try again when that has ended")]
     Taken {
         /// The file, or the database and its server.
         place: String,
     },
-    /// The address of the database is not understood.
+    /// The address of the database is malformed.
     #[error("the address of the database is not understood: {0}")]
     Address(String),
-    /// The name of a kind of record cannot be the name of a table.
+    /// The name of a record kind cannot be part of a table name.
     #[error("`{0}` cannot name a table: lower-case letters, digits and `_`, 1 to 30 of them")]
     Kind(String),
 }

@@ -1,4 +1,4 @@
-//! [`SqliteStore`]: the contract over one SQLite file.
+//! [`SqliteStore`]: the store contract over one SQLite file.
 
 mod backup;
 mod error;
@@ -36,27 +36,27 @@ use self::{
 };
 use crate::{OpenError, Options, objects::TableObjects};
 
-/// How often somebody who waits for the feed looks for what other processes wrote.
+/// Interval at which a waiting reader of the feed checks for commits of other processes.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
-/// How often opening is tried again while another process is opening or closing the file.
+/// Interval between attempts to open the file while another process opens or closes it.
 const OPEN_AGAIN: Duration = Duration::from_millis(20);
 
 /// A [`Store`] in one SQLite file. Clones are the same store.
 ///
-/// There is one writer at a time: a write transaction waits in [`begin`](Store::begin) for those before it, first come
-/// first served, and then never conflicts. Read transactions wait for nobody but each other, when there are more than
-/// [`Options::connections`]. The wait is bounded by [`Options::wait`]; after it the answer is
-/// [`StoreError::Unavailable`]. A transaction open for more than [`MAX_TXN`](docs_store::MAX_TXN) fails with
-/// [`StoreError::Conflict`], and whoever needs its place ends it.
+/// There is one writer at a time. A write transaction waits in [`begin`](Store::begin) for earlier ones, in order of
+/// arrival, and then never conflicts. Read transactions wait only for each other, if there are more than
+/// [`Options::connections`]. The wait is limited by [`Options::wait`]; after that the result is
+/// [`StoreError::Unavailable`]. A transaction open for longer than [`MAX_TXN`](docs_store::MAX_TXN) fails with
+/// [`StoreError::Conflict`], and a transaction that needs its connection ends it.
 ///
-/// A commit is on the disk when it is acknowledged, see [`Durability`](crate::Durability). A failing disk can leave
-/// it open whether a commit happened: [`StoreError::Unknown`]. A full disk cannot, and once there is room writing goes
-/// on by itself.
+/// A commit is on the disk when it is acknowledged, see [`Durability`](crate::Durability). After a disk failure it can
+/// be unknown if a commit was applied: [`StoreError::Unknown`]. A full disk does not cause this, and writing resumes
+/// once there is space.
 ///
-/// The file has two companions while it is open, `-wal` and `-shm`; the first holds commits, so all three belong
+/// While it is open, the file has two companions, `-wal` and `-shm`. The first contains commits, so all three belong
 /// together. Dropping the last clone, when no transaction is open, moves everything into the file and removes them,
-/// which takes as long as writing a few megabytes. Several processes of one machine may open the same file; a network
-/// drive will not do. Never replace the file while it is open.
+/// which takes as long as writing a few megabytes. Several processes on one machine may open the same file; network
+/// drives are not supported. Never replace the file while it is open.
 ///
 /// All calls need a tokio runtime with time enabled; dropping needs none.
 ///
@@ -83,17 +83,17 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a database; makes the file where there is none, and brings an older one up to date.
+    /// Opens a database. Creates a missing file, and migrates an older one.
     ///
     /// # Errors
-    /// [`OpenError::Unusable`] when the folder does not exist, the file cannot be written, is no SQLite database or
-    /// that of another program; [`OpenError::InUse`] or [`OpenError::Taken`] where [`Options::sharing`] and that of
-    /// other programs exclude each other, which the file with `.lock` at the end of its name tells them;
-    /// [`OpenError::Newer`] when a newer program has been here; [`OpenError::Kind`] for the
-    /// name of a kind. A database that is refused was not changed.
+    /// [`OpenError::Unusable`] if the folder does not exist, the file cannot be written, is not a SQLite database or
+    /// belongs to another program; [`OpenError::InUse`] or [`OpenError::Taken`] if [`Options::sharing`] conflicts with
+    /// that of other programs, which is coordinated by a file with the suffix `.lock`; [`OpenError::Newer`] if a newer
+    /// program has migrated the database; [`OpenError::Kind`] for an invalid record kind. A rejected database is
+    /// unchanged.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves a database as it was or up to date.
+    /// Dropping the future leaves the database unchanged or fully migrated.
     pub async fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let layout = options.layout()?;
         let file = File::new(path.as_ref(), &options)?;
@@ -123,29 +123,30 @@ impl SqliteStore {
         self.objects.clone()
     }
 
-    /// Where the file is: an absolute path.
+    /// Absolute path of the file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.shared.file.path().to_owned()
     }
 
-    /// Writes a copy of the database to a new file, while work goes on: what was committed when it began, and nothing
-    /// of what comes later. The copy is complete when it appears under its name.
+    /// Writes a copy of the database to a new file, without blocking other work.
     ///
-    /// It reads the whole database once, and the log grows as long as that takes. Objects outside the database
-    /// ([`Options::blobs`]) are not in the copy; copy them afterwards, since what a copy refers to is never younger.
+    /// The copy contains exactly the commits before its start. It appears under its name once it is complete.
+    /// The whole database is read once, and the log grows in the meantime. Objects outside the database
+    /// ([`Options::blobs`]) are not copied; copy them afterwards, since the objects that the copy references are never
+    /// newer than it.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] when there is a file of that name, or it cannot be written; `Corrupt`.
+    /// [`StoreError::Unavailable`] if the file exists or cannot be written; `Corrupt`.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the whole copy or none; it may go on in the background.
+    /// Dropping the future leaves a complete copy or none; the copy may continue in the background.
     pub async fn backup(&self, path: impl AsRef<Path>) -> StoreResult<()> {
         let (file, path) = (Arc::clone(&self.shared.file), path.as_ref().to_owned());
         blocking(move || backup::write(&file, &path)).await?
     }
 
-    /// Tells whether there is an item after a position, and which number an item has to exceed to be one.
+    /// Returns `true` if there is an item after a position, and the number that later items exceed.
     async fn seen(&self, topic: u16, pos: Option<FeedPos>) -> StoreResult<(bool, i64)> {
         self.shared
             .read(move |conn| {
@@ -188,7 +189,7 @@ impl Store for SqliteStore {
     }
 
     async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
-        // Watched before it is looked up, so that nothing falls in between.
+        // The watch starts before the lookup, so that no item is missed in between.
         let mut last = self.shared.topics.watch(topic);
         let mut told = *last.borrow_and_update();
         let (has, seen) = self.seen(topic, after).await?;
@@ -197,8 +198,8 @@ impl Store for SqliteStore {
         }
         let waiting = async {
             loop {
-                // The sender lives as long as the store, so this ends when the number has grown, or to look again. What
-                // was told may have been trimmed meanwhile, so it is looked for in either case.
+                // The sender lives as long as the store, so this ends when the number has grown, or after the interval.
+                // Published items may have been trimmed, so the table is checked in either case.
                 if let Ok(Ok(last)) = timeout(LOOK_AGAIN, last.wait_for(|last| *last > told)).await {
                     told = *last;
                 }

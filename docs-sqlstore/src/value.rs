@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use docs_store::{StoreError, StoreResult, Value};
 
-/// What the columns of a row hold: JSON (`doc` of a record, `v` of a row), a number (`n`), or neither.
+/// Column values of a row: JSON (`doc` of a record, `v` of a row), a number (`n`), or `NULL` in both.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Cell {
     Json(String),
@@ -12,10 +12,10 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
-    /// The columns of a value.
+    /// Converts a value to columns.
     ///
     /// # Errors
-    /// [`StoreError::Misuse`] when it has no JSON form.
+    /// [`StoreError::Misuse`] if the value has no JSON form.
     pub(crate) fn of(value: &Value) -> StoreResult<Self> {
         let json = match value {
             Value::Int(n) => return Ok(Self::Int(*n)),
@@ -27,10 +27,10 @@ impl Cell {
         Ok(Self::Json(text))
     }
 
-    /// The columns of a record.
+    /// Converts a record to its column.
     ///
     /// # Errors
-    /// [`StoreError::Misuse`] when the value is no record.
+    /// [`StoreError::Misuse`] if the value is not a record.
     pub(crate) fn record(value: &Value) -> StoreResult<String> {
         match Self::of(value)? {
             Self::Json(text) => Ok(text),

@@ -1,4 +1,4 @@
-//! Connections: where the database is, and what each session is told.
+//! Connections: address, pool and session settings.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -12,19 +12,19 @@ use tokio_postgres::{
 
 use crate::options::{OpenError, Options};
 
-/// After how long without an acknowledgement what was sent counts as lost, where the address says nothing.
+/// Default of `tcp_user_timeout`: the time after which unacknowledged data counts as lost.
 const TCP_TIMEOUT: Duration = Duration::from_secs(15);
-/// After how long without a word a connection is probed, where the address says nothing.
+/// Default of `keepalives_idle`: the idle time after which a connection is probed.
 const KEEPALIVE: Duration = Duration::from_secs(30);
-/// The name under which a store shows in `pg_stat_activity`, where the address says nothing.
+/// Default of `application_name`, shown in `pg_stat_activity`.
 const NAME: &str = "docs-sqlstore";
 
-/// What a session is told when it is opened.
+/// Settings of each new session.
 ///
-/// - A transaction depends on what its plans walk over, so they walk indexes, and no statement is planned twice.
-/// - Statements that are sent behind a BEGIN would be carried out one by one if that failed: outside of a transaction
-///   nothing can write.
-/// - Nothing is waited for without an end.
+/// - A transaction conflicts on the rows that its plans visit, so plans must use indexes. Statements are planned once.
+/// - Statements sent after a `BEGIN` would run individually if it failed. Outside a transaction, writes are therefore
+///   disabled.
+/// - Every wait has a timeout.
 pub(super) const SETTINGS: &str = "\
     SET enable_seqscan = off; \
     SET enable_bitmapscan = off; \
@@ -36,9 +36,9 @@ pub(super) const SETTINGS: &str = "\
     SET statement_timeout = '25s'; \
     SET client_min_messages = warning;";
 
-/// Reads an address.
+/// Parses an address.
 pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> {
-    // The text of the error names options, never their values.
+    // The error text contains names of options, never their values.
     let mut config: Config = url.parse().map_err(|e: tokio_postgres::Error| {
         OpenError::Address(format!("{e}: postgres://user:password@host:port/database is one"))
     })?;
@@ -57,7 +57,7 @@ pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> 
     if config.get_application_name().is_none() {
         config.application_name(NAME);
     }
-    // Credentials end at the first `@`: what follows it is a part of the password, and not to be repeated.
+    // Credentials end at the first `@`. A second one is part of the password, which must not be repeated.
     let split = |host: &Host| matches!(host, Host::Tcp(name) if name.contains('@'));
     if config.get_hosts().iter().any(split) {
         return Err(OpenError::Address("the password has an `@`: write it as %40".into()));
@@ -65,7 +65,7 @@ pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> 
     Ok(config)
 }
 
-/// Gives servers that are known by their numbers only these as names: TLS has to know whom it speaks to.
+/// Adds the numeric addresses as host names, since TLS needs a name to verify.
 #[cfg(feature = "tls")]
 pub(super) fn name_addresses(config: &mut Config) {
     if config.get_hosts().is_empty() {
@@ -75,7 +75,7 @@ pub(super) fn name_addresses(config: &mut Config) {
     }
 }
 
-/// Refuses an address that asks for encryption where there is none.
+/// Rejects an address that requires encryption, which this build does not support.
 #[cfg(not(feature = "tls"))]
 pub(super) fn check_plain(config: &Config) -> Result<(), OpenError> {
     use tokio_postgres::config::SslMode;
@@ -107,7 +107,7 @@ pub(super) fn place(config: &Config) -> String {
     place
 }
 
-/// A pool that opens connections when they are needed.
+/// Creates a pool that opens connections on demand.
 pub(super) fn pool<T>(config: Config, options: &Options, tls: T) -> Result<Pool, OpenError>
 where
     T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,

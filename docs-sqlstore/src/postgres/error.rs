@@ -1,4 +1,4 @@
-//! What an error of the database means for the store.
+//! Mapping of database errors to store errors.
 
 use std::error::Error as _;
 
@@ -8,15 +8,14 @@ use tokio_postgres::Error;
 
 use super::session::Work;
 
-/// The meaning of an error that is not an answer to COMMIT: nothing was applied.
+/// Maps an error that is not the reply to COMMIT, so nothing was applied.
 pub(super) fn store_error(error: &Error, work: Work) -> StoreError {
     let Some(db) = error.as_db_error() else {
         return StoreError::Unavailable(format!("{}: try again", describe(error)));
     };
     let code = db.code().code();
     match code {
-        // Serialization failure, deadlock, a lock that somebody has for too long, and what comes after one of them in
-        // the same transaction.
+        // Serialization failure, deadlock, lock timeout, and the errors that follow them in the same transaction.
         "40001" | "40P01" | "55P03" | "25P02" if work == Work::Write => StoreError::Conflict,
         "22003" => StoreError::Misuse("a number is too large for the database: a counter holds 64 bits"),
         "XX001" | "XX002" => StoreError::Corrupt(describe(error)),
@@ -28,13 +27,13 @@ pub(super) fn store_error(error: &Error, work: Work) -> StoreError {
     }
 }
 
-/// Why there is no connection, and what to do.
+/// Message for a failed connection attempt, with the remedy.
 pub(super) fn no_connection(error: &PoolError) -> String {
     let PoolError::Backend(error) = error else { return error.to_string() };
     let said = describe(error);
     let advice = match error.code() {
         Some(code) => advice(code.code()),
-        // The client does not tell otherwise what failed.
+        // The client does not report the failure in another way.
         None if said.starts_with("error performing TLS handshake") => {
             "does the server offer TLS, and are `sslmode` and `sslrootcert` of the address right?"
         }
@@ -43,7 +42,7 @@ pub(super) fn no_connection(error: &PoolError) -> String {
     format!("{said}: {advice}")
 }
 
-/// What the database says, with its code.
+/// The message of the database with its code.
 pub(super) fn describe(error: &Error) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(db), _) => format!("the database says: {} (SQLSTATE {})", db.message(), db.code().code()),

@@ -1,7 +1,7 @@
 //! The change feed.
 //!
-//! Items are in the order of the transactions that told them, and only settled ones are given: those of transactions
-//! before the oldest one that still runs. So nothing ever appears behind a position that was given.
+//! Items are ordered by the transactions that wrote them. Only settled items are returned: those of transactions before
+//! the oldest running one. A position therefore never has later items inserted before it.
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
@@ -14,16 +14,16 @@ use super::{
     session::{Request, Work},
 };
 
-/// How long a wait for items of other processes looks away: at first, and at most.
+/// Initial and maximum polling interval for items of other processes.
 const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
-/// The same for an item that is there and not settled: transactions are short.
+/// Initial and maximum polling interval for an item that exists but is not settled. Transactions are short.
 const SETTLE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
-/// How long an item that is there is waited for.
+/// Maximum wait for an existing item to settle.
 const SETTLED_WITHIN: Duration = Duration::from_secs(2);
-/// Items that are trimmed by one statement.
+/// Number of items that one statement trims.
 const TRIM: i64 = 5_000;
 
-/// A position: the era and the transaction, and the place in it.
+/// A position: era, transaction, and sequence number within the transaction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Pos {
     era: i32,
@@ -43,7 +43,7 @@ impl Pos {
                 xid: number(parts.next()?)?,
                 seq: number(parts.next()?)?,
             };
-            // The whole text is compared, so nothing is taken that merely reads as a position.
+            // The whole text is compared, so only the canonical form of a position is accepted.
             (pos.text(topic) == **text).then_some(pos)
         };
         parse().ok_or(StoreError::Misuse("a position that this store never gave for this topic"))
@@ -58,7 +58,7 @@ fn number<T: FromStr>(text: &str) -> Option<T> {
     text.parse().ok()
 }
 
-/// Has a commit tell its items.
+/// Builds the statement that writes the feed items of a commit.
 pub(super) fn tell(era: i32, items: &[FeedItem]) -> Option<Request> {
     if items.is_empty() {
         return None;
@@ -71,12 +71,12 @@ pub(super) fn tell(era: i32, items: &[FeedItem]) -> Option<Request> {
     Some(Request::new(sql, vec![Box::new(era), Box::new(topics), Box::new(keys)]))
 }
 
-/// Items after a position, and whether there are more that are not settled.
+/// Items after a position.
 struct Found {
     items: Vec<(FeedPos, Key)>,
-    /// The last of the items.
+    /// Position of the last item.
     settled: Pos,
-    /// The last of all that were looked at.
+    /// Position of the last row that was examined.
     last: Pos,
     unsettled: bool,
 }
@@ -113,7 +113,7 @@ async fn look(shared: &Shared, topic: u16, after: Pos, max: u32) -> StoreResult<
     Ok(found)
 }
 
-/// A row: where it is, what it tells, and whether it is settled.
+/// Decodes a row: position, key, and `true` if it is settled.
 fn item(row: &Row) -> Option<(Pos, Key, bool)> {
     let xid = number(row.try_get(1).ok()?)?;
     let pos = Pos { era: row.try_get(0).ok()?, xid, seq: row.try_get(2).ok()? };
@@ -121,11 +121,11 @@ fn item(row: &Row) -> Option<(Pos, Key, bool)> {
     Some((pos, key.into(), row.try_get(4).ok()?))
 }
 
-/// Items after a position.
+/// Returns the items after a position.
 ///
-/// An item of a commit that was acknowledged is not settled while a transaction runs that wrote something earlier,
-/// whatever it is. Those of the store are over in a moment, so that is waited for, until all that was there at the
-/// first look is settled; one of somebody else may take long, and then only what comes before it is given.
+/// An item of an acknowledged commit is not settled while any transaction that wrote earlier is running. Transactions
+/// of the store are short, so this waits until everything seen by the first query is settled. A transaction of another
+/// program may take long; in that case only the items before it are returned.
 pub(super) async fn changes(
     shared: &Shared,
     topic: u16,
@@ -153,8 +153,8 @@ pub(super) async fn changes(
     }
 }
 
-/// Waits for a settled item after a position. A commit of this process is noticed at once, one of another when it is
-/// looked for.
+/// Waits for a settled item after a position. Commits of this process are noticed immediately, those of others by
+/// polling.
 pub(super) async fn changed(
     shared: &Arc<Shared>,
     topic: u16,
@@ -166,7 +166,7 @@ pub(super) async fn changed(
     let end = Instant::now().checked_add(wait);
     let (mut settle, mut poll) = (SETTLE.0, POLL.0);
     loop {
-        // What is told from here on ends the wait below.
+        // Items published from here on end the wait below.
         news.borrow_and_update();
         let found = look(shared, topic, after, 1).await?;
         if !found.items.is_empty() {
@@ -177,13 +177,13 @@ pub(super) async fn changed(
         if left.is_zero() {
             return Ok(false);
         }
-        // Whether woken or not, it is looked again; the sender lives as long as `shared`.
+        // The loop checks again after a wake-up and after a timeout. The sender lives as long as `shared`.
         let _ = timeout(left.min(*pause), news.changed()).await;
         *pause = (*pause * 2).min(longest);
     }
 }
 
-/// Forgets items up to a position, in pieces, so that no statement takes long.
+/// Removes items up to a position in batches, so that no statement takes long.
 pub(super) async fn trim(shared: &Shared, topic: u16, upto: &FeedPos) -> StoreResult<()> {
     let upto = Pos::of(topic, Some(upto))?;
     let note = "UPDATE feed_era SET upto = $2::text::xid8 WHERE era = $1 AND upto < $2::text::xid8";

@@ -1,4 +1,4 @@
-//! Counters are the sum of what was added: rows that are folded into one when there are many.
+//! Folding of counters. A counter is the sum of its rows, which are merged into one when there are many.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use super::{
     session::{Refusal, Request, Work},
 };
 
-/// Of so many additions, one is drawn by lot to have its counter looked at: who adds often is drawn often.
+/// One in this many additions, chosen at random, has its counter checked. Frequently used counters are checked often.
 const DRAWN: u64 = 16;
-/// A counter of more rows than this is folded.
+/// Number of rows above which a counter is folded.
 const MANY: i64 = 32;
 
-/// Has some of the counters looked at that a commit has added to, in the background.
+/// Checks a random sample of the counters that a commit has added to, in the background.
 pub(super) fn after(shared: &Arc<Shared>, ops: &[Op]) {
     let adds = ops.iter().filter_map(|op| if let Op::Add(key, _) = op { Some(key) } else { None });
     let drawn: Vec<Key> =
@@ -23,7 +23,7 @@ pub(super) fn after(shared: &Arc<Shared>, ops: &[Op]) {
     if drawn.is_empty() {
         return;
     }
-    // One at a time is enough; a counter that is passed over is drawn again.
+    // One check at a time suffices; a skipped counter is sampled again.
     let Ok(turn) = Arc::clone(&shared.folding).try_acquire_owned() else { return };
     let shared = Arc::clone(shared);
     tokio::spawn(async move {
@@ -34,11 +34,11 @@ pub(super) fn after(shared: &Arc<Shared>, ops: &[Op]) {
     });
 }
 
-/// Folds those of the counters that have many rows. What a reader sees of them does not change.
+/// Folds the given counters that have many rows. Their values do not change.
 ///
-/// This is no serializable transaction, so that it makes none fail that adds to or has read the counter. It takes only
-/// rows that nobody else is deleting. Who has read the rows before still depends on the counter: additions and
-/// deletions both insert a row, and that meets whoever has read the place where it goes.
+/// The transaction is not serializable, so it does not conflict with transactions that add to or read the counter. It
+/// skips rows that another transaction is deleting. A transaction that read the rows before still conflicts on the
+/// counter: additions and deletions both insert a row, into the range that it has read.
 pub(super) async fn fold(shared: &Shared, counters: &[Key]) -> StoreResult<()> {
     let keys: Vec<String> = counters.iter().map(|key| key.to_string()).collect();
     let sql = "\

@@ -38,29 +38,28 @@ use crate::{
     options::{OpenError, Options},
 };
 
-/// A [`Store`] in a PostgreSQL database, for any number of processes. Clones are the same store.
+/// A [`Store`] in a PostgreSQL database, shared by any number of processes. Clones are the same store.
 ///
-/// Write transactions are PostgreSQL's own serializable ones; a read transaction is one snapshot and never conflicts.
-/// Reads of one call, and all of a commit, are one round trip each. Keys lie in the tables of the schema that
-/// `search_path` names first, see the views `v_space`, `v_member` and `v_site` for a look at them.
+/// Write transactions are PostgreSQL's serializable ones; a read transaction is one snapshot and never conflicts. The
+/// reads of one call take one round trip, and so does a commit. The tables are in the schema that `search_path` names
+/// first; the views `v_space`, `v_member` and `v_site` help to inspect them.
 ///
-/// The server is PostgreSQL 14 or newer, with `max_pred_locks_per_transaction = 1024` or more: with fewer,
-/// transactions that read a few dozen records are repeated often. Between the store and the server there may be no
-/// pooler that gives a session to several clients.
+/// The server must be PostgreSQL 14 or newer, with `max_pred_locks_per_transaction = 1024` or more. With fewer locks,
+/// transactions that read a few dozen rows are repeated often. There must be no pooler between the store and the server
+/// that shares a session among clients.
 ///
-/// Hot keys are advisory locks: a transaction waits for those before it, at most for as long as for a connection, and
-/// goes on without them after that. [`everything`] is a lock of the table of rows, too: writers wait for the end of the
-/// transaction that has it.
+/// Hot keys are advisory locks: a transaction waits for earlier ones, at most as long as for a connection, and then
+/// continues without the locks. [`everything`] also locks the table of rows: writers wait until that transaction ends.
 ///
-/// Besides those of [`Options::connections`] there is a connection that holds an advisory lock, by which the programs on
-/// a schema notice each other ([`Options::sharing`]).
+/// In addition to [`Options::connections`], one connection holds an advisory lock, by which the programs on a schema
+/// detect each other ([`Options::sharing`]).
 ///
-/// A call that finds no connection within [`Options::wait`] answers [`StoreError::Unavailable`]; after the server was
-/// away the store goes on by itself. If the connection breaks while a commit is under way, the answer is
+/// A call that gets no connection within [`Options::wait`] returns [`StoreError::Unavailable`]. After an outage of the
+/// server the store recovers automatically. If the connection breaks during a commit, the result is
 /// [`StoreError::Unknown`].
 ///
-/// An item of the feed is told when no transaction is open any more that wrote before it, anywhere in the database
-/// cluster. A long one, such as building an index, holds the feed up; nothing is lost or out of order.
+/// A feed item is returned once no transaction in the database cluster that wrote before it is open any more. A long
+/// transaction, such as building an index, delays the feed; nothing is lost or reordered.
 ///
 /// # Example
 /// ```no_run
@@ -83,27 +82,27 @@ struct Shared {
     place: String,
     schema: String,
     era: i32,
-    /// Changes when this process has told an item.
+    /// Changes when this process publishes an item.
     news: watch::Sender<u64>,
-    /// A turn to fold counters.
+    /// Permit for folding counters.
     folding: Arc<Semaphore>,
     presence: Presence,
 }
 
-/// How long opening a store may take, its migrations included.
+/// Maximum duration of opening a store, including migrations.
 const OPEN: Duration = Duration::from_secs(60);
 
 impl PostgresStore {
-    /// Opens the store at an address such as `postgres://user:password@host:port/database`, and makes or migrates its
+    /// Opens the store at an address such as `postgres://user:password@host:port/database`, and creates or migrates its
     /// tables.
     ///
-    /// With the feature `tls` the connection is encrypted as `sslmode` of the address says: `disable`, `prefer`,
-    /// `require`, `verify-ca` or `verify-full`, with the meaning that they have to libpq, and `sslrootcert` names a
-    /// file of trusted certificates. Without the feature it is never encrypted.
+    /// With the feature `tls`, encryption follows `sslmode` of the address: `disable`, `prefer`, `require`, `verify-ca`
+    /// or `verify-full`, as in libpq; `sslrootcert` names a file of trusted certificates. Without the feature,
+    /// connections are never encrypted.
     ///
     /// # Errors
-    /// [`OpenError`]: the address is wrong, or asks for TLS where there is none; the server cannot be reached or is too
-    /// old; the tables are those of a newer program.
+    /// [`OpenError`] if the address is malformed or requires TLS without the feature, if the server is unreachable or
+    /// too old, and if a newer program has migrated the tables.
     pub async fn open(url: &str, options: Options) -> Result<Self, OpenError> {
         #[cfg(feature = "tls")]
         {
@@ -121,11 +120,11 @@ impl PostgresStore {
         }
     }
 
-    /// Opens the store with connections that a TLS connector of the caller makes. `sslmode` of the address is
-    /// `disable`, `prefer` or `require`; what is verified is the connector's.
+    /// Opens the store with a TLS connector of the caller. `sslmode` of the address is `disable`, `prefer` or
+    /// `require`; the connector decides which certificates are accepted.
     ///
     /// # Errors
-    /// As [`open`](PostgresStore::open).
+    /// Same as [`open`](PostgresStore::open).
     pub async fn open_with_tls<T>(url: &str, options: Options, tls: T) -> Result<Self, OpenError>
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
@@ -158,7 +157,7 @@ impl PostgresStore {
             let presence = Presence::take(&pool, &place, &options).await?;
             Ok((found, presence))
         };
-        // A server may take the connection and then say nothing.
+        // A server may accept the connection and then not respond.
         let (schema::Found { schema, era }, presence) =
             tokio::time::timeout(OPEN, prepared).await.map_err(|_| {
                 unusable("it gives no answer: is it overloaded, or does a lock keep the tables?".into())
@@ -177,14 +176,15 @@ impl PostgresStore {
         })))
     }
 
-    /// The objects that lie in the same database.
+    /// The objects in the same database.
     #[must_use]
     pub fn objects(&self) -> TableObjects {
         let rows = objects::Rows(Arc::clone(&self.0));
         TableObjects::new(rows, &self.0.options)
     }
 
-    /// Folds counters of which many additions are kept. The store does so by itself, for some of those it adds to.
+    /// Folds counters with many rows into one row each. The store also does this automatically, for a sample of its
+    /// additions.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
@@ -194,7 +194,7 @@ impl PostgresStore {
 }
 
 impl Shared {
-    /// A connection, for a transaction that has not begun.
+    /// Returns a connection for a transaction that has not begun.
     async fn session(&self, work: Work) -> StoreResult<Session> {
         let wait = self.options.busy_timeout();
         let connected = async {
@@ -219,7 +219,7 @@ impl Shared {
         }
     }
 
-    /// The advisory lock of a hot key. Locks are those of a database, keys those of a schema.
+    /// Advisory lock of a hot key. Locks are per database, keys per schema.
     fn lock_of(&self, key: &Key) -> i64 {
         let hash = Hash::of(format!("{}/{key}", self.schema).as_bytes());
         let mut id = [0; 8];
@@ -235,7 +235,7 @@ impl Store for PostgresStore {
         let session = self.0.session(work).await?;
         if mode == Mode::Write && !hot.is_empty() {
             let mut locks: Vec<i64> = hot.iter().map(|key| self.0.lock_of(key)).collect();
-            // Everybody takes them in the same order.
+            // All transactions take the locks in the same order.
             locks.sort_unstable();
             locks.dedup();
             session.lock(locks).await?;

@@ -14,14 +14,13 @@ use super::{
 };
 use crate::objects::{ObjectLocation, ObjectRows};
 
-/// Most rows that one statement stores.
+/// Maximum number of rows that one statement inserts.
 const ROWS: usize = 500;
-/// Most bytes that one statement stores, unless a single object has more.
+/// Maximum number of bytes that one statement inserts, unless a single object exceeds it.
 const BYTES: usize = 16 * 1024 * 1024;
-/// What gives hashes their order, as the index has it.
+/// Sort key of hashes, as in the index.
 const ORDER: &str = "translate(h, 'abcdefghijklmnopqrstuvwxyz234567', '0123456789abcdefghijklmnopqrstuv')";
 
-/// The table `obj`.
 pub(super) struct Rows(pub(super) Arc<Shared>);
 
 impl Rows {
@@ -29,7 +28,7 @@ impl Rows {
         self.0.session(Work::Read).await?.read_alone(request).await
     }
 
-    /// Each change leaves the same when it is made twice, so a lost answer is just a failure.
+    /// Runs an idempotent change, so a lost reply is an ordinary failure.
     async fn write(&self, request: Request) -> StoreResult<Vec<Row>> {
         let session = self.0.session(Work::Upkeep).await?;
         let answers = session.commit(vec![request]).await.map_err(|refusal| refusal.again(Work::Upkeep))?;
@@ -40,7 +39,7 @@ impl Rows {
 #[async_trait]
 impl ObjectRows for Rows {
     async fn touch(&self, domain: &str, hashes: &[Hash], now: DateTime<Utc>) -> StoreResult<Vec<Hash>> {
-        // Locked in order, so that two who touch the same do not wait for each other.
+        // Locked in order, so that concurrent touches of the same objects cannot deadlock.
         let sql = "\
             WITH here AS MATERIALIZED ( \
                 SELECT h FROM obj WHERE domain = $1 AND h = ANY($2::text[]) AND NOT dying \
@@ -157,7 +156,7 @@ impl ObjectRows for Rows {
     }
 
     async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>> {
-        // From one domain to the next, past the objects of each.
+        // Skips from one domain to the next, past the objects of each.
         let sql = "\
             WITH RECURSIVE walk (domain) AS ( \
                 SELECT min(domain) FROM obj WHERE domain > $1 \
@@ -177,7 +176,7 @@ impl ObjectRows for Rows {
     }
 }
 
-/// Rows to store, by column.
+/// Rows to insert, by column.
 #[derive(Default)]
 struct Columns {
     hashes: Vec<String>,
@@ -210,7 +209,7 @@ fn texts(hashes: &[Hash]) -> Vec<String> {
     hashes.iter().map(Hash::to_string).collect()
 }
 
-/// A time that PostgreSQL can hold: no object is older than the epoch.
+/// Converts a time to the range of PostgreSQL: no object is older than the epoch.
 fn time(at: DateTime<Utc>) -> Param {
     Box::new(SystemTime::from(at.max(DateTime::UNIX_EPOCH)))
 }

@@ -1,4 +1,4 @@
-//! The advisory lock by which the programs on a schema notice each other.
+//! The advisory lock by which programs on one schema detect each other.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use tokio::time::{Instant, sleep};
 use super::error::{describe, no_connection};
 use crate::{OpenError, Options, Sharing};
 
-/// The lock of a schema. Databases have one space of these numbers, so the name of the schema is a part of it.
+/// Id of the lock. Lock ids are per database, so the id includes the name of the schema.
 const LOCK: &str = "hashtextextended('docs-sqlstore in use: ' || coalesce(current_schema(), ''), 0)";
 
-/// The pause between two tries to take the lock.
+/// Pause between two attempts to take the lock.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// A connection that holds the lock. PostgreSQL releases it with the connection, so a process that ends releases it
-/// too, and a lost connection is replaced before the next transaction.
+/// A connection that holds the lock. PostgreSQL releases the lock with the connection, also when the process crashes. A
+/// lost connection is replaced before the next transaction.
 pub(super) struct Presence {
     sharing: Sharing,
     holder: Mutex<Option<ClientWrapper>>,
-    /// Held by the task that replaces a lost connection, so that the others wait for it.
+    /// Held by the task that replaces a lost connection, so that other tasks wait for it.
     replacing: tokio::sync::Mutex<()>,
 }
 
 impl Presence {
-    /// Takes the lock, and waits for programs that have just ended: PostgreSQL notices a moment later.
+    /// Takes the lock. Waits for programs that have just ended, as PostgreSQL notices that with a delay.
     pub(super) async fn take(pool: &Pool, place: &str, options: &Options) -> Result<Self, OpenError> {
         let sharing = options.the_sharing();
         let presence = Self { sharing, holder: Mutex::default(), replacing: tokio::sync::Mutex::default() };
@@ -43,7 +43,7 @@ impl Presence {
         }
     }
 
-    /// Takes the lock again where its connection was lost.
+    /// Takes the lock again if its connection was lost.
     ///
     /// # Errors
     /// `Unavailable` while the lock cannot be taken.
@@ -67,7 +67,7 @@ impl Presence {
         self.holder.lock().as_ref().is_some_and(|holder| !holder.is_closed())
     }
 
-    /// Tries to take the lock; `false` where others hold it.
+    /// Tries to take the lock; `false` if others hold it.
     async fn lock(&self, pool: &Pool) -> Result<bool, String> {
         let client = pool.get().await.map_err(|error| no_connection(&error))?;
         let function = match self.sharing {
@@ -78,7 +78,7 @@ impl Presence {
         let row = client.query_one(&sql, &[]).await.map_err(|error| describe(&error))?;
         let is_taken: bool = row.get(0);
         if is_taken {
-            // Out of the pool, whose connections release their advisory locks after use.
+            // Taken out of the pool, whose connections release their advisory locks after use.
             *self.holder.lock() = Some(Object::take(client));
         }
         Ok(is_taken)

@@ -1,4 +1,4 @@
-//! The tables: made and migrated when a store is opened.
+//! Creation and migration of the tables when a store is opened.
 
 use deadpool_postgres::{Client, Transaction};
 use tokio_postgres::Error;
@@ -9,16 +9,15 @@ use crate::{
     options::OpenError,
 };
 
-/// The oldest server that is used, as it names its version: it has `xid8` and snapshots of it, and tells of lost
-/// sessions.
+/// Oldest supported server version. The store needs `xid8`, snapshots of it, and reports of lost sessions.
 const OLDEST: i32 = 140_000;
-/// Locks for what transactions depend on, each: with fewer, whoever reads some dozen rows depends on a whole table.
+/// Required predicate locks per transaction. With fewer, a transaction that reads some dozen rows locks a whole table.
 const PRED_LOCKS: i32 = 1_024;
-/// The migrations, in order; the version of a schema is the number of those that were applied.
+/// The migrations in order. The version of a schema is the number of applied migrations.
 const MIGRATIONS: &[&str] =
     &[include_str!("../../migrations/postgres/0001.sql"), include_str!("../../migrations/postgres/0002.sql")];
 
-/// What opening a database finds.
+/// Properties of an opened database.
 pub(super) struct Found {
     /// The schema that holds the tables.
     pub(super) schema: String,
@@ -26,7 +25,7 @@ pub(super) struct Found {
     pub(super) era: i32,
 }
 
-/// Checks the server, and makes or migrates the tables.
+/// Checks the server, and creates or migrates the tables.
 pub(super) async fn prepare(client: &mut Client, layout: &Layout, place: &str) -> Result<Found, OpenError> {
     let unusable = |why: String| OpenError::Unusable { place: place.to_owned(), why };
     let failed = |error: Error| unusable(describe(&error));
@@ -81,7 +80,7 @@ async fn server(client: &Client) -> Result<Server, Error> {
     })
 }
 
-/// Keeps others who open the same schema out until the transaction is over, and answers the version of the schema.
+/// Locks the schema against concurrent opening until the transaction ends, and returns its version.
 async fn lock(transaction: &Transaction<'_>) -> Result<i32, Error> {
     // A migration may take longer than a statement of the store.
     transaction
@@ -110,7 +109,7 @@ async fn migrate(transaction: &Transaction<'_>, version: i32) -> Result<(), Erro
     Ok(())
 }
 
-/// Makes the tables of kinds that no migration knows.
+/// Creates the tables of kinds that no migration contains.
 async fn make_kinds(transaction: &Transaction<'_>, layout: &Layout) -> Result<(), Error> {
     for kind in layout.kinds() {
         let table = Table::Records(kind).to_string();
@@ -130,7 +129,7 @@ async fn has_table(transaction: &Transaction<'_>, table: &str) -> Result<bool, E
     transaction.query_one(sql, &[&table]).await?.try_get(0)
 }
 
-/// The era of the feed; a new one where the database was copied to a cluster that has not come as far.
+/// Returns the era of the feed. Starts a new one if the database was copied to a cluster with lower transaction ids.
 async fn era(transaction: &Transaction<'_>) -> Result<i32, Error> {
     let next = "pg_snapshot_xmax(pg_current_snapshot())";
     let sql = format!(

@@ -1,8 +1,8 @@
 //! A connection in a transaction.
 //!
-//! Requests of a connection are carried out in the order in which they are sent, and they are sent before anybody
-//! waits for an answer: so several of them cost one round trip, and what is sent when a session is dropped comes
-//! before whatever the next holder of the connection sends.
+//! Requests on a connection are executed in the order in which they are sent, and are sent before any reply is awaited.
+//! Several requests therefore cost one round trip, and requests sent when a session is dropped precede everything that
+//! the next user of the connection sends.
 
 use std::{future::ready, pin::pin, time::Duration};
 
@@ -21,7 +21,7 @@ use tokio_postgres::{
 
 use super::error::{describe, store_error};
 
-/// How long the server may take to answer before it counts as gone.
+/// Maximum response time of the server before it counts as unreachable.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
 
 /// The arguments of a statement.
@@ -39,14 +39,14 @@ impl Request {
     }
 }
 
-/// What a transaction is for. Statements outside of one cannot write: see [`SETTINGS`](super::connect::SETTINGS).
+/// Purpose of a transaction. Statements outside a transaction cannot write: see [`SETTINGS`](super::connect::SETTINGS).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Work {
     /// Reads one snapshot.
     Read,
     /// Reads and writes, serializable.
     Write,
-    /// Changes what no transaction of the store reads (the feed, objects) or what reads the same after it (the parts
+    /// Changes data that no transaction of the store reads (feed, objects) or that reads the same afterwards (the rows
     /// of a counter).
     Upkeep,
 }
@@ -61,18 +61,18 @@ impl Work {
     }
 }
 
-/// Why a transaction was not committed.
+/// Outcome of a transaction that was not confirmed as committed.
 pub(super) enum Refusal {
-    /// Nothing was applied, because of the request of this number.
+    /// Nothing was applied, because the request with this index failed.
     At(usize, Error),
     /// Nothing was applied.
     Not(StoreError),
-    /// COMMIT was sent and there is no answer.
+    /// COMMIT was sent, but no reply arrived.
     Unsure(String),
 }
 
 impl Refusal {
-    /// The error of a change that may be made twice.
+    /// Error of an idempotent change.
     pub(super) fn again(self, work: Work) -> StoreError {
         match self {
             Self::At(_, error) => store_error(&error, work),
@@ -84,16 +84,16 @@ impl Refusal {
 
 type Reply<'a, T> = BoxFuture<'a, Result<T, Error>>;
 
-/// Sends a request and gives the future of its answer. Dropping that takes nothing back. An error here means that
-/// nothing was sent.
+/// Sends a request and returns the future of its reply. Dropping that future does not revoke the request. An error here
+/// means that nothing was sent.
 fn send<'a, T: Send + 'a>(
     request: impl Future<Output = Result<T, Error>> + Send + 'a,
 ) -> Result<Reply<'a, T>, Error> {
     let mut request = request.boxed();
     match request.as_mut().now_or_never() {
         None => Ok(request),
-        // The database can have answered already, when this thread lost its turn after sending: also with an error,
-        // which is an answer like any other. Every other error says that nothing was sent.
+        // The reply may already be there if this thread was preempted after sending. A database error is such a reply.
+        // Any other error means that nothing was sent.
         Some(Err(error)) if error.as_db_error().is_none() => Err(error),
         Some(answer) => Ok(ready(answer).boxed()),
     }
@@ -103,9 +103,9 @@ async fn rows(client: &Client, statement: Statement, params: Params) -> Result<V
     pin!(client.query_raw(&statement, params).await?).try_collect().await
 }
 
-/// A connection of the pool that goes back to it without a transaction, or not at all.
+/// A pooled connection. It is returned without an open transaction, or discarded.
 pub(super) struct Session {
-    /// There until the session is dropped.
+    /// `None` only while the session is dropped.
     client: Option<Client>,
     work: Work,
     state: Mutex<State>,
@@ -113,11 +113,11 @@ pub(super) struct Session {
 
 #[derive(Default)]
 struct State {
-    /// BEGIN was sent, and no answer to a COMMIT has come.
+    /// BEGIN was sent, and no reply to a COMMIT has arrived.
     open: bool,
     /// The connection may hold advisory locks.
     locked: bool,
-    /// Nobody can tell what the connection is at: it does not go back to the pool.
+    /// The state of the connection is unknown; it is not returned to the pool.
     lost: bool,
 }
 
@@ -138,25 +138,26 @@ impl Session {
         self.client.as_ref().expect("the connection is taken out only when the session is dropped")
     }
 
-    /// Tells whether the transaction has begun: whether there is anything to commit or roll back.
+    /// Returns `true` if the transaction has begun and has to be committed or rolled back.
     pub(super) fn is_open(&self) -> bool {
         self.state.lock().open
     }
 
-    /// Puts the session in the state of one whose BEGIN was sent and failed.
+    /// Puts the session into the state after a failed BEGIN.
     #[cfg(test)]
     pub(super) fn pretend_begun(&self) {
         self.state.lock().open = true;
     }
 
-    /// Waits for advisory locks, at most for the `lock_timeout` of the session, and begins behind them. They are held
-    /// until the session is dropped or has committed; if the time is over, some may be missing.
+    /// Waits for advisory locks, at most for the `lock_timeout` of the session, then begins the transaction.
+    ///
+    /// The locks are held until the session is dropped or has committed. After a timeout, some may be missing.
     pub(super) async fn lock(&self, ids: Vec<i64>) -> StoreResult<()> {
         let locks = "SELECT count(pg_advisory_lock(id)) FROM unnest($1::bigint[]) AS id";
         let statement = self.client().prepare_cached(locks).await.map_err(|e| self.failed(&e))?;
         let (lock, begin) = {
             let mut state = self.state.lock();
-            // Whoever stops waiting here leaves a connection that still waits.
+            // If the caller stops waiting here, the connection is still waiting for its locks.
             *state = State { open: true, locked: true, lost: true };
             let lock =
                 send(rows(self.client(), statement, vec![Box::new(ids)])).map_err(|e| self.failed(&e))?;
@@ -175,10 +176,10 @@ impl Session {
         Ok(())
     }
 
-    /// Begins when all that are committing are done, and keeps others from committing: what it reads, nobody changes.
+    /// Begins after all running commits, and excludes further commits, so that the data it reads does not change.
     ///
-    /// A lock of a table is taken without a snapshot, so that the snapshot comes after it. Every write of an operation
-    /// begins with its rows; readers go on.
+    /// A table lock is taken without a snapshot, so the snapshot is newer than the lock. Every write operation begins
+    /// with index rows; readers are not blocked.
     pub(super) async fn lock_out(&self) -> StoreResult<()> {
         self.in_time(async {
             let (begin, lock) = {
@@ -200,7 +201,7 @@ impl Session {
         Ok(begin)
     }
 
-    /// Waits until the transaction has begun; where it has not, nobody can tell what the connection is at.
+    /// Waits until the transaction has begun. If BEGIN fails, the state of the connection is unknown.
     async fn begun(&self, begin: Reply<'_, ()>) -> StoreResult<()> {
         begin.await.map_err(|e| {
             self.state.lock().lost = true;
@@ -208,7 +209,7 @@ impl Session {
         })
     }
 
-    /// Carries out reading requests in the transaction, all at once.
+    /// Runs read requests in the transaction, in one round trip.
     pub(super) async fn read(&self, requests: Vec<Request>) -> StoreResult<Vec<Vec<Row>>> {
         self.in_time(async {
             let statements = self.prepare(&requests).await?;
@@ -225,7 +226,7 @@ impl Session {
         .await
     }
 
-    /// Carries out a reading request outside of a transaction.
+    /// Runs a read request outside a transaction.
     pub(super) async fn read_alone(&self, request: Request) -> StoreResult<Vec<Row>> {
         self.in_time(async {
             let statement = self.client().prepare_cached(&request.sql).await.map_err(|e| self.failed(&e))?;
@@ -234,10 +235,10 @@ impl Session {
         .await
     }
 
-    /// Carries out requests and COMMIT in one flight.
+    /// Sends requests and COMMIT in one round trip.
     ///
-    /// There must be a request: of a transaction that has failed before, only it tells; COMMIT would roll back and
-    /// answer as if nothing was wrong.
+    /// At least one request is required: only its reply reveals an earlier failure of the transaction. COMMIT would
+    /// roll back and report success.
     pub(super) async fn commit(&self, requests: Vec<Request>) -> Result<Vec<Vec<Row>>, Refusal> {
         let statements = self.in_time(self.prepare(&requests)).await.map_err(Refusal::Not)?;
         let flight = self.launch(statements, requests).map_err(Refusal::Not)?;
@@ -255,14 +256,14 @@ impl Session {
         try_join_all(statements).await.map_err(|e| self.failed(&e))
     }
 
-    /// Sends BEGIN, if it was not sent, and requests behind it.
+    /// Sends BEGIN, if it was not sent, followed by the requests.
     #[expect(clippy::type_complexity, reason = "the answers that are awaited next, and nowhere else")]
     fn send_all(
         &self,
         statements: Vec<Statement>,
         requests: Vec<Request>,
     ) -> StoreResult<(Option<Reply<'_, ()>>, Vec<Reply<'_, Vec<Row>>>)> {
-        // Held while sending: nothing of another call comes between BEGIN being due and being sent.
+        // Held while sending, so that no other call sends between the check and BEGIN.
         let mut state = self.state.lock();
         if state.lost {
             return Err(StoreError::Unavailable(
@@ -278,7 +279,7 @@ impl Session {
         Ok((begin, replies.map_err(|e| self.failed(&e))?))
     }
 
-    /// Whatever fails before COMMIT is sent applies nothing.
+    /// Sends all requests of a commit. A failure before COMMIT is sent means that nothing is applied.
     fn launch(&self, statements: Vec<Statement>, requests: Vec<Request>) -> StoreResult<Flight<'_>> {
         if self.client().is_closed() {
             return Err(StoreError::Unavailable("the connection to the database broke: try again".into()));
@@ -294,14 +295,13 @@ impl Session {
             && let Err(error) = begin.await
         {
             self.state.lock().lost = true;
-            // The requests behind a BEGIN that was refused cannot write. If there is no answer to it, then there is
-            // none to COMMIT.
+            // Requests after a rejected BEGIN cannot write. If BEGIN gets no reply, COMMIT does not either.
             let refused = error.as_db_error().is_some();
             return Err(if refused { Refusal::Not(self.failed(&error)) } else { unsure(&error) });
         }
         let mut answers = Vec::with_capacity(flight.requests.len());
         let mut failure = None;
-        // Each is awaited, in the order of the answers, and COMMIT too: then it is known that the transaction is over.
+        // Every reply is awaited in order, including that of COMMIT. After that the transaction is known to be over.
         for (n, reply) in flight.requests.into_iter().enumerate() {
             match reply.await {
                 Ok(rows) => answers.push(rows),
@@ -312,7 +312,8 @@ impl Session {
             Ok(reply) => reply.await,
             Err(error) => Err(error),
         };
-        // A transaction that fails in COMMIT for its conflicts is over; one that is cancelled before it may not be.
+        // A transaction that fails in COMMIT because of conflicts is over; one that is cancelled before it may still be
+        // open.
         if committed.as_ref().map_or_else(is_conflict, |()| true) {
             self.state.lock().open = false;
         }
@@ -323,8 +324,8 @@ impl Session {
         }
         match (failure, committed) {
             (None, Ok(())) => Ok(answers),
-            // An answer to an earlier request that is an error, also the last words of the server, tells that it did
-            // not get to COMMIT, or that this rolled back.
+            // An error reply to an earlier request, including the final message of a terminating server, means that
+            // COMMIT was not reached or rolled back.
             (Some((n, error)), _) if error.as_db_error().is_some() => Err(Refusal::At(n, error)),
             (None, Err(error)) if is_refusal(&error) => Err(Refusal::Not(self.failed(&error))),
             (Some((_, error)), _) | (None, Err(error)) => Err(unsure(&error)),
@@ -351,8 +352,8 @@ impl Drop for Session {
             drop(Object::take(client));
             return;
         }
-        // Sent, not awaited: it comes before all that the next holder sends. If it cannot be sent, the connection is
-        // closed, and the pool throws it away.
+        // Sent but not awaited: it precedes everything that the next user sends. If it cannot be sent, the connection
+        // is closed, and the pool discards it.
         if state.open {
             drop(send(client.batch_execute("ROLLBACK")));
         }
@@ -362,7 +363,7 @@ impl Drop for Session {
     }
 }
 
-/// Waits for whoever writes rows, and lets nobody else.
+/// Waits for writers of index rows and blocks further ones.
 const LOCK_OUT: &str = "LOCK TABLE ix IN EXCLUSIVE MODE";
 const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
 
@@ -378,8 +379,8 @@ fn unsure(error: &Error) -> Refusal {
     Refusal::Unsure(describe(error))
 }
 
-/// Tells whether an error that answers COMMIT says that nothing was applied. The last words of a dying server do not:
-/// it may die of them after the commit.
+/// Returns `true` if an error reply to COMMIT means that nothing was applied. The final message of a terminating server
+/// does not: it may have terminated after the commit.
 fn is_refusal(error: &Error) -> bool {
     let severity = error.as_db_error().and_then(|e| e.parsed_severity());
     matches!(severity, Some(Severity::Error))

@@ -1,6 +1,6 @@
-//! The statements of each table, and what their columns hold.
+//! Statements per table, and the contents of their columns.
 //!
-//! All of them walk the primary key, so that what a transaction depends on is what it asked for and not a whole table.
+//! All of them use the primary key, so that a transaction conflicts on the requested rows and not on whole tables.
 
 use docs_store::{Key, Op, Scan, StoreError, StoreResult, Value};
 use tokio_postgres::Row;
@@ -11,7 +11,7 @@ use crate::{
     value::Cell,
 };
 
-/// What is read of a table: the key and the columns of the value.
+/// The selected columns of a table: the key and the value.
 fn columns(table: Table<'_>) -> &'static str {
     match table {
         Table::Records(_) => "k, doc::text",
@@ -24,13 +24,11 @@ const fn group(table: Table<'_>) -> &'static str {
     if matches!(table, Table::Counters) { " GROUP BY k" } else { "" }
 }
 
-/// Reads keys.
 pub(super) fn get(table: Table<'_>, keys: Vec<String>) -> Request {
     let sql = format!("SELECT {} FROM {table} WHERE k = ANY($1::text[]){}", columns(table), group(table));
     Request::new(sql, vec![Box::new(keys)])
 }
 
-/// Reads a range of a table.
 pub(super) fn scan(table: Table<'_>, scan: &Scan) -> Request {
     let order = if scan.rev { "DESC" } else { "ASC" };
     let sql = format!(
@@ -42,7 +40,7 @@ pub(super) fn scan(table: Table<'_>, scan: &Scan) -> Request {
     Request::new(sql, vec![Box::new(ends.0), Box::new(ends.1), Box::new(i64::from(scan.limit))])
 }
 
-/// A row that [`get`] or [`scan`] gave.
+/// Decodes a row of [`get`] or [`scan`].
 pub(super) fn entry(table: Table<'_>, row: &Row) -> StoreResult<(Key, Value)> {
     let read = || -> Result<_, tokio_postgres::Error> {
         let key: &str = row.try_get(0)?;
@@ -60,7 +58,7 @@ pub(super) fn entry(table: Table<'_>, row: &Row) -> StoreResult<(Key, Value)> {
     read().map_err(|e| StoreError::Corrupt(format!("a row of table {table} is not one of the store: {e}")))
 }
 
-/// Which of these keys are there.
+/// Selects the keys that exist.
 pub(super) fn which(table: &str, keys: Vec<String>) -> Request {
     Request::new(format!("SELECT k FROM {table} WHERE k = ANY($1::text[])"), vec![Box::new(keys)])
 }
@@ -154,10 +152,10 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// At most one statement a table for each kind of operation.
+    /// Builds at most one statement per table and kind of operation.
     ///
-    /// The keys of a statement are in order, so that two that touch the same keys do not wait for each other. Rows come
-    /// first, so that whoever waits for their table holds nothing yet ([`Session::lock_out`]).
+    /// The keys of a statement are sorted, so that two statements on the same keys cannot deadlock. Index rows are
+    /// first, so that a writer that waits for their table holds no other locks ([`Session::lock_out`]).
     ///
     /// [`Session::lock_out`]: super::session::Session::lock_out
     pub(super) fn of(layout: &Layout, ops: &[Op]) -> StoreResult<Self> {
@@ -191,8 +189,8 @@ impl Plan {
         }
         if !deletes.is_empty() {
             if table == Table::Counters {
-                // Whoever has read a counter depends on its rows and on the place of new ones. Rows may have been
-                // folded since, without a trace; a new one always meets its readers.
+                // A reader of a counter depends on its rows and on the range of new ones. Folding may have replaced the
+                // rows without a conflict; a new row always conflicts with the readers.
                 let sql = "INSERT INTO ctr (k, n) SELECT k, 0 FROM unnest($1::text[]) AS u (k)";
                 self.requests.push(Request::new(sql, vec![Box::new(deletes.clone())]));
             }

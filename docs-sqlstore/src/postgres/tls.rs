@@ -1,16 +1,16 @@
-//! TLS to the server, as `sslmode` and `sslrootcert` of an address ask for it. The words mean what they mean to libpq:
+//! TLS to the server according to `sslmode` and `sslrootcert` of an address. The modes are those of libpq:
 //!
-//! | `sslmode` | encrypted | the certificate of the server |
+//! | `sslmode` | encrypted | certificate of the server |
 //! |---|---|---|
 //! | `disable` | never | |
-//! | `prefer` (when absent) | where the server offers it | is not looked at without `sslrootcert` |
-//! | `require` | always | is not looked at without `sslrootcert` |
-//! | `verify-ca` | always | leads to a trusted root |
-//! | `verify-full` | always | leads to a trusted root, and names the host of the address |
+//! | `prefer` (default) | if the server supports it | not verified without `sslrootcert` |
+//! | `require` | always | not verified without `sslrootcert` |
+//! | `verify-ca` | always | chains to a trusted root |
+//! | `verify-full` | always | chains to a trusted root, and names the host of the address |
 //!
-//! `sslrootcert` is a file of trusted certificates in PEM, or `system`, which asks for `verify-full`. Without it the
-//! roots of Mozilla are trusted, which are compiled in. A certificate in the file may be that of the server itself. A
-//! connection whose certificate is refused fails: `prefer` does not go on without encryption then.
+//! `sslrootcert` is a PEM file of trusted certificates, or `system`, which requires `verify-full`. Without it, the
+//! compiled-in Mozilla roots are trusted. A certificate in the file may be that of the server itself. A connection
+//! whose certificate is rejected fails: `prefer` does not fall back to an unencrypted connection.
 
 use std::{borrow::Cow, path::Path, sync::Arc};
 
@@ -34,12 +34,12 @@ use x509_cert::{Certificate, der::Decode as _};
 
 use crate::options::OpenError;
 
-/// The protocol that is spoken within TLS, as the server knows it.
+/// ALPN name of the protocol inside TLS.
 const ALPN: &[u8] = b"postgresql";
-/// Most bytes of a file of certificates.
+/// Maximum size of a certificate file in bytes.
 const MAX_ROOTS: u64 = 4 * 1024 * 1024;
 
-/// What an address asks of TLS.
+/// TLS options of an address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct TlsOptions {
     mode: Mode,
@@ -56,7 +56,7 @@ enum Mode {
 }
 
 impl TlsOptions {
-    /// The mode as the client knows it, which does not verify by itself.
+    /// The mode for the client, which does not verify certificates itself.
     pub(super) fn ssl_mode(&self) -> SslMode {
         match self.mode {
             Mode::Disable => SslMode::Disable,
@@ -66,9 +66,9 @@ impl TlsOptions {
     }
 }
 
-/// Takes `sslmode` and `sslrootcert` out of an address, which is left without them.
+/// Extracts `sslmode` and `sslrootcert` from an address, and removes them from it.
 pub(super) fn split(url: &str) -> Result<(String, TlsOptions), OpenError> {
-    // As the client reads it: credentials end at the first `@`, the host and the database at the next `?`.
+    // Like the client: credentials end at the first `@`, host and database at the next `?`.
     let host = url.find('@').map_or(0, |at| at + 1);
     let Some(query) = url[host..].find('?').map(|at| host + at + 1) else {
         return Ok((url.to_owned(), TlsOptions { mode: Mode::Prefer, roots: None }));
@@ -95,7 +95,7 @@ pub(super) fn split(url: &str) -> Result<(String, TlsOptions), OpenError> {
     Ok((format!("{rest}{}", others.join("&")), TlsOptions { mode, roots }))
 }
 
-/// The roots that are there without a file.
+/// Value of `sslrootcert` for the compiled-in roots.
 const SYSTEM: &str = "system";
 
 fn decoded<'a>(value: &'a str, option: &str) -> Result<Cow<'a, str>, OpenError> {
@@ -119,7 +119,7 @@ fn read_mode(text: &str) -> Result<Mode, OpenError> {
     })
 }
 
-/// What makes the encrypted connections.
+/// Creates the factory of encrypted connections.
 pub(super) fn connector(options: &TlsOptions) -> Result<MakeRustlsConnect, OpenError> {
     let unusable = |error: Error| OpenError::Address(format!("TLS cannot be set up: {error}"));
     let provider = Arc::new(ring::default_provider());
@@ -134,8 +134,7 @@ pub(super) fn connector(options: &TlsOptions) -> Result<MakeRustlsConnect, OpenE
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// Verifies the certificate of a server as far as `sslmode` asks. That the server has the key of the certificate is
-/// verified always.
+/// Verifies the certificate of a server as `sslmode` requires. Possession of its private key is always verified.
 #[derive(Debug)]
 struct Verifier {
     trust: Trust,
@@ -146,10 +145,10 @@ struct Verifier {
 enum Trust {
     /// Any certificate.
     Any,
-    /// One that leads to a root.
+    /// A certificate that chains to a root.
     Chain {
         chain: Arc<WebPkiServerVerifier>,
-        /// The certificates of the file: a server may have one of them itself.
+        /// The certificates of the file, which may include that of the server.
         pinned: Vec<CertificateDer<'static>>,
         name: NameCheck,
     },
@@ -184,7 +183,7 @@ impl Verifier {
     }
 }
 
-/// The certificates in a file.
+/// Reads the certificates in a file.
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, OpenError> {
     let wrong = |why: &str| OpenError::Address(format!("sslrootcert {}: {why}", file.display()));
     let size = std::fs::metadata(file).map_err(|error| wrong(&error.to_string()))?;
@@ -212,7 +211,7 @@ impl ServerCertVerifier for Verifier {
         let Trust::Chain { chain, pinned, name } = &self.trust else {
             return Ok(ServerCertVerified::assertion());
         };
-        // A certificate that signed itself is a root and no end of a chain, which a chain cannot say.
+        // A self-signed certificate is a root and not the end of a chain, so chain verification would reject it.
         if pinned.iter().any(|pinned| pinned == end_entity) {
             check_period(end_entity, now)?;
             if *name == NameCheck::Host {
@@ -220,7 +219,7 @@ impl ServerCertVerifier for Verifier {
             }
             return Ok(ServerCertVerified::assertion());
         }
-        // The name is looked at last, when all else is in order.
+        // The name is checked last, after all other checks have passed.
         match chain.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
@@ -252,7 +251,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// Refuses a certificate outside of the time that it is good for.
+/// Rejects a certificate outside its validity period.
 fn check_period(certificate: &CertificateDer<'_>, now: UnixTime) -> Result<(), Error> {
     let certificate = Certificate::from_der(certificate)
         .map_err(|_| Error::InvalidCertificate(CertificateError::BadEncoding))?;

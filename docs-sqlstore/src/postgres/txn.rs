@@ -46,7 +46,7 @@ impl PostgresTxn {
         })
     }
 
-    /// Reads of tables, all at once; answers in the order asked.
+    /// Runs reads of several tables in one round trip; returns the results in order.
     async fn read(&self, reads: Vec<(Table<'_>, Request)>) -> StoreResult<Vec<Vec<(Key, Value)>>> {
         if reads.is_empty() {
             return Ok(Vec::new());
@@ -59,7 +59,7 @@ impl PostgresTxn {
         tables.into_iter().zip(answers).map(entries).collect()
     }
 
-    /// The tables that a range lies in; none if it is empty.
+    /// Returns the tables that a range covers; empty for an empty range.
     fn tables_of(&self, scan: &Scan) -> Vec<Table<'_>> {
         if scan.limit == 0 || scan.from >= scan.to {
             return Vec::new();
@@ -68,8 +68,7 @@ impl PostgresTxn {
         layout.table_of_range(scan).map_or_else(|| layout.tables().collect(), |table| vec![table])
     }
 
-    /// Which of the keys that a batch was to create is there: the first in the order of the batch, whichever statement
-    /// met another.
+    /// Returns the error for the first key of the batch, in batch order, that was to be created but exists.
     async fn exists(&self, creates: Vec<(String, Vec<String>)>, batch: &Batch) -> StoreError {
         let mut found: HashSet<String> = HashSet::new();
         for (table, keys) in creates {
@@ -80,7 +79,7 @@ impl PostgresTxn {
         }
         let is_create = |op: &&Op| matches!(op, Op::Create(..));
         let taken = batch.ops.iter().filter(is_create).find(|op| found.contains(&**op.key()));
-        // None if it was deleted since: then another attempt may succeed.
+        // If the key was deleted since, another attempt may succeed.
         taken.map_or(StoreError::Conflict, |op| StoreError::Exists(op.key().clone()))
     }
 }
@@ -126,14 +125,14 @@ impl Txn for PostgresTxn {
     async fn commit(self: Box<Self>, batch: Batch) -> StoreResult<()> {
         check_batch(self.mode, &batch)?;
         self.check_time()?;
-        // A reader has nothing to wait for: the end of its transaction is sent when it is dropped.
+        // A read transaction needs no reply: its end is sent when it is dropped.
         if self.mode == Mode::Read || (batch.is_empty() && !self.session.is_open()) {
             return Ok(());
         }
         let Plan { mut requests, creates } = Plan::of(&self.shared.layout, &batch.ops)?;
         requests.extend(feed::tell(self.shared.era, &batch.feed));
         if requests.is_empty() {
-            // What was read stands only if the commit succeeds.
+            // The data that was read is only confirmed by a successful commit.
             requests.push(Request::new("SELECT", Vec::new()));
         }
         match self.session.commit(requests).await {

@@ -1,4 +1,4 @@
-//! What names the content of the database: which transactions show in it.
+//! The version of the database content, derived from the visible transactions.
 
 use docs_store::{Hash, StoreError, StoreResult, StoreVersion};
 
@@ -7,8 +7,8 @@ use super::{
     session::{Request, Work},
 };
 
-/// The transactions that a snapshot of now shows, those of other databases of the cluster among them. A server that
-/// took over from another, or was set back, may give their numbers again: it was started at another time.
+/// Selects the visible transactions of the current snapshot, including those of other databases in the cluster. A
+/// server after failover or restore may reuse transaction ids, but has another start time.
 const SQL: &str = "SELECT pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text";
 
 pub(super) async fn now(shared: &Shared) -> StoreResult<StoreVersion> {

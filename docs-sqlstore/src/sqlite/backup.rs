@@ -1,4 +1,4 @@
-//! Copies of a database that is in use.
+//! Backups of a database in use.
 
 use std::{
     fs, io,
@@ -14,14 +14,14 @@ use super::{
     file::File,
 };
 
-/// Writes a copy: first under another name, then, when it is on the disk, under its own.
+/// Writes a copy under a temporary name, and renames it once it is on the disk.
 pub(super) fn write(file: &File, path: &Path) -> StoreResult<()> {
     let path = std::path::absolute(path).map_err(|error| unwritten(path, &error.to_string()))?;
     if path.exists() {
         return Err(unwritten(&path, "there is a file of that name; name another, or move it away"));
     }
     let part = Part::beside(&path)?;
-    // Not a connection for reading: those may not write to any file.
+    // Read connections may not write to any file.
     let conn = file.connect(Mode::Write).map_err(Failure::from)?;
     copy(&conn, &part.0, &path)?;
     part.rename(&path).map_err(|error| unwritten(&path, &error.to_string()))
@@ -38,7 +38,7 @@ fn copy(conn: &Connection, part: &Path, path: &Path) -> StoreResult<()> {
     })
 }
 
-/// A file that is not complete yet. Removed when dropped, unless it has got its name.
+/// An incomplete file, removed when dropped unless it was renamed.
 struct Part(PathBuf);
 
 impl Part {

@@ -1,18 +1,18 @@
-//! What goes wrong in SQLite, in the words of the store.
+//! Mapping of SQLite errors to store errors.
 
 use docs_store::StoreError;
 use rusqlite::{Error, ErrorCode};
 
-/// A failure on the way to the caller.
+/// Error of work on a connection.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// SQLite failed.
+    /// Error of SQLite, still to be mapped.
     Sqlite(Error),
-    /// The store has its answer already.
+    /// Error of the store.
     Store(StoreError),
 }
 
-/// What work on a connection gives.
+/// Result of work on a connection.
 pub(super) type Outcome<T> = Result<T, Failure>;
 
 impl From<Error> for Failure {
@@ -28,10 +28,10 @@ impl From<StoreError> for Failure {
 }
 
 impl Failure {
-    /// A failure of the statement `COMMIT` itself.
+    /// Creates the failure of the statement `COMMIT` itself.
     ///
-    /// Where the disk failed, the commit may have been written and only the confirmation may be missing. Then a crash
-    /// now would bring it back, while otherwise the next commit overwrites it.
+    /// After a disk error, the commit may have been written without confirmation. A crash at this point would restore
+    /// it; otherwise the next commit overwrites it.
     pub(super) fn of_commit(error: Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::SystemIoFailure) => {
@@ -41,7 +41,7 @@ impl Failure {
         }
     }
 
-    /// Tells whether the connection is no longer to be trusted.
+    /// Returns `true` if the connection must not be reused.
     pub(super) fn spoils(&self) -> bool {
         match self {
             Self::Store(error) => matches!(error, StoreError::Unknown(_)),
@@ -81,7 +81,7 @@ impl From<Failure> for StoreError {
 const DAMAGED: &str = "the file is not what the program wrote; stop the program, keep a copy of the file and its -wal, \
                        run `PRAGMA integrity_check` in the sqlite3 shell, and restore a backup if it complains";
 
-/// What to do about a failure that passes; nothing for one that does not.
+/// Remedy for a transient failure; `None` for a permanent one.
 pub(super) fn advice(code: ErrorCode) -> Option<&'static str> {
     Some(match code {
         ErrorCode::DiskFull => {

@@ -1,4 +1,4 @@
-//! The change feed: a table, and a wake-up for those who wait in this process.
+//! The change feed: a table, and notifications within this process.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,20 +9,20 @@ use tokio::sync::watch;
 
 use super::{error::Outcome, rows::Fed};
 
-/// Items that are removed in one transaction, so that a long trim lets writers in between.
+/// Number of items that one transaction trims, so that writers can run in between.
 const TRIM: u32 = 5_000;
 
-/// The last number of each topic that this process fed or waits for.
+/// The last number of each topic that this process has published or waits for.
 #[derive(Default, Debug)]
 pub(super) struct Topics(Mutex<BTreeMap<u16, watch::Sender<i64>>>);
 
 impl Topics {
-    /// Wakes those who wait for the topics of a commit.
+    /// Notifies waiters of the topics of a commit.
     pub(super) fn tell(&self, fed: &Fed) {
         let topics = self.0.lock();
         for (topic, seq) in fed {
             if let Some(last) = topics.get(topic) {
-                // Commits may tell in another order than they committed.
+                // Commits may notify in another order than they committed.
                 last.send_if_modified(|last| {
                     let grows = *last < *seq;
                     *last = (*last).max(*seq);
@@ -37,7 +37,7 @@ impl Topics {
     }
 }
 
-/// The number of a position; only positions that may have been given are taken.
+/// Decodes the number of a position; rejects positions that the store never returned.
 pub(super) fn number(conn: &Connection, topic: u16, pos: Option<&FeedPos>) -> Outcome<i64> {
     let Some(FeedPos(text)) = pos else { return Ok(0) };
     let last = "SELECT seq FROM sqlite_sequence WHERE name = 'feed'";
@@ -49,7 +49,7 @@ pub(super) fn number(conn: &Connection, topic: u16, pos: Option<&FeedPos>) -> Ou
     Ok(number.ok_or(StoreError::Misuse("a position that this store never gave for this topic"))?)
 }
 
-/// Up to `max` items after a number.
+/// Returns up to `max` items after a number.
 pub(super) fn after(conn: &Connection, topic: u16, after: i64, max: u32) -> Outcome<Vec<(FeedPos, Key)>> {
     let sql = "SELECT seq, k FROM feed WHERE topic = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut select = conn.prepare_cached(sql)?;
@@ -62,13 +62,13 @@ pub(super) fn after(conn: &Connection, topic: u16, after: i64, max: u32) -> Outc
     Ok(select.query_map(params![topic, after, max], item)?.collect::<Result<_, _>>()?)
 }
 
-/// Tells whether there is an item after a number.
+/// Returns `true` if there is an item after a number.
 pub(super) fn has(conn: &Connection, topic: u16, after: i64) -> Outcome<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM feed WHERE topic = ?1 AND seq > ?2)";
     Ok(conn.prepare_cached(sql)?.query_row(params![topic, after], |row| row.get(0))?)
 }
 
-/// Removes some of the items up to a number; answers whether there may be more.
+/// Removes a batch of the items up to a number; returns `true` if there may be more.
 pub(super) fn trim(conn: &Connection, topic: u16, upto: i64) -> Outcome<bool> {
     let sql = "DELETE FROM feed WHERE seq IN \
                (SELECT seq FROM feed WHERE topic = ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3)";

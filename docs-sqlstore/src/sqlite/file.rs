@@ -1,4 +1,4 @@
-//! The file of a database: how it is opened, and what must be in it.
+//! The database file: opening, checks and migrations.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,16 +11,16 @@ use rusqlite::{Connection, Error, ErrorCode, MAIN_DB, OpenFlags, OptionalExtensi
 use super::error::advice;
 use crate::{Durability, OpenError, Options, layout::Layout};
 
-/// The migrations, in order: the schema is as new as the last that was applied.
+/// The migrations in order. The version of a schema is that of the last applied one.
 const MIGRATIONS: &[&str] =
     &[include_str!("../../migrations/sqlite/0001.sql"), include_str!("../../migrations/sqlite/0002.sql")];
 
-/// Statements that a connection keeps prepared: about six for each of the tables of the platform.
+/// Number of cached prepared statements per connection: about six for each table of the platform.
 const STATEMENTS: usize = 128;
-/// The log is cut to this size once its content is in the file.
+/// Size to which the log is truncated once its content is in the file.
 const LOG_BYTES: i64 = 64 << 20;
 
-/// Where a database is, and how it is written.
+/// Path and settings of a database file.
 #[derive(Clone, Debug)]
 pub(super) struct File {
     path: PathBuf,
@@ -28,17 +28,17 @@ pub(super) struct File {
     wait: Duration,
 }
 
-/// Why the file cannot be opened yet, or at all.
+/// Error of an attempt to open the file.
 #[derive(Debug)]
 pub(super) enum NotOpen {
-    /// Another program is just opening or closing it.
+    /// Transient: another program is opening or closing it.
     Busy(OpenError),
-    /// It stays so.
+    /// Permanent.
     Refused(OpenError),
 }
 
 impl File {
-    /// A path is fixed when the store is opened, so that connections opened later lead to the same file.
+    /// Makes the path absolute, so that connections opened later use the same file.
     pub(super) fn new(path: &Path, options: &Options) -> Result<Self, OpenError> {
         let path = std::path::absolute(path)
             .map_err(|error| unusable(path, format!("{error}: name a file in a folder")))?;
@@ -49,7 +49,7 @@ impl File {
         &self.path
     }
 
-    /// Opens a connection to the database, which must be there: a file that was removed does not come back empty.
+    /// Opens a connection to an existing database. A file that was removed is not recreated.
     pub(super) fn connect(&self, mode: Mode) -> Result<Connection, Error> {
         let conn = self.plain(OpenFlags::empty())?;
         conn.pragma_update(None, "query_only", mode == Mode::Read)?;
@@ -73,8 +73,7 @@ impl File {
         Ok(conn)
     }
 
-    /// Opens the file, makes it where there is none, and brings its tables up to date; answers a connection that
-    /// writes.
+    /// Opens or creates the file, migrates its tables, and returns a write connection.
     pub(super) fn open(&self, layout: &Layout) -> Result<Connection, NotOpen> {
         self.create();
         let conn = self.plain(OpenFlags::SQLITE_OPEN_CREATE).map_err(|error| self.refused(&error))?;
@@ -82,8 +81,9 @@ impl File {
         Ok(conn)
     }
 
-    /// Makes the file, where there is none, for its owner only: it holds the key that credentials are sealed with.
-    /// SQLite gives the files beside it the same rights. What goes wrong here, SQLite tells in a moment.
+    /// Creates a missing file with permissions for its owner only: it contains the key that seals credentials.
+    ///
+    /// SQLite gives the companion files the same permissions. Errors are ignored, since SQLite reports them next.
     fn create(&self) {
         drop(docs_disk::create_new_file(&self.path));
     }
@@ -93,7 +93,7 @@ impl File {
             let why = "it is read-only; the program needs to write to the file and to its folder, so make both writable";
             return Err(NotOpen::Refused(unusable(&self.path, why.to_owned())));
         }
-        // Before anything is written: a database of somebody else stays as it is.
+        // Checked before anything is written: a database of another program must stay unchanged.
         self.check(conn)?;
         let log: String = conn
             .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
@@ -109,7 +109,7 @@ impl File {
     fn migrate(&self, conn: &Connection, layout: &Layout) -> Result<(), NotOpen> {
         let sqlite = |error| self.refused(&error);
         conn.execute_batch("BEGIN IMMEDIATE").map_err(sqlite)?;
-        // Again, now that nobody else can change it. What fails from here on is rolled back with the connection.
+        // Checked again, now that no other program can change it. Later errors are rolled back with the connection.
         let applied = self.check(conn)?;
         conn.execute_batch(
             "CREATE TABLE IF NOT EXISTS docs_schema (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL) STRICT",
@@ -132,7 +132,7 @@ impl File {
         conn.execute_batch("COMMIT").map_err(sqlite)
     }
 
-    /// The version of the schema: 0 in an empty file.
+    /// Returns the version of the schema; 0 for an empty file.
     fn check(&self, conn: &Connection) -> Result<i64, NotOpen> {
         let sqlite = |error| self.refused(&error);
         let count = |sql| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(sqlite);

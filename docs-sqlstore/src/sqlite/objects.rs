@@ -11,7 +11,6 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::{error::Outcome, shared::Shared};
 use crate::objects::{ObjectLocation, ObjectRows};
 
-/// The table `obj` of a database.
 #[derive(Clone)]
 pub(crate) struct Rows(pub(super) Arc<Shared>);
 
@@ -91,7 +90,7 @@ impl ObjectRows for Rows {
         let mut after = after.unwrap_or_default().to_owned();
         self.0
             .read(move |conn| {
-                // From one domain to the next, past the objects of each.
+                // Skips from one domain to the next, past the objects of each.
                 let mut next = conn.prepare_cached("SELECT min(domain) FROM obj WHERE domain > ?1")?;
                 let mut found = Vec::new();
                 while found.len() < max as usize {
@@ -123,7 +122,7 @@ impl ObjectRows for Rows {
 }
 
 fn touch(conn: &Connection, domain: &str, hashes: Vec<Hash>, now: DateTime<Utc>) -> Outcome<Vec<Hash>> {
-    // Clocks of several processes differ, so a touch never makes an object look older.
+    // Clocks of processes differ, so a touch must never make an object look older.
     let sql = "UPDATE obj SET touched = max(touched, ?3) WHERE domain = ?1 AND h = ?2 AND dying IS NULL";
     let mut update = conn.prepare_cached(sql)?;
     let mut absent = Vec::new();

@@ -1,4 +1,4 @@
-//! Connections, given out one at a time, and taken back from transactions that were forgotten.
+//! Connection pools that reclaim connections of expired transactions.
 
 use std::{
     collections::BTreeMap,
@@ -18,9 +18,9 @@ use tokio::{
 
 use super::{error::Outcome, file::File, session::Session};
 
-/// The connections for one kind of transaction: a single one for writing, several for reading.
+/// Connections for one transaction mode: one for writing, several for reading.
 ///
-/// Whoever comes first is served first. Invariant: of each connection that is not idle there is a [`Lease`].
+/// Served in order of arrival. Invariant: each connection that is not idle has a [`Lease`].
 pub(super) struct Pool {
     mode: Mode,
     file: Arc<File>,
@@ -30,26 +30,26 @@ pub(super) struct Pool {
     open: Mutex<Open>,
 }
 
-/// The transactions that are open.
+/// The open transactions.
 #[derive(Default)]
 struct Open {
     begun: u64,
     sessions: BTreeMap<Ticket, Weak<Session>>,
 }
 
-/// When the time of a transaction is over, and a number that tells it from others.
+/// End of the time limit of a transaction, and a number that makes it unique.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ticket {
     pub(super) end: DateTime<Utc>,
     number: u64,
 }
 
-/// The right to use a connection. Dropping it rolls back what is open and gives the connection back.
+/// The right to use a connection. Dropping it rolls back an open transaction and returns the connection.
 pub(super) struct Lease {
     pool: Arc<Pool>,
     conn: Option<Connection>,
     spoiled: bool,
-    /// Given back last: then the next in turn finds the connection idle.
+    /// Dropped last, so that the next in line finds the connection idle.
     _permit: OwnedSemaphorePermit,
 }
 
@@ -70,10 +70,10 @@ impl Pool {
         self.idle.lock().push(conn);
     }
 
-    /// Waits for a connection, until a time at most. Ends transactions whose time is over.
+    /// Waits for a connection until a deadline. Ends expired transactions.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] when the time is over.
+    /// [`StoreError::Unavailable`] after the deadline.
     pub(super) async fn lease(self: &Arc<Self>, until: Instant) -> StoreResult<Lease> {
         let mut turn = pin!(Arc::clone(&self.permits).acquire_owned());
         let waiting = async {
@@ -89,7 +89,7 @@ impl Pool {
             Ok(Ok(permit)) => {
                 Ok(Lease { pool: Arc::clone(self), conn: None, spoiled: false, _permit: permit })
             }
-            // Nobody closes the semaphore, so what ends here is the wait.
+            // The semaphore is never closed, so this is the deadline.
             Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable(self.crowded().to_owned())),
         }
     }
@@ -109,8 +109,8 @@ impl Pool {
         self.open.lock().sessions.remove(&ticket);
     }
 
-    /// Ends transactions whose time is over, so that a forgotten one keeps neither its connection nor, by its
-    /// snapshot, the old versions of pages.
+    /// Ends expired transactions, so that an abandoned one releases its connection and the old page versions that its
+    /// snapshot retains.
     pub(super) fn end_overdue(&self) {
         let now = self.clock.now();
         let overdue = {
@@ -123,19 +123,19 @@ impl Pool {
         };
         for session in overdue.into_values().filter_map(|session| session.upgrade()) {
             tracing::warn!(mode = ?self.mode, "a transaction was open for too long and is rolled back");
-            // A call of it may be under way, which is waited for.
+            // This waits for a running call of the transaction.
             tokio::task::spawn_blocking(move || session.end());
         }
     }
 
-    /// The first time at which the time of a transaction can be over, of one that begins now or later if none is open.
+    /// Earliest time at which a transaction can expire: of the open ones, or of one that begins now.
     fn next_end(&self) -> DateTime<Utc> {
         let first = self.open.lock().sessions.keys().next().map(|ticket| ticket.end);
         let end = first.unwrap_or_else(|| self.end_of_now());
         end.checked_add_signed(TimeDelta::milliseconds(1)).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    /// When the time of a transaction is over that begins now.
+    /// Expiry of a transaction that begins now.
     fn end_of_now(&self) -> DateTime<Utc> {
         let limit = TimeDelta::from_std(MAX_TXN).unwrap_or(TimeDelta::MAX);
         self.clock.now().checked_add_signed(limit).unwrap_or(DateTime::<Utc>::MAX_UTC)
@@ -156,7 +156,7 @@ impl Pool {
 }
 
 impl Lease {
-    /// Works on the connection, which is opened where there is none yet.
+    /// Runs work on the connection, which is opened on first use.
     pub(super) fn run<T>(&mut self, work: impl FnOnce(&Connection) -> Outcome<T>) -> StoreResult<T> {
         let result = self.conn().and_then(work);
         result.map_err(|failure| {
@@ -165,7 +165,7 @@ impl Lease {
         })
     }
 
-    /// Tells whether a transaction is open on the connection.
+    /// Returns `true` if a transaction is open on the connection.
     pub(super) fn is_open(&self) -> bool {
         self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit())
     }
@@ -182,7 +182,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         let Some(conn) = self.conn.take() else { return };
-        // SQLite may have rolled back by itself, as it does when the disk is full.
+        // SQLite may have rolled back by itself, as it does if the disk is full.
         if !conn.is_autocommit()
             && let Err(error) = conn.execute_batch("ROLLBACK")
         {

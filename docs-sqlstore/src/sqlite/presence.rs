@@ -1,4 +1,4 @@
-//! The lock file beside a database, by which programs notice each other.
+//! The lock file next to a database, by which programs detect each other.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -11,11 +11,11 @@ use tokio::time::{Instant, sleep};
 
 use crate::{OpenError, Options, Sharing};
 
-/// The pause between two tries to take the lock.
+/// Pause between two attempts to take the lock.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// A lock on the file beside a database. The system releases it with the process, however that ends, and the last
-/// program removes the file where it can.
+/// A lock on the lock file. The system releases it with the process, also after a crash. The last program removes the
+/// file if possible.
 #[derive(Debug)]
 pub(super) struct Presence {
     path: PathBuf,
@@ -23,7 +23,7 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    /// Takes the lock, and waits for programs that are just ending.
+    /// Takes the lock. Waits for programs that are ending.
     pub(super) async fn take(database: &Path, options: &Options) -> Result<Self, OpenError> {
         let sharing = options.the_sharing();
         let place = database.display().to_string();
@@ -47,14 +47,14 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        // Nobody else has it: who opens it from here on finds that its name is gone, and creates another.
+        // No other program has the lock. One that opens the file now notices that it was unlinked, and creates another.
         if cfg!(unix) && self.lock.try_lock().is_ok() {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Tries to lock a file; `None` where others hold it, or the last of them has just removed it.
+/// Tries to lock a file; `None` if others hold the lock, or if the last of them has just removed the file.
 fn lock(path: &Path, sharing: Sharing) -> io::Result<Option<File>> {
     let lock = docs_disk::create_file(path)?;
     let taken = match sharing {
@@ -68,7 +68,7 @@ fn lock(path: &Path, sharing: Sharing) -> io::Result<Option<File>> {
     }
 }
 
-/// Tests if a path still leads to an open file.
+/// Returns `true` if a path still refers to an open file.
 #[cfg(unix)]
 fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;

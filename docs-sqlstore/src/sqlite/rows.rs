@@ -1,4 +1,4 @@
-//! Keys and values in tables: the statements of a transaction.
+//! Statements of a transaction on keys and values.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::{
     value::Cell,
 };
 
-/// The last position of each topic that a commit fed.
+/// The last position of each topic that a commit published.
 pub(super) type Fed = BTreeMap<u16, i64>;
 
-/// Reads keys; answers in the order asked.
+/// Reads keys; returns the values in order.
 pub(super) fn get(conn: &Connection, layout: &Layout, keys: &[Key]) -> Outcome<Vec<Option<Value>>> {
     let mut found = Vec::with_capacity(keys.len());
     for key in keys {
@@ -27,7 +27,6 @@ pub(super) fn get(conn: &Connection, layout: &Layout, keys: &[Key]) -> Outcome<V
     Ok(found)
 }
 
-/// Reads a range.
 pub(super) fn scan(conn: &Connection, layout: &Layout, scan: &Scan) -> Outcome<Vec<(Key, Value)>> {
     if scan.limit == 0 || scan.from >= scan.to {
         return Ok(Vec::new());
@@ -59,7 +58,7 @@ fn scan_table(conn: &Connection, table: Table<'_>, scan: &Scan) -> Outcome<Vec<(
     Ok(page)
 }
 
-/// Applies a batch within the transaction that is open.
+/// Applies a batch within the open transaction.
 pub(super) fn apply(conn: &Connection, layout: &Layout, batch: &Batch) -> Outcome<Fed> {
     for op in &batch.ops {
         let table = layout.table_of(op.key());
@@ -90,7 +89,7 @@ enum OnConflict {
     Keep,
 }
 
-/// Puts a row; answers how many rows that changed.
+/// Inserts a row; returns the number of changed rows.
 fn insert(
     conn: &Connection,
     table: Table<'_>,
@@ -122,7 +121,7 @@ fn add(conn: &Connection, key: &Key, by: i64) -> Outcome<()> {
     let sql = "INSERT INTO ctr (k, n) VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n";
     match conn.prepare_cached(sql)?.execute(params![&**key, by]) {
         Ok(_) => Ok(()),
-        // A sum beyond 64 bits becomes a floating-point number, which the column refuses.
+        // A sum beyond 64 bits becomes a floating-point number, which the column rejects.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
             Err(StoreError::Misuse("an Add that overflows its counter").into())
         }
@@ -130,7 +129,7 @@ fn add(conn: &Connection, key: &Key, by: i64) -> Outcome<()> {
     }
 }
 
-/// What is selected of a row: JSON, and a number.
+/// The selected columns of a row: JSON and a number.
 fn columns(table: Table<'_>) -> &'static str {
     match table {
         Table::Records(_) => "doc, NULL",

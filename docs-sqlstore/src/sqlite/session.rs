@@ -1,8 +1,8 @@
 //! One transaction.
 //!
-//! Its connection lies in a [`Session`], which the transaction shares with the calls that are under way on threads for
-//! blocking work. A call whose future is dropped goes on to its end there; the last of them to let go of the session
-//! rolls back and gives the connection to the next in turn. None of that needs the runtime.
+//! Its connection belongs to a [`Session`], which the transaction shares with its running calls on blocking threads. A
+//! call whose future is dropped runs to completion there. The last owner of the session rolls back and passes the
+//! connection to the next in line. This does not need the runtime.
 
 use std::sync::Arc;
 
@@ -22,17 +22,17 @@ use super::{
     shared::{Shared, blocking},
 };
 
-/// The connection of a transaction, until the transaction has ended.
+/// The connection of a transaction until the transaction ends.
 pub(super) struct Session {
     shared: Arc<Shared>,
     mode: Mode,
     ticket: Ticket,
-    /// Nothing when the transaction has ended. Locked by blocking calls only.
+    /// `None` once the transaction has ended. Locked by blocking calls only.
     lease: Mutex<Option<Lease>>,
 }
 
 impl Session {
-    /// Begins a transaction: its snapshot is taken when this returns.
+    /// Begins a transaction. Its snapshot is taken when this returns.
     pub(super) async fn begin(shared: Arc<Shared>, mode: Mode) -> StoreResult<Arc<Self>> {
         let until = Instant::now() + shared.wait;
         shared.end_overdue();
@@ -59,18 +59,18 @@ impl Session {
                 Mode::Read => "BEGIN",
             };
             conn.prepare_cached(begin)?.execute([])?;
-            // The first read is what fixes the snapshot.
+            // SQLite takes the snapshot at the first read.
             let first = "SELECT EXISTS (SELECT 1 FROM docs_schema)";
             Ok(conn.prepare_cached(first)?.query_row([], |_| Ok(()))?)
         })
     }
 
-    /// Rolls back, if the transaction has not ended; waits for a call that is under way.
+    /// Rolls back unless the transaction has ended. Waits for a running call.
     pub(super) fn end(&self) {
         drop(self.lease.lock().take());
     }
 
-    /// Works on the connection, while the transaction has time left.
+    /// Runs work on the connection unless the transaction has expired.
     pub(super) fn run<T>(&self, work: impl FnOnce(&Connection) -> Outcome<T>) -> StoreResult<T> {
         let mut lease = self.lease.lock();
         if self.is_late() {
@@ -78,7 +78,7 @@ impl Session {
         }
         let held = lease.as_mut().ok_or_else(|| self.over())?;
         let result = held.run(work);
-        // A read can fail in a way that makes SQLite roll back. What came next would be outside of the transaction.
+        // Some read errors make SQLite roll back. Later statements would be outside the transaction.
         if !held.is_open() {
             *lease = None;
         }
@@ -87,7 +87,7 @@ impl Session {
 
     fn commit(&self, batch: &Batch) -> StoreResult<()> {
         check_batch(self.mode, batch)?;
-        // Whatever comes of it, the transaction has ended afterwards.
+        // The transaction has ended after this, with any result.
         let lease = self.lease.lock().take();
         let mut lease = lease.filter(|_| !self.is_late()).ok_or_else(|| self.over())?;
         if batch.is_empty() {
@@ -103,7 +103,7 @@ impl Session {
         Ok(())
     }
 
-    /// What the owner of a transaction is told that was ended: one that only reads conflicts with nothing.
+    /// Error for the owner of a transaction that was ended. A read transaction cannot conflict.
     fn over(&self) -> StoreError {
         match self.mode {
             Mode::Write => StoreError::Conflict,
@@ -122,7 +122,7 @@ impl Drop for Session {
     }
 }
 
-/// A transaction of a caller.
+/// A transaction as used by a caller.
 pub(super) struct SqliteTxn(pub(super) Arc<Session>);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! What the store, its transactions and its objects share.
+//! State shared by the store, its transactions and its objects.
 
 use std::{panic::resume_unwind, sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ use crate::layout::Layout;
 /// An open database.
 pub(super) struct Shared {
     pub(super) versions: Versions,
-    // The writer goes last: its connection may still move the log into the file when it is closed.
+    // Fields are dropped in order, so the writer is last of the pools: closing it may move the log into the file.
     readers: Arc<Pool>,
     writer: Arc<Pool>,
     pub(super) file: Arc<File>,
@@ -31,7 +31,7 @@ pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) wait: Duration,
     pub(super) topics: Topics,
-    // Given up last, when the connections are closed.
+    // Released last, when the connections are closed.
     _presence: Presence,
 }
 
@@ -63,7 +63,7 @@ impl Shared {
         self.writer.end_overdue();
     }
 
-    /// Reads, outside of transactions: each statement sees the newest commit.
+    /// Reads outside a transaction: each statement sees the latest commit.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
@@ -71,7 +71,7 @@ impl Shared {
         self.run(Mode::Read, work).await
     }
 
-    /// Writes, in a transaction of its own.
+    /// Writes in a transaction of its own.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
@@ -82,7 +82,7 @@ impl Shared {
             commit(conn)?;
             Ok(done)
         };
-        // Such work can be done again whatever became of it.
+        // Such work is idempotent, so an unknown result can be retried.
         self.run(Mode::Write, in_transaction).await.map_err(|error| match error {
             StoreError::Unknown(why) => StoreError::Unavailable(why),
             other => other,
@@ -111,20 +111,20 @@ impl Shared {
     }
 }
 
-/// Commits the transaction that is open.
+/// Commits the open transaction.
 pub(super) fn commit(conn: &Connection) -> Outcome<()> {
     conn.prepare_cached("COMMIT")?.execute([]).map(drop).map_err(Failure::of_commit)
 }
 
-/// Runs work on a thread that may block. Once begun it runs to its end, whether or not somebody waits for it.
+/// Runs work on a blocking thread. Once started it runs to completion, even if its future is dropped.
 pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> StoreResult<T> {
     spawn_blocking(work).await.map_err(stopped)
 }
 
-/// Runs a future as a task of its own, which ends when nobody waits for it any more.
+/// Runs a future as a task that is cancelled when this future is dropped.
 ///
-/// A turn in a queue has to be taken when it comes: a caller that holds a future without polling it would make all
-/// behind it wait.
+/// A place in a queue has to be taken when it becomes available. Without a task, a caller that holds the future without
+/// polling it would block everything queued after it.
 pub(super) async fn detached<T: Send + 'static>(
     future: impl Future<Output = StoreResult<T>> + Send + 'static,
 ) -> StoreResult<T> {
@@ -136,7 +136,7 @@ pub(super) async fn detached<T: Send + 'static>(
     }
 }
 
-/// What became of a task without a result. A panic goes on in the caller.
+/// Error of a task without a result. A panic is resumed in the caller.
 fn stopped(error: JoinError) -> StoreError {
     match error.try_into_panic() {
         Ok(panic) => resume_unwind(panic),

@@ -1,4 +1,4 @@
-//! What can only be tested from within: a disk that is full, and a file that is read-only.
+//! Tests that need internals: a full disk and a read-only file.
 
 use docs_store::{Batch, Key, Mode, Op, Store, StoreError, StoreResult, Txn as _, Value};
 use rusqlite::{Connection, OpenFlags};
@@ -6,7 +6,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::{NotOpen, Session, SqliteStore, SqliteTxn, file::File};
 use crate::{OpenError, Options};
 
-/// Sets how many pages the file may have: the disk is full when it has them. `None` for as many as it likes.
+/// Sets the maximum number of pages of the file, to simulate a full disk; `None` for no limit.
 async fn set_room(store: &SqliteStore, pages: Option<i64>) {
     let mut lease =
         store.shared.pool(Mode::Write).lease(tokio::time::Instant::now()).await.expect("nobody writes");
@@ -52,7 +52,7 @@ async fn a_full_disk_refuses_commits_whole_and_once_there_is_room_writing_goes_o
         assert_eq!(commit(&store, big(written)).await, Err(full.clone()));
         assert_eq!(count(&store, written + 1).await, written);
     }
-    // Room within the file: what is deleted makes place for what comes.
+    // Space within the file: deleted rows are reused.
     commit(&store, Op::Delete("cf!000".into())).await.expect("deleting needs no room");
     commit(&store, big(written)).await.expect("there is room");
     assert_eq!(commit(&store, big(written + 1)).await, Err(full));
@@ -90,14 +90,14 @@ async fn a_transaction_that_sqlite_rolled_back_has_ended() {
         });
         assert!(failed.is_err());
         let txn = Box::new(SqliteTxn(session));
-        // One that only reads conflicts with nothing.
+        // A read transaction cannot conflict.
         let over = |result: StoreResult<()>| match mode {
             Mode::Read => assert!(matches!(result, Err(StoreError::Unavailable(_))), "{result:?}"),
             Mode::Write => assert_eq!(result, Err(StoreError::Conflict)),
         };
         over(txn.get(&[Key::from("num!a")]).await.map(drop));
         over(txn.commit(Batch::default()).await);
-        // Its place is free.
+        // Its connection is free.
         commit(&store, Op::Delete("num!a".into())).await.expect("nobody is in front");
     }
 }

@@ -1,4 +1,4 @@
-//! What names the content of the file: SQLite tells a connection whether others have committed since it last looked.
+//! The version of the file content. SQLite reports to a connection if others have committed since its last check.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::{file::File, shared::blocking};
 
-/// A connection that looks and does nothing else: SQLite does not count what a connection commits itself.
+/// A connection that is used for checks only: SQLite does not count commits of the connection itself.
 pub(super) struct Versions {
     file: Arc<File>,
     watch: Arc<Mutex<Watch>>,
@@ -17,7 +17,7 @@ pub(super) struct Versions {
 #[derive(Default)]
 struct Watch {
     conn: Option<Connection>,
-    /// How many were opened: each counts from a start of its own.
+    /// Number of connections opened so far. Each counts from its own start.
     opened: u64,
 }
 
@@ -26,15 +26,15 @@ impl Versions {
         Self { file: Arc::clone(file), watch: Arc::default() }
     }
 
-    /// The version now; `None` where the file is in use in a way that would make this wait.
+    /// Returns the current version; `None` if the check would have to wait.
     pub(super) async fn now(&self) -> StoreResult<Option<StoreVersion>> {
-        // A look at memory that the processes share, which waits for nothing: a thread of its own would cost more.
+        // Reads memory shared between the processes without waiting. A blocking thread would cost more.
         if let Some(version) = self.watch.lock().look() {
             return Ok(Some(version));
         }
         let (file, watch) = (Arc::clone(&self.file), Arc::clone(&self.watch));
         blocking(move || {
-            // Somebody else may have opened it meanwhile. It is opened outside of the lock, which others wait for.
+            // Another task may have opened it. The connection is opened outside the lock, which others wait for.
             if let Some(version) = watch.lock().look() {
                 return Some(version);
             }
@@ -47,7 +47,7 @@ impl Versions {
     }
 }
 
-/// A connection that waits for nobody; none where the file cannot be opened: whoever goes on to read learns why.
+/// Opens a connection that never waits; `None` if the file cannot be opened. A later read reports the reason.
 fn connect(file: &File) -> Option<Connection> {
     let conn = file.connect(Mode::Read).ok()?;
     conn.busy_timeout(std::time::Duration::ZERO).ok()?;
@@ -55,7 +55,7 @@ fn connect(file: &File) -> Option<Connection> {
 }
 
 impl Watch {
-    /// Looks by a connection from now on, unless there is one.
+    /// Uses a connection for checks from now on, unless there is one.
     fn take(&mut self, conn: Option<Connection>) {
         if self.conn.is_none() && conn.is_some() {
             self.conn = conn;
