@@ -1,9 +1,9 @@
-//! The stores against each other: on random programs of the platform's operations, the platform answers the same over
-//! every store, and leaves the same behind.
+//! Differential tests of the stores: on random programs of operations, the platform returns the same results over every
+//! store and leaves the same data.
 //!
-//! Each store's platform has its own clock, moved in step, and its own source of the same ids. So answers are equal as
-//! they are: an id, a time or a cursor that differs is a difference of the stores. That covers ids that are drawn
-//! again when an operation is tried again: every platform has to draw the same number of them.
+//! The platform of each store has its own clock, advanced in step, and its own source of the same ids. Results are
+//! therefore compared unchanged: a different id, time or cursor is a difference between the stores. This includes ids
+//! drawn by retries of an operation: every platform has to draw the same number.
 
 mod acts;
 mod dump;
@@ -27,7 +27,8 @@ use self::{
     program::{Step, What, programs},
 };
 
-/// What passes at once now and then: leases and retries, receipts, the window for restoring, and what is kept of jobs.
+/// Longer time spans in milliseconds that pass occasionally. They cover leases and retries, receipts, the restore
+/// window and the retention of jobs.
 const SPANS: &[u64] = &[
     1_000,
     5_000,
@@ -42,10 +43,10 @@ const SPANS: &[u64] = &[
     2_700_000_000,
 ];
 
-/// How often each operation was done, and how often it was refused.
+/// Number of successes and refusals of each operation.
 static TALLY: Mutex<BTreeMap<What, (u64, u64)>> = Mutex::new(BTreeMap::new());
 
-/// The platforms, and what is known of what is on them.
+/// The platforms, and the known items on them.
 struct World {
     nodes: Vec<Node>,
     known: Known,
@@ -53,12 +54,12 @@ struct World {
 }
 
 impl World {
-    /// Platforms over memory and a SQLite file, each with the cast and a first space.
+    /// Creates platforms over memory and a SQLite file, each with the cast and a first space.
     async fn new() -> Self {
         Self::with(outside::repository()).await
     }
 
-    /// The same, over a repository.
+    /// Creates the platforms with a given Git repository.
     async fn with(repository: MemGit) -> Self {
         let (memory, sqlite) = (ManualClock::default(), ManualClock::default());
         let nodes = vec![
@@ -68,7 +69,7 @@ impl World {
         Self { nodes, known: Known::default(), repository }
     }
 
-    /// The same, and over a PostgreSQL server.
+    /// Creates the platforms, and one over a PostgreSQL server.
     #[cfg(feature = "postgres")]
     async fn with_postgres() -> Self {
         let mut world = Self::new().await;
@@ -79,7 +80,7 @@ impl World {
         world
     }
 
-    /// Brings the cast into its places on every platform.
+    /// Sets up the cast on every platform.
     async fn begin(&mut self) -> Result<(), TestCaseError> {
         for at in 0..self.nodes.len() {
             let known = acts::cast(self.nodes[at].platform()).await;
@@ -91,7 +92,7 @@ impl World {
         Ok(())
     }
 
-    /// Does a step on every platform and compares the answers.
+    /// Runs a step on every platform and compares the results.
     async fn step(&mut self, step: &Step) -> Result<(), TestCaseError> {
         for node in &self.nodes {
             node.pass(Duration::from_millis(step.after));
@@ -124,7 +125,7 @@ impl World {
         Ok(())
     }
 
-    /// Indexes and counters follow from the records on every store, and all stores hold the same.
+    /// Checks that indexes and counters match the records on every store, and that all stores have the same content.
     async fn check(&self) -> Result<(), TestCaseError> {
         let mut first = None;
         for node in &self.nodes {
@@ -141,7 +142,7 @@ impl World {
     }
 }
 
-/// Whether two values are equal; else both, cut to what a reader can take in.
+/// Compares two values; the error contains both, shortened to the difference.
 fn same(one: &str, a: &Value, other: &str, b: &Value) -> Result<(), String> {
     if a == b {
         return Ok(());
@@ -165,12 +166,12 @@ async fn run(mut world: World, program: &[Step], reopened: &[usize]) -> Result<(
     world.check().await
 }
 
-/// Runs a program to its end.
+/// Runs a program to completion.
 fn finish(program: impl Future<Output = Result<(), TestCaseError>>) -> Result<(), TestCaseError> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(program)
 }
 
-/// As many programs as `PROPTEST_CASES` says, else `programs`. They are long, so there are few.
+/// Runs `PROPTEST_CASES` programs, by default `programs`. They are long, so the default is small.
 fn config(programs: u32, seeds: &'static str) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig {
@@ -182,7 +183,7 @@ fn config(programs: u32, seeds: &'static str) -> ProptestConfig {
     }
 }
 
-/// Tells how often each operation was done and refused, so that nobody mistakes refusals for work.
+/// Prints the number of successes and refusals of each operation, to show how much of a program was effective.
 fn tell() {
     println!("operations (done, refused): {:?}", TALLY.lock());
 }

@@ -1,4 +1,4 @@
-//! Requests that are sent again, on the stores in a database.
+//! Idempotent requests on the database stores.
 
 use std::{sync::Arc, time::Duration};
 
@@ -58,7 +58,8 @@ impl World {
         Self { platform, store, clock, ada, org, space }
     }
 
-    /// One of the operations that create something, for a request with this key; what it answers, as text.
+    /// Runs one of the creating operations as a request with this key; returns its result as text, and `true` for a
+    /// replay.
     async fn create(&self, what: What, key: &str) -> Result<(String, bool)> {
         let request = IdempotentRequest::new(key.parse().expect("a key"), &[format!("{what:?}").as_bytes()]);
         let p = self.platform.with_idempotency(request.clone());
@@ -108,7 +109,7 @@ impl World {
         Ok((answer, request.is_replayed()))
     }
 
-    /// How much there is of all that can be created.
+    /// Number of items of each kind that can be created.
     async fn counts(&self) -> (usize, usize, Option<u64>, RevisionId) {
         let (p, page) = (&self.platform, PageRequest::default());
         let spaces = p.as_actor(&self.ada).org(&self.org).spaces().list(&page).await.expect("listed").items;
@@ -155,12 +156,12 @@ fn read<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> T {
     serde_json::from_value(json).expect("a request")
 }
 
-/// What is promised of requests that are sent again.
+/// Checks the guarantees of idempotent requests.
 async fn suite(factory: &dyn Factory) {
     let w = World::over(factory).await;
     for what in ALL {
         let key = format!("{what:?}");
-        // The write is stored, and whoever waits for its answer goes away before it comes.
+        // The write is stored, and the caller disconnects before the answer arrives.
         let commit = w.store.calls(Step::Commit) + 1;
         w.store.follow(Plan::none().at(Step::Commit, commit, Fault::HoldAfter));
         tokio::select! {
@@ -174,16 +175,16 @@ async fn suite(factory: &dyn Factory) {
         assert_eq!(w.create(what, &key).await.expect("answered"), (first, true), "{what:?}");
         assert_eq!(w.counts().await, done, "{what:?}: nothing is done again");
     }
-    // Another request with a key, and the key of another request.
+    // The same key with a different request.
     let error = w.create(What::Space, "Site").await.expect_err("another request had the key");
     assert_eq!(error.kind(), ErrorKind::Unprocessable, "{error:?}");
-    // A commit whose answer is lost is found by its receipt: that is no repetition.
+    // A commit with a lost reply is found by its receipt and is not a replay.
     let commit = w.store.calls(Step::Commit) + 1;
     w.store.follow(Plan::none().at(Step::Commit, commit, Fault::UnknownApplied));
     let (first, is_replayed) = w.create(What::Space, "lost").await.expect("found");
     assert!(!is_replayed);
     assert_eq!(w.create(What::Space, "lost").await.expect("answered"), (first, true));
-    // Several at the same time.
+    // Concurrent requests.
     let before = w.counts().await.0;
     let all = [(); 4].map(|()| w.create(What::Space, "together"));
     let [a, b, c, d] = all;
@@ -192,7 +193,7 @@ async fn suite(factory: &dyn Factory) {
     assert!(all.iter().all(|(answer, _)| *answer == all[0].0), "{all:?}");
     assert_eq!(all.iter().filter(|(_, is_replayed)| !is_replayed).count(), 1, "{all:?}");
     assert_eq!(w.counts().await.0, before + 1);
-    // A day later.
+    // After the retention.
     w.clock.advance(Duration::from_secs(24 * 3600));
     let (_, is_replayed) = w.create(What::Space, "together").await.expect("created");
     assert!(!is_replayed, "a new one");

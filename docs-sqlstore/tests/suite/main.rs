@@ -1,5 +1,4 @@
-//! The tests of the stores in a database: the conformance suite over each, what is special to it, and all of them
-//! against each other.
+//! Tests of the database stores: the conformance suite, features of each database, and comparisons between the stores.
 
 #[cfg(feature = "sqlite")]
 mod differential;

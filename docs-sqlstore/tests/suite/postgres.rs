@@ -1,7 +1,7 @@
-//! The conformance suite over a PostgreSQL server, and what is special to it.
+//! The conformance suite over a PostgreSQL server, and tests of PostgreSQL features.
 //!
-//! `DOCS_TEST_POSTGRES` is the address of a server and of a database on it, where the tests may make schemas and end
-//! sessions. Without it they are not run, and say so.
+//! `DOCS_TEST_POSTGRES` is the address of a server and a database in which the tests may create schemas and terminate
+//! sessions. Without it the tests are skipped with a message.
 
 use std::{
     io::{Write as _, stderr},
@@ -22,35 +22,35 @@ use docs_sqlstore::{OpenError, Options, PostgresStore};
 use parking_lot::Mutex;
 use tokio_postgres::{Client, NoTls};
 
-/// The variable that names the server.
+/// The environment variable with the address of the server.
 const SERVER: &str = "DOCS_TEST_POSTGRES";
 
-/// Makes stores in a schema of their own, with a clock that is moved by the test. The schemas are dropped at the end.
+/// Creates stores in schemas of their own, with a clock controlled by the test. The schemas are dropped at the end.
 pub(super) struct Postgres {
     server: String,
     pub(super) clock: ManualClock,
-    /// The last one is that of the store or the objects of the test.
+    /// The last one belongs to the store or objects of the test.
     schemas: Mutex<Vec<String>>,
 }
 
 impl Postgres {
-    /// `None` where no server is named.
+    /// Returns `None` if no server is configured.
     pub(super) fn new() -> Option<Self> {
         let Ok(server) = std::env::var(SERVER) else {
             static SAID: Once = Once::new();
-            // Past the harness, which keeps to itself what a test says that passes.
+            // Written to stderr directly, as the harness hides the output of passing tests.
             SAID.call_once(|| drop(writeln!(stderr(), "not run: {SERVER} names no PostgreSQL server")));
             return None;
         };
         Some(Self { server, clock: ManualClock::default(), schemas: Mutex::default() })
     }
 
-    /// A session beside the store.
+    /// Opens a session independent of the store.
     async fn admin(&self) -> Client {
         connect(&self.server).await
     }
 
-    /// Makes a schema; its name is also what the sessions of its stores are called.
+    /// Creates a schema; its name is also the `application_name` of its stores.
     pub(super) async fn new_schema(&self) -> String {
         let schema = format!("docs_test_{}", id_text(RandomIds.next()));
         self.admin()
@@ -75,7 +75,7 @@ impl Postgres {
         Options::new().clock(Arc::new(self.clock.clone())).kinds([Note::KIND])
     }
 
-    /// Opens a store over what is in the schema.
+    /// Opens a store on the schema.
     pub(super) async fn open(&self, schema: &str) -> Result<PostgresStore, OpenError> {
         PostgresStore::open(&self.url(schema), self.options()).await
     }
@@ -85,7 +85,7 @@ impl Postgres {
         self.open(&schema).await.expect("the store can be opened")
     }
 
-    /// Ends all sessions of the stores in the schema, as the server would that stops.
+    /// Terminates all sessions of the stores in the schema, as a server shutdown would.
     async fn kill(&self) {
         let sql = "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE application_name = $1";
         self.admin().await.query(sql, &[&self.schema()]).await.expect("sessions can be ended");
@@ -102,7 +102,7 @@ async fn connect(url: &str) -> Client {
 impl Drop for Postgres {
     fn drop(&mut self) {
         let (server, schemas) = (self.server.clone(), std::mem::take(&mut *self.schemas.lock()));
-        // On a thread of its own, as the runtime of the test cannot be waited for here.
+        // On a separate thread, as the runtime of the test cannot be blocked on here.
         let clean = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
@@ -155,7 +155,7 @@ impl Factory for Postgres {
     }
 }
 
-/// The factory of a test, or the end of the test where there is no server.
+/// Returns the factory, or returns from the test if no server is configured.
 macro_rules! postgres {
     () => {
         match crate::postgres::Postgres::new() {
@@ -202,7 +202,7 @@ async fn commit(store: &PostgresStore, changes: Vec<Op>) -> StoreResult<()> {
     store.begin(Mode::Write, &[]).await?.commit(ops(changes)).await
 }
 
-/// A number, 0 where there is none.
+/// Reads a number; 0 if absent.
 async fn int(txn: &dyn Txn, key: &str) -> StoreResult<i64> {
     Ok(match txn.get(&[Key::from(key)]).await?.remove(0) {
         Some(Value::Int(n)) => n,
@@ -210,7 +210,7 @@ async fn int(txn: &dyn Txn, key: &str) -> StoreResult<i64> {
     })
 }
 
-/// What a new transaction reads.
+/// Reads a number in a new transaction.
 async fn now(store: &PostgresStore, key: &str) -> i64 {
     int(&*begin(store, Mode::Read).await, key).await.expect("reading is fine")
 }

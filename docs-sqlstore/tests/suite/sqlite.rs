@@ -1,4 +1,4 @@
-//! The conformance suite over a SQLite file, and what is special to it.
+//! The conformance suite over a SQLite file, and tests of SQLite features.
 
 mod crash;
 mod file;
@@ -22,11 +22,11 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// Makes stores in a folder of their own, with a clock that is moved by the test.
+/// Creates stores in a folder of their own, with a clock controlled by the test.
 pub(super) struct Sqlite {
     folder: TempDir,
     clock: ManualClock,
-    /// How often the store was opened after a crash.
+    /// Number of simulated crashes.
     crashes: Mutex<u32>,
 }
 
@@ -84,10 +84,9 @@ impl Factory for Sqlite {
     }
 }
 
-/// Copies a database and its log as they are at one moment, while the database is open.
+/// Copies a database and its log as of one moment, while the database is open.
 ///
-/// The lock keeps commits away. A checkpoint may write to the file meanwhile, as it may when a process crashes: the
-/// log has what it writes.
+/// The lock blocks commits. A checkpoint may still write to the file, as in a crash: the log contains the same data.
 fn copy_as_a_crash(from: &Path, to: &Path) {
     let lock = Connection::open(from).expect("the database can be opened");
     lock.execute_batch("BEGIN IMMEDIATE").expect("a commit under way comes to its end");

@@ -1,4 +1,4 @@
-//! What an administrator sees with the database's own shell.
+//! The views for administrators, read with SQL.
 
 use docs_core::{
     Actor, Platform,
@@ -7,10 +7,10 @@ use docs_core::{
 };
 use serde_json::json;
 
-/// A page as its view shows it: kind, title, slug, Markdown.
+/// A row of the page view: kind, title, slug, Markdown.
 pub(crate) type Shown = (String, String, String, Option<String>);
 
-/// A platform with a space in which a group holds a page, and a page that is only in a change request.
+/// Creates a space with a group that contains a page, and a page that exists only in a change request.
 pub(crate) async fn fill(platform: &Platform) -> (Actor, SpaceId) {
     let administrator = NewUser {
         display_name: "Ada".parse().expect("a name"),
@@ -42,7 +42,7 @@ pub(crate) async fn fill(platform: &Platform) -> (Actor, SpaceId) {
     (ada, space)
 }
 
-/// What the view of pages must show.
+/// Expected rows of the page view.
 pub(crate) fn expected() -> Vec<Shown> {
     (0..40)
         .map(|n| {
@@ -85,7 +85,7 @@ async fn content_is_read_through_the_one_connection_there_is() {
     let (ada, space) =
         fill(&Platform::builder(Arc::new(store.clone()), Arc::new(store.objects())).build()).await;
     drop(store);
-    // Opened anew, so that nothing is in a cache.
+    // Reopened, so that nothing is cached.
     for request in [None, Some("1"), Some("2")] {
         let store = open().await.expect("it opens");
         let platform = Platform::builder(Arc::new(store.clone()), Arc::new(store.objects())).build();

@@ -1,4 +1,4 @@
-//! Doing a step on one platform: the answer as JSON, refusals included.
+//! Execution of a step on one platform, with the result or error as JSON.
 
 mod collections;
 mod comments;
@@ -24,9 +24,9 @@ use super::{
     program::{Dice, Step, What},
 };
 
-/// Most pages of a list that are walked: lists of a program are shorter.
+/// Maximum number of pages of a list that are read; lists in programs are shorter.
 const MOST_PAGES: usize = 500;
-/// Text that a store could get wrong: separators and wildcards, letters of more than one byte, other cases.
+/// Texts that are prone to store errors: separators and wildcards, multi-byte characters, case mappings.
 const TEXTS: &[&str] = &[
     "Guide",
     "Team space",
@@ -50,11 +50,11 @@ pub(super) struct Act<'a> {
     dice: Dice,
 }
 
-/// What an operation answers; `Err` for input that is no request at all, which never reaches the platform.
+/// Result of an operation; `Err` for malformed input, which never reaches the platform.
 type Answer = std::result::Result<Value, Value>;
 
 impl<'a> Act<'a> {
-    /// Does a step; every platform that is asked with the same `known` is asked the same.
+    /// Runs a step. Every platform with the same `known` gets the same call.
     #[expect(
         clippy::too_many_lines,
         reason = "a row for each kind of step, and no arm for the rest: the compiler finds a kind that nobody does"
@@ -161,7 +161,7 @@ impl<'a> Act<'a> {
                 told(self.p.as_actor(&self.me).get_job(&job).await)
             }
             What::Tidy => told(self.p.tidy().await),
-            // A worker that is stopped at once: it tidies up and takes one job.
+            // A worker that is stopped immediately: it runs housekeeping and takes one job.
             What::Work => {
                 self.p.work(std::future::ready(())).await;
                 Value::Null
@@ -174,7 +174,7 @@ impl<'a> Act<'a> {
         self.dice.of::<&'static str>(TEXTS)
     }
 
-    /// A field that is left out, `null`, or one of the values.
+    /// Adds a field as one of the values or `null`, or omits it.
     fn field(&mut self, fields: &mut Map<String, Value>, name: &str, values: &[Value]) {
         match self.dice.below(10) {
             0..=4 => {}
@@ -183,7 +183,7 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// Where a list begins, and how long its pages are.
+    /// A page position and limit of a list.
     fn list(&mut self) -> PageRequest {
         let limit =
             *self.dice.of(&[None, Some(1), Some(2), Some(3), Some(7), Some(0), Some(1_000), Some(1_001)]);
@@ -192,7 +192,7 @@ impl<'a> Act<'a> {
     }
 }
 
-/// Walks a list to its end: all pages, the text of their cursors included.
+/// Reads all pages of a list, including their cursors.
 async fn walk<T, F>(mut request: PageRequest, list: impl Fn(PageRequest) -> F) -> Value
 where
     T: Serialize,
@@ -211,7 +211,7 @@ where
     }
 }
 
-/// An answer as it is compared.
+/// Converts a result to the compared form.
 fn told<T: Serialize>(answer: Result<T>) -> Value {
     match answer {
         Ok(done) => json!({ "ok": serde_json::to_value(done).expect("answers are JSON") }),
@@ -219,12 +219,12 @@ fn told<T: Serialize>(answer: Result<T>) -> Value {
     }
 }
 
-/// A request as a client sends it.
+/// Parses a request as sent by a client.
 fn read<T: DeserializeOwned>(json: impl Into<Value>) -> std::result::Result<T, Value> {
     serde_json::from_value(json.into()).map_err(|error| Value::from(error.to_string()))
 }
 
-/// Text of a bounded length.
+/// Parses a text of bounded length.
 fn bounded<const MIN: usize, const MAX: usize>(
     text: &str,
 ) -> std::result::Result<docs_core::model::BoundedText<MIN, MAX>, Value> {

@@ -1,4 +1,4 @@
-//! Everything that a store holds, in a form that can be compared.
+//! Comparable dump of the whole content of a store.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::nodes::Node;
 
-/// Every key with its value in the order of the store, the news of every topic, and the names of all objects with how
-/// long they were not touched.
+/// Returns every key and value in store order, the notifications of every topic, and all objects with the time since
+/// their last touch.
 pub(super) async fn dump(node: &Node) -> Vec<Value> {
     let store = node.platform().store();
     let txn = store.begin(Mode::Read, &[]).await.expect("the store is there");
@@ -49,7 +49,7 @@ async fn rows(txn: &dyn Txn) -> Vec<(Key, Value)> {
     }
 }
 
-/// A value; records by what they say, however they are written.
+/// Converts a value; records are compared by content, regardless of their encoding.
 fn shown(value: &Stored) -> Value {
     let json = match value {
         Stored::Live(record) => record.to_json().expect("records are JSON"),

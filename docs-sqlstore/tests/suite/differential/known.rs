@@ -1,4 +1,4 @@
-//! What a program knows of what exists, learned from the answers.
+//! Items that a program knows to exist, collected from earlier results.
 
 use docs_core::{
     Actor,
@@ -8,20 +8,20 @@ use serde_json::Value;
 
 use super::program::{Dice, Step, What};
 
-/// How many there are to act: seven users with a role or as a guest, a stranger, the platform itself, and somebody
-/// who does not exist.
+/// Number of actors: seven users with a role or as a guest, a user who is not a member, the platform itself, and an
+/// unknown user.
 pub(super) const CAST: usize = 10;
-/// The platform itself among the cast; whoever comes before is a user.
+/// Index of the platform itself in the cast; the actors before it are users.
 pub(super) const PLATFORM: usize = 8;
-/// An id that nothing has.
+/// An unused id.
 const NOTHING: &str = "nothing";
 
-/// A space and what was seen in it.
+/// A space and the known items in it.
 #[derive(Default, Clone, PartialEq, Debug)]
 pub(super) struct KnownSpace {
     pub(super) id: String,
     pub(super) deleted: bool,
-    /// The newest first.
+    /// Newest first.
     pub(super) requests: Vec<KnownRequest>,
     pub(super) pages: Vec<String>,
     pub(super) paths: Vec<String>,
@@ -29,16 +29,15 @@ pub(super) struct KnownSpace {
     pub(super) revisions: Vec<String>,
 }
 
-/// A change request.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct KnownRequest {
     pub(super) id: String,
     pub(super) number: u64,
-    /// Neither merged nor archived.
+    /// Not merged or archived.
     pub(super) living: bool,
 }
 
-/// A site, its organization and what it consists of.
+/// A site, its organization and its parts.
 #[derive(Default, Clone, PartialEq, Debug)]
 pub(super) struct KnownSite {
     pub(super) org: String,
@@ -50,13 +49,13 @@ pub(super) struct KnownSite {
     pub(super) links: Vec<String>,
     /// Secrets of its share links.
     pub(super) keys: Vec<String>,
-    /// Keys that it signs in with.
+    /// Signing keys of its visitor sign-in.
     pub(super) signing: Vec<String>,
-    /// Where it, or something on it, is published.
+    /// Addresses where the site, or an item on it, is published.
     pub(super) addresses: Vec<String>,
 }
 
-/// A comment, and where it is.
+/// A comment and its location.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct KnownComment {
     pub(super) space: String,
@@ -72,7 +71,7 @@ impl Default for KnownComment {
     }
 }
 
-/// Everything that was seen.
+/// All known items.
 #[derive(Default, Clone, PartialEq, Debug)]
 pub(super) struct Known {
     pub(super) users: Vec<String>,
@@ -80,17 +79,17 @@ pub(super) struct Known {
     pub(super) spaces: Vec<KnownSpace>,
     pub(super) sites: Vec<KnownSite>,
     pub(super) collections: Vec<String>,
-    /// The newest first.
+    /// Newest first.
     pub(super) comments: Vec<KnownComment>,
     pub(super) downloads: Vec<(String, String)>,
     pub(super) cursors: Vec<String>,
     pub(super) secrets: Vec<String>,
     pub(super) jobs: Vec<String>,
-    /// Tokens of visitors, the newest first.
+    /// Visitor tokens, newest first.
     pub(super) passes: Vec<String>,
     /// The change request that was edited last, with its space.
     pub(super) edited: Option<(String, String)>,
-    /// The space that something was imported into last.
+    /// The space of the last import.
     pub(super) imported: Option<String>,
 }
 
@@ -107,7 +106,7 @@ impl Known {
         id(one(dice, &self.orgs))
     }
 
-    /// A space, mostly one that is not deleted, or mostly one that is; the first draw of a step about one.
+    /// Returns a space that mostly matches `deleted`. The first draw of a step about a space.
     fn space(&self, dice: &mut Dice, deleted: bool) -> Option<&KnownSpace> {
         if dice.chance(3) {
             return None;
@@ -116,7 +115,7 @@ impl Known {
         let mut fit: Vec<&KnownSpace> =
             self.spaces.iter().filter(|space| any || space.deleted == deleted).collect();
         if deleted {
-            // The first ones may be gone for good.
+            // The first ones may be purged.
             fit.reverse();
         }
         dice.near(&fit).copied()
@@ -127,7 +126,7 @@ impl Known {
         id(self.space(dice, deleted).map_or(NOTHING, |space| &space.id))
     }
 
-    /// A change request, mostly one that lives, by id or number; the first draws of a step about one.
+    /// Returns a change request, mostly an open one, by id or number. The first draws of a step about one.
     pub(super) fn request(&self, dice: &mut Dice) -> (SpaceId, String) {
         let all: Vec<_> = self
             .spaces
@@ -146,14 +145,14 @@ impl Known {
         (id(&space.id), name)
     }
 
-    /// The site that a step is about; the first draw of its dice.
+    /// Returns the site of a step; the first draw of its dice.
     pub(super) fn site(&self, dice: &mut Dice) -> KnownSite {
         let found = if dice.chance(4) { None } else { dice.near(&self.sites) };
         let orgs = self.orgs.first().cloned().unwrap_or_default();
         found.cloned().unwrap_or(KnownSite { org: orgs, id: NOTHING.to_owned(), ..KnownSite::default() })
     }
 
-    /// Learns from what a step was answered.
+    /// Records the items in the result of a step.
     pub(super) fn learn(&mut self, step: &Step, answer: &Value) {
         let mut seen = Seen { site: self.site(&mut step.dice()).id, space: None };
         let space = self.space_id(&mut step.dice(), step.what);
@@ -203,11 +202,11 @@ impl Known {
         }
     }
 
-    /// Takes what one object of an answer tells.
+    /// Records one object of a result.
     fn look(&mut self, seen: &mut Seen, it: &Value) {
         let own = text(it, "id");
         let place = it.pointer("/urls/location").or(it.pointer("/urls/app")).and_then(Value::as_str);
-        // Addresses name what a thing belongs to.
+        // The parent of an item is part of its address.
         if let Some(space) = place.and_then(|url| after(url, "/spaces/").or(after(url, "/s/"))) {
             seen.space = Some(space);
         }
@@ -263,7 +262,7 @@ impl Known {
         }
     }
 
-    /// Takes a part of a site.
+    /// Records a part of a site.
     fn part(&mut self, kind: &str, site: &str, own: &str) {
         if let Some(site) = self.site_named(site) {
             let list = match kind {
@@ -273,12 +272,12 @@ impl Known {
                 "site-redirect" => &mut site.redirects,
                 _ => &mut site.links,
             };
-            // What came last is more likely to be still there than others.
+            // The most recent items are the most likely to exist.
             first(list, own);
         }
     }
 
-    /// Takes what the addresses of an object tell: where a file is fetched, where a site is read and by which key.
+    /// Records the addresses of an object: file downloads, published sites and their keys.
     fn look_at_addresses(&mut self, seen: &Seen, it: &Value, own: &str) {
         if let Some(url) = it.get("downloadURL").and_then(Value::as_str) {
             let parts: Vec<&str> = url.rsplit('/').take(3).collect();
@@ -295,7 +294,7 @@ impl Known {
         }
     }
 
-    /// Learns a comment, or a reply, from its address.
+    /// Records a comment or a reply from its address.
     fn comment(&mut self, url: &str) {
         let (Some(space), Some(id)) = (after(url, "/spaces/"), after(url, "/comments/")) else { return };
         let at = self.comments.iter().position(|known| known.id == id).unwrap_or_else(|| {
@@ -330,18 +329,18 @@ impl Known {
     }
 }
 
-/// Where in an answer the walk is.
+/// Current position while a result is traversed.
 struct Seen {
     site: String,
     space: Option<String>,
 }
 
-/// One of the ids, or now and then one that nothing has.
+/// Returns one of the ids, or occasionally an unused one.
 pub(super) fn one<'a>(dice: &mut Dice, ids: &'a [String]) -> &'a str {
     if dice.chance(3) { NOTHING } else { dice.near(ids).map_or(NOTHING, String::as_str) }
 }
 
-/// An id of any type.
+/// Parses an id of any type.
 pub(super) fn id<T: std::str::FromStr<Err = docs_core::model::NotAnId>>(text: &str) -> T {
     text.parse().expect("what was learned is an id")
 }
@@ -352,7 +351,7 @@ fn add<T: PartialEq + Clone>(list: &mut Vec<T>, item: &T) {
     }
 }
 
-/// Puts to the front what was seen just now: it is more likely to be still there than others.
+/// Moves a newly seen item to the front: it is the most likely to exist.
 fn first(list: &mut Vec<String>, item: &str) {
     list.retain(|known| known != item);
     list.insert(0, item.to_owned());
@@ -362,7 +361,7 @@ fn text(of: &Value, field: &str) -> String {
     of[field].as_str().unwrap_or_default().to_owned()
 }
 
-/// The segment of an address after another.
+/// Returns the segment of an address after another one.
 fn after(url: &str, segment: &str) -> Option<String> {
     let (_, rest) = url.split_once(segment)?;
     rest.split('/').next().map(str::to_owned)

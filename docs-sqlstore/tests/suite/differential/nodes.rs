@@ -1,4 +1,4 @@
-//! The platforms that are compared: each over a store of its own, with the same ids and its own clock.
+//! The compared platforms, each over its own store, with the same ids and its own clock.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -17,17 +17,17 @@ use super::outside;
 /// A store with its objects.
 pub(super) type Stores = (Arc<dyn Store>, Arc<dyn Objects>);
 
-/// Where the data of a platform lies.
+/// Storage of the data of a platform.
 #[async_trait]
 pub(super) trait Storage: Send + Sync {
     fn name(&self) -> &'static str;
-    /// Opens what lies there.
+    /// Opens the store over the existing data.
     async fn open(&self) -> Stores;
-    /// Whether another store is opened before the first is dropped, as when one node takes over from another.
+    /// Returns `true` if the new store is opened before the old one is dropped, as in a takeover between nodes.
     fn overlaps(&self) -> bool;
 }
 
-/// In memory, as long as the process lives.
+/// In memory, for the lifetime of the process.
 pub(super) struct Memory(MemStore, MemObjects);
 
 impl Memory {
@@ -106,13 +106,13 @@ impl Storage for Schema {
     }
 }
 
-/// One of the platforms.
+/// One of the compared platforms.
 pub(super) struct Node {
     place: Box<dyn Storage>,
     clock: ManualClock,
     ids: SeededIds,
     repository: MemGit,
-    /// Absent while nothing is open.
+    /// `None` while the store is closed.
     open: Option<(Platform, Arc<dyn Objects>)>,
 }
 
@@ -124,7 +124,7 @@ impl Node {
         node
     }
 
-    /// Closes the store and opens it again: what the platform kept besides is gone.
+    /// Closes and reopens the store, which discards the in-memory state of the platform.
     pub(super) async fn reopen(&mut self) {
         if !self.place.overlaps() {
             self.open = None;

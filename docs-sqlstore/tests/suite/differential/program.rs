@@ -1,15 +1,15 @@
-//! Programs: what is done, by whom, and from which chance the rest of it is drawn.
+//! Programs: sequences of operations, each with its actor and random seed.
 
 use proptest::prelude::*;
 
-/// One operation of a program. What it is about is drawn from `seed` among what exists when it is reached, so any list
-/// of steps is a program, and stays one when it is shortened.
+/// One operation of a program. Its subject is drawn from `seed` among the items that exist at that point. Any list of
+/// steps is therefore a valid program, also after shrinking.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) what: What,
-    /// Who of the cast acts; the first is the administrator.
+    /// Index of the actor in the cast; the first is the administrator.
     pub(super) who: usize,
-    /// Milliseconds that pass before.
+    /// Milliseconds that pass before the step.
     pub(super) after: u64,
     pub(super) seed: u64,
 }
@@ -20,7 +20,7 @@ impl Step {
     }
 }
 
-/// What a step does.
+/// The operation of a step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum What {
     SetUp,
@@ -124,12 +124,12 @@ pub(super) enum What {
     Settle,
     Tidy,
     Work,
-    /// A longer time passes.
+    /// Lets a longer time pass.
     Pass,
 }
 
 impl What {
-    /// Who of the cast may always do it.
+    /// Index of the actor that always has the right to the operation.
     const fn whose(self) -> usize {
         match self {
             Self::SetUp
@@ -143,7 +143,7 @@ impl What {
     }
 }
 
-/// How often each is drawn, of all together.
+/// Relative frequency of each operation.
 const WEIGHTS: &[(u32, What)] = &[
     (1, What::SetUp),
     (2, What::CreateUser),
@@ -249,7 +249,7 @@ const WEIGHTS: &[(u32, What)] = &[
     (4, What::Pass),
 ];
 
-/// Programs of about so many steps. Each step can be left out on its own, so that a failing program becomes short.
+/// Programs of the given length. Each step can be removed by shrinking.
 pub(super) fn programs(steps: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> {
     let whats = WEIGHTS.iter().map(|(weight, what)| (*weight, Just(*what))).collect();
     let what = proptest::strategy::Union::new_weighted(whats);
@@ -264,12 +264,12 @@ pub(super) fn programs(steps: std::ops::Range<usize>) -> impl Strategy<Value = V
     program.prop_map(|steps| steps.into_iter().flatten().collect())
 }
 
-/// Chance that repeats: the same draws in the same order for everybody who starts at the same step.
+/// Reproducible random numbers: the same draws in the same order for every copy from the same step.
 #[derive(Clone, Debug)]
 pub(super) struct Dice(u64);
 
 impl Dice {
-    /// A number below another one, which is not 0.
+    /// Returns a number below `end`, which must not be 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -278,7 +278,7 @@ impl Dice {
         ((z ^ (z >> 31)) >> 8) as usize % end
     }
 
-    /// True so many times of a hundred.
+    /// Returns `true` with a probability in percent.
     pub(super) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
@@ -287,7 +287,7 @@ impl Dice {
         &choices[self.below(choices.len())]
     }
 
-    /// One of what there is, early ones more often than late ones: programs come back to the same things.
+    /// Returns one of the items, earlier ones more often, so that programs reuse the same items.
     pub(super) fn near<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
         if things.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! Connections that break, are used up, or are left in the middle of something.
+//! Broken, exhausted and abandoned connections.
 
 use std::{
     future::poll_fn,
@@ -20,7 +20,7 @@ use super::{
     put,
 };
 
-/// Polls a future, unless it ends before.
+/// Polls a future a number of times; returns its output if it completes.
 async fn poll_times<F: Future + Send>(future: F, times: u32) -> Option<F::Output> {
     let mut future = pin!(future);
     for _ in 0..times {
@@ -37,7 +37,7 @@ async fn open(postgres: &Postgres, options: Options) -> PostgresStore {
     PostgresStore::open(&postgres.url(&schema), options).await.expect("the store can be opened")
 }
 
-/// The store through a proxy, and the store itself.
+/// A store through a proxy, a store with a direct connection, and the proxy.
 async fn with_proxy(postgres: &Postgres) -> (PostgresStore, PostgresStore, Proxy) {
     let straight = postgres.fresh().await;
     let proxy = Proxy::new(&postgres.server).await;
@@ -147,11 +147,13 @@ async fn commits_of_connections_that_are_killed_are_whole_and_told_the_truth_abo
     println!("{unknown} commits of unknown outcome");
 }
 
-/// A commit under way while nothing passes the proxy in one direction, and then the connection breaks. With reads
-/// before it, or without: then all of the transaction is one flight. Answers whether it was applied, as a number.
+/// Blocks one direction of the proxy during a commit, and then breaks the connection.
+///
+/// With `reads`, the transaction has read before; without, it consists of one round trip. Returns the stored number,
+/// which shows if the commit was applied.
 async fn cut_off(postgres: &Postgres, mood: Mood, reads: bool) -> i64 {
     let (store, straight, proxy) = with_proxy(postgres).await;
-    // Nothing is left to prepare when it matters.
+    // All statements are prepared before the failure.
     for n in 0..2 {
         let txn = begin(&store, Mode::Write).await;
         assert_eq!(int(&*txn, "num!a").await, Ok(0));
@@ -166,7 +168,7 @@ async fn cut_off(postgres: &Postgres, mood: Mood, reads: bool) -> i64 {
     if mood == Mood::Mute {
         while now(&straight, "num!a").await == 0 {}
     } else {
-        // What was to arrive before these answers has gone where it goes.
+        // Data sent before these replies has arrived.
         for _ in 0..20 {
             now(&straight, "num!a").await;
         }
@@ -218,7 +220,7 @@ async fn a_store_goes_on_when_the_server_is_back() {
 #[tokio::test]
 async fn whoever_finds_no_connection_is_told_within_the_wait() {
     let postgres = postgres!();
-    // Long enough for a connection to be made, short enough to be waited for.
+    // Long enough to establish a connection, short enough for a test.
     let wait = Duration::from_secs(1);
     let store = open(&postgres, Options::new().connections(2).wait(wait)).await;
     let open = [begin(&store, Mode::Read).await, begin(&store, Mode::Write).await];
@@ -247,7 +249,7 @@ async fn no_connection_goes_back_with_a_transaction_or_a_lock() {
     for round in 0..120_u32 {
         let hot = if round % 2 == 0 { &hot[..] } else { &[] };
         let mode = if round % 3 == 0 { Mode::Read } else { Mode::Write };
-        // Left while beginning, while reading, while committing, or before any of it.
+        // Abandoned during begin, read or commit, or before any of them.
         let times = round / 4 % 6;
         if let Some(txn) = poll_times(store.begin(mode, hot), 1 + times * 20).await {
             let txn = txn.expect("a connection is free");
@@ -263,7 +265,7 @@ async fn no_connection_goes_back_with_a_transaction_or_a_lock() {
                 _ => drop(txn.commit(Batch::default()).await),
             }
         }
-        // The one connection gives what is newest, and what it commits is there.
+        // The only connection reads the latest value, and its commit is applied.
         commit(&store, vec![put("num!round", i64::from(round))]).await.expect("nobody holds anything");
         assert_eq!(now(&store, "num!round").await, i64::from(round));
     }
@@ -296,7 +298,7 @@ fn a_transaction_may_be_dropped_where_there_is_no_runtime() {
         assert_eq!(now(&store, "num!a").await, 2);
     });
     let txn = first.block_on(begin(&store, Mode::Read));
-    // With its runtime the connection is gone; the store makes new ones where it is used next.
+    // The connection is gone with its runtime; the store opens new ones when it is used again.
     drop(first);
     drop(txn);
     runtime().block_on(async { assert_eq!(now(&store, "num!a").await, 2) });
@@ -306,7 +308,7 @@ fn a_transaction_may_be_dropped_where_there_is_no_runtime() {
 async fn values_that_the_database_cannot_hold_are_misuse() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
-    // Half of a pair of escapes is JSON by its grammar, and no text.
+    // A lone surrogate is valid JSON syntax, but not a text.
     let half = Op::Put("cf!a".into(), Value::Json(br#""\ud800""#.to_vec().into()));
     for refused in [
         vec![put("num!a", 1), half],

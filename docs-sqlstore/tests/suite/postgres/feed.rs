@@ -7,7 +7,7 @@ use docs_sqlstore::PostgresStore;
 
 use super::{Postgres, begin, item, now, put};
 
-/// Longer than any test takes.
+/// Longer than any test.
 const LONG: Duration = Duration::from_secs(3_600);
 
 async fn tell(store: &PostgresStore, key: &str) {
@@ -58,7 +58,7 @@ async fn an_item_waits_for_transactions_that_wrote_before_and_nothing_is_passed_
     let store = postgres.fresh().await;
     tell(&store, "first").await;
     let first = told(&store, None).await;
-    // Somebody who has written something, and then tells something, after the next item was told.
+    // A transaction that wrote a row earlier, and publishes an item after the next one.
     let slow = postgres.admin().await;
     let schema = postgres.schema();
     slow.batch_execute(&format!("BEGIN; INSERT INTO {schema}.ix (k) VALUES ('cf!slow')"))
@@ -101,7 +101,7 @@ async fn the_feed_goes_on_in_a_cluster_that_counts_transactions_anew() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     tell(&store, "old").await;
-    // As a copy from a cluster that has come further would be: told by a transaction that is yet to come here.
+    // Simulates a copy from a cluster with higher transaction ids: the item has a transaction id of the future.
     execute(&postgres, "UPDATE $schema.feed SET xid = '900000000000'").await;
     let copied = postgres.open(&postgres.schema()).await.expect("the store can be opened");
     let old = told(&copied, None).await;

@@ -1,4 +1,4 @@
-//! Opening a store: addresses, migrations, what people see.
+//! Opening a store: addresses, migrations and views.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -34,7 +34,7 @@ async fn an_address_that_is_none_is_refused_with_a_reason() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_named_without_the_password() {
-    // Taken and let go, so that nobody listens there.
+    // A port that was bound and released, so that it is unused.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("postgres://docs:secret@127.0.0.1:{port}/library");
     let text = PostgresStore::open(&url, Options::new()).await.map(drop).unwrap_err().to_string();
@@ -138,7 +138,7 @@ async fn people_see_spaces_members_and_sites() {
     assert_eq!(seen(sites).await, "t1 o1 Docs t public");
 }
 
-/// Blobs in memory.
+/// In-memory blobs.
 #[derive(Clone, Default)]
 struct Shelf(Arc<Mutex<BTreeMap<String, Bytes>>>);
 
@@ -181,14 +181,14 @@ async fn large_objects_lie_in_blobs_and_go_with_their_rows() {
         assert_eq!(shelf.0.lock().len(), 1);
         let found = objects.get("d", &[large.0, small.0]).await.expect("both are there");
         assert!(found == [Some(large.1.clone()), Some(small.1.clone())]);
-        // A sweep that ended half way: the row is condemned, and the bytes are still there.
+        // An interrupted sweep: the row is condemned and the blob still exists.
         let sql = format!("UPDATE {schema}.obj SET dying = true WHERE loc IS NOT NULL");
         postgres.admin().await.batch_execute(&sql).await.expect("the table is there");
         assert_eq!(objects.get("d", &[large.0]).await, Ok(vec![None]));
         objects.put("d", std::slice::from_ref(&large)).await.expect("the hash fits");
         assert_eq!(objects.get("d", &[large.0]).await, Ok(vec![Some(large.1.clone())]));
         assert_eq!(shelf.0.lock().len(), 2);
-        // The place of the condemned one went with its row; nothing leads there any more.
+        // The name of the condemned blob was removed with its row; the blob is unreferenced.
         let kept = format!("SELECT loc FROM {schema}.obj WHERE loc IS NOT NULL");
         let kept: String = postgres.admin().await.query_one(&kept, &[]).await.unwrap().get(0);
         shelf.0.lock().retain(|name, _| *name == kept);
@@ -215,7 +215,7 @@ async fn the_view_of_pages_shows_those_of_the_active_revision() {
         "SELECT kind, p.title, slug, markdown FROM {schema}.v_page p JOIN {schema}.v_space s ON s.id = space ORDER BY rank"
     );
     let admin = postgres.admin().await;
-    // The views name their tables by the schema they were made in.
+    // The views refer to the tables of the schema in which they were created.
     let rows = admin.query(&sql, &[]).await.expect("the view can be read");
     let found: Vec<views::Shown> =
         rows.iter().map(|row| (row.get(0), row.get(1), row.get(2), row.get(3))).collect();

@@ -1,4 +1,4 @@
-//! What stands between a store and its server, and fails as a network does.
+//! A proxy between a store and its server that simulates network failures.
 
 use std::net::SocketAddr;
 
@@ -14,9 +14,9 @@ pub(super) enum Mood {
     Open,
     /// Requests do not arrive.
     Deaf,
-    /// Answers do not arrive.
+    /// Replies do not arrive.
     Mute,
-    /// Connections break, and none is made.
+    /// Connections break, and new ones are refused.
     Down,
 }
 
@@ -70,7 +70,7 @@ async fn pass(client: TcpStream, target: (String, u16), mood: watch::Receiver<Mo
     let server = TcpStream::connect(target).await.expect("the server is there");
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
-    // The first direction that ends takes the other with it.
+    // When one direction ends, the other is closed too.
     tokio::select! {
         () = copy(from_client, to_server, mood.clone(), Mood::Deaf) => {}
         () = copy(from_server, to_client, mood, Mood::Mute) => {}

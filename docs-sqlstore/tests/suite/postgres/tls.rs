@@ -1,5 +1,5 @@
-//! TLS as the address asks for it: against a server that says only whether it was spoken to in plain or in secret, and
-//! against the real one where that has TLS.
+//! TLS modes of an address, against a server that reports if the connection was encrypted, and against the real server
+//! if it supports TLS.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use tokio_postgres::NoTls;
 use tokio_rustls::TlsAcceptor;
 
 const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tls");
-/// The request for TLS, as the protocol numbers it.
+/// Protocol code of a TLS request.
 const SSL_REQUEST: u32 = 80_877_103;
 const PLAIN: &str = "spoken to in plain";
 const SECRET: &str = "spoken to in secret";
 
-/// What a server with a certificate does with TLS; without one it refuses it.
+/// Creates the TLS acceptor for a certificate; `None` rejects TLS.
 fn acceptor(certificate: Option<&str>) -> Option<TlsAcceptor> {
     let chain = CertificateDer::pem_file_iter(format!("{FILES}/{}", certificate?)).expect("a file");
     let chain = chain.collect::<Result<Vec<_>, _>>().expect("certificates");
@@ -36,7 +36,7 @@ fn acceptor(certificate: Option<&str>) -> Option<TlsAcceptor> {
     Some(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Reads what begins a session; answers its code.
+/// Reads the startup message; returns its code.
 async fn begin(stream: &mut (impl AsyncRead + Unpin)) -> Option<u32> {
     let length = stream.read_u32().await.ok()?;
     let code = stream.read_u32().await.ok()?;
@@ -45,11 +45,11 @@ async fn begin(stream: &mut (impl AsyncRead + Unpin)) -> Option<u32> {
     Some(code)
 }
 
-/// Refuses a session with a sentence.
+/// Rejects a session with a message.
 async fn refuse(stream: &mut (impl AsyncWrite + Unpin), sentence: &str) {
     let fields = format!("SFATAL\0VFATAL\0C28000\0M{sentence}\0\0");
     let length = u32::try_from(fields.len() + 4).expect("a short sentence");
-    // The client may have gone.
+    // The client may have disconnected.
     let _ = stream.write_all(&[b"E", &length.to_be_bytes()[..], fields.as_bytes()].concat()).await;
     let _ = stream.shutdown().await;
 }
@@ -72,7 +72,7 @@ async fn serve(mut stream: TcpStream, tls: Option<TlsAcceptor>) -> Option<()> {
     Some(())
 }
 
-/// What comes of opening a store at such a server.
+/// Opens a store at such a server and returns the resulting message.
 async fn said(certificate: Option<&str>, host: &str, options: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("it is known").port();
@@ -130,11 +130,11 @@ async fn a_certificate_has_to_lead_to_a_trusted_root_where_that_is_asked_for() {
         ("server.pem", roots("self.pem"), "invalid peer certificate"),
         ("self.pem", format!("sslmode=verify-ca&{}", roots("ca.pem")), "invalid peer certificate"),
         ("ended.pem", format!("sslmode=verify-ca&{}", roots("ended.pem")), "expired"),
-        // The roots of Mozilla do not know it.
+        // The Mozilla roots do not include its issuer.
         ("server.pem", "sslmode=verify-ca".to_owned(), "invalid peer certificate"),
         ("server.pem", "sslrootcert=system".to_owned(), "invalid peer certificate"),
     ] {
-        // Any of its names will do.
+        // Any of its names is accepted.
         let said = said(Some(certificate), "127.0.0.1", &options).await;
         assert!(said.to_lowercase().contains(part), "{certificate} {options}: {said}");
     }
@@ -154,7 +154,7 @@ async fn a_certificate_has_to_name_the_host_where_that_is_asked_for() {
     }
 }
 
-/// `.ci/postgres` starts a server with TLS where `openssl` is at hand.
+/// `.ci/postgres` starts a server with TLS if `openssl` is available.
 #[tokio::test]
 async fn a_real_server_is_spoken_to_in_secret() {
     let postgres = postgres!();

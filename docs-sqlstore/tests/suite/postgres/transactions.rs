@@ -1,4 +1,4 @@
-//! What PostgreSQL makes of transactions: conflicts, hot keys, counters.
+//! PostgreSQL transactions: conflicts, hot keys and counters.
 
 use std::{sync::Arc, time::Duration};
 
@@ -139,7 +139,7 @@ async fn hot_transactions_go_one_after_another() {
     while admin.query_one(waiting, &[&postgres.schema()]).await.unwrap().get::<_, i64>(0) == 0 {
         assert!(!second.is_finished());
     }
-    // A reader and those who name other keys do not wait.
+    // Readers, and transactions with other keys, do not wait.
     store.begin(Mode::Read, &hot).await.expect("readers do not wait");
     store.begin(Mode::Write, &["num!c".into()]).await.expect("nobody is ahead");
     first.commit(ops(vec![put("num!a", 1)])).await.expect("the other waits");
@@ -156,7 +156,7 @@ async fn whoever_asks_for_everything_commits_whatever_others_do() {
     let alone = store.begin(Mode::Write, &[everything()]).await.expect("nobody is committing");
     assert_eq!(int(&*alone, "num!a").await, Ok(0));
     assert_eq!(int(&*store.begin(Mode::Read, &[]).await.expect("readers do not wait"), "num!a").await, Ok(0));
-    // These read the same, and change it: each of them would make it fail.
+    // These read the same key and change it: each would make it fail.
     let after = store.begin(Mode::Write, &[]).await.expect("a connection");
     assert_eq!(int(&*after, "num!a").await, Ok(0));
     let others = [before, after].map(|txn| tokio::spawn(txn.commit(ops(vec![put("num!a", 7)]))));
@@ -180,7 +180,7 @@ async fn nobody_waits_for_everything_without_an_end() {
     let options = Options::new().wait(Duration::from_secs(1));
     let store = PostgresStore::open(&postgres.url(&schema), options).await.expect("the store can be opened");
     let forgotten = store.begin(Mode::Write, &[everything()]).await.expect("nobody is committing");
-    // It does not get the key, and not the table: that is a conflict, which is tried again.
+    // It does not get the key lock or the table lock, which is a conflict that is retried.
     let second = store.begin(Mode::Write, &[everything()]).await;
     assert_eq!(second.map(drop), Err(StoreError::Conflict));
     drop(forgotten);
@@ -222,7 +222,7 @@ async fn a_counter_that_is_added_to_is_folded_now_and_then() {
     assert_eq!(now(&store, "ctr!a").await, 1_200);
 }
 
-/// A store with a counter of forty rows, and so many others that what it is folded into lies far from them.
+/// Creates a store with a counter of forty rows, and enough other rows that its folded row is on another page.
 async fn with_parts(postgres: &super::Postgres) -> PostgresStore {
     let store = postgres.fresh().await;
     let sql = format!(
@@ -240,7 +240,7 @@ async fn who_read_a_counter_before_it_was_folded_still_depends_on_it() {
     let postgres = postgres!();
     for deletes in [false, true] {
         let change = if deletes { Op::Delete("ctr!m".into()) } else { Op::Add("ctr!m".into(), 1) };
-        // The one reads the counter and writes a number, the other reads the number and changes the counter.
+        // One transaction reads the counter and writes a number, the other reads the number and changes the counter.
         let store = with_parts(&postgres).await;
         let (reader, changer) = (begin(&store, Mode::Write).await, begin(&store, Mode::Write).await);
         assert_eq!(int(&*reader, "ctr!m").await, Ok(40));
@@ -250,7 +250,7 @@ async fn who_read_a_counter_before_it_was_folded_still_depends_on_it() {
         let changed = changer.commit(ops(vec![change.clone()])).await;
         let read = reader.commit(ops(vec![put("num!y", 40)])).await;
         assert!(changed.is_err() || read.is_err(), "deletes {deletes}: both went first");
-        // The same, and the counter is read when it is over, on a snapshot of before.
+        // The same, but the counter is read afterwards, on an older snapshot.
         let store = with_parts(&postgres).await;
         let (reader, changer) = (begin(&store, Mode::Write).await, begin(&store, Mode::Write).await);
         assert_eq!(int(&*reader, "num!x").await, Ok(0));
@@ -274,7 +274,7 @@ async fn deleting_and_folding_a_counter_leaves_what_is_added_after() {
     assert_eq!(int(&*deleter, "num!x").await, Ok(0));
     commit(&store, vec![Op::Add("ctr!m".into(), 7)]).await.expect("no conflict");
     deleter.commit(ops(vec![Op::Delete("ctr!m".into())])).await.expect("additions make nobody fail");
-    // Deleted first, added to after.
+    // Deleted first, incremented afterwards.
     assert_eq!(now(&store, "ctr!m").await, 7);
     commit(&store, vec![Op::Delete("ctr!m".into())]).await.expect("no conflict");
     assert!(begin(&store, Mode::Read).await.get(&["ctr!m".into()]).await.unwrap()[0].is_none());
@@ -286,7 +286,7 @@ async fn deleting_and_folding_a_counter_leaves_what_is_added_after() {
 async fn a_transaction_that_only_read_learns_when_it_commits_whether_what_it_saw_stands() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
-    // A read that fails ends the transaction for the database; the empty commit must not hide that.
+    // A failed read aborts the transaction in the database; the empty commit must not hide that.
     let txn = begin(&store, Mode::Write).await;
     assert_eq!(int(&*txn, "num!a").await, Ok(0));
     let admin = postgres.admin().await;

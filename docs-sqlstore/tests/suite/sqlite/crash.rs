@@ -12,12 +12,12 @@ use docs_sqlstore::{Durability, Options, SqliteStore};
 
 use super::{Sqlite, begin, int, put};
 
-/// Where the process that is killed finds its database.
+/// Environment variable with the path of the database for the killed process.
 const DATABASE: &str = "DOCS_SQLSTORE_KILLED";
 const WRITERS: u64 = 4;
 
-/// Writes until it is killed, and says what was acknowledged. It is a test only because that is how a test can start
-/// it; run as one of all tests, it has nothing to do.
+/// Writes until it is killed, and prints acknowledged commits. It is a test so that another test can start it as a
+/// process; as a part of the suite it does nothing.
 #[test]
 fn the_process_that_is_killed() {
     let Some(path) = env::var_os(DATABASE) else { return };
@@ -35,7 +35,7 @@ async fn write_on(store: SqliteStore, w: u64) {
         let id = w + n * WRITERS;
         let mut ops: Vec<Op> = (0..20).map(|part| put(&format!("num!{id}!{part}"), 1)).collect();
         ops.push(Op::Add("ctr!all".into(), 1));
-        // So much that the log is moved into the file every now and then, and the end may come in the middle of that.
+        // Large enough that checkpoints are frequent, so that the process may be killed during one.
         ops.push(Op::Put(
             format!("cf!{w}").into(),
             Value::Json(format!("\"{}\"", "v".repeat(100_000)).into()),
@@ -48,7 +48,7 @@ async fn write_on(store: SqliteStore, w: u64) {
     }
 }
 
-/// Lets a process write to a database, kills it, and answers which commits had been acknowledged.
+/// Starts a writing process, kills it, and returns the acknowledged commits.
 fn kill(path: &Path, after: usize) -> Vec<u64> {
     let mut child: Child = Command::new(env::current_exe().expect("this is a program"))
         .args(["--exact", "sqlite::crash::the_process_that_is_killed", "--nocapture"])
@@ -70,7 +70,7 @@ fn kill(path: &Path, after: usize) -> Vec<u64> {
     };
     listen(after);
     child.kill().expect("it runs");
-    // What it had said before its end.
+    // Output printed before the kill.
     listen(usize::MAX);
     child.wait().expect("it has ended");
     acknowledged

@@ -1,4 +1,4 @@
-//! The file: opening, closing, copying, and looking into it.
+//! The file: opening, closing, backups and inspection.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -143,7 +143,7 @@ async fn a_backup_is_one_moment_of_a_database_in_use() {
         let reader = begin(&copy, Mode::Read).await;
         let numbers = (int(&*reader, "num!a").await, int(&*reader, "num!b").await);
         assert!(numbers.0.is_some() && numbers.0 == numbers.1, "{numbers:?}");
-        // A position from before the backup is still one to go on from, though its item is gone.
+        // A position from before the backup is still valid, even if its item was trimmed.
         assert_eq!(copy.changes(1, Some(pos.clone()), 9).await, Ok(vec![]));
     }
     writer.await.expect("the writer does not fail");

@@ -1,4 +1,4 @@
-//! Objects whose bytes lie outside the database.
+//! Objects stored outside the database.
 
 use std::{
     collections::BTreeMap,
@@ -16,12 +16,12 @@ use parking_lot::Mutex;
 
 use super::Sqlite;
 
-/// Blobs in memory. Before one is removed, `again` is put again.
+/// In-memory blobs. Stores the object in `again` once more before a blob is removed.
 #[derive(Default)]
 struct Memory {
     blobs: Mutex<BTreeMap<String, Bytes>>,
     again: OnceLock<(TableObjects, Bytes)>,
-    /// When all of them were put.
+    /// Reported modification time of all blobs.
     stored_at: Mutex<DateTime<Utc>>,
 }
 
@@ -77,7 +77,7 @@ async fn large_bytes_lie_outside_and_go_with_their_object() {
     let hashes = all.clone().map(|(hash, _)| hash);
     let bytes = all.clone().map(|(_, bytes)| Some(bytes));
     assert!(objects.get("d", &hashes).await.expect("all is there") == bytes);
-    // Who opens the database without them cannot read what lies there, and says why.
+    // Without the blob storage, large objects cannot be read, and the error states the reason.
     let without = home.open("a.sqlite").await.objects();
     let read = without.get("d", &hashes).await;
     assert!(matches!(&read, Err(StoreError::Unavailable(why)) if why.contains("outside")), "{read:?}");
@@ -105,7 +105,7 @@ async fn a_removal_that_ended_half_way_is_found_again() {
     let (store, blobs) = with_blobs(&home).await;
     let (hash, bytes) = large(9);
     store.objects().put("d", &[(hash, bytes)]).await.expect("there is room");
-    // Without a place for blobs the object is condemned, and not removed.
+    // Without the blob storage, the object is condemned but not removed.
     let half = home.open("a.sqlite").await.objects();
     assert!(half.delete("d", &[hash], Duration::ZERO).await.is_err());
     assert_eq!(store.objects().get("d", &[hash]).await, Ok(vec![None]));
@@ -123,7 +123,7 @@ async fn what_a_broken_off_put_left_among_the_blobs_is_found_and_removed() {
     let (hash, bytes) = large(5);
     objects.put("d", &[(hash, bytes.clone())]).await.expect("there is room");
     let kept: Vec<String> = blobs.blobs.lock().keys().cloned().collect();
-    // A process that died between its blob and its row, and what is none of ours.
+    // A blob whose process died before inserting the row, and files of another program.
     let left = format!("{}-left", kept[0].split_once('-').expect("a name").0);
     for name in [left.as_str(), "ab/notes.txt", "readme"] {
         blobs.put(name, bytes.clone()).await.expect("put");
@@ -148,7 +148,7 @@ async fn what_a_broken_off_put_left_among_the_blobs_is_found_and_removed() {
     assert_eq!(objects.get("d", &[hash]).await.expect("read"), [Some(bytes)]);
 }
 
-/// Pages through what no object has.
+/// Reads all pages of unreferenced blobs.
 async fn all_leftovers(objects: &TableObjects, owner: &str, untouched: Duration) -> StoreResult<Vec<String>> {
     let (mut found, mut after) = (Vec::new(), None);
     loop {

@@ -1,4 +1,4 @@
-//! Transactions: whose turn it is, and what becomes of those that were forgotten, dropped or cancelled.
+//! Transactions: queueing, and abandoned, dropped or cancelled ones.
 
 use std::{
     any::Any,
@@ -29,17 +29,17 @@ fn unavailable<T>(result: StoreResult<T>) -> String {
     }
 }
 
-/// Polls a future once; answers whether that ended it.
+/// Polls a future once; returns `true` if it completed.
 async fn poll_once<F: Future + Unpin>(future: &mut F) -> bool {
     poll_fn(|cx| Poll::Ready(std::pin::Pin::new(&mut *future).poll(cx).is_ready())).await
 }
 
-/// Polls a future once, which does not end it.
+/// Polls a future once, which must not complete.
 async fn park<F: Future + Unpin>(future: &mut F) {
     assert!(!poll_once(future).await, "a call ends that has to wait");
 }
 
-/// Lets every other task of a runtime of one thread come to its next wait.
+/// Lets every other task of a single-threaded runtime run to its next wait.
 async fn settle() {
     for _ in 0..20 {
         tokio::task::yield_now().await;
@@ -128,12 +128,12 @@ async fn a_caller_that_holds_its_call_unpolled_does_not_keep_its_turn_for_ever()
     });
     settle().await;
     drop(first);
-    // The turn is that of the parked call now: it becomes a transaction, whose time can be over.
+    // The parked call has its turn now: it becomes a transaction, which can expire.
     settle().await;
     assert!(!third.is_finished());
     home.clock.advance(LATE);
     assert_eq!(third.await.expect("the task ends"), Ok(()));
-    // Whether it was ended while it began or afterwards is a matter of luck.
+    // It may have expired while or after it began, depending on timing.
     match parked.await {
         Ok(txn) => assert_eq!(txn.commit(Batch::default()).await, Err(StoreError::Conflict)),
         ended => drop(unavailable(ended)),
@@ -191,7 +191,7 @@ async fn two_programs_share_a_file() {
         writer.await.expect("the writer does not fail");
     }
     assert_eq!(int(&*begin(&here, Mode::Read).await, "num!a").await, Some(200));
-    // Who waits for the feed in one is told what the other wrote.
+    // A waiting reader of the feed in one process is notified of a commit of the other.
     let mut waiting = here.changed(7, None, Duration::from_secs(3_600));
     park(&mut waiting).await;
     let feed = vec![FeedItem { topic: 7, key: "a".into() }];
@@ -208,7 +208,7 @@ fn a_transaction_outlives_its_runtime_without_harm() {
     let first = runtime();
     let store = first.block_on(home.open("a.sqlite"));
     let open = first.block_on(async { [begin(&store, Mode::Read).await, begin(&store, Mode::Write).await] });
-    // A call that has just begun, and one that waits.
+    // A running call and a waiting one.
     let keys = [Key::from("num!a")];
     let (mut reading, mut waiting) = (open[0].get(&keys), store.begin(Mode::Write, &[]));
     first.block_on(async {
@@ -222,7 +222,7 @@ fn a_transaction_outlives_its_runtime_without_harm() {
         commit(&store, vec![put("num!a", 1)]).await.expect("the permit came back");
         assert_eq!(int(&*begin(&store, Mode::Read).await, "num!a").await, Some(1));
     });
-    // The last clone goes without a runtime.
+    // The last clone is dropped without a runtime.
     let path = store.path();
     drop(store);
     assert!(!path.with_file_name("a.sqlite-wal").exists());
@@ -243,7 +243,7 @@ fn what_is_asked_of_a_runtime_that_ends_is_unavailable() {
     assert!(other.block_on(commit(&store, vec![put("num!a", 1)])).is_ok());
 }
 
-/// A record that cannot be written down.
+/// A record that cannot be serialized.
 struct Panics;
 
 impl Record for Panics {
@@ -286,7 +286,7 @@ async fn a_commit_that_is_cancelled_goes_on_to_its_end_or_never_begins() {
         begin(&store, Mode::Write).await.commit(Batch { ops: vec![put("num!a", 1)], feed: vec![] });
     poll_once(&mut begun).await;
     drop(begun);
-    // Who begins next waits for it.
+    // The next transaction waits for it.
     assert_eq!(int(&*begin(&store, Mode::Write).await, "num!a").await, Some(1));
     drop(begin(&store, Mode::Write).await.commit(Batch { ops: vec![put("num!a", 2)], feed: vec![] }));
     assert_eq!(int(&*begin(&store, Mode::Write).await, "num!a").await, Some(1));

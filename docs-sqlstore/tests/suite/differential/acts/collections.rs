@@ -1,4 +1,4 @@
-//! Collections, and where they and spaces are put.
+//! Operations on collections, and moves of collections and spaces.
 
 use docs_core::{
     model::{CollectionId, CreateCollection, MoveContent, SpaceId, TransferContent, UpdateCollection},
@@ -88,7 +88,7 @@ impl Act<'_> {
         change.into()
     }
 
-    /// Where something is moved to.
+    /// A target of a move.
     fn target(&mut self) -> Value {
         let mut to = Map::new();
         match self.dice.below(10) {

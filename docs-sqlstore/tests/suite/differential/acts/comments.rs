@@ -1,4 +1,4 @@
-//! Comments, replies and reviews.
+//! Operations on comments, replies and reviews.
 
 use docs_core::{
     model::{
@@ -148,7 +148,7 @@ impl Act<'_> {
         })
     }
 
-    /// A space's own content, or a change request.
+    /// The content of a space, or a change request.
     fn board(&mut self) -> ContentOf {
         let (space, name) = self.known.request(&mut self.dice);
         if self.dice.chance(50) { ContentOf::space(space) } else { ContentOf::request(space, &name) }

@@ -1,4 +1,4 @@
-//! Change requests, their content, and content as it is read.
+//! Operations on change requests and content.
 
 use docs_core::{
     content::Evaluated,
@@ -75,7 +75,7 @@ impl Act<'_> {
         let (p, me) = (self.p, self.me.clone());
         let (mut space, mut name) = self.known.request(&mut self.dice);
         let mut live = self.dice.chance(60);
-        // What was written just now is there, and is found.
+        // Reads the latest edit, which must be visible.
         if let Some((last, request)) = self.known.edited.as_ref().filter(|_| self.dice.chance(50)) {
             (space, name, live) = (id(last), request.clone(), false);
         }
@@ -212,7 +212,7 @@ impl Act<'_> {
         if self.dice.chance(85) {
             fields.retain(|name, value| !value.is_null() || ["emoji", "icon"].contains(&name.as_str()));
         }
-        // Only a page that is there can be moved to the top.
+        // Only an existing page can be moved to the top.
         let places = [one(&mut self.dice, &space.pages).into(), "ref-0".into(), Value::Null];
         if self.dice.chance(25) {
             fields.insert("into".to_owned(), self.dice.of(&places).clone());
@@ -220,7 +220,7 @@ impl Act<'_> {
         fields
     }
 
-    /// Few lines of few kinds, so that two requests meet on the same page.
+    /// Few distinct lines, so that two requests collide on the same page.
     fn markdown(&mut self, space: &KnownSpace) -> String {
         let mut text = String::new();
         if self.dice.chance(25) {
@@ -250,7 +250,7 @@ impl Act<'_> {
             3 => drop(file.insert("url".to_owned(), "https://web.example/gone".into())),
             4 => {}
             5 => drop(file.insert("base64".to_owned(), "no base64".into())),
-            // More than what databases keep beside a row.
+            // Exceeds the size that databases store within a row.
             6 => drop(file.insert("base64".to_owned(), "QUJD".repeat(60_000).into())),
             _ => drop(file.insert("base64".to_owned(), "PHN2Zy8+".repeat(1 + self.dice.below(3)).into())),
         }

@@ -1,4 +1,4 @@
-//! Users, tokens, organizations and members.
+//! Operations on users, tokens, organizations and members.
 
 use docs_core::{
     Actor, Platform,
@@ -28,7 +28,7 @@ const EMAILS: &[&str] = &[
 ];
 const SECRETS: &[&str] = &["short", "a secret of sixteen", "another secret!\"ß"];
 
-/// Makes everybody who acts in a program, two organizations and a first space.
+/// Creates the actors of a program, two organizations and a first space.
 pub(in super::super) async fn cast(p: &Platform) -> Known {
     let new = |name: &str| NewUser {
         display_name: name.parse().expect("a name"),
@@ -39,7 +39,7 @@ pub(in super::super) async fn cast(p: &Platform) -> Known {
     let done = p.as_platform().set_up(first).await.expect("the store is new");
     let mut known = Known { users: vec![done.administrator.to_string()], ..Known::default() };
     known.secrets.push(done.token.secret);
-    // By how much they may; a guest, and a stranger who is no member.
+    // Ordered by role; then a guest, and a user who is not a member.
     let roles = Role::ALL.iter().rev().skip(1).map(|role| (role.as_str(), Some(Some(*role))));
     for (name, role) in roles.chain([("guest", Some(None)), ("stranger", None)]) {
         let user = p.as_platform().users().create(new(name)).await.expect("a user").id;
@@ -108,7 +108,7 @@ impl Act<'_> {
             What::GetOrg => told(p.as_actor(&me).org(&self.known.org(&mut self.dice)).get().await),
             What::PutMember => {
                 let org = self.known.org(&mut self.dice);
-                // The first administrator mostly stays one: hardly anything can be done without.
+                // The first administrator mostly remains one; without one, almost no operation succeeds.
                 let users = &self.known.users[usize::from(self.dice.chance(90))..];
                 let user = id(one(&mut self.dice, users));
                 let roles: Vec<_> = [None].into_iter().chain(Role::ALL.iter().copied().map(Some)).collect();
@@ -168,7 +168,7 @@ impl Act<'_> {
         for flag in ["sso", "ai", "inviteLinks"] {
             self.field(&mut change, flag, &[true.into(), false.into()]);
         }
-        // Nulls are refused for most fields; mostly they are not what the test is about.
+        // Most fields reject `null`, which is mostly not the subject of the test.
         if self.dice.chance(85) {
             let may_be_null = ["defaultRole", "defaultContent", "logo"];
             change.retain(|name, value| !value.is_null() || may_be_null.contains(&name.as_str()));

@@ -1,5 +1,4 @@
-//! What a site is set to, beside what it consists of: its look, redirects, share links, sign-in and claims; and what
-//! visitors see of it.
+//! Operations on site settings (customization, redirects, share links, sign-in, claims), and visits of sites.
 
 use data_encoding::BASE64URL_NOPAD;
 use docs_core::{
@@ -22,14 +21,14 @@ use super::{
     Act, Answer, read, told, walk,
 };
 
-/// Paths that redirects lead from: some are the same to a visitor.
+/// Source paths of redirects; some are equal for a visitor.
 const SOURCES: &[&str] = &["/old", "/Old", "/%6fld", "/a/b", "/page", "/gone/%c3%a4", "no-path", "/x/"];
 /// Conditions of header links.
 const CONDITIONS: &[&str] =
     &["visitor.claims.plan == 'pro'", "visitor.claims.unsigned.beta", "visitor.claims.teams.includes('ß')"];
 
 impl Act<'_> {
-    /// The claims that a site knows, and how it looks.
+    /// Operations on the claims and the customization of a site.
     pub(super) async fn looks(&mut self, what: What) -> Answer {
         let (p, me) = (self.p, self.me.clone());
         let known = self.known.site(&mut self.dice);
@@ -144,7 +143,7 @@ impl Act<'_> {
         })
     }
 
-    /// How visitors are signed in.
+    /// Operations on visitor sign-in.
     pub(super) async fn sign_in(&mut self, what: What) -> Answer {
         let (p, me) = (self.p, self.me.clone());
         let known = self.known.site(&mut self.dice);
@@ -164,7 +163,7 @@ impl Act<'_> {
         })
     }
 
-    /// What visitors come in by, and what they see.
+    /// Operations of visitors, with a token or without.
     pub(super) async fn visits(&mut self, what: What) -> Answer {
         let p = self.p;
         let known = self.known.site(&mut self.dice);
@@ -263,7 +262,7 @@ impl Act<'_> {
         }
     }
 
-    /// An address below one that was seen, and what a visitor brings.
+    /// An address below a known one, and the credentials of a visitor.
     fn ask(&mut self, known: &KnownSite) -> Value {
         let seen = self.dice.near(&known.addresses);
         let base = seen.map_or("https://docs.example/nothing", String::as_str).trim_end_matches('/');
@@ -291,7 +290,7 @@ impl Act<'_> {
         ask.into()
     }
 
-    /// A token as the sign-in of the site makes it, with a key that was seen, or a wrong one.
+    /// A visitor token signed with a known key or a wrong one.
     fn token(&mut self, known: &KnownSite) -> String {
         let claims = self.dice.of::<&str>(&[
             r#"{"plan":"pro","exp":4102444800}"#,

@@ -1,4 +1,4 @@
-//! Sites and the spaces on them.
+//! Operations on sites and their spaces.
 
 use docs_core::{
     model::{AddSiteSpace, CreateSite, OrgId, SiteId, SiteType, UpdateSite},

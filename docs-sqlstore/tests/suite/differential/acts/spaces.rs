@@ -1,4 +1,4 @@
-//! Spaces, and what Git and jobs know of them.
+//! Operations on spaces, their Git synchronization and their jobs.
 
 use docs_core::model::{CreateSpace, ImportGitRepository, UpdateSpace};
 use serde_json::{Map, Value, json};
@@ -118,7 +118,7 @@ impl Act<'_> {
         request.into()
     }
 
-    /// A user, as a filter names it.
+    /// A user in a filter.
     pub(super) fn somebody(&mut self) -> String {
         if self.dice.chance(10) {
             "no/id".to_owned()

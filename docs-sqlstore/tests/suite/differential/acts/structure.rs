@@ -1,4 +1,4 @@
-//! What a site consists of: its sections, groups and spaces.
+//! Operations on the structure of a site: sections, groups and spaces.
 
 use docs_core::model::{AddSection, AddSectionGroup, SectionGroupId, SectionId, SiteSpaceId};
 use serde_json::{Map, Value, json};
@@ -47,7 +47,7 @@ impl Act<'_> {
         })
     }
 
-    /// Groups of sections, what stands where, and the whole.
+    /// Operations on section groups, ordering and the whole structure.
     pub(super) async fn structure(&mut self, what: What) -> Answer {
         let (p, me) = (self.p, self.me.clone());
         let known = self.known.site(&mut self.dice);
@@ -116,7 +116,7 @@ impl Act<'_> {
             ("site-space", &known.places),
         ];
         let first = self.dice.below(3);
-        // Mostly beside what it may stand beside.
+        // Mostly next to an item of a permitted kind.
         let second = match first {
             _ if self.dice.chance(5) => self.dice.below(3),
             2 => 2,
