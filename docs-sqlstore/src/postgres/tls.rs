@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tls_cannot_be_asked_for_is_refused_with_the_name_of_the_option() {
+    fn invalid_tls_options_are_rejected_by_name() {
         for (url, part) in [
             ("postgres://h?sslmode=allow", "`sslmode` must be disable, prefer"),
             ("postgres://u:secret@h?sslmode=", "`sslmode`"),

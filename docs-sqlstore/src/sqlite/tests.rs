@@ -33,8 +33,9 @@ async fn count(store: &SqliteStore, keys: usize) -> usize {
     reader.get(&keys).await.expect("reading needs no room").iter().flatten().count()
 }
 
+/// A rejected commit applies nothing.
 #[tokio::test]
-async fn a_full_disk_refuses_commits_whole_and_once_there_is_room_writing_goes_on() {
+async fn full_disk_rejects_commits_and_recovers_with_free_space() {
     let folder = tempfile::tempdir().expect("there is a folder for temporary files");
     let store =
         SqliteStore::open(folder.path().join("a.sqlite"), Options::new()).await.expect("it can be opened");

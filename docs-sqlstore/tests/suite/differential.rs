@@ -222,7 +222,7 @@ fn the_platform_answers_the_same_over_sqlite_as_in_memory() {
 }
 
 #[test]
-fn nothing_changes_when_a_sqlite_file_is_closed_and_opened_again() {
+fn reopening_a_sqlite_file_changes_no_result() {
     let moments = prop::collection::vec(1..250_usize, 1..6);
     proptest!(config(6, SEEDS), |(program in programs(220..310), moments in moments)| {
         finish(async { run(World::new().await, &program, &moments).await })?;
@@ -232,7 +232,7 @@ fn nothing_changes_when_a_sqlite_file_is_closed_and_opened_again() {
 
 #[cfg(feature = "postgres")]
 #[test]
-fn the_platform_answers_the_same_over_postgresql_as_over_sqlite_and_in_memory() {
+fn results_are_equal_over_postgresql_sqlite_and_memory() {
     if crate::postgres::Postgres::new().is_none() {
         return;
     }

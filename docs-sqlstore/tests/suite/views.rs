@@ -54,7 +54,7 @@ pub(crate) fn expected() -> Vec<Shown> {
 
 #[cfg(feature = "sqlite")]
 #[tokio::test]
-async fn the_view_of_pages_in_sqlite_shows_those_of_the_active_revision() {
+async fn sqlite_page_view_shows_the_active_revision() {
     use docs_sqlstore::{Options, SqliteStore};
     use std::sync::Arc;
 

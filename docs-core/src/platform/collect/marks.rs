@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_marked_is_never_taken_for_unmarked_and_seldom_the_other_way_round() {
+    fn mark_set_has_no_false_negatives_and_few_false_positives() {
         let mut marks = MarkSet::new(SeededIds::new(3).next());
         for n in 0..100_000 {
             marks.of_domain(n % 2).mark(hash(n));

@@ -354,8 +354,9 @@ fn block_on(doing: impl Future<Output = ()>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
+    /// Runs with concurrent writers and collectors. Referenced objects are never removed; at the end no others are left.
     #[test]
-    fn beside_writers_and_collectors_nothing_goes_that_is_named_and_in_the_end_all_else_goes(
+    fn collection_removes_exactly_the_unreferenced_objects(
         seed in any::<u32>(),
         scripts in [
             proptest::collection::vec(any_act(), 1..12),
@@ -370,7 +371,7 @@ proptest! {
 /// The race of rule 4: the copy sorts before the position of the collection, and the original is purged before it is
 /// reached.
 #[tokio::test]
-async fn a_copy_behind_the_collection_keeps_its_content_when_the_original_goes() {
+async fn copy_missed_by_a_collection_outlives_its_purged_original() {
     for seed in 0..40 {
         let w = World::new(1_000 + seed).await;
         let other = w.beside(2_000 + seed);
@@ -453,7 +454,7 @@ async fn a_storage_area_that_cannot_be_read_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_write_that_took_longer_than_its_objects_are_kept_is_refused() {
+async fn write_after_the_write_window_is_rejected() {
     let w = World::new(4).await;
     let storing = w.platform.storing();
     w.clock.advance(WRITE_WINDOW.to_std().expect("a time"));
@@ -464,7 +465,7 @@ async fn a_write_that_took_longer_than_its_objects_are_kept_is_refused() {
 }
 
 #[tokio::test]
-async fn tidying_enqueues_a_collection_a_day_after_the_last_which_goes_by_steps() {
+async fn tidy_enqueues_a_daily_collection_that_runs_in_steps() {
     let w = World::new(5).await;
     for it in [Act::Create, Act::Edit(0, 1), Act::Purge(0)] {
         act(&w, &w.platform, &it).await.expect("done");

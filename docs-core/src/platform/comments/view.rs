@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_who_reacted_the_first_and_the_reader_are_shown_and_all_are_counted() {
+    fn many_reactions_show_the_first_and_the_reader_and_count_all() {
         for (emoji, users, each) in
             [(1, 500, 10), (1, 3, 3), (5, 100, 10), (10, 50, 5), (50, 10, 1), (80, 6, 1)]
         {

@@ -51,7 +51,7 @@ fn is_unavailable<T>(result: &Result<T, StoreError>) -> bool {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_killed_between_reads_makes_the_transaction_unavailable() {
+async fn killed_connection_between_reads_is_unavailable() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     commit(&store, vec![put("num!a", 7)]).await.expect("no conflict");
@@ -69,7 +69,7 @@ async fn a_connection_that_is_killed_between_reads_makes_the_transaction_unavail
 }
 
 #[tokio::test]
-async fn a_connection_that_is_killed_before_the_commit_applies_nothing() {
+async fn killed_connection_before_commit_applies_nothing() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     for n in 0..10 {
@@ -83,7 +83,7 @@ async fn a_connection_that_is_killed_before_the_commit_applies_nothing() {
 }
 
 #[tokio::test]
-async fn a_restart_of_the_server_costs_at_most_one_failure_a_connection() {
+async fn server_restart_fails_at_most_once_per_connection() {
     const CONNECTIONS: usize = 4;
     let postgres = postgres!();
     let store = open(&postgres, Options::new().connections(CONNECTIONS)).await;
@@ -105,8 +105,9 @@ async fn a_restart_of_the_server_costs_at_most_one_failure_a_connection() {
     }
 }
 
+/// Success means that all of a commit was applied, failure that nothing was; an unknown outcome may be either.
 #[tokio::test(flavor = "multi_thread")]
-async fn commits_of_connections_that_are_killed_are_whole_and_told_the_truth_about() {
+async fn killed_commits_are_atomic_and_reported_correctly() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     let done = Arc::new(AtomicBool::new(false));

@@ -53,7 +53,7 @@ async fn two_stores_on_one_schema_see_each_others_commits_and_feeds() {
 }
 
 #[tokio::test]
-async fn an_item_waits_for_transactions_that_wrote_before_and_nothing_is_passed_over() {
+async fn feed_item_waits_for_earlier_writes_and_none_is_skipped() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     tell(&store, "first").await;

@@ -95,7 +95,7 @@ fn roots(file: &str) -> String {
 }
 
 #[tokio::test]
-async fn without_tls_at_the_server_only_those_go_on_who_do_not_ask_for_it() {
+async fn without_server_tls_only_optional_modes_connect() {
     for options in ["", "sslmode=prefer", "sslmode=disable", &roots("ca.pem")] {
         let said = said(None, "localhost", options).await;
         assert!(said.contains(PLAIN), "{options}: {said}");
@@ -107,7 +107,7 @@ async fn without_tls_at_the_server_only_those_go_on_who_do_not_ask_for_it() {
 }
 
 #[tokio::test]
-async fn a_connection_is_encrypted_wherever_the_server_offers_it_unless_that_is_disabled() {
+async fn connection_is_encrypted_if_offered_and_not_disabled() {
     for options in ["", "sslmode=prefer", "sslmode=require"] {
         for certificate in ["server.pem", "self.pem", "ended.pem"] {
             let said = said(Some(certificate), "127.0.0.1", options).await;
@@ -119,7 +119,7 @@ async fn a_connection_is_encrypted_wherever_the_server_offers_it_unless_that_is_
 }
 
 #[tokio::test]
-async fn a_certificate_has_to_lead_to_a_trusted_root_where_that_is_asked_for() {
+async fn certificate_must_chain_to_a_trusted_root_if_required() {
     for (certificate, options, part) in [
         ("server.pem", format!("sslmode=verify-ca&{}", roots("ca.pem")), SECRET),
         ("server.pem", format!("sslmode=require&{}", roots("ca.pem")), SECRET),

@@ -89,8 +89,9 @@ async fn a_range_over_several_classes_is_one_range() {
     }
 }
 
+/// It succeeds if the other transaction rolls back, and fails if that commits.
 #[tokio::test]
-async fn a_create_waits_for_the_one_that_is_ahead_and_ends_as_that_does() {
+async fn create_waits_for_a_concurrent_create_of_the_same_key() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     let schema = postgres.schema();
@@ -283,7 +284,7 @@ async fn deleting_and_folding_a_counter_leaves_what_is_added_after() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_only_read_learns_when_it_commits_whether_what_it_saw_stands() {
+async fn empty_commit_reports_an_earlier_failed_read() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     // A failed read aborts the transaction in the database; the empty commit must not hide that.

@@ -116,7 +116,7 @@ async fn a_removal_that_ended_half_way_is_found_again() {
 }
 
 #[tokio::test]
-async fn what_a_broken_off_put_left_among_the_blobs_is_found_and_removed() {
+async fn leftover_blobs_of_interrupted_puts_are_removed() {
     let home = Sqlite::new();
     let (store, blobs) = with_blobs(&home).await;
     let objects = store.objects();

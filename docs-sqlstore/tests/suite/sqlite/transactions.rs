@@ -83,7 +83,7 @@ async fn a_transaction_forgotten_long_ago_keeps_nobody_waiting() {
 }
 
 #[tokio::test]
-async fn a_snapshot_is_taken_when_a_transaction_begins_not_when_it_first_reads() {
+async fn snapshot_is_taken_at_begin_not_at_the_first_read() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     let reader = begin(&store, Mode::Read).await;
@@ -115,7 +115,7 @@ async fn writers_go_first_come_first_served() {
 }
 
 #[tokio::test]
-async fn a_caller_that_holds_its_call_unpolled_does_not_keep_its_turn_for_ever() {
+async fn unpolled_begin_does_not_hold_its_turn_forever() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     let first = begin(&store, Mode::Write).await;
@@ -156,8 +156,9 @@ async fn a_wait_for_a_connection_ends_after_the_time_that_was_set() {
     }
 }
 
+/// Writers wait for the lock as long as configured; readers do not wait.
 #[tokio::test]
-async fn another_program_that_holds_the_database_is_waited_for_and_then_unavailable() {
+async fn database_locked_by_another_program_is_unavailable() {
     let home = Sqlite::new();
     let options = home.options().wait(SHORT);
     let store = SqliteStore::open(home.path("a.sqlite"), options).await.expect("the folder is there");
@@ -279,7 +280,7 @@ async fn a_panic_in_a_commit_is_the_callers_and_rolls_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_commit_that_is_cancelled_goes_on_to_its_end_or_never_begins() {
+async fn cancelled_commit_completes_or_never_starts() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     let mut begun =
