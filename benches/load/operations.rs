@@ -107,12 +107,8 @@ impl Worker {
             0 => ("get space", format!("/v1/spaces/{space}")),
             1 => ("list spaces", format!("/v1/orgs/{}/spaces?limit=100", fixture.org)),
             2 => ("list pages", format!("/v1/spaces/{space}/content/pages")),
-            3 => {
-                ("page as document", format!("/v1/spaces/{space}/content/path/quick-start?format=document"))
-            }
-            4 => {
-                ("page as Markdown", format!("/v1/spaces/{space}/content/path/quick-start?format=markdown"))
-            }
+            3 => ("page as document", format!("/v1/spaces/{space}/content/path/quick-start?format=document")),
+            4 => ("page as Markdown", format!("/v1/spaces/{space}/content/path/quick-start?format=markdown")),
             5 => ("search", format!("/v1/spaces/{}/search?query=change%20request", fixture.published)),
             6 => ("list comments", format!("/v1/spaces/{space}/comments")),
             7 => ("home of a site", fixture.site.clone()),
@@ -136,7 +132,8 @@ impl Worker {
                 let comment = json!({ "body": { "markdown": format!("Comment {number}") } });
                 let request = (Method::POST, below("comments"), comment);
                 let made = self.timed(client, "create comment", request).await?;
-                let request = (Method::DELETE, below(&format!("comments/{}", text(&made, "/id")?)), Value::Null);
+                let request =
+                    (Method::DELETE, below(&format!("comments/{}", text(&made, "/id")?)), Value::Null);
                 self.timed(client, "delete comment", request).await?;
             }
             _ => {

@@ -91,8 +91,12 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
 }
 
 /// Paths of the bytes of files: of a space, of a PDF file, of a specification, and of a public specification.
-const FILE_PATHS: [&str; 4] =
-    ["/:owner/:sealed/:name", "/:owner/pdf/:sealed/:name", "/:owner/openapi/:sealed/:name", "/:owner/openapi/:slug"];
+const FILE_PATHS: [&str; 4] = [
+    "/:owner/:sealed/:name",
+    "/:owner/pdf/:sealed/:name",
+    "/:owner/openapi/:sealed/:name",
+    "/:owner/openapi/:slug",
+];
 
 /// The bytes of files.
 fn files(platform: &Platform) -> Route {

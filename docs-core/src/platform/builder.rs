@@ -253,9 +253,13 @@ impl Builder {
             job_lease,
             import_memory,
         } = self;
-        let urls = match files_origin {
-            Some(origin) => urls.with_files_origin(&origin),
-            None => urls,
+        // A site on the host of files would run its pages next to files of users.
+        let (urls, site_hosts) = match files_origin {
+            Some(origin) => {
+                let host = origin.split_once("://").map_or(origin.as_str(), |(_, host)| host);
+                (urls.with_files_origin(&origin), site_hosts.except(host))
+            }
+            None => (urls, site_hosts),
         };
         let open = Arc::new(OpenTransactions::default());
         let inner = Inner {

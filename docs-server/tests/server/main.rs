@@ -5,8 +5,8 @@
 //! What tests need beside the server they name themselves; where it is missing, a line says that nothing was run.
 
 mod admin;
-mod connections;
 mod bounds;
+mod connections;
 mod durable;
 mod flags;
 mod git;

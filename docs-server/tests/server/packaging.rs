@@ -230,8 +230,10 @@ fn the_handbook_names_every_crate_for_embedders() {
     let manifest = read("Cargo.toml");
     let members = manifest.lines().find_map(|line| line.strip_prefix("members = ")).expect("members");
     let guide = read("examples/handbook/embedding/inside-a-rust-service.md");
-    let names = words(members).into_iter().filter(|member| !matches!(member.as_str(), "examples" | "benches"));
-    let missing: Vec<String> =
-        names.filter(|member| !guide.contains(&format!("`{}`", member.rsplit('/').next().unwrap_or(member)))).collect();
+    let names =
+        words(members).into_iter().filter(|member| !matches!(member.as_str(), "examples" | "benches"));
+    let missing: Vec<String> = names
+        .filter(|member| !guide.contains(&format!("`{}`", member.rsplit('/').next().unwrap_or(member))))
+        .collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
