@@ -3,8 +3,6 @@
 mod files_origin;
 mod hosts;
 
-mod hosts;
-
 use std::{
     os::unix::fs::MetadataExt as _,
     path::Path,
