@@ -1,8 +1,8 @@
-//! OpenAPI specifications of an organization: what they are made from, and their versions.
+//! OpenAPI specifications of an organization: their sources and their versions.
 //!
-//! A specification is processed by a job, which fetches it, reads it and keeps what it finds as a version. Each time it
-//! is to be processed counts as a round; only the job of the latest round has an effect, so that whatever was put last
-//! is what is there in the end.
+//! A job processes a specification: it fetches the source, reads it, and stores the result as a version. Each request
+//! to process it starts a new round, and only the job of the latest round has an effect. The last source that was put
+//! therefore determines the final state.
 
 mod change;
 mod content;
@@ -44,25 +44,15 @@ use crate::{
 
 /// Most specifications of an organization.
 pub(super) const MAX_SPECS: i64 = 500;
-/// Most versions of a specification that are kept: the oldest goes for a new one.
+/// Most versions of a specification. A new version replaces the oldest.
 pub(super) const MAX_VERSIONS: i64 = 100;
 
 impl<'p> OpenApiSpecs<'p> {
     /// Lists the OpenAPI specifications of an organization, oldest first.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` for guests; `Invalid` for a wrong page or limit.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// for spec in me.org(org).openapi_specs().list(&PageRequest::default()).await?.items {
-    ///     println!("{}: {:?}", spec.slug, spec.processing_state);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for guests.
     pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<OpenApiSpec>>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -83,14 +73,13 @@ impl<'p> OpenApiSpecs<'p> {
     /// Creates an OpenAPI specification. It is pending until a job has fetched and read it.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` in the organization; `Invalid` for an address with
-    /// credentials; `Conflict` for a slug that is taken, and for too many specifications; `Precondition` when this
-    /// platform reads none.
     ///
-    /// # Cancel safety
-    /// Dropping the future leaves the specification created or not.
+    /// `Forbidden` without the role `create` in the organization; `Invalid` for an address with credentials; `Conflict`
+    /// for a slug that is taken and above the limit of specifications; `Precondition` if the platform has no reader of
+    /// specifications.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{model::{CreateOpenApiSpec, OrgId, SpecSource}, platform::Caller};
     /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
@@ -127,17 +116,8 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// Reads an OpenAPI specification.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` for guests.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// let spec = me.org(org).openapi_spec("pets").get().await?;
-    /// println!("{:?} {:?}", spec.processing_state, spec.last_processed_errors);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for guests.
     pub fn get(self) -> BoxFuture<'p, Result<OpenApiSpec>> {
         Box::pin(async move {
             let Self { caller, org, slug } = self;
@@ -147,32 +127,21 @@ impl<'p> OpenApiSpecHandle<'p> {
         })
     }
 
-    /// Says what an OpenAPI specification is made from, and has it processed again; creates it where there is none.
+    /// Sets the source of an OpenAPI specification and processes it again. Creates a missing specification.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` in the organization; `Invalid` for a slug that can be none,
-    /// and for an address with credentials; `Conflict` for too many specifications; `Precondition` when this platform
-    /// reads none.
     ///
-    /// # Cancel safety
-    /// Dropping the future leaves the specification changed or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, PutOpenApiSpec, SpecSource}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, text: String) -> Result<()> {
-    /// let put = PutOpenApiSpec { source: SpecSource::Text(text) };
-    /// println!("{:?}", me.org(org).openapi_spec("pets").put(put).await?.processing_state);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` in the organization; `Invalid` for a malformed slug and for an address
+    /// with credentials; `Conflict` above the limit of specifications; `Precondition` if the platform has no reader of
+    /// specifications.
     pub fn put(self, put: PutOpenApiSpec) -> BoxFuture<'p, Result<OpenApiSpec>> {
         Box::pin(async move {
             let Self { caller, org, slug } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             platform.require_spec_writer(actor, org).await?;
             let slug = OpenApiSpecSlug::new(slug).map_err(|error| Error::invalid("specSlug", error))?;
-            // Where the text is stored follows from the specification: one that comes or goes meanwhile is another.
+            // The storage area of the text depends on the specification's id, which changes if it is concurrently
+            // created or deleted.
             for _ in 0..PUT_ATTEMPTS {
                 let known = find(&platform.read().await?, org, slug.as_str()).await?;
                 let (id, storing) =
@@ -193,20 +162,11 @@ impl<'p> OpenApiSpecHandle<'p> {
         })
     }
 
-    /// Changes who may read an OpenAPI specification.
+    /// Changes the visibility of an OpenAPI specification.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` in the organization.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SpecVisibility, UpdateOpenApiSpec}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// let change = UpdateOpenApiSpec { visibility: SpecVisibility::Public };
-    /// println!("{:?}", me.org(org).openapi_spec("pets").update(change).await?.urls.published);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` in the organization.
     pub fn update(self, change: UpdateOpenApiSpec) -> BoxFuture<'p, Result<OpenApiSpec>> {
         Box::pin(async move {
             let Self { caller, org, slug } = self;
@@ -226,22 +186,13 @@ impl<'p> OpenApiSpecHandle<'p> {
         })
     }
 
-    /// Deletes an OpenAPI specification with all its versions. What content shows of it is then missing. Answers
-    /// whether there was one.
+    /// Deletes an OpenAPI specification with all its versions. Returns `true` if it existed.
+    ///
+    /// Blocks in content that show it appear as missing.
     ///
     /// # Errors
-    /// `Forbidden` without the role `create` in the organization.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// if me.org(org).openapi_spec("pets").delete().await? {
-    ///     println!("its slug is free again");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` in the organization.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, org, slug } = self;
@@ -262,18 +213,8 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// Lists the versions of an OpenAPI specification, oldest first.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` for guests; `Invalid` for a wrong page or limit.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// for version in me.org(org).openapi_spec("pets").list_versions(&PageRequest::default()).await?.items {
-    ///     println!("{} of {}", version.id, version.created_at);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for guests.
     pub fn list_versions(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<OpenApiSpecVersion>>> {
         Box::pin(async move {
             let Self { caller, org, slug } = self;
@@ -297,16 +238,8 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
     /// Reads a version of an OpenAPI specification.
     ///
     /// # Errors
-    /// `NotFound`, also where none was processed yet; `Forbidden` for guests.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// println!("{}", me.org(org).openapi_spec("pets").latest_version().get().await?.url);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also if no version was processed yet; `Forbidden` for guests.
     pub fn get(self) -> BoxFuture<'p, Result<OpenApiSpecVersion>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -316,12 +249,14 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
         })
     }
 
-    /// Reads the content of a version of an OpenAPI specification: all its files.
+    /// Reads all files of a version of an OpenAPI specification.
     ///
     /// # Errors
-    /// `NotFound`, also where none was processed yet; `Forbidden` for guests.
+    ///
+    /// `NotFound`, also if no version was processed yet; `Forbidden` for guests.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{Result, model::OrgId, platform::Caller};
     /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
@@ -335,7 +270,7 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let tx = platform.read().await?;
             let (spec, version) = self.found(&tx).await?;
-            // Objects may come through the same connections as the transaction, so none is held meanwhile.
+            // Objects may use the same connections as the transaction, so the transaction is closed first.
             drop(tx);
             platform.spec_content(&spec, &version, actor).await
         })
@@ -352,11 +287,11 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
     }
 }
 
-/// How often a specification is put at most that others create and delete meanwhile.
+/// Attempts of a `put` that races with creations and deletions.
 const PUT_ATTEMPTS: usize = 4;
 
 impl Platform {
-    /// Refuses whoever may not change specifications, before anything is stored for them.
+    /// Checks the permission to change specifications before anything is stored.
     async fn require_spec_writer(&self, actor: &Actor, org: &OrgId) -> Result<()> {
         let tx = self.read().await?;
         access::org(&tx, actor, org).await?.require(OrgAction::CreateContent)?;
@@ -402,9 +337,9 @@ impl Platform {
     }
 }
 
-/// The specification of a slug.
+/// Returns the specification with a slug.
 pub(super) async fn find(tx: &Tx, org: &OrgId, slug: &str) -> Result<Option<Arc<OpenApiSpecRecord>>> {
-    // What can be no slug has no key either.
+    // A malformed slug has no valid key.
     if OpenApiSpecSlug::new(slug).is_err() {
         return Ok(None);
     }
@@ -413,7 +348,7 @@ pub(super) async fn find(tx: &Tx, org: &OrgId, slug: &str) -> Result<Option<Arc<
     Ok(tx.get(&OpenApiSpecRecord::at(&id)).await?)
 }
 
-/// The specifications of slugs, in their order.
+/// Returns the specifications with the given slugs, in the same order.
 pub(super) async fn find_all(
     tx: &Tx,
     org: &OrgId,
@@ -433,7 +368,7 @@ pub(super) async fn find_all(
     Ok(named.into_iter().map(|id| id.and_then(|_| found.next().flatten())).collect())
 }
 
-/// A specification, for those who may read it.
+/// Returns a specification if the actor may read it.
 pub(super) async fn read_spec(
     tx: &Tx,
     actor: &Actor,

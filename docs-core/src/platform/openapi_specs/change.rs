@@ -20,13 +20,13 @@ use crate::{
     },
 };
 
-/// Says that the specification is not the one that was read before.
+/// The message of a write that raced with the creation or deletion of the specification.
 pub(super) const ANOTHER: &str = "the specification was created or deleted meanwhile; try again";
 /// Versions that one transaction of a purge removes.
 const PURGE_CHUNK: u32 = 20;
 
 impl Platform {
-    /// A specification that waits to be processed.
+    /// Returns a new specification that waits to be processed.
     pub(super) fn new_spec(
         &self,
         actor: &Actor,
@@ -54,7 +54,7 @@ impl Platform {
     }
 }
 
-/// Creates a specification, and the job of its first round.
+/// Creates a specification and enqueues the job of its first round.
 async fn create(tx: &mut Tx, record: &OpenApiSpecRecord) -> Result<()> {
     if tx.number(&OpenApiSpecRecord::count_in(&record.organization)).await? >= MAX_SPECS {
         return Err(Error::conflict(format!(
@@ -70,7 +70,6 @@ async fn enqueue(tx: &mut Tx, spec: &OpenApiSpecRecord, now: Timestamp) -> Resul
     jobs::enqueue(tx, now, job).await
 }
 
-/// Creates a specification.
 pub(super) struct SpecCreation {
     pub(super) actor: Actor,
     pub(super) record: OpenApiSpecRecord,
@@ -91,10 +90,10 @@ impl Operation for SpecCreation {
     }
 }
 
-/// Says what a specification is made from; creates it where there is none.
+/// Replaces the source of a specification, or creates the specification.
 pub(super) struct SpecPut {
     pub(super) actor: Actor,
-    /// The specification as it is when it is new.
+    /// The record to store if the specification is new.
     pub(super) record: OpenApiSpecRecord,
 }
 
@@ -111,7 +110,7 @@ impl Operation for SpecPut {
         let org = &self.record.organization;
         access::org(tx, &self.actor, org).await?.require(OrgAction::CreateContent)?;
         let Some(old) = find(tx, org, self.record.slug.as_str()).await? else {
-            // A specification that was there when its text was stored is not any more.
+            // The text was stored for a specification that no longer exists.
             return create(tx, &self.record).await;
         };
         if old.id != self.record.id {
@@ -129,7 +128,7 @@ impl Operation for SpecPut {
     }
 }
 
-/// Changes who may read a specification.
+/// Changes the visibility of a specification.
 pub(super) struct SpecChange {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
@@ -154,7 +153,7 @@ impl Operation for SpecChange {
     }
 }
 
-/// Deletes a specification; its versions go in steps.
+/// Deletes a specification. A job removes its versions in batches.
 pub(super) struct SpecDeletion {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
@@ -177,7 +176,7 @@ impl Operation for SpecDeletion {
     }
 }
 
-/// The removal of the versions of a specification that is gone. Their bytes go with a later collection.
+/// The job that removes the versions of a deleted specification. A later garbage collection removes their objects.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeSpec {
     spec: OpenApiSpecId,
@@ -194,7 +193,7 @@ impl Job for PurgeSpec {
     }
 }
 
-/// Removes some of the versions; `Out` tells whether there may be more.
+/// Removes a batch of versions. `Out` is `true` if there may be more.
 struct PurgeVersions {
     spec: OpenApiSpecId,
 }

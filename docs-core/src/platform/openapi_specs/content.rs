@@ -1,4 +1,4 @@
-//! Versions as they are shown, and where their documents are.
+//! Views of versions, and the addresses of their documents.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// What the address of a document seals.
+/// The sealed content of a document's address.
 #[derive(Serialize, Deserialize)]
 struct Address {
     spec: OpenApiSpecId,
@@ -49,7 +49,7 @@ impl Platform {
         })
     }
 
-    /// The address of the document of a version for somebody: the same each time.
+    /// Returns the address of a version's document for an actor. It is the same every time.
     fn document_url(&self, version: &OpenApiSpecVersionRecord, actor: &Actor) -> Result<String> {
         let address = Address {
             spec: version.spec.clone(),
@@ -61,7 +61,7 @@ impl Platform {
         Ok(self.urls().spec_document(&version.organization, &sealed, file_name(version.format)))
     }
 
-    /// All files of a version, the one that it begins with first.
+    /// Returns all files of a version, the entry file first.
     pub(super) async fn spec_content(
         &self,
         spec: &OpenApiSpecRecord,
@@ -74,21 +74,13 @@ impl Platform {
         Ok(OpenApiSpecContent { filesystem, url: self.document_url(version, actor)? })
     }
 
-    /// Finds the document of a version of an OpenAPI specification, by the sealed part of its address. An address is
-    /// good for as long as whom it was made for may read the specification, which is asked at each use.
+    /// Finds the document of a version of an OpenAPI specification by the sealed part of its address.
+    ///
+    /// The address has no expiry. Each use checks that the actor it was issued to may still read the specification.
     ///
     /// # Errors
-    /// `NotFound`.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::OrgId};
-    /// # async fn example(platform: &Platform, org: &OrgId, sealed: &str) -> Result<()> {
-    /// let document = platform.find_spec_document(org, sealed).await?;
-    /// println!("{}, {} bytes", document.content_type, document.size);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`.
     pub fn find_spec_document<'a>(
         &'a self,
         org: &'a OrgId,
@@ -112,19 +104,11 @@ impl Platform {
         })
     }
 
-    /// Finds the document of the latest version of a public OpenAPI specification, for anybody.
+    /// Finds the document of the latest version of a public OpenAPI specification, for an anonymous visitor.
     ///
     /// # Errors
-    /// `NotFound`, also for one that is private.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::OrgId};
-    /// # async fn example(platform: &Platform, org: &OrgId) -> Result<()> {
-    /// println!("{} bytes", platform.find_published_spec(org, "pets").await?.size);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also for a private specification.
     pub fn find_published_spec<'a>(
         &'a self,
         org: &'a OrgId,
@@ -143,12 +127,12 @@ fn missing() -> Error {
     Error::not_found("OpenAPI specification")
 }
 
-/// What the address of a document is sealed for: it opens in its own organization only.
+/// The purpose of the seal of a document's address. It is valid in its own organization only.
 fn purpose(org: &OrgId) -> String {
     format!("OpenAPI specification of {org}")
 }
 
-/// The name of a document that has no address.
+/// The file name of a document without an address.
 pub(super) const fn file_name(format: SpecFormat) -> &'static str {
     match format {
         SpecFormat::Json => "openapi.json",
@@ -156,7 +140,7 @@ pub(super) const fn file_name(format: SpecFormat) -> &'static str {
     }
 }
 
-/// The document that a version begins with. Who asks again learns whether it changed: what an address leads to does.
+/// Returns the entry document. The response is revalidated, because the document at the address can change.
 async fn document(tx: &Tx, spec: &OpenApiSpecRecord, version: &OpenApiSpecVersionId) -> Result<StoredFile> {
     let version: Option<Arc<OpenApiSpecVersionRecord>> =
         tx.get(&OpenApiSpecVersionRecord::at(version)).await?;

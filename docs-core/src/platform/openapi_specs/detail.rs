@@ -1,8 +1,7 @@
-//! What a specification says of an operation, a webhook or a schema, for people to read.
+//! Operations, webhooks and schemas of a specification in a form for readers.
 //!
-//! The files of a specification may be large, so they are never a tree in memory: what is looked for is found in their
-//! text, and only that is read. References are followed where they are used, each within bounds of depth and number,
-//! so that one which leads back to itself ends.
+//! The files of a specification may be large, so they are never parsed as a whole: a value is located in the text, and
+//! only that value is parsed. References are followed on use, with bounds on depth and number, so that cycles end.
 
 mod files;
 mod schema;
@@ -18,142 +17,126 @@ use self::{
 
 /// Most characters of a description that are shown.
 const MAX_TEXT: usize = 20_000;
-/// Most parameters and answers of an operation that are shown, each.
+/// Most parameters, and most responses, of an operation that are shown.
 const MAX_ITEMS: usize = 100;
-/// The names of media types that are shown first where there are several.
+/// The substring of the media types that are preferred over others.
 const JSON: &str = "json";
 
-/// Something that a page shows of a specification of the organization.
+/// A part of a specification that a page shows.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ShownSpec {
-    /// The slug of the specification.
     pub spec: String,
-    /// What of it.
+    /// The part that is shown.
     pub subject: SpecSubject,
-    /// What its latest version says of that.
+    /// Its content in the latest version.
     pub detail: Arc<SpecDetail>,
 }
 
-/// What of a specification a block shows.
+/// The part of a specification that a block shows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SpecSubject {
-    /// An operation.
     Operation {
-        /// Its method, in lower case.
+        /// The method, in lower case.
         method: String,
-        /// Its path.
         path: String,
     },
-    /// A webhook.
     Webhook {
-        /// Its method, in lower case.
+        /// The method, in lower case.
         method: String,
-        /// Its name.
         name: String,
     },
-    /// The schema of this name.
+    /// The schema with this name.
     Schema(String),
 }
 
-/// What a specification says of something.
+/// The content of a part of a specification.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SpecDetail {
-    /// Of an operation or a webhook.
+    /// An operation or a webhook.
     Operation(Box<OperationDetail>),
-    /// Of a schema.
+    /// A schema.
     Schema(Box<BodyDetail>),
 }
 
-/// What a specification says of an operation or a webhook. Descriptions are Markdown.
+/// An operation or a webhook. Descriptions are Markdown.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct OperationDetail {
-    /// What it does, in a line.
+    /// A summary in one line.
     pub summary: Option<String>,
-    /// What it does.
     pub description: Option<String>,
-    /// Whether it is deprecated.
     pub deprecated: bool,
-    /// Where the service is: the first address that is told, which may be relative to the specification.
+    /// The address of the service: the first one listed. It may be relative to the specification.
     pub server: Option<String>,
-    /// How callers prove who they are: the names of the schemes of each way, all of which are needed.
+    /// The alternatives for authentication. Each lists the names of security schemes that are required together.
     pub security: Vec<Vec<String>>,
-    /// Its parameters, as many as are shown.
+    /// The parameters, up to the display limit.
     pub parameters: Vec<ParameterDetail>,
-    /// What a request sends.
+    /// The body of the request.
     pub request: Option<BodyDetail>,
-    /// Its answers, as many as are shown.
+    /// The responses, up to the display limit.
     pub responses: Vec<ResponseDetail>,
 }
 
-/// A parameter of an operation.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ParameterDetail {
-    /// Its name.
     pub name: String,
-    /// Where it stands: `path`, `query`, `header` or `cookie`.
+    /// The location: `path`, `query`, `header` or `cookie`.
     pub location: String,
-    /// Whether it has to be there.
     pub required: bool,
-    /// What it may be.
+    /// A short description of the permitted values.
     pub kind: String,
-    /// What it means.
     pub description: Option<String>,
-    /// A value that it may have.
+    /// A sample value.
     pub example: Option<String>,
 }
 
-/// An answer of an operation.
+/// A response of an operation.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ResponseDetail {
-    /// Its status, a range of them as `4XX`, or `default`.
+    /// The status code, a range such as `4XX`, or `default`.
     pub status: String,
-    /// What it means.
     pub description: Option<String>,
-    /// What it holds.
     pub body: Option<BodyDetail>,
 }
 
-/// What is sent, or a schema.
+/// The body of a request or response, or a schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct BodyDetail {
-    /// Its media type; of a schema its name.
+    /// The media type of a body, or the name of a schema.
     pub name: String,
-    /// What it may be.
+    /// A short description of the permitted values.
     pub kind: String,
-    /// What it means.
     pub description: Option<String>,
-    /// Its fields, those within others behind them, as many as are shown.
+    /// The fields in depth-first order, up to the display limit. Nested fields follow their parent.
     pub fields: Vec<FieldDetail>,
-    /// An example, as it is sent.
+    /// An example, formatted as it is sent.
     pub example: Option<String>,
 }
 
-/// A field of what is sent.
+/// A field of a body.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FieldDetail {
-    /// How many fields it stands in.
+    /// The number of fields that enclose it.
     pub depth: usize,
-    /// Its name.
     pub name: String,
-    /// What it may be.
+    /// A short description of the permitted values.
     pub kind: String,
-    /// Whether it has to be there.
     pub required: bool,
-    /// What it means.
     pub description: Option<String>,
 }
 
-/// Looks several up in the files of a specification, as its content has them. What is not there, or is too large to be
-/// shown, is `None`. There are fewer answers than subjects where those would be too much to read at once; there is one
-/// at least, and each is the same whatever is looked up with it.
+/// Looks up subjects in the files of a specification, given as a version stores them.
+///
+/// A subject is `None` if it is missing or too large to be shown. The result is shorter than `subjects` if reading all
+/// of them would exceed the limit, but it has at least one element. Each element is independent of the other subjects.
 pub(super) fn find(filesystem: &[u8], subjects: &[&SpecSubject]) -> Vec<Option<SpecDetail>> {
     let Some(files) = Files::new(filesystem) else { return subjects.iter().map(|_| None).collect() };
     subjects.iter().take_while(|_| files.begins_another()).map(|subject| found(&files, subject)).collect()
@@ -217,7 +200,8 @@ fn operation(files: &Files<'_>, item: Found, method: &str) -> Option<SpecDetail>
     Some(SpecDetail::Operation(Box::new(detail)))
 }
 
-/// The parameters of an operation, and of its path where the operation has none of that name in that place.
+/// Returns the parameters of an operation, and those of its path that the operation does not override by name and
+/// location.
 fn parameters(files: &Files<'_>, item: &Found, operation: &Found) -> Vec<Found> {
     let mut all: Vec<Found> = Vec::new();
     for of in [operation, item] {
@@ -246,7 +230,7 @@ fn responses(files: &Files<'_>, schemas: &Schemas<'_, '_>, operation: &Found) ->
     .collect()
 }
 
-/// Where the service is, as the innermost of some objects says, or the specification.
+/// Returns the service address of the innermost object that has one, or that of the specification.
 fn server(files: &Files<'_>, within: &[&Found]) -> Option<String> {
     let first = |found: &Found| text(found.value.pointer("/0/url"));
     let own = within.iter().find_map(|found| found.get("servers").as_ref().and_then(first));
@@ -266,7 +250,7 @@ fn security(of: Option<&Value>) -> Vec<Vec<String>> {
     ways.iter().take(MAX_ITEMS).filter_map(names).collect()
 }
 
-/// A text that is not blank, as far as it is shown.
+/// Returns a non-blank text, cut at [`MAX_TEXT`].
 fn text(of: Option<&Value>) -> Option<String> {
     let text = of?.as_str()?.trim();
     (!text.is_empty()).then(|| text.chars().take(MAX_TEXT).collect())

@@ -1,4 +1,4 @@
-//! How a specification comes together: its document, and the files that it refers to.
+//! The collection of a specification's document and the files it references.
 
 use std::{
     pin::Pin,
@@ -16,22 +16,22 @@ use crate::{
     store::records::{OpenApiSpecRecord, StoredSpecSource},
 };
 
-/// Most files that a specification refers to, all together.
+/// Most files that a specification references, directly and indirectly.
 pub(in crate::platform) const MAX_FILES: usize = 5_000;
-/// How often files that are fetched may refer to files that are not fetched yet.
+/// Most levels of references between fetched files.
 const MAX_FILE_DEPTH: usize = 16;
-/// Files that are fetched at a time.
+/// Files that are fetched concurrently.
 const FETCHED_AT_ONCE: usize = 4;
-/// How long one specification is fetched, all its files together.
+/// The time limit for fetching one specification with all its files.
 pub(in crate::platform) const FETCH_WINDOW: TimeDelta = TimeDelta::seconds(120);
 
-/// What was fetched or read, or why it was not.
+/// The result of a fetch or read, or the failure to report on the specification.
 type Outcome<T> = Result<std::result::Result<T, Failure>>;
-/// Something that is waited for beside others.
+/// A future that is polled together with others.
 type Waiting<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl Platform {
-    /// The files of a specification, and what was read of them.
+    /// Returns the files of a specification and the result of reading them.
     pub(super) async fn gather_spec(&self, spec: &OpenApiSpecRecord) -> Outcome<(SpecFiles, ReadSpec)> {
         let until = self.clock().now() + FETCH_WINDOW;
         let entry = match &spec.source {
@@ -66,7 +66,7 @@ impl Platform {
         parse_error(format!("its files refer to others more than {MAX_FILE_DEPTH} deep; put it in fewer"))
     }
 
-    /// Fetches files that others refer to, a few at a time.
+    /// Fetches referenced files, a few at a time.
     async fn fetch_files(
         &self,
         files: &mut SpecFiles,
@@ -92,7 +92,8 @@ impl Platform {
                         "its files must be at most {MAX_SPEC_BYTES} bytes together; leave out what no page needs"
                     ));
                 }
-                // Others know it by the address that they gave, and it knows others from where it is.
+                // Other files reference it by the requested address. Its own references are relative to its final
+                // address.
                 let base = (found.url != *url).then_some(found.url);
                 files.others.push(SpecFile { location: url.clone(), base, bytes: found.bytes });
             }
@@ -101,7 +102,7 @@ impl Platform {
         Ok(Ok(()))
     }
 
-    /// Fetches a file, as long as there is time.
+    /// Fetches a file, until the time limit.
     async fn fetched(&self, url: &str, until: DateTime<Utc>) -> Outcome<Fetched> {
         let missing = || Error::new(ErrorKind::Precondition, "this server fetches nothing");
         let web = self.ports().web.as_ref().ok_or_else(missing)?;
@@ -121,7 +122,8 @@ impl Platform {
     }
 }
 
-/// What is told of a reader that failed. Why is nothing that the document is to blame for, so the log has it.
+/// The error that the specification reports after a failure of the reader. The document is not the cause, so only the
+/// log has the details.
 fn reader_failed<T>(spec: &OpenApiSpecRecord, error: &dyn std::error::Error) -> Outcome<T> {
     tracing::warn!(spec = %spec.id, error = ?error, "the reader of specifications failed");
     parse_error(
@@ -135,7 +137,7 @@ fn parse_error<T>(why: String) -> Outcome<T> {
     Ok(Err(Failure::new(SpecErrorCode::ParseError, why)))
 }
 
-/// Waits for several futures at once; answers in their order.
+/// Awaits several futures concurrently and returns their results in order.
 async fn all<T>(mut waiting: Vec<Waiting<'_, T>>) -> Vec<T> {
     let mut done: Vec<Option<T>> = waiting.iter().map(|_| None).collect();
     std::future::poll_fn(|cx: &mut Context<'_>| {

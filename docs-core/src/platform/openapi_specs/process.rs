@@ -1,9 +1,9 @@
-//! The job that processes a specification: fetches it and the files that it refers to, reads them, and keeps them as a
-//! version when they are not what the latest version has.
+//! The job that processes a specification. It fetches the document and the files it references, reads them, and stores
+//! them as a version if they differ from the latest version.
 //!
-//! A round begins with a `POST` or a `PUT`, or with the time of the next fetch, which the round before has set. What a
-//! round finds is stored with the end of its job, and only while no later round has begun: whatever fails or is killed
-//! in between leaves the specification as it was, with the job to be run again.
+//! A round begins with a `POST`, a `PUT`, or the scheduled time of the next fetch, which the previous round sets. The
+//! result of a round is stored together with the end of its job, and only if no later round has begun. A failure or
+//! crash before that leaves the specification unchanged, and the job runs again.
 
 use std::sync::Arc;
 
@@ -32,19 +32,19 @@ use crate::{
     },
 };
 
-/// How often a specification with an address is fetched.
+/// The interval between fetches of a specification with an address.
 pub(in crate::platform) const FETCH_EVERY: TimeDelta = TimeDelta::hours(6);
 /// Starts of a job after which its round ends with an error: its process died each time, or its store failed.
 const MAX_ATTEMPTS: u32 = 4;
 
-/// What the processing of a specification works on.
+/// The payload of the processing job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct ProcessSpec {
     pub(super) spec: OpenApiSpecId,
     pub(super) round: u64,
 }
 
-/// Why there is no version.
+/// The reasons why a round produced no version.
 pub(super) struct Failure {
     code: SpecErrorCode,
     errors: Vec<SpecProcessingError>,
@@ -64,19 +64,19 @@ impl Failure {
     }
 }
 
-/// A version that was read, or why there is none.
+/// The outcome of reading a specification.
 type Processed = std::result::Result<Found, Failure>;
 
-/// What a specification says.
+/// The content of a specification compared with its latest version.
 enum Found {
-    /// What its latest version says.
+    /// Equal to the latest version.
     Known,
-    /// Something else.
+    /// A new version.
     New(Box<OpenApiSpecVersionRecord>),
 }
 
 impl ProcessSpec {
-    /// The job of a round, whose id follows from it: there is one job a round, whoever enqueues it.
+    /// Returns the job of a round. Its id is derived from the round, so each round has exactly one job.
     pub(super) fn job(&self, due: Timestamp) -> Result<NewJob> {
         let name = Hash::of(format!("round {} of {}", self.round, self.spec).as_bytes()).to_string();
         let id: JobId = name.get(..26).unwrap_or(&name).parse().map_err(Error::internal)?;
@@ -103,7 +103,7 @@ impl Job for ProcessSpec {
         } else {
             match unpanicked(platform.process_spec(&spec)).await {
                 Ok(processed) => processed,
-                // What may pass is tried again, but not for ever.
+                // Transient failures are retried, up to the limit.
                 Err(error) if error.kind() == ErrorKind::Unavailable && run.job.attempt < MAX_ATTEMPTS => {
                     return Err(error);
                 }
@@ -121,7 +121,7 @@ impl Job for ProcessSpec {
                 }
             }
         };
-        // It is begun again then: a round has to end.
+        // The error makes the job run again, because a round has to end.
         platform
             .require_stored(storing)
             .map_err(|late| Error::new(ErrorKind::Unavailable, late.message().to_owned()))?;
@@ -132,7 +132,7 @@ impl Job for ProcessSpec {
 }
 
 impl Platform {
-    /// Fetches and reads a specification, and stores what is new.
+    /// Fetches and reads a specification, and stores the files of a new version.
     async fn process_spec(&self, spec: &OpenApiSpecRecord) -> Result<Processed> {
         let (files, read) = match self.gather_spec(spec).await? {
             Ok(all) => all,
@@ -150,7 +150,7 @@ impl Platform {
         Ok(Ok(Found::New(Box::new(version))))
     }
 
-    /// Stores the files of a version and its outline; what refers to them comes later.
+    /// Stores the files of a version and its outline. The caller writes the reference to them afterwards.
     async fn stored_version(
         &self,
         spec: &OpenApiSpecRecord,
@@ -174,7 +174,7 @@ impl Platform {
     }
 }
 
-/// A file as the content of a version has it around what it says.
+/// The envelope of a file in the content of a version.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FileView<'a> {
@@ -185,7 +185,7 @@ struct FileView<'a> {
     specification: &'a RawValue,
 }
 
-/// All files by their names, the one that a specification begins with first, as one object of JSON.
+/// Serializes all files by name as one JSON object, the entry file first.
 fn filesystem(files: &SpecFiles, read: &[ReadSpecFile]) -> Result<Vec<u8>> {
     let mut all = Vec::from(*b"{");
     for (at, (file, read)) in std::iter::once(&files.entry).chain(&files.others).zip(read).enumerate() {
@@ -210,13 +210,13 @@ fn filesystem(files: &SpecFiles, read: &[ReadSpecFile]) -> Result<Vec<u8>> {
     Ok(all)
 }
 
-/// The address from which relative references in a file start, without the slash at its end.
+/// Returns the base address of relative references in a file, without the trailing slash.
 pub(super) fn folder_of(address: &str) -> &str {
     let path = address.split(['?', '#']).next().unwrap_or(address);
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// What all files say: the same for the same bytes. Where the document itself was in the end does not count.
+/// Hashes all files. The hash depends on their bytes only, not on the final address of the document.
 fn digest_of(files: &SpecFiles) -> Hash {
     let mut hasher = blake3::Hasher::new_derive_key("docs-platform files of an OpenAPI specification");
     let entry = std::iter::once(("", &files.entry.bytes));
@@ -227,7 +227,7 @@ fn digest_of(files: &SpecFiles) -> Hash {
     Hash::from_bytes(*hasher.finalize().as_bytes())
 }
 
-/// A sentence about a problem that begins with where it is.
+/// Formats a problem with its position first.
 fn place_first(problem: &SpecProblem) -> String {
     let place = match (problem.line, problem.pointer.as_str()) {
         (Some(line), "") => format!("line {line}: "),
@@ -238,12 +238,12 @@ fn place_first(problem: &SpecProblem) -> String {
     format!("{place}{}", problem.message)
 }
 
-/// An error as records keep it. It quotes what others wrote.
+/// Converts an error for storage in a record. The message quotes foreign text, so secrets and NUL are removed.
 fn told(message: &str, code: SpecErrorCode) -> SpecProcessingError {
     SpecProcessingError { message: without_nul(&redacted(message)).into_owned(), code: Some(code) }
 }
 
-/// Begins a round, or begins it again; `Out` is the specification, unless a later round has begun.
+/// Starts or restarts a round. `Out` is the specification, or `None` if a later round has begun.
 struct RoundStart {
     round: ProcessSpec,
     now: Timestamp,
@@ -265,7 +265,7 @@ impl Operation for RoundStart {
     }
 }
 
-/// Ends a round, and enqueues the job of the next where the specification has an address.
+/// Ends a round, and enqueues the next one if the specification has an address.
 struct RoundEnd {
     round: ProcessSpec,
     finish: FinishJob,
@@ -278,7 +278,7 @@ impl Operation for RoundEnd {
     const NAME: &'static str = "openapi_spec_round_end";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        // Whoever took the job over does it.
+        // Another worker took the job over and ends the round.
         if !jobs::finish(tx, &self.finish).await? {
             return Ok(());
         }
@@ -314,13 +314,13 @@ impl Operation for RoundEnd {
     }
 }
 
-/// The specification of a round, unless a later one has begun.
+/// The specification of a round, unless a later round has begun.
 async fn current(tx: &Tx, round: &ProcessSpec) -> Result<Option<Arc<OpenApiSpecRecord>>> {
     let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&round.spec)).await?;
     Ok(spec.filter(|spec| spec.round == round.round))
 }
 
-/// Removes the oldest version where there are as many as are kept.
+/// Removes the oldest version if [`MAX_VERSIONS`] are stored.
 async fn make_room(tx: &mut Tx, spec: &OpenApiSpecId) -> Result<()> {
     if tx.number(&OpenApiSpecVersionRecord::count_of(spec)).await? < MAX_VERSIONS {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What content shows of specifications, kept while it is asked for.
+//! The parts of specifications that content shows, with a cache.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -16,12 +16,12 @@ use crate::{
 
 /// Most operations, webhooks and schemas of a document that are shown.
 pub(in crate::platform) const MAX_SHOWN: usize = 200;
-/// What is kept, by its bytes.
+/// The capacity of the cache in bytes.
 const KEPT_BYTES: u64 = 8 << 20;
-/// Most bytes of the name of what is kept: a longer one is looked up each time.
+/// Most bytes of the name of a cached subject. Longer names are looked up every time.
 const MAX_NAME: usize = 1_000;
 
-/// What was looked up lately. Of a version nothing changes.
+/// A cache of looked-up subjects. Versions are immutable, so entries never become stale.
 pub(in crate::platform) struct SpecDetailCache(
     quick_cache::sync::Cache<Key, Option<Arc<SpecDetail>>, ByBytes>,
 );
@@ -44,7 +44,7 @@ impl Default for SpecDetailCache {
 }
 
 impl Platform {
-    /// What a document shows of specifications of an organization, as far as their latest versions have it.
+    /// Returns the parts of specifications that a document shows, as far as the latest versions contain them.
     pub(in crate::platform) async fn shown_specs(
         &self,
         org: &OrgId,
@@ -64,7 +64,7 @@ impl Platform {
                 let version: Option<Arc<OpenApiSpecVersionRecord>> =
                     tx.get(&OpenApiSpecVersionRecord::at(&version)).await?;
                 let Some(version) = version else { continue };
-                // Objects may come through the same connections as the transaction, so none is held meanwhile.
+                // Objects may use the same connections as the transaction, so the transaction is closed first.
                 drop(tx);
                 let files = self.spec_bytes(&record.id, &version.filesystem).await?;
                 found = missing.iter().copied().zip(detail::find(&files, &missing)).collect();
@@ -86,7 +86,7 @@ impl Platform {
     }
 }
 
-/// What a document shows, by specifications.
+/// The subjects that a document shows, by specification.
 fn subjects(document: &Document) -> BTreeMap<String, Vec<SpecSubject>> {
     let mut found: BTreeMap<String, Vec<SpecSubject>> = BTreeMap::new();
     let mut count = 0;
@@ -106,7 +106,7 @@ fn subjects(document: &Document) -> BTreeMap<String, Vec<SpecSubject>> {
 }
 
 impl SpecSubject {
-    /// What a block shows of a specification of the organization, and which it is; `None` for all other blocks.
+    /// Returns the target and subjects of a block that shows a specification, `None` for all other blocks.
     #[must_use]
     pub fn of(kind: &BlockKind) -> Option<(&ContentRef, Vec<Self>)> {
         match kind {
@@ -125,7 +125,7 @@ impl SpecSubject {
 }
 
 impl SpecSubject {
-    /// How many bytes its name has.
+    /// The length of the name in bytes.
     fn size(&self) -> usize {
         match self {
             Self::Operation { method, path: name } | Self::Webhook { method, name } => {
@@ -137,7 +137,7 @@ impl SpecSubject {
 }
 
 impl SpecDetail {
-    /// About how many bytes it takes.
+    /// The approximate size in bytes.
     fn weight(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let body = |body: &detail::BodyDetail| {

@@ -1,4 +1,4 @@
-//! What a specification is made from, and its bytes among the objects of its own storage area.
+//! The source of a specification, and its bytes in the specification's own storage area.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Platform {
             .ok_or_else(|| Error::new(ErrorKind::Precondition, "this server reads no OpenAPI specifications"))
     }
 
-    /// Stores a source; what refers to it comes later.
+    /// Stores a source. The caller writes the reference to it afterwards.
     pub(super) async fn stored_source(
         &self,
         spec: &OpenApiSpecId,
@@ -51,7 +51,7 @@ impl Platform {
         }
     }
 
-    /// Stores bytes in the storage area of a specification: as one object, or in parts.
+    /// Stores bytes in the storage area of a specification, as one object or in parts.
     pub(super) async fn store_spec_bytes(&self, spec: &OpenApiSpecId, bytes: Bytes) -> Result<StoredBytes> {
         let domain = OpenApiSpecRecord::domain(spec);
         let place = Some((Arc::clone(&self.inner.objects), domain));
@@ -60,10 +60,11 @@ impl Platform {
         Ok(writer.finish().await?.stored())
     }
 
-    /// Reads bytes of a specification whole.
+    /// Reads all bytes of a stored source or version.
     ///
     /// # Errors
-    /// `Corrupt` when they are not there.
+    ///
+    /// `Corrupt` if the bytes are missing.
     pub(in crate::platform) async fn spec_bytes(
         &self,
         spec: &OpenApiSpecId,

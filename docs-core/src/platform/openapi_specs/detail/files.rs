@@ -1,4 +1,4 @@
-//! The files of a specification, and what stands where in them.
+//! The files of a specification, and the lookup of values in them.
 
 use std::{
     borrow::Cow,
@@ -11,18 +11,18 @@ use serde_json::{Value, value::RawValue};
 
 use crate::platform::openapi_specs::process::folder_of;
 
-/// Most bytes of one place that are read as a tree, and of all places that one subject reads.
+/// Most bytes of one value that is parsed as a tree, and of all values that one subject reads.
 const MAX_BYTES: usize = 256 << 10;
 const MAX_BYTES_OF_ONE: usize = 4 << 20;
-/// How many bytes were read when no other subject is begun.
+/// Bytes read after which no further subject is started.
 const ENOUGH_BYTES: usize = 16 << 20;
-/// How many references that lead on to others are followed.
+/// Most chained references that are followed.
 const MAX_HOPS: usize = 8;
 
-/// Objects of a file by their names, as they are written.
+/// The fields of an object by name, unparsed.
 type Fields<'f> = BTreeMap<Cow<'f, str>, &'f RawValue>;
 
-/// A file as the content of a version has it.
+/// A file as a version stores it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct File<'f> {
@@ -33,20 +33,19 @@ struct File<'f> {
     specification: &'f RawValue,
 }
 
-/// The files of a specification.
 pub(super) struct Files<'f> {
     by_name: HashMap<String, &'f RawValue>,
-    /// The folders that relative references in files start from, where these are not those of their names.
+    /// The base folders of relative references in files, where they differ from the folder of the file name.
     folders: HashMap<String, String>,
     entry: String,
-    /// What was passed on the way to a place, so that no file is read through for each of its schemas.
+    /// The fields already split, by file and path, so that no file is scanned again for each of its schemas.
     passed: RefCell<HashMap<(String, String), Fields<'f>>>,
-    /// How many bytes were read as trees for a subject, and for those before it.
+    /// Bytes parsed as trees for the current subject, and for all earlier subjects.
     read: Cell<usize>,
     before: Cell<usize>,
 }
 
-/// A place of a specification.
+/// A value of a specification and the file that contains it.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     file: String,
@@ -54,36 +53,35 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// A field.
     pub(super) fn get(&self, name: &str) -> Option<Self> {
         self.value.get(name).map(|value| self.with(value))
     }
 
-    /// A field that is a text.
+    /// Returns the string value of a field.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.value.get(name).and_then(Value::as_str)
     }
 
-    /// The items of a list, at most so many.
+    /// Returns the items of a list, up to `most`.
     pub(super) fn items(&self, most: usize) -> Vec<Self> {
         let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
         items.iter().take(most).map(|item| self.with(item)).collect()
     }
 
-    /// The fields of an object, at most so many.
+    /// Returns the fields of an object, up to `most`.
     pub(super) fn fields(&self, most: usize) -> Vec<(String, Self)> {
         let fields = self.value.as_object().into_iter().flatten();
         fields.take(most).map(|(name, value)| (name.clone(), self.with(value))).collect()
     }
 
-    /// Another value of the same file.
+    /// Returns another value of the same file.
     pub(super) fn with(&self, value: &Value) -> Self {
         Self { file: self.file.clone(), value: value.clone() }
     }
 }
 
 impl<'f> Files<'f> {
-    /// Files as the content of a version has them; `None` for anything else.
+    /// Parses the files as a version stores them. Returns `None` for anything else.
     pub(super) fn new(filesystem: &'f [u8]) -> Option<Self> {
         let files: BTreeMap<String, File<'f>> = serde_json::from_slice(filesystem).ok()?;
         let entry = files.iter().find(|(_, file)| file.is_entrypoint)?.0.clone();
@@ -96,19 +94,19 @@ impl<'f> Files<'f> {
         Some(Self { by_name, folders, entry, passed, read, before })
     }
 
-    /// Tells whether there is room for another subject, which is then begun.
+    /// Starts another subject. Returns `false` when [`ENOUGH_BYTES`] were read.
     pub(super) fn begins_another(&self) -> bool {
         self.before.set(self.before.get() + self.read.take());
         self.before.get() < ENOUGH_BYTES
     }
 
-    /// What stands at a place of the file that it begins with.
+    /// Returns the value at a path of the entry file.
     pub(super) fn entry_at(&self, path: &[&str]) -> Option<Found> {
         let path: Vec<String> = path.iter().map(|&name| name.to_owned()).collect();
         self.at(&self.entry, &path)
     }
 
-    /// What stands at a place of a file.
+    /// Returns the value at a path of a file.
     fn at(&self, file: &str, path: &[String]) -> Option<Found> {
         let mut raw = *self.by_name.get(file)?;
         let mut passed = self.passed.borrow_mut();
@@ -132,7 +130,7 @@ impl<'f> Files<'f> {
         Some(Found { file: file.to_owned(), value })
     }
 
-    /// What something refers to, or that itself. A reference that leads nowhere is an empty object.
+    /// Follows references from a value. An unresolvable reference becomes an empty object.
     pub(super) fn followed(&self, mut found: Found) -> Found {
         for _ in 0..MAX_HOPS {
             let Some(reference) = found.text("$ref") else { return found };
@@ -163,7 +161,7 @@ impl<'f> Files<'f> {
     }
 }
 
-/// The fields of an object or, by their numbers, the items of a list.
+/// Returns the fields of an object, or the items of a list keyed by index.
 fn fields_of(raw: &RawValue) -> Option<Fields<'_>> {
     if raw.get().starts_with('[') {
         let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
@@ -172,7 +170,7 @@ fn fields_of(raw: &RawValue) -> Option<Fields<'_>> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// The name at the end of a reference.
+/// Returns the last segment of a reference.
 pub(super) fn name_of(reference: &str) -> &str {
     reference.rsplit(['/', '#']).next().unwrap_or(reference)
 }

@@ -1,4 +1,4 @@
-//! Schemas as lists of fields, and examples of what they allow.
+//! Schemas as flat lists of fields, and example values for them.
 
 use std::{
     cell::Cell,
@@ -13,32 +13,32 @@ use super::{
     text,
 };
 
-/// How many schemas stand within one another.
+/// Most levels of nested schemas.
 const MAX_DEPTH: usize = 6;
 /// Most fields of a body.
 const MAX_FIELDS: usize = 300;
-/// Most schemas that are read for one operation, each time that one is used counted.
+/// Most schemas that are read for one operation. Every use of a schema counts.
 const MAX_READ: usize = 1_000;
-/// Most values of a choice that are named.
+/// Most values of an enumeration that are listed.
 const MAX_VALUES: usize = 20;
 /// Most characters of an example.
 const MAX_EXAMPLE: usize = 20_000;
 
-/// Reads schemas for one answer.
+/// The reader of the schemas of one answer.
 pub(super) struct Schemas<'s, 'f> {
     files: &'s Files<'f>,
     read: Cell<usize>,
 }
 
-/// A schema with what it refers to, or consists of, in place.
+/// A schema with its references resolved and its parts merged.
 struct Whole {
     found: Found,
-    /// The name that it was referred to by.
+    /// The name in the reference.
     name: Option<String>,
-    /// Its fields, and those that have to be there.
+    /// Its fields, and the names of the required ones.
     properties: Vec<(String, Found)>,
     required: HashSet<String>,
-    /// Where each of its fields stands among them.
+    /// The index of each field in `properties`.
     places: HashMap<String, usize>,
 }
 
@@ -47,7 +47,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
         Self { files, read: Cell::new(0) }
     }
 
-    /// What is sent as the content of a request or an answer: JSON where there is a choice.
+    /// Returns the body of a request or response. JSON is preferred if there are several media types.
     pub(super) fn content(&self, of: &Found) -> Option<BodyDetail> {
         let all = of.get("content")?.fields(MAX_VALUES);
         let at = all.iter().position(|(name, _)| name.contains(JSON)).unwrap_or(0);
@@ -64,7 +64,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
         }
     }
 
-    /// A schema by its name or media type, with the example that was given for it.
+    /// Returns a schema under its name or media type, with the given example.
     pub(super) fn body(&self, name: &str, schema: &Found, example: Option<&Value>) -> BodyDetail {
         let whole = self.whole(schema.clone());
         let mut fields = Vec::new();
@@ -93,13 +93,13 @@ impl<'s, 'f> Schemas<'s, 'f> {
         }
     }
 
-    /// A parameter as a field of what is sent.
+    /// Returns a parameter as a field of the body.
     pub(super) fn field(&self, of: &Found) -> FieldDetail {
         let ParameterDetail { name, kind, required, description, .. } = self.parameter(of);
         FieldDetail { depth: 0, name, kind, required, description }
     }
 
-    /// Follows the references of a schema, and unites what it consists of.
+    /// Resolves the references of a schema and merges its parts.
     fn whole(&self, schema: Found) -> Whole {
         self.read.set(self.read.get() + 1);
         let name = schema.text("$ref").map(|reference| name_of(reference).to_owned());
@@ -110,7 +110,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
         whole
     }
 
-    /// Adds the fields of a schema, and of those that it consists of.
+    /// Adds the fields of a schema and of its parts.
     fn unite(&self, whole: &mut Whole, part: Option<Found>, depth: usize) {
         let of = part.unwrap_or_else(|| whole.found.clone());
         for (name, property) in of.get("properties").map(|all| all.fields(MAX_FIELDS)).unwrap_or_default() {
@@ -136,14 +136,14 @@ impl<'s, 'f> Schemas<'s, 'f> {
         }
     }
 
-    /// The schemas of which one holds.
+    /// The alternatives of a `oneOf` or `anyOf`.
     fn choices(&self, whole: &Whole) -> Vec<Whole> {
         let found = whole.found.get("oneOf").or_else(|| whole.found.get("anyOf"));
         let all = found.map(|all| all.items(MAX_VALUES)).unwrap_or_default();
         all.into_iter().map(|of| self.whole(of)).collect()
     }
 
-    /// What a value may be, in a few words.
+    /// Returns a short description of the permitted values.
     fn kind(&self, whole: &Whole, depth: usize) -> String {
         let value = &whole.found.value;
         let mut kind = match value.get("type") {
@@ -184,7 +184,8 @@ impl<'s, 'f> Schemas<'s, 'f> {
         }
     }
 
-    /// The fields of a schema: of a list those of its items, of a choice those of the first that has any.
+    /// Collects the fields of a schema. A list contributes those of its items, a choice those of its first alternative
+    /// with fields.
     fn fields(&self, whole: &Whole, depth: usize, fields: &mut Vec<FieldDetail>) {
         if depth >= MAX_DEPTH || self.read.get() >= MAX_READ {
             return;
@@ -210,7 +211,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
             let choice =
                 items.or_else(|| self.choices(whole).into_iter().find(|one| !one.properties.is_empty()));
             if let Some(inner) = choice {
-                // What a list holds stands in no field of its own, but what is in itself has to end.
+                // The items of a list have no field of their own, so recursion is bounded by the depth alone.
                 self.fields_within(&inner, depth, fields);
             }
         }
@@ -223,7 +224,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
         }
     }
 
-    /// A value that a schema allows, as far as that can be told without trying.
+    /// Returns a plausible value of a schema. It is not validated against the schema.
     fn example(&self, whole: &Whole, depth: usize) -> Value {
         let value = &whole.found.value;
         let told =
@@ -262,7 +263,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
     }
 }
 
-/// A text of a format.
+/// A sample string of a format.
 fn text_like(format: Option<&str>) -> &'static str {
     match format {
         Some("date") => "2026-01-31",
@@ -274,7 +275,7 @@ fn text_like(format: Option<&str>) -> &'static str {
     }
 }
 
-/// A value as it is sent: a text as it is, all else as JSON.
+/// Formats a value as it is sent: a string unquoted, everything else as JSON.
 fn printed(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -283,7 +284,7 @@ fn printed(value: &Value) -> String {
     text.chars().take(MAX_EXAMPLE).collect()
 }
 
-/// A value in a line.
+/// Formats a value on one line.
 fn plain(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Files as the content of a version has them.
+/// Files as a version stores them.
 fn files(all: &[(&str, Value)]) -> Vec<u8> {
     let all = all.iter().enumerate().map(|(at, (name, specification))| {
         (
