@@ -1,7 +1,8 @@
-//! Content as a PDF file: the same for a space and for a change request.
+//! Content as a PDF file, for spaces and change requests.
 //!
-//! An address seals what it shows, and for whom. Whoever asks it has a job make the file, unless a job made it lately;
-//! the file is kept in pieces among the objects of the space, so that none is ever in memory as a whole here.
+//! An address seals the content it shows and the actor it was issued to. A request for the address starts a job that
+//! makes the file, unless a recent job made it. The file is stored in pieces among the objects of the space, so it is
+//! never in memory as a whole.
 
 mod book;
 mod job;
@@ -35,58 +36,56 @@ use crate::{
     },
 };
 
-/// How long the address of a PDF is good.
+/// The lifetime of the address of a PDF.
 pub const PDF_WINDOW: Duration = Duration::from_secs(60 * 60);
-/// How long a file that was made is given to those who ask for the same. Its pieces are objects that nothing names:
-/// they are removed some time later than this.
+/// The period of reuse of a completed file. Its pieces are unreferenced objects, which are garbage-collected some time
+/// later than this.
 pub(super) const PDF_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Most pages of a PDF.
 pub(super) const MAX_PAGES: usize = 5_000;
-/// When to ask again for a file that is being made.
+/// The delay after which a client repeats a request for a pending file.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
-/// News of jobs that are read at once.
+/// Job events that are read in one batch.
 const NEWS_AT_ONCE: u32 = 500;
 
 const _: () = assert!(PDF_KEPT.as_secs() * 2 < super::collect::UNTOUCHED.num_seconds().unsigned_abs());
 
-/// What of some content becomes a PDF.
+/// The part of a content that becomes a PDF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PdfPart {
-    /// A page and those below it; everything when absent.
+    /// The page to show with its descendants, or everything if absent.
     pub page: Option<PageId>,
-    /// Only the page itself.
+    /// Shows only the page itself, without its descendants.
     pub only: bool,
 }
 
-/// What an address of a PDF leads to.
+/// The state of the PDF at an address.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PdfAnswer {
-    /// The file.
     Ready(PdfFile),
-    /// It is being made; asking again after this time is right.
+    /// The file is pending. Repeat the request after this time.
     Pending(Duration),
 }
 
-/// A PDF file, without its bytes: they are read by [`Platform::pdf_piece`].
+/// A PDF file without its bytes, which [`Platform::pdf_piece`] reads.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PdfFile {
-    /// Its name.
     pub name: String,
-    /// The number of bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Names the bytes: other bytes have another name.
+    /// A hash of the content.
     pub tag: Hash,
     domain: String,
     pieces: Arc<[Hash]>,
 }
 
-/// What an address shows, sealed in the address itself: nothing is stored.
+/// The sealed content of an address. Nothing is stored for it.
 #[derive(Serialize, Deserialize)]
 struct Ticket {
     until: Timestamp,
-    /// The content as it was when the address was made.
+    /// The root of the content when the address was issued.
     root: Hash,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request: Option<ChangeRequestId>,
@@ -94,7 +93,7 @@ struct Ticket {
     page: Option<PageId>,
     #[serde(default)]
     only: bool,
-    /// For whom the address was made.
+    /// The recipient of the address.
     bearer: Bearer,
 }
 
@@ -104,41 +103,30 @@ impl Ticket {
     }
 }
 
-/// Up to where the news of jobs were read by those who wait for a file.
+/// The position in the feed of job events, as read by requests that wait for a file.
 #[derive(Default)]
 pub(crate) struct PdfNews(Mutex<Option<FeedPos>>);
 
-/// How far a file is, on one snapshot.
+/// The state of a file in one snapshot.
 enum Found {
     Ready(PdfFile),
     Pending,
     Failed(Error),
-    /// Nobody makes it: the work to enqueue, and the job of the same that is over.
+    /// No job makes the file. Holds the work to enqueue, and the completed job of the same file.
     Missing(PdfWork, Option<JobId>),
 }
 
 impl<'p> ContentHandle<'p> {
-    /// Makes the address of a PDF of a space or of a change request, of all pages or some.
+    /// Issues the address of a PDF of a space or change request, for all pages or some.
     ///
-    /// The file shows the content as it is now. A job makes it when the address is asked for it, see
-    /// [`Platform::pdf_file`]; the address is good for [`PDF_WINDOW`]. Pages that are left out of the table of contents
-    /// are left out here too, unless one is asked for.
+    /// The file shows the content at the time of this call. A job makes it on the first request of the address, see
+    /// [`Platform::pdf_file`]. The address expires after [`PDF_WINDOW`]. Hidden pages are left out, except the page
+    /// that is requested.
     ///
     /// # Errors
-    /// `NotFound`, also for a page that is none of the content; `Invalid` for `only` without a page, and for a page
-    /// that has no content of its own; `TooLarge` for too many pages; `Precondition` when this platform makes no PDF
-    /// files.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{PageId, SpaceId}, platform::{Caller, PdfPart}};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
-    /// let part = PdfPart { page: Some(page.clone()), only: true };
-    /// let link = me.space(space).content().pdf_url(&part).await?;
-    /// println!("{}", link.url);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also for a page that is not part of the content; `Invalid` for `only` without a page, and for a page
+    /// without content of its own; `TooLarge` for too many pages; `Precondition` if the platform has no typesetter.
     pub fn pdf_url(self, part: &'p PdfPart) -> BoxFuture<'p, Result<PdfLink>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -177,21 +165,25 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl Platform {
-    /// Answers what the address of a PDF leads to, by the sealed part of that address: the file, as soon as it is made.
+    /// Returns the PDF at an address, given the sealed part of the address.
     ///
-    /// A job makes it, unless one made the same lately: of all who ask for the same, one job makes it for all. Who
-    /// waits `wait` at most is then told to ask again; without a worker nothing is ever made.
+    /// A job makes the file unless a recent job did. Concurrent requests for the same file share one job. After at most
+    /// `wait`, a pending file is reported as [`PdfAnswer::Pending`]. A platform without a worker never completes a
+    /// file.
     ///
     /// # Errors
-    /// `NotFound`, also when [`PDF_WINDOW`] is over and when whom the address was made for may not read the content any
-    /// more; `TooLarge` when the pages are too much for a file, and whatever else the job failed with: an address that
-    /// is made after that tries again; `Unavailable` when too many files of the space wait to be made; `Precondition`
-    /// when this platform makes no PDF files.
+    ///
+    /// `NotFound`, also after [`PDF_WINDOW`] and when the recipient of the address may no longer read the content;
+    /// `TooLarge` if the pages exceed the limits of a file, and any other failure of the job, until a newly issued
+    /// address retries it; `Unavailable` if too many files of the space are queued; `Precondition` if the platform has
+    /// no typesetter.
     ///
     /// # Cancel safety
-    /// The job goes on.
+    ///
+    /// Dropping the future does not stop the job.
     ///
     /// # Example
+    ///
     /// ```
     /// # use std::time::Duration;
     /// # use docs_core::{Platform, Result, model::SpaceId, platform::PdfAnswer};
@@ -224,7 +216,7 @@ impl Platform {
                 if Instant::now() >= until {
                     return Ok(PdfAnswer::Pending(ASK_AGAIN));
                 }
-                // News from here on end the wait. What came before them is seen by looking once more.
+                // Later events end the wait. The lookup after this line covers earlier ones.
                 let seen = self.read_news().await?;
                 match self.find_pdf(space, &ticket).await? {
                     Found::Ready(file) => return Ok(PdfAnswer::Ready(file)),
@@ -239,24 +231,12 @@ impl Platform {
         })
     }
 
-    /// Reads a PDF file from an offset: the rest of the piece that it lies in, which is short enough to be kept in
-    /// memory. Behind the last byte there are none.
+    /// Reads a PDF file from an offset to the end of the piece that contains it. A piece is small enough to hold in
+    /// memory. Returns no bytes after the end of the file.
     ///
     /// # Errors
-    /// `NotFound` when the file is not kept any more.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, platform::PdfFile};
-    /// # async fn example(platform: &Platform, file: &PdfFile) -> Result<()> {
-    /// let mut at = 0;
-    /// while at < file.size {
-    ///     let piece = platform.pdf_piece(file, at).await?;
-    ///     at += piece.len() as u64;
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` if the file is no longer stored.
     pub fn pdf_piece<'a>(&'a self, file: &'a PdfFile, at: u64) -> BoxFuture<'a, Result<Bytes>> {
         Box::pin(async move {
             let Some((piece, offset)) = pieces::place(&file.pieces, at) else { return Ok(Bytes::new()) };
@@ -266,7 +246,7 @@ impl Platform {
         })
     }
 
-    /// How far the file of an address is. Whom it was made for is asked each time.
+    /// Returns the state of the file at an address. The access of its recipient is checked every time.
     async fn find_pdf(&self, space: &SpaceId, ticket: &Ticket) -> Result<Found> {
         let missing = || Error::not_found("PDF");
         if self.now() >= ticket.until {
@@ -289,7 +269,7 @@ impl Platform {
         let Some(job) = job else { return Ok(Found::Missing(work, None)) };
         match job.state {
             JobState::Waiting | JobState::Queued | JobState::Running => Ok(Found::Pending),
-            // An address that was made since then tries again.
+            // An address issued after the failure retries.
             JobState::Failed if job.ended_at.is_some_and(|ended| ended >= ticket.made_at()) => {
                 let kind = job.failure.unwrap_or(ErrorKind::Internal);
                 let why = job.error.clone().unwrap_or_else(|| "the PDF could not be made".to_owned());
@@ -310,7 +290,7 @@ impl Platform {
         }
     }
 
-    /// What a job made, as long as it is kept and people are called what they are called in it.
+    /// Returns the manifest of a completed job, if it is recent and all names in it are current.
     async fn kept_pdf(&self, space: &SpaceRecord, job: &JobRecord) -> Result<Option<Manifest>> {
         let is_kept = job.ended_at.is_some_and(|ended| self.now() < later(ended, PDF_KEPT));
         let Some(object) = job.outcome.object.filter(|_| is_kept) else { return Ok(None) };
@@ -322,7 +302,7 @@ impl Platform {
         Ok((manifest.names == book::hash_of(&names)).then_some(manifest))
     }
 
-    /// Enqueues the job that makes a file, unless somebody else did meanwhile.
+    /// Enqueues the job that makes a file, unless another request did so concurrently.
     async fn enqueue_pdf(&self, work: PdfWork, before: Option<JobId>) -> Result<()> {
         let enqueue = job::EnqueuePdf { id: self.id(), work, before, now: self.now() };
         self.upkeep(&enqueue).await.map_err(|error| match error.kind() {
@@ -334,7 +314,7 @@ impl Platform {
         })
     }
 
-    /// Reads the news of jobs that are there; what comes later comes behind the place that is answered.
+    /// Reads all pending job events. Returns the position after which later events follow.
     async fn read_news(&self) -> Result<Option<FeedPos>> {
         let place = || self.inner.pdf_news.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut seen = place().clone();
@@ -357,18 +337,18 @@ impl Platform {
     }
 }
 
-/// What a file shows.
+/// The content of a file.
 struct Shown<'a> {
     space: &'a SpaceRecord,
     subtitle: Option<String>,
     part: &'a PdfPart,
     view: &'a View,
     tree: &'a PageTree,
-    /// For whom the addresses of files in it are made.
+    /// The recipient of the addresses in the file.
     bearer: &'a Bearer,
 }
 
-/// The pages that are shown, in reading order, each with how many of them are above it.
+/// Returns the pages to show in reading order, each with its depth.
 fn chosen<'a>(tree: &'a PageTree, part: &PdfPart) -> Result<Vec<(&'a TreePage, usize)>> {
     let top = match &part.page {
         None => None,
@@ -382,7 +362,7 @@ fn chosen<'a>(tree: &'a PageTree, part: &PdfPart) -> Result<Vec<(&'a TreePage, u
     };
     let mut pages: Vec<(&TreePage, usize)> = top.iter().map(|page| (*page, 0)).collect();
     let mut depths: HashMap<&PageId, usize> = pages.iter().map(|(page, depth)| (&page.id, *depth)).collect();
-    // A page comes before those below it, so that its depth is known when they come.
+    // A page precedes its descendants, so the depth of the parent is known.
     for page in tree.pages().iter().filter(|_| !part.only) {
         if page.entry.hidden || !has_content(page) {
             continue;
@@ -420,7 +400,7 @@ fn later(now: Timestamp, by: Duration) -> Timestamp {
     (now.time() + by).into()
 }
 
-/// What an address is sealed for: it opens in its own space only.
+/// The purpose of the seal of an address. It is valid in its own space only.
 fn purpose(space: &SpaceId) -> String {
     format!("pdf of {space}")
 }

@@ -1,4 +1,4 @@
-//! Everything that a PDF file is made of, read before it is set.
+//! The content of a PDF file, read completely before typesetting.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,43 +29,43 @@ use crate::{
     },
 };
 
-/// Most steps that all expressions of a file take together. The rest stay as they are written.
+/// Most evaluation steps of all expressions of a file together. The remaining expressions stay in source form.
 const MAX_BOOK_STEPS: u32 = 100 * MAX_STEPS;
-/// Members whose names are read at once.
+/// Members per batch when reading names.
 const PEOPLE_AT_ONCE: usize = 1_000;
-/// Most bytes of Markdown, and as many of the values in it.
+/// Most bytes of Markdown, and separately of evaluated values.
 const MAX_TEXT: usize = 32 << 20;
-/// Most bytes of one picture; a larger one is shown by its alternative text.
+/// Most bytes of one image. A larger one is replaced by its alternative text.
 const MAX_IMAGE: u64 = 32 << 20;
-/// Most bytes of all pictures. They are read while the book is set, so that they are never all in memory here.
+/// Most bytes of all images. They are loaded during typesetting, so they are never all in memory here.
 const MAX_IMAGES: u64 = 250_000_000;
 /// Most reusable contents.
 const MAX_REUSABLES: usize = 1_000;
 
-/// What is read of a book so far.
+/// The state of reading a book.
 struct Reading {
     text: usize,
     refs: References,
     images: u64,
-    /// Knows the variables of the space.
+    /// The evaluation context with the variables of the space.
     context: Context,
     allowance: Allowance,
 }
 
-/// The names of people, of those who are members.
+/// The display names of members, by user.
 pub(super) type Names = BTreeMap<UserId, String>;
 
-/// Equal for the same people with the same names.
+/// Hashes the names. The hash is equal for equal users with equal names.
 pub(super) fn hash_of(names: &Names) -> Hash {
     let mut all = String::new();
     for (user, name) in names {
-        // Names cannot hold a line feed.
+        // Names cannot contain a line feed.
         all.extend([user.as_str(), "\n", name.as_str(), "\n"]);
     }
     Hash::of(all.as_bytes())
 }
 
-/// Adds the names of people to a book that was read.
+/// Adds the names of people to a book.
 pub(super) fn with_names(mut book: Book, names: &Names) -> Book {
     let links = names.iter().map(|(user, name)| {
         (ContentRef::User { user: user.clone() }, BookLink { title: Some(name.clone()), url: None })
@@ -75,7 +75,8 @@ pub(super) fn with_names(mut book: Book, names: &Names) -> Book {
 }
 
 impl Platform {
-    /// Reads what a file shows, but for the names of people: those are not part of the content. Answers whom it names.
+    /// Reads the content of a file except the names of people, which are not part of the content. Returns the book and
+    /// the users it names.
     pub(super) async fn book(&self, shown: &Shown<'_>) -> Result<(Book, Vec<UserId>)> {
         let variables = shown.view.variables().await?;
         let variables: Variables =
@@ -101,7 +102,7 @@ impl Platform {
             });
         }
         let reusables = self.reusables(shown, &mut reading).await?;
-        // A part is called by its first page, and says whose part it is.
+        // A partial book is titled after its first page, with the space as its subtitle.
         let space = shown.space.title.to_string();
         let (title, subtitle) = match shown.part.page.as_ref().and_then(|page| shown.tree.get(page)) {
             Some(page) => (page.entry.title.clone(), Some(shown.subtitle.clone().unwrap_or(space))),
@@ -141,7 +142,7 @@ impl Platform {
             let why = "these pages are too much text for one PDF; ask for fewer with `page`";
             return Err(Error::new(ErrorKind::TooLarge, why));
         }
-        // Texts may all be at hand already: others are let work between two of them.
+        // All texts may be cached already, so this yields to other tasks between two documents.
         tokio::task::yield_now().await;
         let mut document = parse_document(&text).await;
         match variables {
@@ -149,7 +150,7 @@ impl Platform {
                 let context = reading.context.clone().with_page(variables);
                 fill(&mut document, (&context, &["space", "page"]), &mut reading.allowance);
             }
-            // A reusable content stands on several pages.
+            // A reusable content appears on several pages, so only the variables of the space apply.
             None => fill(&mut document, (&reading.context, &["space"]), &mut reading.allowance),
         }
         references(&document, &mut reading.refs);
@@ -161,7 +162,7 @@ impl Platform {
         Ok(Arc::new(document))
     }
 
-    /// The reusable contents that pages refer to, and those that they refer to.
+    /// Reads the reusable contents that pages reference, transitively.
     async fn reusables(
         &self,
         shown: &Shown<'_>,
@@ -189,7 +190,7 @@ impl Platform {
         }
     }
 
-    /// Looks up where a reference leads, what it is called, and the picture that it is.
+    /// Resolves the address and title of a reference, and its image if it is one.
     async fn follow(
         &self,
         shown: &Shown<'_>,
@@ -219,7 +220,7 @@ impl Platform {
         Ok(())
     }
 
-    /// A file: its address, and where its bytes are when it may be a picture.
+    /// Returns the address of a file, and registers its bytes if it may be an image.
     fn file(
         &self,
         shown: &Shown<'_>,
@@ -242,8 +243,8 @@ impl Platform {
         Ok(BookLink { title: Some(entry.name), url: Some(url) })
     }
 
-    /// A page of this space by its title and address; one of another space by the address of the space, because
-    /// nobody has shown that readers may know more.
+    /// Links to a page. A page of this space has its title and address. A page of another space has only the address of
+    /// that space, because its readers may lack access to it.
     fn elsewhere(&self, shown: &Shown<'_>, page: &PageId, space: Option<&SpaceId>) -> BookLink {
         match space.filter(|_| !is_here(shown, space)) {
             Some(space) => BookLink { title: None, url: Some(self.urls().space(space).1) },
@@ -257,7 +258,7 @@ impl Platform {
         }
     }
 
-    /// The names that those of these people have now who are members of the organization.
+    /// Returns the current display names of those users who are members of the organization.
     pub(super) async fn names(&self, organization: &OrgId, people: &[UserId]) -> Result<Names> {
         let mut names = Names::new();
         if people.is_empty() {
@@ -276,7 +277,7 @@ impl Platform {
     }
 }
 
-/// A picture among the objects of a space.
+/// An image among the objects of a space.
 struct StoredImage {
     objects: Arc<dyn Objects>,
     domain: String,

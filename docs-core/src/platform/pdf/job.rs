@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// All that a file follows from, but for the names of people. Addresses in it are those of whom it is for.
+/// All inputs of a file except the names of people. Addresses in the file are issued to `bearer`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PdfWork {
     space: SpaceId,
@@ -51,9 +51,9 @@ impl PdfWork {
         }
     }
 
-    /// The same for the same file, and for no other of the space.
+    /// Returns a name that is equal for equal files, and unique within the space otherwise.
     pub(super) fn name(&self) -> String {
-        // Names cannot hold a line feed, and the subtitle comes last.
+        // Names cannot contain a line feed, and the subtitle comes last.
         let page = self.page.as_ref().map_or("", |page| page.as_str());
         let only = if self.only { "only" } else { "" };
         let (root, bearer) = (self.root.to_string(), format!("{:?}", self.bearer));
@@ -79,7 +79,7 @@ impl Job for PdfWork {
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.space)).await?;
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(gone)?;
         drop(tx);
-        // It shows what was asked for, whatever the space is called by now.
+        // The file shows the title of the request, even if the space was renamed since.
         let space = SpaceRecord { title: self.title, ..SpaceRecord::clone(&space) };
         let view = platform.content().view(&space.domain, self.root);
         let tree = view.tree().await?;
@@ -103,7 +103,7 @@ impl Job for PdfWork {
     }
 }
 
-/// What a failure means: what may pass is tried again.
+/// Maps a failure to an error. Transient failures are retried.
 fn not_made(error: PdfError) -> Error {
     match error {
         PdfError::TooLarge(_) | PdfError::TooSlow(_) | PdfError::Unprocessable(_) => {
@@ -117,11 +117,11 @@ fn not_made(error: PdfError) -> Error {
     }
 }
 
-/// Enqueues the job of a file, unless there is another than the one that is over.
+/// Enqueues the job of a file, unless another job than the completed one exists.
 pub(super) struct EnqueuePdf {
     pub(super) id: JobId,
     pub(super) work: PdfWork,
-    /// The job of the same file that is over.
+    /// The completed job of the same file.
     pub(super) before: Option<JobId>,
     pub(super) now: Timestamp,
 }
@@ -137,7 +137,7 @@ impl Operation for EnqueuePdf {
         if latest.as_ref().map(|job| &job.id) != self.before.as_ref() {
             return Ok(());
         }
-        // The latest is told by its time.
+        // The latest job is determined by its creation time.
         let now = latest.map_or(self.now, |before| self.now.later_than(before.created_at));
         let by = self.work.bearer.user().cloned();
         let audience = Audience::Subject { by, same: Some(name) };

@@ -1,4 +1,4 @@
-//! A PDF file in pieces among the objects of a space: written as it is made, read as it is sent.
+//! A PDF file in pieces among the objects of a space: written while it is typeset, read while it is sent.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use crate::{
     store::{Hash, StoreError},
 };
 
-/// Bytes of a piece; the last one may be shorter.
+/// The size of a piece in bytes. The last one may be shorter.
 const PIECE: usize = 1 << 20;
 
-/// What a file consists of, and what it follows from besides the work of its job.
+/// The stored description of a PDF file: its pieces, and the inputs beyond the job's work.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     size: u64,
     pieces: Arc<[Hash]>,
-    /// The members of the organization, and others, whom its pages name.
+    /// The users named on its pages, members of the organization or not.
     pub(super) people: Vec<UserId>,
-    /// What people were called when it was made.
+    /// The hash of their display names at the time of typesetting.
     pub(super) names: Hash,
 }
 
@@ -37,13 +37,13 @@ impl Manifest {
     }
 }
 
-/// The piece that a byte is in, and where it is there; `None` behind the last piece.
+/// Returns the piece that contains a byte and the offset in it, `None` after the last piece.
 pub(super) fn place(pieces: &[Hash], at: u64) -> Option<(Hash, usize)> {
     let at = usize::try_from(at).ok()?;
     pieces.get(at / PIECE).map(|piece| (*piece, at % PIECE))
 }
 
-/// A file that is being made: no more than a piece of it is in memory.
+/// A PDF file during typesetting. At most one piece of it is in memory.
 pub(super) struct Pieces<'p> {
     platform: &'p Platform,
     domain: &'p str,
@@ -66,7 +66,7 @@ impl<'p> Pieces<'p> {
         Ok(())
     }
 
-    /// Stores what is left; answers the object that names all pieces, and the size of the file.
+    /// Stores the last piece. Returns the hash of the manifest and the size of the file.
     pub(super) async fn finish(mut self, people: Vec<UserId>, names: Hash) -> Result<(Hash, u64)> {
         if !self.next.is_empty() {
             self.store().await?;

@@ -7,7 +7,7 @@ use crate::model::{
     UserId,
 };
 
-/// The references of a book, each once, up to [`References::MAX`].
+/// The distinct references of a book, up to [`References::MAX`].
 #[derive(Default)]
 pub(super) struct References {
     all: BTreeSet<ContentRef>,
@@ -15,10 +15,10 @@ pub(super) struct References {
 }
 
 impl References {
-    /// Most references: each is looked up.
+    /// Most references. Each one costs a lookup.
     pub(super) const MAX: usize = 20_000;
 
-    /// Whether there are more than are kept.
+    /// Returns `true` if references were dropped at the limit.
     pub(super) const fn is_over(&self) -> bool {
         self.more
     }
@@ -72,7 +72,7 @@ fn of_block(block: &Block, out: &mut References) {
                 of_cell(kind, value, out);
             }
         }
-        // Text leads elsewhere by the elements within it; an address needs no name.
+        // The inline elements of text are visited on their own; a plain address needs no title.
         BlockKind::Paragraph { .. }
         | BlockKind::Heading1(_)
         | BlockKind::Heading2(_)

@@ -1,20 +1,20 @@
-//! The values of variables in text: a file has no visitor, so what is about one stays as it is written.
+//! The values of variables in text. A PDF has no visitor, so expressions about the visitor stay unevaluated.
 
 use crate::{
     content::expression::{Budget, Context, Expression, inline_within},
     model::{Block, Document, Fragment, InlineKind, Leaf, Node, TextNode},
 };
 
-/// What expressions of a whole file may take: one document after the other takes from it.
+/// The evaluation budget of a whole file. All its documents draw from it.
 pub(super) struct Allowance {
-    /// Steps.
     pub(super) steps: Budget,
-    /// Bytes of text.
+    /// Bytes of evaluated text.
     pub(super) bytes: usize,
 }
 
-/// Puts values in the place of expressions that read nothing but variables of these holders. An expression for which
-/// the allowance is not enough stays as it is written.
+/// Replaces expressions that read only variables of these holders by their values.
+///
+/// Expressions beyond the allowance stay in source form.
 pub(super) fn fill(
     document: &mut Document,
     (context, holders): (&Context, &[&str]),
@@ -29,7 +29,7 @@ struct Filling<'f> {
     allowance: &'f mut Allowance,
 }
 
-// Functions that call themselves: documents are read to a depth of 20.
+// Recursion is safe: documents are parsed to a depth of 20.
 impl Filling<'_> {
     fn blocks(&mut self, all: &mut [Block]) {
         for block in all {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::{content::document, model::Variables};
 
-    /// A document of this many expressions, and what stands there after they were filled in.
+    /// Fills a document with `many` copies of an expression and returns its JSON.
     fn filled(expression: &str, many: usize, allowance: &mut Allowance) -> String {
         let variables: Variables = serde_json::from_value(json!({ "word": "value" })).unwrap();
         let context = Context::default().with_space(&variables);
@@ -112,7 +112,7 @@ mod tests {
         while left >= taken {
             (left, shown) = (left - taken, shown + 1);
         }
-        // The others, in whatever document they are, stay as they are written.
+        // The remaining expressions stay in source form, whichever document they are in.
         let (one, other) = (filled(expression, 20, &mut allowance), filled(expression, 20, &mut allowance));
         let values = one.matches("value2000").count() + other.matches("value2000").count();
         assert_eq!(values + 1, shown);
