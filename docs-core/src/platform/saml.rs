@@ -1,5 +1,5 @@
-//! SAML providers of organizations. Who signs in through them: `login.rs`; what becomes of their session: `session.rs`;
-//! who is not let in: `refusal.rs`.
+//! SAML providers of organizations. `login.rs` contains the sign-in, `session.rs` the resulting sessions, and
+//! `refusal.rs` the refused sign-ins.
 
 mod login;
 mod refusal;
@@ -41,18 +41,8 @@ impl<'p> SamlProviders<'p> {
     /// Lists the SAML providers of an organization, oldest first.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates it; `Invalid` for a wrong page or limit.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// for provider in me.org(org).saml_providers().list(&PageRequest::default()).await?.items {
-    ///     println!("{}", provider.label);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor administrates the organization.
     pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SamlProvider>>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -70,14 +60,16 @@ impl<'p> SamlProviders<'p> {
         })
     }
 
-    /// Creates a SAML provider. It is pending until its address, entity id and certificate are known.
+    /// Creates a SAML provider. It is pending until its address, entity id and certificate are set.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and
-    /// for a certificate that the [adapter](crate::platform::Builder::saml) could verify nothing with; `Conflict` for
-    /// too many providers.
+    ///
+    /// `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and for a
+    /// certificate that the [adapter](crate::platform::Builder::saml) cannot use for verification; `Conflict` for too
+    /// many providers.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{model::OrgId, platform::Caller};
     /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
@@ -123,17 +115,8 @@ impl<'p> SamlProviderHandle<'p> {
     /// Reads a SAML provider.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SamlProviderId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, provider: &SamlProviderId) -> Result<()> {
-    /// let provider = me.org(org).saml_provider(provider).get().await?;
-    /// println!("{} at {}", provider.label, provider.sso_url);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor administrates the organization.
     pub fn get(self) -> BoxFuture<'p, Result<SamlProvider>> {
         Box::pin(async move {
             let Self { caller, org, provider: id } = self;
@@ -143,25 +126,13 @@ impl<'p> SamlProviderHandle<'p> {
         })
     }
 
-    /// Changes a SAML provider. What the request leaves out stays. Sessions that began through it end when its address,
-    /// its entity id or its certificate changes.
+    /// Changes a SAML provider. Omitted fields stay unchanged. Sessions of the provider end if its address, entity id
+    /// or certificate changes.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and
-    /// for a certificate that the [adapter](crate::platform::Builder::saml) could verify nothing with.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{OrgId, Patch, Role, SamlProviderId, UpdateSamlProvider};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(me: Caller<'_>, org: &OrgId, provider: &SamlProviderId) -> Result<()> {
-    /// let change = UpdateSamlProvider { default_role: Patch::Set(Role::Read), ..Default::default() };
-    /// let provider = me.org(org).saml_provider(provider).update(change).await?;
-    /// println!("{}", provider.label);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and for a
+    /// certificate that the [adapter](crate::platform::Builder::saml) cannot use for verification.
     pub fn update(self, change: UpdateSamlProvider) -> BoxFuture<'p, Result<SamlProvider>> {
         Box::pin(async move {
             let Self { caller, org, provider: id } = self;
@@ -177,21 +148,11 @@ impl<'p> SamlProviderHandle<'p> {
         })
     }
 
-    /// Deletes a SAML provider. Answers whether there was one.
+    /// Deletes a SAML provider. Returns `true` if it existed.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor administrates the organization.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SamlProviderId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, provider: &SamlProviderId) -> Result<()> {
-    /// if me.org(org).saml_provider(provider).delete().await? {
-    ///     println!("nobody signs in through it any more");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor administrates the organization.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, org, provider: id } = self;
@@ -205,21 +166,11 @@ impl<'p> SamlProviderHandle<'p> {
 }
 
 impl<'p> OrgHandle<'p> {
-    /// Lists the ways to sign in to an organization: its active providers, oldest first.
+    /// Lists the active SAML providers of an organization with their sign-in addresses, oldest first.
     ///
     /// # Errors
-    /// `NotFound` unless the actor is a member.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// for login in me.org(org).list_sso_logins().await?.items {
-    ///     println!("{}: {}", login.label, login.start_url);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` unless the actor is a member.
     pub fn list_sso_logins(self) -> BoxFuture<'p, Result<SsoLogins>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -238,7 +189,7 @@ impl<'p> OrgHandle<'p> {
 }
 
 impl Platform {
-    /// Refuses a certificate that no response could be verified with.
+    /// Rejects a certificate that the adapter cannot use for verification.
     fn require_usable(&self, certificate: Option<&Certificate>) -> Result<()> {
         let (Some(saml), Some(certificate)) = (&self.ports().saml, certificate) else { return Ok(()) };
         saml.check_certificate(certificate.as_str()).map_err(|why| Error::invalid("certificate", why))
@@ -294,7 +245,7 @@ impl Platform {
     }
 }
 
-/// A SAML provider, for those who administrate its organization.
+/// Returns a SAML provider if the actor administrates its organization.
 async fn provider(
     tx: &Tx,
     actor: &Actor,
@@ -307,7 +258,7 @@ async fn provider(
     Ok((access, provider.ok_or_else(|| Error::not_found("SAML provider"))?))
 }
 
-/// The providers of an organization that people can sign in through, oldest first.
+/// The active providers of an organization, oldest first.
 pub(super) async fn active_providers(tx: &Tx, org: &OrgId) -> Result<Vec<Arc<SamlProviderRecord>>> {
     let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
     let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
@@ -315,7 +266,7 @@ pub(super) async fn active_providers(tx: &Tx, org: &OrgId) -> Result<Vec<Arc<Sam
     Ok(providers.filter(|provider| provider.is_active()).collect())
 }
 
-/// A provider, if people can sign in through it.
+/// Returns a provider if it is active.
 async fn active_provider(tx: &Tx, id: &SamlProviderId) -> Result<Option<Arc<SamlProviderRecord>>> {
     let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
     Ok(provider.filter(|provider| provider.is_active()))
@@ -329,7 +280,7 @@ fn team_id(id: &str) -> Result<TeamId> {
     id.parse().map_err(|_| no_team())
 }
 
-/// Refuses a default team that the organization does not have.
+/// Rejects a default team that the organization does not have.
 async fn require_team(tx: &Tx, provider: &SamlProviderRecord) -> Result<()> {
     let Some(team) = &provider.default_team else { return Ok(()) };
     let team: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::at(team)).await?;

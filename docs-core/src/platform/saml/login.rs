@@ -1,7 +1,7 @@
-//! Signing in through a SAML provider: a browser is sent there, and comes back with an answer.
+//! Sign-in through a SAML provider: the redirect of a browser to the provider, and the verification of its response.
 //!
-//! Nothing is stored of a browser that is on its way: what it has to prove when it comes back is sealed, and the
-//! browser keeps it. So who only knocks fills no store, and every server on it can take the answer.
+//! A pending login is not stored. Its state is sealed and kept by the browser. Abandoned logins therefore use no
+//! storage, and every server on a store can accept the response.
 
 use std::sync::Arc;
 
@@ -17,30 +17,30 @@ use crate::{
     store::records::SamlProviderRecord,
 };
 
-/// How long somebody may take to sign in at a provider.
+/// The time limit for a sign-in at a provider.
 pub(in crate::platform) const SAML_LOGIN_WINDOW: TimeDelta = TimeDelta::minutes(15);
-/// Most ways that one browser may be on at a time; of more, the last ones are looked at: browsers send them in the
-/// order in which they were begun.
+/// Most pending logins that are examined per browser. Above that only the latest are, since browsers send them oldest
+/// first.
 const MAX_ON_THE_WAY: usize = 16;
-/// How far ahead the end of an assertion may be: until then it is known as one that was taken. A day, and what clocks
-/// differ.
+/// The longest remaining validity of an assertion: a day, plus clock skew. A consumed one is remembered until it
+/// expires.
 const LONGEST_VALIDITY: TimeDelta = TimeDelta::hours(25);
 
-/// A browser that is about to sign in.
+/// A pending login.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq)]
 pub struct SamlStart {
-    /// Where the browser is sent: the provider, with a request.
+    /// The redirect target: the address of the provider with the request.
     pub location: String,
     /// The id of the request.
     pub request: String,
-    /// What the browser has to bring along when it comes back, as [`SamlAnswer::kept`]: visible ASCII characters.
+    /// The state to return in [`SamlAnswer::kept`], as visible ASCII characters.
     pub keep: String,
-    /// Until when.
+    /// The expiry of the pending login.
     pub expires_at: Timestamp,
 }
 
-/// Without what the browser keeps.
+/// Omits the state that the browser keeps.
 impl std::fmt::Debug for SamlStart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SamlStart")
@@ -50,52 +50,41 @@ impl std::fmt::Debug for SamlStart {
     }
 }
 
-/// What a browser comes back with.
+/// The response that a browser brings back.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SamlAnswer<'a> {
-    /// The field `SAMLResponse` of the form.
+    /// The form field `SAMLResponse`.
     pub response: &'a str,
-    /// What the browser kept of each of the ways it is on, in the order in which they were begun; of more than 16, the
-    /// last ones are looked at.
+    /// The states of the browser's pending logins oldest first. Of more than 16, only the last are examined.
     pub kept: &'a [String],
 }
 
-/// A way that a browser is on, as it is sealed.
+/// The sealed state of a pending login.
 #[derive(Debug, Serialize, Deserialize)]
 struct OnTheWay {
     request: String,
     until: Timestamp,
 }
 
-/// What the ways of a provider are sealed for.
+/// The purpose of the seal of a provider's pending logins.
 fn purpose(provider: &SamlProviderId) -> String {
     format!("saml sign-in {provider}")
 }
 
 impl<'p> Caller<'p> {
-    /// Sends a browser to a SAML provider. Only the platform itself may: it is for the addresses that people sign in
-    /// at.
+    /// Begins a sign-in at a SAML provider. Only the platform itself may call this; it serves the sign-in endpoint.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` for a provider that is not there; `Precondition` for one that is pending, and
-    /// without an [adapter](crate::platform::Builder::saml).
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::SamlProviderId};
-    /// # async fn example(platform: &Platform, provider: &SamlProviderId) -> Result<()> {
-    /// let start = platform.as_platform().begin_saml_login(provider).await?;
-    /// println!("Location: {}", start.location);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users; `NotFound` for an unknown provider; `Precondition` for a pending provider, and without an
+    /// [adapter](crate::platform::Builder::saml).
     pub fn begin_saml_login(self, id: &'p SamlProviderId) -> BoxFuture<'p, Result<SamlStart>> {
         Box::pin(async move {
             let (platform, saml) = (self.platform, port(self)?);
             let provider = opened(platform, id).await?;
             let service = platform.urls().saml_service(id);
             let secret = Secret::draw(platform.ids(), "docs-platform request to a SAML provider");
-            // An XML name begins with no digit.
+            // An XML name cannot start with a digit.
             let request = format!("_{}", secret.as_hex());
             let now = platform.now();
             let asked = SamlRequest {
@@ -115,26 +104,29 @@ impl<'p> Caller<'p> {
         })
     }
 
-    /// Lets somebody in who comes back from a SAML provider: who it is is verified with the certificate that the
-    /// organization trusts, and answered with a session, the token of which is a bearer token.
+    /// Completes a sign-in at a SAML provider. The response is verified with the certificate that the organization
+    /// trusts. Returns a session with a bearer token.
     ///
-    /// Somebody whose address no account has becomes a user and a member, with the provider's role and team. A provider
-    /// speaks for its organization only: who has an account already signs in with it, until they are a member and an
-    /// administrator [makes the member one who signs in so](crate::platform::MemberHandle::set_sso). An answer is taken
-    /// once. The audit log of the organization tells of who was let in, and that somebody was not, and why.
+    /// If no account has the address, a user is created, who becomes a member with the provider's role and team. A
+    /// provider is authoritative for its own organization only: an existing user signs in with their account until they
+    /// are a member and an administrator [links them](crate::platform::MemberHandle::set_sso). A response is accepted
+    /// once. The audit log of the organization records sign-ins, and refusals with their reason.
     ///
-    /// Only the platform itself may: it is for the address that browsers come back to.
+    /// Only the platform itself may call this; it serves the assertion consumer endpoint.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` for a provider that is not there; `Unauthenticated` for a response that is not
-    /// the provider's, not for this service, not for this browser, not valid now, or was taken before; `Conflict` for
-    /// the address of an account that is not linked; `Precondition` for a provider that is pending, and without an
+    ///
+    /// `Forbidden` for users; `NotFound` for an unknown provider; `Unauthenticated` for a response that is not from the
+    /// provider, not for this service, not for this browser, not valid now, or already consumed; `Conflict` for the
+    /// address of an account that is not linked; `Precondition` for a pending provider, and without an
     /// [adapter](crate::platform::Builder::saml).
     ///
     /// # Cancel safety
-    /// Dropping the future leaves nobody let in, or a session whose token nobody knows.
+    ///
+    /// Dropping the future leaves no session, or a session without returning its token.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{Platform, Result, model::SamlProviderId, platform::SamlAnswer};
     /// # async fn example(platform: &Platform, provider: &SamlProviderId, answer: SamlAnswer<'_>) -> Result<()> {
@@ -166,20 +158,12 @@ impl<'p> Caller<'p> {
         })
     }
 
-    /// The metadata of this service for a SAML provider, as XML. It tells nothing that is secret.
+    /// Returns the SAML metadata of this service for a provider, as XML. It contains no secrets.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` for a provider that is not there; `Precondition` without an
-    /// [adapter](crate::platform::Builder::saml).
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::SamlProviderId};
-    /// # async fn example(platform: &Platform, provider: &SamlProviderId) -> Result<()> {
-    /// println!("{}", platform.as_platform().saml_metadata(provider).await?);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users; `NotFound` for an unknown provider; `Precondition` without an
+    /// [adapter](crate::platform::Builder::saml).
     pub fn saml_metadata(self, id: &'p SamlProviderId) -> BoxFuture<'p, Result<String>> {
         Box::pin(async move {
             let (platform, saml) = (self.platform, port(self)?);
@@ -191,14 +175,14 @@ impl<'p> Caller<'p> {
     }
 }
 
-/// The adapter, for the platform itself.
+/// Returns the adapter if the caller is the platform itself.
 fn port(caller: Caller<'_>) -> Result<&Arc<dyn Saml>> {
     caller.actor().require_platform()?;
     let missing = || Error::new(ErrorKind::Precondition, "nobody signs in through SAML on this server");
     caller.platform.ports().saml.as_ref().ok_or_else(missing)
 }
 
-/// A provider through which people sign in.
+/// Returns a provider that is active.
 pub(super) async fn opened(platform: &Platform, id: &SamlProviderId) -> Result<Arc<SamlProviderRecord>> {
     let tx = platform.read().await?;
     let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
@@ -217,7 +201,7 @@ fn refused(why: impl std::fmt::Display) -> Error {
 }
 
 impl Platform {
-    /// Who a provider says that signed in.
+    /// Verifies a response and returns the identity it asserts.
     fn signed(&self, saml: &dyn Saml, provider: &SamlProviderRecord, response: &str) -> Result<SamlIdentity> {
         let missing = || Error::not_found("SAML provider");
         let service = self.urls().saml_service(&provider.id);
@@ -230,7 +214,7 @@ impl Platform {
         saml.verify(&trust, response, self.now()).map_err(refused)
     }
 
-    /// Lets somebody in whom a provider vouches for.
+    /// Completes the sign-in of a verified identity.
     async fn admitted(
         &self,
         provider: &Arc<SamlProviderRecord>,
@@ -241,7 +225,7 @@ impl Platform {
         Admission::prepare(self, provider, identity).await?.run(self).await
     }
 
-    /// Sees to it that what a provider says is for this browser now.
+    /// Checks that an identity is valid now and for this browser.
     fn checked(
         &self,
         provider: &SamlProviderRecord,
@@ -260,7 +244,7 @@ impl Platform {
         }
         let service = self.urls().saml_service(&provider.id);
         self.check_way(provider, (&found, kept), &service.start_url)?;
-        // Lower case of other characters makes one of different addresses: the Kelvin sign becomes a k.
+        // Lower-casing other characters can make distinct addresses equal: the Kelvin sign becomes a k.
         if !found.email.is_ascii() {
             return Err(refused(
                 "the name id: must be an address of ASCII characters, like name@example.com",
@@ -271,7 +255,7 @@ impl Platform {
         Ok(identity)
     }
 
-    /// Sees to it that the browser is on the way that the response answers.
+    /// Checks that the response belongs to a pending login of this browser.
     fn check_way(
         &self,
         provider: &SamlProviderRecord,

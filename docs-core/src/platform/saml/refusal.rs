@@ -1,7 +1,7 @@
-//! Whoever is not let in through a SAML provider: the audit log tells that, and why.
+//! Refused SAML sign-ins: the audit log records them with the reason.
 //!
-//! What no provider has signed, anybody can bring as often as they like. Of that, so much is told; the rest costs no
-//! write, and is counted.
+//! A response that no provider has signed can be sent by anybody, any number of times. The number of audit records for
+//! such responses is limited; the rest are only counted, without a write.
 
 use std::{
     collections::HashMap,
@@ -22,37 +22,36 @@ use crate::{
     },
 };
 
-/// Most characters of the reason of a refusal that are kept.
+/// Most characters of the stored reason.
 const MAX_REASON: usize = 500;
-/// Most refusals of what no provider has signed that a server notes of a provider, in a window.
+/// Most refusals of unsigned responses that a server records per provider and window.
 pub(in crate::platform) const MOST_UNSIGNED: u32 = 20;
-/// The window.
 const UNSIGNED_WINDOW: TimeDelta = TimeDelta::minutes(1);
-/// Windows that are kept before those are forgotten of which nothing is to be told.
+/// Windows above which expired windows without omitted refusals are dropped.
 const MANY_WINDOWS: usize = 1_000;
 
-/// What was noted lately of what no provider has signed, and what was not. It is of one server, and goes with it.
+/// Recent refusals of unsigned responses, recorded and omitted. The state is in memory of one server.
 #[derive(Debug, Default)]
 pub(in crate::platform) struct Unsigned(Mutex<HashMap<SamlProviderId, Window>>);
 
-/// Of one provider.
+/// The window of one provider.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     until: DateTime<Utc>,
     noted: u32,
-    /// Since one was noted.
+    /// Refusals omitted since the last recorded one.
     left_out: u64,
 }
 
 impl Window {
     fn is_open(&self, now: DateTime<Utc>) -> bool {
-        // A clock that was set back does not keep it open.
+        // A window in the far future was opened before the clock was set back.
         now < self.until && self.until - now <= UNSIGNED_WINDOW
     }
 }
 
 impl Unsigned {
-    /// Tells whether one more is noted, and how many were left out before it.
+    /// Returns the number of refusals omitted before this one if this one is recorded, or `None` if it is omitted.
     fn admit(&self, provider: &SamlProviderId, now: DateTime<Utc>) -> Option<u64> {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() >= MANY_WINDOWS {
@@ -72,27 +71,15 @@ impl Unsigned {
 }
 
 impl<'p> Caller<'p> {
-    /// Notes that somebody was not let in by what they brought back from a SAML provider, where it was refused before
-    /// it could be read as an answer, such as for its size. The audit log of the organization tells of it, and why; of
-    /// many in a short time, it tells how many there were.
+    /// Records a sign-in that was refused before its response was read, for example for its size.
     ///
-    /// Only the platform itself may: it is for the address that browsers come back to.
+    /// The audit log of the organization records the reason. Of many refusals in a short time, it records some and the
+    /// number of the others. Only the platform itself may call this; it serves the assertion consumer endpoint.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` for a provider that is not there; `Precondition` for one that is pending: then
-    /// nothing is noted.
     ///
-    /// # Cancel safety
-    /// Dropping the future leaves it noted or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::SamlProviderId};
-    /// # async fn example(platform: &Platform, provider: &SamlProviderId) -> Result<()> {
-    /// platform.as_platform().refuse_saml_login(provider, "the form is too large").await?;
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users; `NotFound` for an unknown provider; `Precondition` for a pending provider; nothing is
+    /// recorded then.
     pub fn refuse_saml_login(self, id: &'p SamlProviderId, why: &'p str) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             self.actor().require_platform()?;
@@ -104,8 +91,8 @@ impl<'p> Caller<'p> {
 }
 
 impl Platform {
-    /// Has the audit log tell that somebody was not let in, with whom the provider vouched for; of those whom it did
-    /// not vouch for, so many. Whoever was not let in is told why, even where it cannot be noted.
+    /// Records a refusal in the audit log, with the address that the provider asserted. Refusals without an asserted
+    /// address are limited. A failed write is not reported, so the caller still returns the reason of the refusal.
     pub(super) async fn note_refusal(
         &self,
         provider: &Arc<SamlProviderRecord>,
@@ -132,7 +119,7 @@ impl Platform {
     }
 }
 
-/// Notes that somebody was not let in, which is what the audit log tells of.
+/// Stores a refusal, which becomes an entry of the audit log.
 struct Refusal(SamlRefusalRecord);
 
 impl Refusal {

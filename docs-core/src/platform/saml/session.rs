@@ -1,4 +1,4 @@
-//! What becomes of somebody who signed in through a SAML provider: a user, a member, a session.
+//! Completion of a SAML sign-in: the user, the membership and the session.
 
 use std::sync::Arc;
 
@@ -24,30 +24,30 @@ use crate::{
     },
 };
 
-/// How long a session lasts, unless the provider says less.
+/// The lifetime of a session, unless the provider sets a shorter one.
 pub(in crate::platform) const SESSION_WINDOW: TimeDelta = TimeDelta::hours(12);
-/// How much longer an assertion that was taken is known than it would be taken again: clocks of servers differ.
+/// The retention of a consumed assertion after its expiry, because the clocks of servers differ.
 const KNOWN_LONGER: TimeDelta = TimeDelta::minutes(5);
 /// Most characters of a display name.
 const MAX_NAME: usize = 128;
-/// Records of each kind that one transaction of tidying removes.
+/// Records of each kind that one cleanup transaction removes.
 const ENDED_AT_ONCE: u32 = 100;
 
-/// Somebody who signed in. The token is shown here and nowhere else.
+/// A completed sign-in. This is the only place where the token is returned.
 #[non_exhaustive]
 #[derive(Clone)]
 pub struct SamlSession {
-    /// The organization, the only one in which the session is good.
+    /// The organization. The session is valid only there.
     pub organization: OrgId,
-    /// Who signed in.
+    /// The user who signed in.
     pub user: User,
-    /// What to send as the bearer token.
+    /// The bearer token.
     pub token: String,
-    /// When the session ends.
+    /// The expiry of the session.
     pub expires_at: Timestamp,
 }
 
-/// Without the token.
+/// Omits the token.
 impl std::fmt::Debug for SamlSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SamlSession")
@@ -58,11 +58,11 @@ impl std::fmt::Debug for SamlSession {
     }
 }
 
-/// Who comes, as far as it is known before the transaction.
+/// The user who signs in, as known before the transaction.
 enum Comer {
-    /// Somebody with an account.
+    /// An existing user.
     Known(UserId),
-    /// Somebody whose address no account has.
+    /// A new user: no account has the address.
     New(Box<UserRecord>),
 }
 
@@ -75,7 +75,7 @@ impl Comer {
     }
 }
 
-/// Lets somebody in: takes the assertion, once, and makes what is missing.
+/// Completes a sign-in: consumes the assertion, and creates the user, the membership and the session as needed.
 pub(super) struct Admission {
     provider: Arc<SamlProviderRecord>,
     assertion: SamlAssertionRecord,
@@ -88,7 +88,7 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// What is drawn and looked up before the transaction.
+    /// Draws the secrets and loads the user before the transaction.
     pub(super) async fn prepare(
         platform: &Platform,
         provider: &Arc<SamlProviderRecord>,
@@ -140,7 +140,7 @@ impl Admission {
         })
     }
 
-    /// Lets them in. The audit log names who came.
+    /// Runs the operation as the user who signs in, so that the audit log names them.
     pub(super) async fn run(self, platform: &Platform) -> Result<SamlSession> {
         let actor = Actor::User(self.comer.user().clone());
         let show = platform.write_and_show(&actor, &self, |done| {
@@ -151,12 +151,12 @@ impl Admission {
         Ok(SamlSession { organization: assertion.organization, user, token: secret, expires_at })
     }
 
-    /// Makes somebody new a user and a member, as their invitation or the provider says; answers since when they are.
+    /// Creates a user and a membership from the invite or the provider's defaults. Returns the time of joining.
     async fn welcome(&self, tx: &mut Tx, user: &UserRecord) -> Result<Timestamp> {
         let (org, now) = (&self.provider.organization, user.created_at);
         tx.create(user.clone());
         let mut role = self.provider.default_role;
-        // What other organizations invited the address to is not for this provider to give.
+        // A provider cannot accept invites of other organizations.
         if let Some(invite) = tx.get_value(&EmailInviteRecord::by_email(org, &self.email)).await? {
             let invite: InviteId = linked_id(&invite)?;
             let invite: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(&invite)).await?;
@@ -182,8 +182,8 @@ impl Admission {
         Ok(now)
     }
 
-    /// Refuses an account that does not sign in to the organization through its providers: anybody can have an
-    /// organization, and a provider that says what they like. Answers since when they are a member.
+    /// Rejects an account that is not linked to the organization's providers. Anyone can create an organization with a
+    /// provider that asserts arbitrary addresses. Returns the time of joining.
     async fn require_linked(&self, tx: &Tx, user: &UserId) -> Result<Timestamp> {
         let member = MemberRecord::at(&self.provider.organization, user);
         let member: Option<Arc<MemberRecord>> = tx.get(&member).await?;
@@ -239,8 +239,8 @@ impl Operation for Admission {
     }
 }
 
-/// Refuses a session that has ended before its time: its provider is gone, or trusted by something else, or its bearer
-/// is not the member any more who signed in.
+/// Rejects a session that ended early: its provider was deleted, deactivated or changed its trust, or the bearer is no
+/// longer the same member.
 pub(in crate::platform) async fn require_current(tx: &Tx, user: &UserId, session: &SsoSession) -> Result<()> {
     let ended = |why: &str| {
         let message = format!("the session has ended: {why}");
@@ -260,7 +260,7 @@ pub(in crate::platform) async fn require_current(tx: &Tx, user: &UserId, session
     }
 }
 
-/// The name that others see: what the provider says of it, or the address.
+/// Returns the display name: the name that the provider asserts, or the address.
 fn display_name(identity: &SamlIdentity) -> String {
     let names = [&identity.first_name, &identity.last_name].into_iter().flatten();
     let names: Vec<&str> = names.map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
@@ -269,25 +269,13 @@ fn display_name(identity: &SamlIdentity) -> String {
 }
 
 impl<'p> Caller<'p> {
-    /// Ends a session of single sign-on that began at a provider: its token lets nobody in from now on. A token that is
-    /// none, or has ended, is no error. Only the platform itself may: it is for the address that people sign out at.
+    /// Ends an SSO session that began at a provider, and revokes its token. An unknown or expired token succeeds. Only
+    /// the platform itself may call this; it serves the sign-out endpoint.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` for a session of another provider, and `Invalid` for a token that a user made:
-    /// both stay.
     ///
-    /// # Cancel safety
-    /// Dropping the future leaves the session ended or not.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::SamlProviderId};
-    /// # async fn example(platform: &Platform, provider: &SamlProviderId, token: &str) -> Result<()> {
-    /// platform.as_platform().end_saml_session(provider, token).await?;
-    /// assert!(platform.authenticate(token).await.is_err());
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users; `NotFound` for a session of another provider, and `Invalid` for a token that a user
+    /// created. Both stay valid.
     pub fn end_saml_session(self, provider: &'p SamlProviderId, token: &'p str) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             self.actor().require_platform()?;
@@ -307,7 +295,7 @@ impl<'p> Caller<'p> {
 }
 
 impl Platform {
-    /// Removes what is known of sessions that have ended, and of assertions that would be refused anyway.
+    /// Removes ended sessions, and consumed assertions that have expired.
     pub(in crate::platform) async fn tidy_saml(&self) -> Result<()> {
         while self.upkeep(&DropSaml { now: self.now() }).await? {}
         Ok(())
@@ -328,7 +316,7 @@ impl Operation for SessionEnd {
     }
 }
 
-/// Removes some of what has ended; `Out` tells whether there may be more.
+/// Removes a batch of ended records. `Out` is `true` if there may be more.
 struct DropSaml {
     now: Timestamp,
 }
