@@ -1,10 +1,9 @@
 //! Search in a space, in an organization, and on a site.
 //!
-//! The index is asked first, and what it answers is then shown as the store has it: rights, titles and paths come from
-//! a snapshot, and what is gone there, or may not be seen, is left out. Excerpts are of the text that the index has, so
-//! they are shown only of a page that still has this text: one that was edited since the index last followed stands
-//! there without. So an index that is behind shows too little, never what was removed. One that has never been complete
-//! shows nothing: the search is refused until it is.
+//! The index returns hits, which are then resolved against a snapshot of the store: permissions, titles and paths come
+//! from the snapshot, and deleted or inaccessible pages are dropped. Excerpts come from the index, so a page that was
+//! edited after it was indexed has none. A stale index therefore returns too little, but never removed content.
+//! Searches are refused until the index has been complete once.
 
 mod follow;
 mod range;
@@ -40,29 +39,30 @@ use crate::{
     },
 };
 
-/// How often the index is asked for one page of a list: where the store drops what it found, the page is short.
+/// Most index queries for one page of results. Dropped hits can make the page short.
 const MAX_ROUNDS: usize = 8;
 
-/// For whom something is found.
+/// The audience of the results.
 #[derive(Clone, Debug)]
 enum Audience {
-    /// People who work on the content: they see it all.
+    /// Editors of the content, who see all of it.
     Members,
-    /// Anybody who comes to a site: what depends on a visitor is for nobody of whom nothing is known.
+    /// Anonymous visitors of a site, who see no content that depends on visitor claims.
     Anybody,
-    /// A visitor of a site.
+    /// A visitor of a site with claims.
     Visitor(Arc<VisitorClaims>),
 }
 
 impl<'p> SpaceHandle<'p> {
-    /// Searches the pages of a space, the best first. No text is shown of a page that was edited after it was last
-    /// indexed.
+    /// Searches the pages of a space, best match first. A page that was edited after it was indexed has no excerpt.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit; `Precondition` where the platform has no search index;
-    /// `Unavailable` while the index is made of what is stored for the first time.
+    ///
+    /// `NotFound`; `Invalid` for a wrong page or limit; `Precondition` if the platform has no search index;
+    /// `Unavailable` while the index is built for the first time.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{model::SpaceId, platform::Caller, store::PageRequest};
     /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
@@ -101,25 +101,14 @@ impl<'p> SpaceHandle<'p> {
 }
 
 impl<'p> OrgHandle<'p> {
-    /// Searches the spaces of an organization that the actor may see: the best pages, by their spaces.
+    /// Searches the spaces of an organization that the actor may see: the best pages, grouped by space.
     ///
-    /// The limit counts pages, of whichever spaces. A space with more of them comes again on a later page of the list.
+    /// The limit counts pages across all spaces. A space can appear again on a later page of the list.
     ///
     /// # Errors
+    ///
     /// `NotFound` unless the actor is a member; otherwise as
     /// [`SpaceHandle::search`](crate::platform::SpaceHandle::search).
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::OrgId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let found = me.org(org).search(&"prices".parse()?, &PageRequest::default()).await?;
-    /// for space in found.items {
-    ///     println!("{}: {} pages", space.title, space.pages.len());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn search(
         self,
         query: &'p SearchText,
@@ -139,28 +128,15 @@ impl<'p> OrgHandle<'p> {
 }
 
 impl<'p> SiteHandle<'p> {
-    /// Searches the spaces of a published site, or some of them, that the actor may see: the best pages, by their
-    /// spaces. Pages with a condition are left out.
+    /// Searches all or some spaces of a published site that the actor may see: the best pages, grouped by space.
+    /// Conditional pages are omitted.
     ///
-    /// The limit counts pages, of whichever spaces. A space with more of them comes again on a later page of the list.
+    /// The limit counts pages across all spaces. A space can appear again on a later page of the list.
     ///
     /// # Errors
-    /// `NotFound` while the site is not published; `Invalid` for site spaces that it does not have; otherwise as
-    /// [`SpaceHandle::search`](crate::platform::SpaceHandle::search).
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let search = serde_json::from_value(serde_json::json!({ "query": "prices" }))?;
-    /// for space in me.org(org).site(site).search(&search, &PageRequest::default()).await?.items {
-    ///     println!("{}: {} pages", space.title, space.pages.len());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` while the site is not published; `Invalid` for unknown site spaces; otherwise as
+    /// [`SpaceHandle::search`](crate::platform::SpaceHandle::search).
     pub fn search(
         self,
         search: &'p SearchSite,
@@ -209,7 +185,7 @@ impl Platform {
         Ok(Page { items: by_space(items), next, count })
     }
 
-    /// What was found in several spaces, as they have it now; `None` for what is not for this audience.
+    /// Resolves hits of several spaces against the store. A hit outside the audience is `None`.
     async fn shown_in(
         &self,
         (actor, audience): (&Actor, &Audience),
@@ -233,7 +209,7 @@ impl Platform {
         Ok(shown)
     }
 
-    /// Those of these spaces that the actor may see now.
+    /// Returns the spaces that the actor may currently see.
     async fn still_seen(
         &self,
         (actor, audience): (&Actor, &Audience),
@@ -245,7 +221,7 @@ impl Platform {
         let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
         let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
         let seen: Vec<SpaceAccess> = match audience {
-            // What the site shows the visitor was found out when the search began.
+            // The visible spaces of a site were computed at the start of the search.
             Audience::Visitor(_) => live.flatten().map(SpaceAccess::of_visitor).collect(),
             Audience::Members | Audience::Anybody => {
                 let access = access::org(&tx, actor, org).await?;
@@ -260,7 +236,7 @@ impl Platform {
         Ok(seen.into_iter().map(|access| (access.space().id.clone(), access)).collect())
     }
 
-    /// What was found, as the space has it now; `None` for what it does not have, or not for this audience.
+    /// Resolves hits of one space against the store. A missing page, or one outside the audience, is `None`.
     async fn shown(
         &self,
         space: &SpaceRecord,
@@ -291,7 +267,7 @@ impl Platform {
         let Some(entry) = pages.get(id).filter(|entry| is_indexed(entry)) else { return Ok(None) };
         let above = |entry: &&PageEntry| entry.parent.as_ref().and_then(|parent| pages.get(parent));
         let line: Vec<&PageEntry> = std::iter::successors(Some(entry), above).take(ENDLESS).collect();
-        // A page that is not for the audience hides what stands below it.
+        // A page outside the audience hides its descendants.
         let is_whole = line.last().is_none_or(|top| top.parent.is_none());
         if !is_whole || line.iter().any(|entry| entry.no_index) {
             return Ok(None);
@@ -320,7 +296,7 @@ impl Platform {
     }
 }
 
-/// Pages by their spaces: each space where its best page stands.
+/// Groups pages by space. Spaces are in the order of their best page.
 fn by_space(pages: Vec<(Arc<SpaceRecord>, SearchPageResult)>) -> Vec<SearchSpaceResult> {
     let mut spaces: Vec<SearchSpaceResult> = Vec::new();
     let mut places: HashMap<SpaceId, usize> = HashMap::new();
@@ -335,17 +311,17 @@ fn by_space(pages: Vec<(Arc<SpaceRecord>, SearchPageResult)>) -> Vec<SearchSpace
     spaces
 }
 
-/// Whether a page is in the index at all.
+/// Returns `true` if the page is indexed at all.
 fn is_indexed(entry: &PageEntry) -> bool {
     entry.kind == PageKind::Document && !entry.no_index
 }
 
-/// Which text a page has: equal for equal texts.
+/// The hash of a page's text.
 fn text_of(entry: &PageEntry) -> Result<Hash> {
     Ok(Hash::of(&serde_json::to_vec(&entry.body).map_err(Error::internal)?))
 }
 
-/// Pages and all pages above them, read level by level.
+/// Reads pages and all their ancestors, level by level.
 async fn lineage(view: &View, ids: Vec<PageId>) -> Result<BTreeMap<PageId, PageEntry>> {
     let mut pages = BTreeMap::new();
     let mut level: BTreeSet<PageId> = ids.into_iter().collect();
@@ -359,10 +335,10 @@ async fn lineage(view: &View, ids: Vec<PageId>) -> Result<BTreeMap<PageId, PageE
     Ok(pages)
 }
 
-/// Which site spaces a search is about.
+/// The site spaces of a search request.
 enum Wanted {
     All,
-    /// These, each with the field that names it.
+    /// The given spaces, each with the request field that names it.
     Some(Vec<(String, SiteSpaceId)>),
 }
 
@@ -405,7 +381,8 @@ impl Wanted {
         }
     }
 
-    /// The spaces in these places of a site. For a member, who is no visitor, those that depend on nothing.
+    /// Returns the spaces at these places of a site. For members, who are not visitors, only unconditional places
+    /// count.
     fn spaces(self, opened: &Opened) -> Result<BTreeSet<SpaceId>> {
         let outline = &opened.outline;
         let is_visitor = matches!(opened.viewer, Viewer::Visitor(_));
@@ -431,13 +408,13 @@ fn unknown(field: &str) -> Error {
     Error::invalid(field, "the site has no such site space")
 }
 
-/// A walk along what was found: one page of a list.
+/// The state of reading one page of results.
 struct Walk {
     query: Query,
     scope: Scope,
     fingerprint: CursorFingerprint,
     limit: usize,
-    /// The last item of the page, and the last that was looked at.
+    /// The last result on the page, and the last hit examined.
     shown: Option<Rank>,
     after: Option<Rank>,
     rounds: usize,
@@ -447,9 +424,9 @@ struct Walk {
 #[derive(PartialEq, Eq)]
 enum End {
     Open,
-    /// There is more.
+    /// There is another page.
     Full,
-    /// There is no more.
+    /// The results are exhausted.
     Reached,
 }
 
@@ -464,10 +441,10 @@ impl Walk {
         Ok(Self { query, scope, fingerprint, limit, shown: None, after, rounds: 0, end })
     }
 
-    /// What to ask the index next, given how many items the page has; `None` when it is done.
+    /// Returns the next index query for a page with `items` results, `None` when the page is done.
     fn next(&mut self, items: usize) -> Option<SearchQuery> {
         if self.end == End::Open && self.rounds == MAX_ROUNDS {
-            // Too little of what was found may be shown: the next page goes on from here.
+            // Few of the hits are visible: the next page continues here.
             self.end = End::Full;
             self.shown = self.after;
         }
@@ -475,12 +452,12 @@ impl Walk {
             return None;
         }
         self.rounds += 1;
-        // One more than fits tells whether there is a next page.
+        // One more than fits shows if there is a next page.
         let limit = self.limit - items + 1;
         Some(SearchQuery { query: self.query.clone(), scope: self.scope.clone(), after: self.after, limit })
     }
 
-    /// Takes what was found: what may be shown goes onto the page.
+    /// Adds visible hits to the page.
     fn take<T>(
         &mut self,
         items: &mut Vec<T>,
@@ -510,7 +487,7 @@ impl Walk {
     }
 }
 
-/// The place that a cursor names.
+/// Parses the position in a cursor.
 fn rank(position: &str) -> Result<Rank> {
     let read = |(score, tie): (&str, &str)| Some(Rank { score: score.parse().ok()?, tie: tie.parse().ok()? });
     position.split_once('!').and_then(read).ok_or_else(wrong_cursor)

@@ -1,9 +1,9 @@
-//! Keeps the search index up to date: follows the feed of moved heads, and compares all spaces at the start.
+//! Synchronization of the search index: it follows the feed of moved heads, and compares all spaces at startup.
 //!
-//! The index notes for each space the root of the content it has. Bringing a space up to date compares that root with
-//! the space's own, so it costs what has changed, may be done twice, and goes on where it was broken off.
+//! The index records for each space the root of the indexed content. Updating a space compares that root with the
+//! current one. The cost is proportional to the changes, and the update is idempotent and resumable.
 //!
-//! An index follows by itself. Two servers on one store each have their own.
+//! An index is updated by its own process. Two servers on one store each have an index.
 
 use std::{
     collections::BTreeSet,
@@ -35,47 +35,47 @@ use crate::{
     },
 };
 
-/// News that one round takes.
+/// Feed entries per round.
 const NEWS_AT_ONCE: u32 = 500;
-/// Spaces that are looked at together.
+/// Spaces that are compared in one batch.
 const SPACES_AT_ONCE: usize = 100;
-/// Changes that are handed to the index together.
+/// Changes that are passed to the index in one batch.
 const CHANGES_AT_ONCE: usize = 500;
-/// Bytes of text that are handed to the index together.
+/// Bytes of text that are passed to the index in one batch.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
-/// How long a search waits for an index that has not caught up for the first time.
+/// The time a search waits for an index that has never been complete.
 const INDEX_PATIENCE: Duration = Duration::from_secs(1);
 
-/// A search index, and how far this process has followed for it.
+/// A search index and the synchronization state of this process.
 pub(in crate::platform) struct Follower {
     index: Arc<dyn SearchIndex>,
-    /// Held by the worker that follows.
+    /// Held by the worker that updates the index.
     turn: Mutex<()>,
     /// Held for one round.
     state: Mutex<State>,
-    /// When all news had been followed, in milliseconds; when it began to follow, before.
+    /// The time of the last complete read of the feed, in milliseconds; initially the time of opening.
     followed_at: AtomicI64,
-    /// The index has all that the store had at some time: what it finds is old at worst, and not a part of it only.
+    /// The index was complete at some time. Its results may be stale, but not partial.
     is_caught_up: AtomicBool,
 }
 
 #[derive(Default)]
 struct State {
-    /// All spaces were compared since this process began. What an index kept from before may be of another store, or
-    /// of this one as it was before it was restored.
+    /// All spaces were compared since this process started. A persisted index may belong to another store, or to a
+    /// state before this store was restored.
     is_compared: bool,
 }
 
-/// What a round of following did.
+/// The result of one round.
 pub(in crate::platform) enum Round {
-    /// Something: there may be more.
+    /// Changes were applied; there may be more.
     Some,
-    /// Nothing: the index has followed up to here.
+    /// No changes; the index is current up to this position.
     None(Option<FeedPos>),
 }
 
 impl Follower {
-    /// An index that is followed from a time on.
+    /// Creates a follower. Its lag is counted from `now`.
     pub(in crate::platform) fn new(index: Arc<dyn SearchIndex>, now: DateTime<Utc>) -> Self {
         Self {
             index,
@@ -90,8 +90,8 @@ impl Follower {
         self.index.as_ref()
     }
 
-    /// Tells whether the index has caught up with the store once: in this process, or before it began, which an index
-    /// that lasts knows by its position.
+    /// Returns `true` if the index was complete once, in this process or before. A persistent index shows that by
+    /// having a position.
     pub(in crate::platform) async fn is_caught_up(&self) -> Result<bool> {
         if self.is_caught_up.load(Ordering::Acquire) {
             return Ok(true);
@@ -103,30 +103,30 @@ impl Follower {
                 }
                 Ok(position.is_some())
             }
-            // The worker makes it anew.
+            // The worker rebuilds it.
             Err(SearchError::Damaged(_)) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// How long ago all news had been followed, or the index was opened.
+    /// Returns the time since the feed was last read to its end, or since the index was opened.
     pub(in crate::platform) fn behind_for(&self, now: DateTime<Utc>) -> TimeDelta {
         TimeDelta::milliseconds(now.timestamp_millis() - self.followed_at.load(Ordering::Relaxed))
     }
 
-    /// Forgets everything: until all is read again, the index finds only a part.
+    /// Clears the index. Results are partial until everything is indexed again.
     async fn clear(&self) -> Result<()> {
         self.is_caught_up.store(false, Ordering::Release);
         Ok(self.index.clear().await?)
     }
 
-    /// Waits until no other worker of this process follows.
+    /// Waits until no other worker of this process updates the index.
     pub(in crate::platform) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.turn.lock().await
     }
 }
 
-/// Changes on their way to the index.
+/// A batch of changes for the index.
 #[derive(Default)]
 struct Pending {
     changes: Vec<IndexChange>,
@@ -147,19 +147,20 @@ impl Pending {
 }
 
 impl Platform {
-    /// Brings the search index up to date with everything that is stored.
+    /// Updates the search index to the current state of the store.
     pub(in crate::platform) async fn index_all(&self) -> Result<()> {
         let Some(follower) = self.follower() else { return Ok(()) };
         while let Round::Some = self.index_some(follower).await? {}
         Ok(())
     }
 
-    /// The search index, with all that the store has, or had some time ago.
+    /// Returns the search index, with the complete content of the store at some past time.
     ///
-    /// One that was never complete is waited for, and helped along where no worker is at it.
+    /// If it was never complete, this waits for it, and runs rounds itself if no worker does.
     ///
     /// # Errors
-    /// `Unavailable` when it takes too long; `Precondition` where there is none.
+    ///
+    /// `Unavailable` if that takes too long; `Precondition` if there is no index.
     pub(super) async fn searchable_index(&self) -> Result<&dyn SearchIndex> {
         let missing = || Error::new(ErrorKind::Precondition, "this server has no search index");
         let follower = self.follower().ok_or_else(missing)?;
@@ -175,9 +176,10 @@ impl Platform {
         }
     }
 
-    /// Refuses while searches would find a part of what is stored only.
+    /// Rejects the call while searches would return partial results.
     ///
     /// # Errors
+    ///
     /// `Unavailable`.
     pub(in crate::platform) async fn require_index(&self) -> Result<()> {
         match self.follower() {
@@ -186,7 +188,7 @@ impl Platform {
         }
     }
 
-    /// One round of following.
+    /// Runs one round.
     pub(in crate::platform) async fn index_some(&self, follower: &Follower) -> Result<Round> {
         let mut state = follower.state.lock().await;
         let position = match follower.index.position().await {
@@ -215,7 +217,7 @@ impl Platform {
             follower.followed_at.store(self.clock().now().timestamp_millis(), Ordering::Relaxed);
             return Ok(Round::None(position));
         };
-        // Where the oldest news that is kept comes next, older ones may have gone unread.
+        // If the next entry is also the oldest one retained, older ones may have been dropped unread.
         let oldest = self.store().changes(topic::HEAD, None, 1).await?;
         if oldest.first().is_none_or(|(oldest, _)| oldest == first) {
             state.is_compared = false;
@@ -240,10 +242,10 @@ impl Platform {
 
     /// Compares every space of the store and of the index.
     async fn compare_all(&self, follower: &Follower, noted: Option<FeedPos>) -> Result<()> {
-        // News from here on are followed: nothing that happens meanwhile is missed.
+        // Later entries of the feed are followed, so no concurrent change is missed.
         let position = self.end_of_heads().await?;
         if position.is_none() && noted.is_some() {
-            // A feed that was followed is never empty again: the index is of another store.
+            // A feed with entries never becomes empty, so the index belongs to another store.
             follower.clear().await?;
         }
         let mut pending = Pending::default();
@@ -269,7 +271,7 @@ impl Platform {
         Ok(())
     }
 
-    /// The position of the latest move of a head that is kept.
+    /// The position of the latest retained move of a head.
     async fn end_of_heads(&self) -> Result<Option<FeedPos>> {
         let mut position = None;
         loop {
@@ -281,7 +283,7 @@ impl Platform {
         }
     }
 
-    /// Brings spaces up to date. One that cannot be read keeps no other one waiting.
+    /// Updates spaces. A space that cannot be read does not block the others.
     async fn bring_up(
         &self,
         follower: &Follower,
@@ -330,7 +332,7 @@ impl Platform {
         let changes = match noted.filter(|noted| noted.organization == now.organization) {
             None => None,
             Some(noted) => match self.content().diff(&space.domain, noted.root, space.root).await {
-                // What the index has of it is of content that is gone.
+                // The indexed content has been deleted.
                 Err(ContentError::NotFound(_)) => None,
                 changes => Some(changes?),
             },
@@ -359,7 +361,7 @@ impl Platform {
                 RevisionChange::PageDeleted(page) => {
                     pending.push(IndexChange::DropPage(space.id.clone(), page.id));
                 }
-                // Where a page stands is read when it is shown.
+                // The path of a page is read when results are shown.
                 _ => {}
             }
         }
@@ -385,7 +387,7 @@ impl Platform {
             sections: work_on(&text, sections_of).await,
         })));
         if pending.is_full() {
-            // Without a position: until the space is noted, it counts as what it was.
+            // No position yet: until the space is recorded, its previous root applies.
             let full = std::mem::take(pending);
             follower.index.apply(full.changes, None).await.map_err(not_applied)?;
         }
@@ -397,19 +399,19 @@ fn not_caught_up() -> Error {
     Error::new(ErrorKind::Unavailable, "the search index is still being made of what is stored; try again")
 }
 
-/// A batch that is lost ends the round, whichever space it was for: the news are read again.
+/// A lost batch ends the round, whichever space it belonged to. The feed is then read again.
 fn not_applied(error: SearchError) -> Error {
     Error::new(ErrorKind::Unavailable, "the search index takes no changes now").caused_by(error)
 }
 
-/// Whether something changed that the index has.
+/// Returns `true` if an indexed attribute changed.
 fn shows(attributes: &[Attribute]) -> bool {
     use Attribute::{Body, Description, Kind, NoIndex, Title};
     attributes.iter().any(|attribute| matches!(attribute, Body | Description | Kind | NoIndex | Title))
 }
 
-/// What a text says, by its headings. What stands under a condition is left out: the index serves visitors too, and
-/// does not know which of them may see it.
+/// Returns the text of a page by headings. Conditional content is omitted, because the index also serves visitors and
+/// cannot evaluate their conditions.
 fn sections_of(markdown: &str) -> Vec<Section> {
     let mut document = document::parse(markdown);
     document.nodes.iter_mut().for_each(without_conditions);
@@ -419,7 +421,7 @@ fn sections_of(markdown: &str) -> Vec<Section> {
     sections.map(|it| Section { anchor: it.anchor, heading: it.heading, text: it.text }).collect()
 }
 
-/// Takes out of a block what stands in it under a condition. Documents are of bounded depth.
+/// Removes conditional content from a block. The depth of documents is bounded.
 fn without_conditions(block: &mut Block) {
     let mut undecided = Undecided::default();
     block.nodes.retain(|node| match node {

@@ -1,5 +1,5 @@
-//! Which spaces a search of an organization goes through, found at the cost of what is special about its reader: for a
-//! member what is closed, for a guest what was granted.
+//! Computes the spaces a search of an organization covers. The cost is proportional to the restricted spaces for
+//! members, and to the grants for guests.
 
 use std::collections::BTreeSet;
 
@@ -15,12 +15,12 @@ use crate::{
     },
 };
 
-/// Most spaces that are looked at in one go.
+/// Spaces per batch of the access check.
 const SPACES_AT_ONCE: usize = 500;
 
-/// The spaces that an actor's search goes through.
+/// Returns the spaces that an actor's search covers.
 ///
-/// Were hidden ones only left out of what is shown, short pages would tell what is in them.
+/// Filtering hidden spaces only from the results would leak their content through short pages.
 pub(super) async fn spaces_of(tx: &Tx, access: OrgAccess, actor: &Actor) -> Result<Scope> {
     let org = access.org().id.clone();
     let Some(user) = actor.user().filter(|_| access.require(OrgAction::Administrate).is_err()) else {
@@ -34,7 +34,7 @@ pub(super) async fn spaces_of(tx: &Tx, access: OrgAccess, actor: &Actor) -> Resu
     Ok(Scope::OrganizationBut(org, divide(tx, (access, actor), closed).await?.1))
 }
 
-/// Those of the spaces that the actor sees, and the others.
+/// Splits spaces into those the actor can see and the others.
 async fn divide(
     tx: &Tx,
     (access, actor): (OrgAccess, &Actor),
@@ -53,7 +53,7 @@ async fn divide(
     Ok((seen, hidden))
 }
 
-/// What a member sees only with a grant.
+/// Returns the content that a member can see only with a grant.
 async fn closed(tx: &Tx, access: &OrgAccess) -> Result<BTreeSet<ContentTarget>> {
     let org = &access.org().id;
     let mut closed = BTreeSet::new();
@@ -66,7 +66,7 @@ async fn closed(tx: &Tx, access: &OrgAccess) -> Result<BTreeSet<ContentTarget>> 
     Ok(closed)
 }
 
-/// What was granted to a user, or to a team that the user is in.
+/// Returns the content granted to a user or to one of the user's teams.
 async fn granted(tx: &Tx, access: &OrgAccess, user: &UserId) -> Result<BTreeSet<ContentTarget>> {
     let org = &access.org().id;
     let mut held = vec![GrantRecord::held_by(org, user)];
@@ -82,7 +82,7 @@ async fn granted(tx: &Tx, access: &OrgAccess, user: &UserId) -> Result<BTreeSet<
     Ok(granted)
 }
 
-/// The spaces among these, and those in the collections among them.
+/// Returns the spaces among the contents, and those in the collections among them.
 async fn spaces_under(tx: &Tx, contents: BTreeSet<ContentTarget>) -> Result<BTreeSet<SpaceId>> {
     let (mut spaces, mut walked) = (BTreeSet::new(), BTreeSet::<CollectionId>::new());
     let mut open: Vec<ContentTarget> = contents.into_iter().collect();
@@ -100,7 +100,7 @@ async fn spaces_under(tx: &Tx, contents: BTreeSet<ContentTarget>) -> Result<BTre
     Ok(spaces)
 }
 
-/// All rows below a prefix.
+/// Reads all rows with a prefix.
 async fn all(tx: &Tx, prefix: &KeyBuf) -> StoreResult<Vec<(Key, Value)>> {
     let mut scan = prefix.scan(MAX_SCAN);
     let mut found = Vec::new();
