@@ -1,5 +1,5 @@
-//! What is set on a site besides its structure: how it looks, who holds its share links, how visitors prove who they
-//! are, where old paths lead, and what is known of visitors.
+//! Settings of a site besides its structure: customization, share links, visitor authentication, redirects, and the
+//! schema of visitor claims.
 
 mod adaptive;
 mod auth;
@@ -32,13 +32,13 @@ use crate::{
     },
 };
 
-/// Records of a kind that one transaction removes beside a site.
+/// Records of a kind that one transaction removes together with a site.
 const AT_ONCE: u32 = 30;
 
 impl Platform {}
 
-/// Removes what is set on a site, in the transaction that deletes the site: the secrets and the schema at once, and as
-/// much as fits of what there may be more of. A job does the rest.
+/// Removes the settings of a site in the transaction that deletes the site: the secrets and the schema completely, and
+/// of the rest as many as fit. A job removes the remainder.
 pub(super) async fn drop_all(tx: &mut Tx, site: &SiteId, (job, now): (&JobId, Timestamp)) -> Result<()> {
     delete::<CustomizationRecord>(tx, &CustomizationRecord::at(site)).await?;
     delete::<SiteAuthRecord>(tx, &SiteAuthRecord::at(site)).await?;
@@ -50,7 +50,7 @@ pub(super) async fn drop_all(tx: &mut Tx, site: &SiteId, (job, now): (&JobId, Ti
     Ok(())
 }
 
-/// Removes some of what was set on a site that is gone; `Out` tells whether there may be more.
+/// Removes a batch of settings of a deleted site. `Out` is `true` if there may be more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PurgeSettings {
     site: SiteId,
@@ -76,7 +76,7 @@ impl Operation for PurgeSettings {
     }
 }
 
-/// What is removed only becomes fewer: whoever adds to it reads the site's record first.
+/// Removes a batch. No new rows can appear, since every operation that adds one reads the record of the site first.
 async fn drop_some(tx: &mut Tx, site: &SiteId) -> Result<bool> {
     let looks = tx.below(&CustomizationRecord::of_places(site), AT_ONCE).await?;
     let links = tx.below(&ShareLinkRecord::of_site(site), AT_ONCE).await?;
@@ -97,7 +97,7 @@ async fn delete<T: Indexed>(tx: &mut Tx, key: &Key) -> Result<()> {
     Ok(())
 }
 
-/// A space on a site, by the id that a path names.
+/// Returns a space on a site by its id.
 async fn place(tx: &Tx, site: &SiteId, id: &crate::model::SiteSpaceId) -> Result<Arc<SiteSpaceRecord>> {
     let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(id)).await?;
     place.filter(|place| place.site == *site).ok_or_else(|| Error::not_found("site space"))

@@ -1,4 +1,4 @@
-//! What is known of the visitors of a site.
+//! The schema of the claims about the visitors of a site.
 
 use std::sync::Arc;
 
@@ -23,17 +23,8 @@ impl<'p> SiteHandle<'p> {
     /// Reads the schema of the claims about a site's visitors.
     ///
     /// # Errors
-    /// `NotFound`, also while nothing was set.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// let schema = me.org(org).site(site).get_adaptive_schema().await?;
-    /// println!("{}", schema.json_schema.as_json());
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also if no schema was set.
     pub fn get_adaptive_schema(self) -> BoxFuture<'p, Result<SiteAdaptiveSchema>> {
         Box::pin(async move {
             let Self { caller, at, .. } = self;
@@ -46,9 +37,11 @@ impl<'p> SiteHandle<'p> {
     /// Sets the schema of the claims about a site's visitors.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site.
+    ///
+    /// `Forbidden` unless the actor manages the site.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::model::{AdaptiveJsonSchema, OrgId, SiteId, UpdateAdaptiveSchema};
     /// # use docs_core::platform::Caller;
@@ -78,22 +71,7 @@ impl<'p> SiteHandle<'p> {
         })
     }
 
-    /// Lists conditions that are ready to use, one for each value that the schema knows of a claim; none while there is
-    /// no schema.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// for template in me.org(org).site(site).template_conditions().await?.items {
-    ///     println!("{}: {}", template.description, template.condition);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Lists ready-made conditions, one for each known value of a claim. The list is empty without a schema.
     pub fn template_conditions(self) -> BoxFuture<'p, Result<TemplateConditions>> {
         Box::pin(async move {
             let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
@@ -106,20 +84,7 @@ impl<'p> SiteHandle<'p> {
         })
     }
 
-    /// The claims that conditions on a site may use: those of which the schema knows all values.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// let claims = me.org(org).site(site).known_claims().await?;
-    /// println!("{claims:?}");
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Returns the claims that conditions on a site may use: those whose values the schema enumerates.
     pub fn known_claims(self) -> BoxFuture<'p, Result<Claims>> {
         Box::pin(async move {
             let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
@@ -131,18 +96,17 @@ impl<'p> SiteHandle<'p> {
     }
 }
 
-/// What is known of the claims of a site's visitors; of a site without a schema nothing is.
+/// The known claims of a site's visitors, empty without a schema.
 pub(in crate::platform) async fn claims(tx: &Tx, site: &SiteId) -> Result<Claims> {
     let record = schema(tx, site).await?;
     Ok(record.map(|record| Claims::from_schema(record.schema.as_json())).unwrap_or_default())
 }
 
-/// The schema of a site's visitors.
 async fn schema(tx: &Tx, site: &SiteId) -> Result<Option<Arc<AdaptiveRecord>>> {
     Ok(tx.get(&AdaptiveRecord::at(site)).await?)
 }
 
-/// The schema of a site's visitors, as a transaction sees it.
+/// The schema of a site's visitors in the state of a transaction.
 async fn schema_seen(tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<SiteAdaptiveSchema> {
     access::site(tx, actor, at, SiteAction::View).await?;
     let record = schema(tx, at.site).await?.ok_or_else(|| Error::not_found("adaptive schema"))?;

@@ -1,4 +1,4 @@
-//! How visitors of a site prove who they are.
+//! Authentication of the visitors of a site.
 
 use std::sync::Arc;
 
@@ -21,22 +21,12 @@ use crate::{
 };
 
 impl<'p> SiteHandle<'p> {
-    /// Reads how visitors of a site prove who they are, with the key that signs their tokens. A site that has no key
-    /// yet is given one.
+    /// Reads the visitor authentication of a site with the key that signs visitor tokens. Creates the key if the site
+    /// has none.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when the key was sealed by another
-    /// server's key.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// let auth = me.org(org).site(site).get_publishing_auth().await?;
-    /// println!("{:?} signs with a key of {} characters", auth.backend, auth.private_key.len());
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site; `Conflict` if the key was sealed with another sealing key.
     pub fn get_publishing_auth(self) -> BoxFuture<'p, Result<PublishingAuth>> {
         Box::pin(async move {
             let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
@@ -52,13 +42,15 @@ impl<'p> SiteHandle<'p> {
         })
     }
 
-    /// Changes how visitors of a site prove who they are. What the request leaves out stays, the key too.
+    /// Changes the visitor authentication of a site. Omitted fields and the signing key stay unchanged.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend, and
-    /// for an address with a `location` of its own; `Conflict` when the key was sealed by another server's key.
+    ///
+    /// `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend, and for an
+    /// address with a `location` of its own; `Conflict` if the key was sealed with another sealing key.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{model::{OrgId, Patch, SiteId, UpdatePublishingAuth, Url}, platform::Caller};
     /// # async fn example(
@@ -85,21 +77,11 @@ impl<'p> SiteHandle<'p> {
         })
     }
 
-    /// Gives a site another signing key: tokens that were signed with the one before are no longer valid.
+    /// Replaces the signing key of a site. Tokens signed with the previous key become invalid.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// let before = me.org(org).site(site).get_publishing_auth().await?;
-    /// let after = me.org(org).site(site).regenerate_publishing_auth().await?;
-    /// assert_ne!(before.private_key, after.private_key);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn regenerate_publishing_auth(self) -> BoxFuture<'p, Result<PublishingAuth>> {
         Box::pin(async move {
             let Self { caller, at, .. } = self;
@@ -113,22 +95,12 @@ impl<'p> SiteHandle<'p> {
 }
 
 impl<'p> Caller<'p> {
-    /// Reads the key that signs the tokens of a site's visitors: the bytes of the text. `None` while the site has no
-    /// key, and so no valid token. Only the platform itself may ask.
+    /// Reads the key that signs visitor tokens of a site: the bytes of the text. Returns `None` while the site has no
+    /// key and therefore no valid token. Only the platform itself may call this.
     ///
     /// # Errors
-    /// `Forbidden` for users; `Conflict` when the key was sealed by another server's key.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::SiteId};
-    /// # async fn example(platform: &Platform, site: &SiteId) -> Result<()> {
-    /// if let Some(key) = platform.as_platform().signing_key(site).await? {
-    ///     println!("{} bytes", key.len());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users; `Conflict` if the key was sealed with another sealing key.
     pub fn signing_key(self, site: &'p SiteId) -> BoxFuture<'p, Result<Option<String>>> {
         Box::pin(async move {
             let (platform, actor) = (self.platform, &self.actor());
@@ -153,7 +125,7 @@ impl Platform {
         self.change_and_show(actor, &operation, |done| Box::pin(self.auth_seen(done.tx, actor, at))).await
     }
 
-    /// The settings of a site for its visitors, as a transaction sees them.
+    /// The visitor authentication of a site in the state of a transaction.
     async fn auth_seen(&self, tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<PublishingAuth> {
         access::site(tx, actor, at, SiteAction::Manage).await?;
         let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(at.site)).await?;
@@ -172,8 +144,8 @@ impl Platform {
     }
 }
 
-/// Refuses an address to sign in at that names a `location` itself: where the visitor wanted to go is told by that
-/// name.
+/// Rejects a sign-in address with its own `location` parameter, which is reserved for the page that the visitor
+/// requested.
 fn check_fallback(url: &Url) -> Result<()> {
     if web_url(url.as_str()).is_some_and(|url| url.query_pairs().any(|(name, _)| name == "location")) {
         let message =
@@ -183,7 +155,7 @@ fn check_fallback(url: &Url) -> Result<()> {
     Ok(())
 }
 
-/// The signing key of a site, where it has one.
+/// Returns the signing key of a site, if it has one.
 pub(in crate::platform) async fn signing_key(
     secrets: &dyn Secrets,
     tx: &Tx,
@@ -193,7 +165,7 @@ pub(in crate::platform) async fn signing_key(
     record.map(|record| opened(secrets, &record)).transpose()
 }
 
-/// The signing key of a site, as text whose bytes are the key.
+/// Opens the signing key of a site. The key is the bytes of the text.
 fn opened(secrets: &dyn Secrets, record: &SiteAuthRecord) -> Result<String> {
     secrets.open(&purpose(&record.site), &record.sealed).map_err(|_| {
         Error::conflict(
@@ -202,13 +174,13 @@ fn opened(secrets: &dyn Secrets, record: &SiteAuthRecord) -> Result<String> {
     })
 }
 
-/// What the signing key of a site is sealed for.
+/// The purpose of the seal of a site's signing key.
 fn purpose(site: &SiteId) -> String {
     format!("site-signing-key {site}")
 }
 
 enum Change {
-    /// Only what a site needs that has nothing yet.
+    /// Creates missing settings only.
     Nothing,
     Settings(UpdatePublishingAuth),
     Key,
@@ -219,7 +191,7 @@ struct ChangeAuth<'s> {
     org: OrgId,
     site: SiteId,
     change: Change,
-    /// The key of a site that has none yet, or is to have another.
+    /// A new key, used if the site has none or replaces it.
     sealed: String,
     secrets: &'s dyn Secrets,
 }
@@ -248,7 +220,7 @@ impl Operation for ChangeAuth<'_> {
             Change::Key => new.sealed.clone_from(&self.sealed),
             Change::Settings(change) => settle(&mut new, change)?,
         }
-        // Who is refused the answer has changed nothing.
+        // A caller who gets the error must not have changed anything.
         opened(self.secrets, &new)?;
         match old {
             None => Ok(tx.create(new)),

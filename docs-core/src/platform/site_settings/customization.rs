@@ -1,4 +1,4 @@
-//! How sites and the spaces on them look.
+//! Customization of sites and of the spaces on them.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -22,24 +22,11 @@ use crate::{
     },
 };
 
-/// Most bytes of a customization, as JSON: well below what a store takes.
+/// Most bytes of a customization as JSON, well below the limit of a store.
 pub(in crate::platform) const MAX_BYTES: usize = 64 * 1024;
 
 impl<'p> SiteHandle<'p> {
-    /// Reads the customization of a site; the defaults where nothing was set.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// let look = me.org(org).site(site).get_customization().await?;
-    /// println!("{:?}", look.styling.theme);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Reads the customization of a site, with defaults for unset fields.
     pub fn get_customization(self) -> BoxFuture<'p, Result<Customization>> {
         Box::pin(async move {
             let Self { caller, at, .. } = self;
@@ -52,10 +39,12 @@ impl<'p> SiteHandle<'p> {
     /// Replaces the customization of a site as a whole.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` when a condition is no expression, or the
-    /// favicon is a picture and an emoji.
+    ///
+    /// `Forbidden` unless the actor manages the site; `Invalid` if a condition is not a valid expression, or the
+    /// favicon has both an image and an emoji.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{Result, model::{OrgId, SiteId, Theme}, platform::Caller};
     /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
@@ -85,22 +74,7 @@ impl<'p> SiteHandle<'p> {
 }
 
 impl<'p> SiteSpaceHandle<'p> {
-    /// Reads the customization of a space on a site: that of the site, but for what was set on the space.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId, SiteSpaceId}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
-    /// # ) -> Result<()> {
-    /// let look = me.org(org).site(site).space(site_space).get_customization().await?;
-    /// println!("{:?}", look.styling.theme);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Reads the customization of a space on a site: that of the site with the overrides of the space.
     pub fn get_customization(self) -> BoxFuture<'p, Result<Customization>> {
         Box::pin(async move {
             let Self { caller, at, site_space: id } = self;
@@ -110,26 +84,13 @@ impl<'p> SiteSpaceHandle<'p> {
         })
     }
 
-    /// Changes how the customization of a space on a site differs from the site's. What the request leaves out stays;
-    /// what it sets to `null` is as on the site again.
+    /// Changes the overrides of a space on a site. Omitted fields stay unchanged; `null` restores the value of the
+    /// site.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` when a condition is no expression, or the
-    /// favicon is a picture and an emoji.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::model::{CustomizationOverride, OrgId, Patch, SiteId, SiteSpaceId};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let change = CustomizationOverride { title: Patch::Set("Reference".parse()?), ..Default::default() };
-    /// let look = me.org(org).site(site).space(site_space).override_customization(change).await?;
-    /// println!("{:?}", look.title);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site; `Invalid` if a condition is not a valid expression, or the
+    /// favicon has both an image and an emoji.
     pub fn override_customization(
         self,
         change: CustomizationOverride,
@@ -147,24 +108,11 @@ impl<'p> SiteSpaceHandle<'p> {
         })
     }
 
-    /// Removes the customization of a space on a site, which then looks as the site. Answers whether the space is on
-    /// the site.
+    /// Removes the overrides of a space on a site. Returns `true` if the space is on the site.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor manages the site.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId, SiteSpaceId}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
-    /// # ) -> Result<()> {
-    /// if me.org(org).site(site).space(site_space).delete_customization().await? {
-    ///     println!("looks as the site again");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn delete_customization(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, at: of, site_space: id } = self;
@@ -176,13 +124,13 @@ impl<'p> SiteSpaceHandle<'p> {
     }
 }
 
-/// How a site looks, as a transaction sees it.
+/// The customization of a site in the state of a transaction.
 async fn site_look(tx: &Tx, actor: &Actor, of: SiteRef<'_>) -> Result<Customization> {
     access::site(tx, actor, of, SiteAction::View).await?;
     own(tx, of.site).await
 }
 
-/// How a space on a site looks, as a transaction sees it.
+/// The customization of a space on a site in the state of a transaction.
 async fn place_look(
     tx: &Tx,
     actor: &Actor,
@@ -199,13 +147,13 @@ async fn place_look(
     })
 }
 
-/// How a site looks, and those of these spaces on it that differ.
+/// Returns the customization of a site, and those of the given spaces on it that have overrides.
 pub(in crate::platform) async fn customizations<'p>(
     tx: &Tx,
     site: &SiteId,
     places: impl IntoIterator<Item = &'p SiteSpaceId>,
 ) -> Result<Customizations> {
-    // A site has at most as many spaces as one scan reads.
+    // The number of spaces of a site is below the limit of a scan.
     let found = tx.below(&CustomizationRecord::of_site(site), MAX_SCAN).await?;
     let mut look = Customization::default();
     let mut differing = BTreeMap::new();
@@ -223,7 +171,7 @@ pub(in crate::platform) async fn customizations<'p>(
     Ok(Customizations { site: look, site_spaces })
 }
 
-/// Removes how a space on a site differs, in the transaction that takes it off the site.
+/// Removes the overrides of a space in the transaction that removes the space from the site.
 pub(in crate::platform) async fn drop_override(
     tx: &mut Tx,
     site: &SiteId,
@@ -232,7 +180,7 @@ pub(in crate::platform) async fn drop_override(
     super::delete::<CustomizationRecord>(tx, &CustomizationRecord::at_place(site, place)).await
 }
 
-/// A site's own customization.
+/// The site's own customization.
 async fn own(tx: &Tx, site: &SiteId) -> Result<Customization> {
     let record: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::at(site)).await?;
     Ok(match record.as_deref().map(|record| &record.look) {
@@ -292,7 +240,7 @@ impl Operation for SetCustomization {
     }
 }
 
-/// Changes how a space on a site differs, or removes it.
+/// Changes or removes the overrides of a space on a site.
 struct OverrideCustomization {
     actor: Actor,
     org: OrgId,

@@ -1,4 +1,4 @@
-//! Redirects: from a path that was on a site to what is there now.
+//! Redirects from former paths of a site to its current content.
 
 use std::{slice, sync::Arc};
 
@@ -31,26 +31,12 @@ use crate::{
 
 /// Most redirects of a site.
 pub(in crate::platform) const MAX_REDIRECTS: i64 = 10_000;
-/// Redirects that one transaction removes beside what they lead to: with a section of all the spaces that a site may
-/// have, about 1,700 of its 2,000 changes.
+/// Redirects that one transaction removes together with their targets. With a section of all the spaces that a site may
+/// have, that is about 1,700 of the 2,000 changes of a transaction.
 const DROPPED_AT_ONCE: usize = 30;
 
 impl<'p> Redirects<'p> {
     /// Lists the redirects of a site, newest first.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// for redirect in me.org(org).site(site).redirects().list(&PageRequest::default()).await?.items {
-    ///     println!("{}", redirect.source);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SiteRedirect>>> {
         Box::pin(async move {
             let Self { caller, at: at @ SiteRef { site, .. } } = self;
@@ -68,10 +54,12 @@ impl<'p> Redirects<'p> {
     /// Creates a redirect.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for a destination that the site does not
-    /// have; `Conflict` when another redirect begins there, or the site has 10,000.
+    ///
+    /// `Forbidden` unless the actor manages the site; `Invalid` for a destination that the site does not have;
+    /// `Conflict` if another redirect has the same source, or the site has 10,000.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::model::{CreateSiteRedirect, OrgId, RedirectDestination};
     /// # use docs_core::model::{RedirectSource, SiteId, SiteSpaceId};
@@ -108,25 +96,12 @@ impl<'p> Redirects<'p> {
 }
 
 impl<'p> RedirectHandle<'p> {
-    /// Changes a redirect. What the request leaves out stays.
+    /// Changes a redirect. Omitted fields stay unchanged.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for a destination that the site does not
-    /// have; `Conflict` when another redirect begins there.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::model::{OrgId, RedirectId, RedirectSource, SiteId, UpdateSiteRedirect};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, redirect: &RedirectId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let change = UpdateSiteRedirect { source: Some(RedirectSource::new("/v1")?), ..Default::default() };
-    /// let redirect = me.org(org).site(site).redirect(redirect).update(change).await?;
-    /// println!("{}", redirect.source);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site; `Invalid` for a destination that the site does not have;
+    /// `Conflict` if another redirect has the same source.
     pub fn update(self, change: UpdateSiteRedirect) -> BoxFuture<'p, Result<SiteRedirect>> {
         Box::pin(async move {
             let Self { caller, at: at @ SiteRef { org, site }, redirect: id } = self;
@@ -149,21 +124,11 @@ impl<'p> RedirectHandle<'p> {
         })
     }
 
-    /// Deletes a redirect. Answers whether there was one.
+    /// Deletes a redirect. Returns `true` if it existed.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor manages the site.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, RedirectId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, redirect: &RedirectId) -> Result<()> {
-    /// if me.org(org).site(site).redirect(redirect).delete().await? {
-    ///     println!("deleted");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, at: SiteRef { org, site }, redirect: id } = self;
@@ -181,24 +146,12 @@ impl<'p> RedirectHandle<'p> {
 }
 
 impl<'p> SiteHandle<'p> {
-    /// Resolves a path of a site by its redirects: to an address where the site is mounted, through the share link it
-    /// is read by.
+    /// Resolves a path of a site by its redirects to an address on the site's mount. The address contains the key of
+    /// the share link, if the site is read through one.
     ///
     /// # Errors
-    /// `NotFound` when no redirect begins there, or what it leads to is gone, or is none the actor may see.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{OrgId, RedirectSource, SiteId}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let source = RedirectSource::new("/old-reference")?;
-    /// let resolved = me.org(org).site(site).resolve_redirect(&source).await?;
-    /// println!("leads to {}", resolved.target);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` if there is no such redirect, or its destination is deleted or not visible to the actor.
     pub fn resolve_redirect(self, source: &'p RedirectSource) -> BoxFuture<'p, Result<ResolvedRedirect>> {
         Box::pin(async move {
             let Self { caller, at, share_key } = self;
@@ -210,7 +163,7 @@ impl<'p> SiteHandle<'p> {
             let id: RedirectId = linked_id(&found.ok_or_else(gone)?)?;
             let redirect = find(&tx, of.site, &id).await?;
             let found = platform.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
-            // A key that opens nothing changes nothing; other sites are read without one.
+            // An invalid key has no effect, and sites with another visibility are read without one.
             let key = of.share_key.filter(|_| opened.site.visibility == SiteVisibility::ShareLink);
             let key = match key {
                 Some(key) => super::share_key(&tx, of.site, key).await?.map(|_| key),
@@ -227,7 +180,7 @@ impl<'p> SiteHandle<'p> {
 }
 
 impl Platform {
-    /// Refuses a destination that the site does not have, or the actor does not see.
+    /// Rejects a destination that the site does not have or the actor cannot see.
     async fn check_destination(
         &self,
         actor: &Actor,
@@ -245,7 +198,7 @@ impl Platform {
         })
     }
 
-    /// What a redirect leads to; `None` when it is not there, or the reader may not see it.
+    /// Resolves a destination. Returns `None` if it does not exist or the reader may not see it.
     async fn destination<'d>(
         &self,
         tx: &Tx,
@@ -278,14 +231,14 @@ impl Platform {
     }
 }
 
-/// What a redirect leads to: the segments of its address below the site, and the page below that.
+/// A resolved destination: the segments of its address below the site, and the page below that.
 struct Found<'d> {
     names: Vec<String>,
     page: Option<(View, &'d PageId, Reader)>,
 }
 
 impl Found<'_> {
-    /// The path of the page; `None` when it is not there, or the reader may not see it.
+    /// Returns the path of the page, `None` if it does not exist or the reader may not see it.
     async fn path(&self) -> Result<Option<String>> {
         let Some((view, id, reader)) = &self.page else { return Ok(Some(String::new())) };
         let Some(entry) = view.page(id).await? else { return Ok(None) };
@@ -336,7 +289,7 @@ fn taken() -> Error {
     Error::conflict("source: another redirect of the site begins there")
 }
 
-/// What a redirect leads to has to be on the site when the redirect is stored.
+/// Checks that the destination is on the site when the redirect is stored.
 async fn require_parent(tx: &Tx, redirect: &RedirectRecord) -> Result<()> {
     let id = match &redirect.destination {
         RedirectDestination::SiteSection { site_section_id } => {
@@ -352,8 +305,8 @@ async fn require_parent(tx: &Tx, redirect: &RedirectRecord) -> Result<()> {
     place.map(drop).ok_or_else(|| no_such(&redirect.destination))
 }
 
-/// Removes the redirects to parts of a site, in the transaction that takes the parts off it: as many as fit beside. A
-/// job does the rest.
+/// Removes the redirects to parts of a site in the transaction that removes the parts, as many as fit. A job removes
+/// the rest.
 pub(in crate::platform) async fn drop_redirects(
     tx: &mut Tx,
     site: &SiteId,
@@ -368,7 +321,7 @@ pub(in crate::platform) async fn drop_redirects(
     jobs::enqueue(tx, now, job).await
 }
 
-/// Removes some of the redirects to these parts of a site; answers to which parts there may be more.
+/// Removes some redirects to these parts of a site. Returns the parts that may have more.
 pub(in crate::platform) async fn drop_some_redirects(tx: &mut Tx, parts: Vec<String>) -> Result<Vec<String>> {
     let scans: Vec<_> = parts.iter().map(|part| RedirectRecord::leading_to(part).scan(1)).collect();
     let found = tx.scan_many(&scans).await?;
@@ -385,7 +338,8 @@ pub(in crate::platform) async fn drop_some_redirects(tx: &mut Tx, parts: Vec<Str
     Ok(left)
 }
 
-/// Removes redirects to parts that have left their site, to which nobody can add: `Out` are the parts with more.
+/// Removes redirects to parts that were removed from their site, which can get no new ones. `Out` is the parts with
+/// more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeRedirects {
     to: Vec<String>,
@@ -442,7 +396,7 @@ impl Operation for RedirectCreation {
     }
 }
 
-/// Changes a redirect, or deletes it.
+/// Changes or deletes a redirect.
 struct RedirectUpdate {
     actor: Actor,
     org: OrgId,
@@ -475,7 +429,7 @@ impl Operation for RedirectUpdate {
             return Ok(old);
         }
         match require_parent(tx, &new).await {
-            // A redirect to what has left the site is about to go.
+            // The destination was removed from the site, so the redirect is about to be deleted.
             Err(error) if change.destination.is_none() && error.kind() == ErrorKind::Invalid => {
                 return Err(gone());
             }

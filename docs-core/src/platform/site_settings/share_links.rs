@@ -1,4 +1,4 @@
-//! Share links: secrets that open a site.
+//! Share links: secrets that grant access to a site.
 
 use std::sync::Arc;
 
@@ -25,25 +25,16 @@ use crate::{
 
 /// Most share links of a site.
 pub(in crate::platform) const MAX_LINKS: i64 = 100;
-/// Most characters of a key that is looked up: a real one has 52.
+/// Most characters of a key that is looked up. A valid one has 52.
 const MAX_KEY: usize = 128;
 
 impl<'p> ShareLinks<'p> {
-    /// Lists the share links of a site, oldest first. One whose secret this server cannot open has no address.
+    /// Lists the share links of a site, oldest first. If this server cannot open the secret of a link, the link has no
+    /// address.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for a wrong page or limit.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// for link in me.org(org).site(site).share_links().list(&PageRequest::default()).await?.items {
-    ///     println!("{}: {:?}", link.name, link.urls.published);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<ShareLink>>> {
         Box::pin(async move {
             let Self { caller, at } = self;
@@ -60,12 +51,14 @@ impl<'p> ShareLinks<'p> {
         })
     }
 
-    /// Creates a share link. It is active.
+    /// Creates an active share link.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` for too many links.
+    ///
+    /// `Forbidden` unless the actor manages the site; `Conflict` for too many links.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{model::{CreateShareLink, OrgId, SiteId}, platform::Caller};
     /// # async fn example(
@@ -109,21 +102,11 @@ impl<'p> ShareLinks<'p> {
 }
 
 impl<'p> ShareLinkHandle<'p> {
-    /// Renames, switches on or switches off a share link. What the request leaves out stays.
+    /// Renames, activates or deactivates a share link. Omitted fields stay unchanged.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, ShareLinkId, SiteId, UpdateShareLink}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, link: &ShareLinkId) -> Result<()> {
-    /// let off = UpdateShareLink { active: Some(false), ..Default::default() };
-    /// let link = me.org(org).site(site).share_link(link).update(off).await?;
-    /// assert!(!link.active);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn update(self, change: UpdateShareLink) -> BoxFuture<'p, Result<ShareLink>> {
         Box::pin(async move {
             let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
@@ -140,21 +123,11 @@ impl<'p> ShareLinkHandle<'p> {
         })
     }
 
-    /// Deletes a share link: its key opens nothing any more. Answers whether there was one.
+    /// Deletes a share link, which invalidates its key. Returns `true` if it existed.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor manages the site.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, ShareLinkId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, link: &ShareLinkId) -> Result<()> {
-    /// if me.org(org).site(site).share_link(link).delete().await? {
-    ///     println!("its key opens nothing any more");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
@@ -172,22 +145,11 @@ impl<'p> ShareLinkHandle<'p> {
 }
 
 impl<'p> Caller<'p> {
-    /// Tells whether a key opens a site, being that of an active share link of the site. Only the platform itself may
-    /// ask.
+    /// Returns `true` if the key belongs to an active share link of the site. Only the platform itself may call this.
     ///
     /// # Errors
-    /// `Forbidden` for users.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::SiteId};
-    /// # async fn example(platform: &Platform, site: &SiteId, key: &str) -> Result<()> {
-    /// if platform.as_platform().opens_site(site, key).await? {
-    ///     println!("welcome");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users.
     pub fn opens_site(self, site: &'p SiteId, key: &'p str) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let (platform, actor) = (self.platform, &self.actor());
@@ -198,7 +160,8 @@ impl<'p> Caller<'p> {
 }
 
 impl Platform {
-    /// A share link without its address where another key sealed the secret: it can still be changed and deleted.
+    /// The view of a share link. It has no address if the secret was sealed with another key; the link can still be
+    /// changed and deleted.
     fn share_link_view(&self, site: &SiteRecord, link: &ShareLinkRecord) -> ShareLink {
         let secret = self.secrets().open(&purpose(&link.id), &link.sealed).ok();
         let address = |secret| format!("{}{secret}/", self.urls().published(site.basename.as_str()));
@@ -213,37 +176,36 @@ impl Platform {
     }
 }
 
-/// The active share link of a site that a key opens.
+/// Returns the active share link of a site with this key.
 pub(in crate::platform) async fn share_key(
     tx: &Tx,
     site: &SiteId,
     key: &str,
 ) -> Result<Option<Arc<ShareLinkRecord>>> {
     let Some(link) = found_by(tx, key).await?.filter(|link| link.opens(site)) else { return Ok(None) };
-    // What is left of a deleted site opens nothing.
+    // The rows of a deleted site may remain for a while.
     let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(site)).await?;
     Ok(site.map(|_| link))
 }
 
-/// The share link that a request was made with: the addresses of its site lead through it.
+/// The share link of a request. Addresses of its site contain its key.
 #[derive(Clone, Debug, Default)]
 pub(in crate::platform) struct SharedLink(Option<Through>);
 
 #[derive(Clone, Debug)]
 struct Through {
-    /// The address of the site.
     site: String,
     key: String,
 }
 
 impl SharedLink {
-    /// Looks up the key that a request gives. A key that opens nothing changes nothing.
+    /// Looks up the key of a request. An invalid key has no effect.
     pub(in crate::platform) async fn find(platform: &Platform, tx: &Tx, key: Option<&str>) -> Result<Self> {
         let Some(key) = key else { return Ok(Self(None)) };
         let link = found_by(tx, key).await?.filter(|link| link.opens(&link.site));
         let Some(link) = link else { return Ok(Self(None)) };
         let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&link.site)).await?;
-        // Other sites are read without a secret.
+        // Sites with another visibility are read without a secret.
         let site = site.filter(|site| site.visibility == SiteVisibility::ShareLink);
         Ok(Self(site.map(|site| Through {
             site: platform.urls().published(site.basename.as_str()),
@@ -251,7 +213,7 @@ impl SharedLink {
         })))
     }
 
-    /// Leads a published address through the link, when it is one of its site.
+    /// Adds the key to a published address of the link's site.
     pub(in crate::platform) fn lead(&self, url: &mut Option<String>) {
         let Some(Through { site, key }) = &self.0 else { return };
         if let Some(rest) = url.as_deref().and_then(|url| url.strip_prefix(site.as_str())) {
@@ -259,13 +221,13 @@ impl SharedLink {
         }
     }
 
-    /// The same for the addresses of a space.
+    /// Adds the key to the addresses of a space.
     pub(in crate::platform) fn lead_space(&self, space: &mut Space) {
         self.lead(&mut space.urls.published);
     }
 }
 
-/// The share link that a key belongs to.
+/// Returns the share link with a key.
 async fn found_by(tx: &Tx, key: &str) -> Result<Option<Arc<ShareLinkRecord>>> {
     if key.is_empty() || key.len() > MAX_KEY {
         return Ok(None);
@@ -280,13 +242,13 @@ fn link_id(value: &Value) -> Result<ShareLinkId> {
     Ok(linked_id(value)?)
 }
 
-/// By what a key is found: who reads the store does not learn the key.
+/// The lookup digest of a key. The store does not reveal the key.
 fn digest(key: &str) -> String {
     let hash = blake3::derive_key("docs-platform digest of the key of a share link", key.as_bytes());
     BASE32.encode(&hash)
 }
 
-/// What the key of a share link is sealed for.
+/// The purpose of the seal of a share link's key.
 fn purpose(id: &ShareLinkId) -> String {
     format!("share-link {id}")
 }
@@ -316,7 +278,7 @@ impl Operation for ShareLinkCreation {
     }
 }
 
-/// Changes a share link, or deletes it.
+/// Changes or deletes a share link.
 struct ShareLinkUpdate {
     actor: Actor,
     org: OrgId,
