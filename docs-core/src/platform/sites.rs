@@ -1,4 +1,4 @@
-//! Sites and what they consist of.
+//! Sites and their structure.
 
 mod change;
 mod groups;
@@ -51,16 +51,16 @@ use crate::{
     },
 };
 
-/// Which sites to list.
+/// A filter for sites.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteFilter {
-    /// Only sites that have this space.
+    /// Selects sites with this space.
     pub space: Option<String>,
-    /// Only sites whose title contains this, whatever the case.
+    /// Selects sites by a part of their title, case-insensitively.
     pub title: Option<String>,
-    /// Only published, or only unpublished sites.
+    /// Selects only published, or only unpublished sites.
     pub published: Option<bool>,
-    /// Only sites of these types; all when empty.
+    /// Selects sites of these types; all if empty.
     pub types: Vec<SiteType>,
 }
 
@@ -76,9 +76,9 @@ impl SiteFilter {
     }
 }
 
-/// Most spaces that a site is created with.
+/// Most initial spaces of a site.
 pub(super) const MAX_FIRST_SPACES: usize = 100;
-/// What the page of a sample space says.
+/// The text of the sample space's page.
 const SAMPLE_PAGE: &str = "This is the first page of a new space.\n\nOpen a change request to edit it, and merge the request: \
                       every site that shows this space then shows what you wrote.\n";
 
@@ -86,19 +86,8 @@ impl<'p> Sites<'p> {
     /// Lists the sites of an organization, oldest first.
     ///
     /// # Errors
-    /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::{Caller, SiteFilter}, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// let published = SiteFilter { published: Some(true), ..Default::default() };
-    /// for site in me.org(org).sites().list(&published, &PageRequest::default()).await?.items {
-    ///     println!("{}: {:?}", site.title, site.urls.published);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` unless the actor is a member.
     pub fn list(self, filter: &'p SiteFilter, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Site>>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -139,13 +128,15 @@ impl<'p> Sites<'p> {
         })
     }
 
-    /// Creates a site, unpublished. It shows the spaces that are named, or a new one.
+    /// Creates an unpublished site with existing spaces or a new one.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for unknown spaces, or when spaces are named and a
-    /// new one is asked for.
+    ///
+    /// `Forbidden` without the role `create`; `Invalid` for unknown spaces, and for existing spaces combined with a new
+    /// one.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{model::{CreateSite, OrgId, SiteSpacesInput, SpaceId}, platform::Caller};
     /// # async fn example(
@@ -204,20 +195,6 @@ impl<'p> Sites<'p> {
 }
 
 impl<'p> SiteHandle<'p> {
-    /// Reads a site.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// let site = me.org(org).site(site).get().await?;
-    /// println!("{} shows {} spaces", site.title, site.site_spaces);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get(self) -> BoxFuture<'p, Result<Site>> {
         Box::pin(async move {
             let Self { caller, at, share_key } = self;
@@ -227,24 +204,14 @@ impl<'p> SiteHandle<'p> {
         })
     }
 
-    /// Changes a site. What the request leaves out stays.
+    /// Changes a site. Omitted fields stay unchanged.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when the base name or the proxy's origin
-    /// belongs to another site, or the origin is above or below that of another organization; `Invalid` for a default
-    /// that the site does not have, and for an origin on the platform's own host, on a host that is not one of
-    /// [`SiteHosts`], or at a path of the platform.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId, SiteVisibility, UpdateSite}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// let change = UpdateSite { visibility: Some(SiteVisibility::ShareLink), ..Default::default() };
-    /// let site = me.org(org).site(site).update(change).await?;
-    /// assert_eq!(site.visibility, SiteVisibility::ShareLink);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site; `Conflict` if the base name or the proxy's origin belongs to
+    /// another site, or the origin is above or below that of another organization; `Invalid` for a default that the
+    /// site does not have, and for an origin on the platform's own host, on a host that is not one of [`SiteHosts`], or
+    /// at a path of the platform.
     pub fn update(self, change: UpdateSite) -> BoxFuture<'p, Result<Site>> {
         Box::pin(async move {
             let Self { caller, at: SiteRef { org, site: id }, .. } = self;
@@ -258,21 +225,11 @@ impl<'p> SiteHandle<'p> {
         })
     }
 
-    /// Deletes a site; its spaces stay. Answers whether there was one.
+    /// Deletes a site. Its spaces stay. Returns `true` if it existed.
     ///
     /// # Errors
-    /// `Forbidden` without the role `create`.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// if me.org(org).site(site).delete().await? {
-    ///     println!("deleted, its spaces are still there");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create`.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, at: SiteRef { org, site: id }, .. } = self;
@@ -290,20 +247,11 @@ impl<'p> SiteHandle<'p> {
         })
     }
 
-    /// Makes a site reachable by its audience.
+    /// Publishes a site to its audience.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// let site = me.org(org).site(site).publish().await?;
-    /// println!("read it at {:?}", site.urls.published);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn publish(self) -> BoxFuture<'p, Result<Site>> {
         Box::pin(async move {
             let Self { caller, at: SiteRef { org, site: id }, .. } = self;
@@ -312,20 +260,11 @@ impl<'p> SiteHandle<'p> {
         })
     }
 
-    /// Makes a site unreachable for its audience.
+    /// Unpublishes a site.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// let site = me.org(org).site(site).unpublish().await?;
-    /// assert!(!site.published);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn unpublish(self) -> BoxFuture<'p, Result<Site>> {
         Box::pin(async move {
             let Self { caller, at: SiteRef { org, site: id }, .. } = self;
@@ -334,22 +273,11 @@ impl<'p> SiteHandle<'p> {
         })
     }
 
-    /// Reads everything that is needed to show a published site. With the key of a share link, the addresses lead
-    /// through it.
+    /// Reads all data to render a published site. With the key of a share link, the addresses contain the key.
     ///
     /// # Errors
-    /// `NotFound` while the site is not published.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, key: &str) -> Result<()> {
-    /// let site = me.org(org).site(site).with_share_key(Some(key));
-    /// let shown = site.published().await?;
-    /// println!("{} with {} scripts", shown.site.title, shown.scripts.len());
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` while the site is not published.
     pub fn published(self) -> BoxFuture<'p, Result<PublishedSite>> {
         Box::pin(async move {
             let Self { caller, at, share_key } = self;
@@ -385,7 +313,7 @@ impl Platform {
         self.shown_site(tx, &opened).await
     }
 
-    /// Runs a write, and answers with a site as the write leaves it.
+    /// Runs a write and returns the resulting site.
     async fn write_site<O: Operation>(
         &self,
         actor: &Actor,
@@ -396,12 +324,12 @@ impl Platform {
         self.change_and_show(actor, operation, |done| Box::pin(self.site_seen(done.tx, actor, org, id))).await
     }
 
-    /// A site, its published address led through the share link it is read by.
+    /// Returns a site. Its published address contains the key of the share link of the request.
     async fn shown_site(&self, tx: &Tx, opened: &Opened) -> Result<Site> {
         let mut shown = self.site_views(tx, slice::from_ref(&opened.site)).await?;
         let mut site = shown.pop().ok_or_else(|| Error::not_found("site"))?;
         opened.link.lead(&mut site.urls.published);
-        // Those that are deleted do not count, nor those that the visitor does not see.
+        // Deleted spaces do not count, nor those that the visitor cannot see.
         site.site_spaces = opened.outline.all_places().len() as u64;
         site.default_space = match &opened.viewer {
             Viewer::Member(org, actor) => {
@@ -414,7 +342,7 @@ impl Platform {
     }
 }
 
-/// The spaces that a new site is to show, or the kind of space to make for it.
+/// Returns the existing spaces of a new site, or the kind of space to create for it.
 fn wanted_spaces(new: &CreateSite) -> Result<(Vec<SpaceId>, Option<NewSpace>)> {
     let wants_new = new.create_space == Some(true);
     match &new.spaces {
@@ -438,26 +366,24 @@ fn untitled() -> Error {
     Error::internal("a constant title fits its type")
 }
 
-/// The title of a site that was given none.
+/// The title of a site that is created without one.
 fn default_title(space: Option<&SpaceRecord>, org: &str) -> Result<SiteTitle> {
     let from_space = space.and_then(|space| SiteTitle::cut(&space.title));
     from_space.or_else(|| SiteTitle::cut(org)).ok_or_else(untitled)
 }
 
-/// The id of a site space that a request names.
+/// Parses the id of a site space in a request.
 fn parse_place(field: &str, id: &str) -> Result<SiteSpaceId> {
     id.parse().map_err(|_| Error::invalid(field, "the site has no such site space"))
 }
 
-/// Which site is read, and by which share link.
+/// The site to read, and the share link of the request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SiteOf<'a> {
-    /// The organization.
     pub org: &'a OrgId,
-    /// The site.
     pub site: &'a SiteId,
-    /// The key of a share link of the site: it lets visitors in, and addresses lead through it. One that opens nothing
-    /// changes nothing.
+    /// The key of a share link of the site. It grants access to visitors, and addresses contain it. An invalid key has
+    /// no effect.
     pub share_key: Option<&'a str>,
 }
 
@@ -467,18 +393,17 @@ impl<'a> From<SiteRef<'a>> for SiteOf<'a> {
     }
 }
 
-/// A site, shared.
 type SharedSite = Arc<SiteRecord>;
 
 impl Platform {
-    /// A site with the right to see it, on a snapshot.
+    /// Opens a snapshot and the site in it, if the actor may view it.
     async fn open_site(&self, actor: &Actor, of: SiteOf<'_>) -> Result<(Tx, Opened)> {
         let tx = self.read().await?;
         let opened = self.opened(&tx, actor, of).await?;
         Ok((tx, opened))
     }
 
-    /// A site and all of it, as far as a member or a visitor sees it.
+    /// Returns a site with its structure, as far as a member or visitor may see it.
     pub(super) async fn opened(&self, tx: &Tx, actor: &Actor, of: SiteOf<'_>) -> Result<Opened> {
         let SiteOf { org, site, share_key } = of;
         let link = SharedLink::find(self, tx, share_key).await?;
@@ -501,7 +426,7 @@ impl Platform {
         Ok(Opened { site, outline, spaces, viewer: Viewer::Visitor(claims), link })
     }
 
-    /// The content of a sample space: a page that says what to do next.
+    /// Creates the content of a sample space: one page with the next steps.
     async fn sample_content(&self, domain: &str) -> Result<Hash> {
         let root = self.content().empty_root(domain).await?;
         let mut page = NewPage::new(self.id(), PageKind::Document, PagePatch::titled("Welcome"));
@@ -511,11 +436,11 @@ impl Platform {
     }
 }
 
-/// The sites that a space is on, by the id that a request gives: few, whatever the number of sites. What the actor may
-/// not see is on none.
+/// Returns the sites that contain a space. Cost is independent of the number of sites. A space that the actor may not
+/// see is on none.
 async fn sites_with(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<SiteId>> {
     let mut sites = BTreeSet::new();
-    // What cannot be an id is on no site.
+    // A malformed id is on no site.
     let Ok(space) = space.parse::<SpaceId>() else { return Ok(sites) };
     match access::space(tx, actor, &space).await {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(sites),
@@ -532,7 +457,7 @@ async fn sites_with(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<Site
 /// The spaces of a site that are not deleted.
 pub(super) type LiveSpaces = BTreeMap<SpaceId, Arc<SpaceRecord>>;
 
-/// Reads the spaces of an outline that are not deleted.
+/// Loads the spaces of an outline that are not deleted.
 pub(super) async fn live_spaces(tx: &Tx, outline: &Outline) -> Result<LiveSpaces> {
     let ids: BTreeSet<&SpaceId> = outline.all_places().into_iter().map(|place| &place.space).collect();
     let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::at).collect();

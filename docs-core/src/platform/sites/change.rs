@@ -1,4 +1,4 @@
-//! Changes of sites: one operation each.
+//! The write operations of sites.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// On which site an operation works, and for whom.
+/// The site and the actor of an operation.
 pub(super) struct On {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
@@ -35,7 +35,7 @@ impl On {
         Self { actor: actor.clone(), org: org.clone(), site: site.clone() }
     }
 
-    /// The site, with the right to manage it.
+    /// Returns the site if the actor may manage it.
     pub(super) async fn manage(&self, tx: &Tx) -> Result<Arc<SiteRecord>> {
         let access =
             access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
@@ -43,7 +43,7 @@ impl On {
         Ok(access.1)
     }
 
-    /// The site and all of it, with the right to manage it.
+    /// Returns the site with its outline if the actor may manage it.
     pub(super) async fn open(&self, tx: &Tx) -> Result<(Arc<SiteRecord>, Outline)> {
         let site = self.manage(tx).await?;
         let outline = Outline::load(tx, &site).await?;
@@ -61,7 +61,7 @@ pub(super) struct SiteCreation {
     pub(super) fresh: Option<(SpaceRecord, SiteSpaceId)>,
     pub(super) new: CreateSite,
     pub(super) now: Timestamp,
-    /// What makes a base name unique where its title does not.
+    /// The salt that makes a base name unique if its title does not.
     pub(super) salt: uuid::Uuid,
 }
 
@@ -256,7 +256,7 @@ impl Operation for SiteDeletion {
     }
 }
 
-/// A section of a site that a request names as its default.
+/// Returns the section that a request names as the default.
 async fn section_of(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SectionRecord>> {
     let unknown = || Error::invalid("defaultSiteSection", "the site has no such section");
     let id = id.parse().map_err(|_| unknown())?;
@@ -264,7 +264,7 @@ async fn section_of(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SectionRecor
     section.filter(|section| section.site == *site).ok_or_else(unknown)
 }
 
-/// A space on a site that a request names as its default.
+/// Returns the site space that a request names as the default.
 async fn place_of_site(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SiteSpaceRecord>> {
     let id = parse_place("defaultSiteSpace", id)?;
     let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
@@ -272,7 +272,7 @@ async fn place_of_site(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SiteSpace
     place.filter(|place| place.site == *site).ok_or_else(unknown)
 }
 
-/// Says which space of a section a visitor sees first.
+/// Sets the default space of a section.
 async fn set_default_in(tx: &mut Tx, section: &SectionId, place: &SiteSpaceId) -> Result<()> {
     if let Some(old) = tx.get::<SectionRecord>(&SectionRecord::at(section)).await?
         && old.default_site_space.as_ref() != Some(place)
@@ -283,7 +283,7 @@ async fn set_default_in(tx: &mut Tx, section: &SectionId, place: &SiteSpaceId) -
     Ok(())
 }
 
-/// A space that the actor may put on a site.
+/// Returns a space that the actor may add to a site.
 pub(super) async fn manageable(
     tx: &Tx,
     actor: &Actor,

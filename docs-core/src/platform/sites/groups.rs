@@ -27,21 +27,7 @@ use crate::{
 };
 
 impl<'p> SectionGroups<'p> {
-    /// Lists the groups of a site, in the site's order, each before those that lie in it.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// for group in me.org(org).site(site).section_groups().list(&PageRequest::default()).await?.items {
-    ///     println!("{}", group.title);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Lists the groups of a site in the site's order, each before its descendants.
     pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SiteSectionGroup>>> {
         Box::pin(async move {
             let Self { caller, at, share_key } = self;
@@ -61,13 +47,15 @@ impl<'p> SectionGroups<'p> {
         })
     }
 
-    /// Adds a group to a site, or to another group of it, last in order, and moves sections into it.
+    /// Adds a group to a site or to another group, last in order, and moves sections into it.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for unknown sections or an unknown parent;
-    /// `Conflict` when the site is full, or groups would lie too deep in each other.
+    ///
+    /// `Forbidden` unless the actor manages the site; `Invalid` for unknown sections or an unknown parent; `Conflict`
+    /// if the site is full, or groups would be nested too deeply.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{model::{AddSectionGroup, OrgId, SectionId, SiteId}, platform::Caller};
     /// # async fn example(
@@ -108,24 +96,11 @@ impl<'p> SectionGroups<'p> {
 }
 
 impl<'p> SectionGroupHandle<'p> {
-    /// Changes a group. What the request leaves out stays.
+    /// Changes a group. Omitted fields stay unchanged.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::model::{Icon, OrgId, Patch, SectionGroupId, SiteId, UpdateSectionGroup};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, group: &SectionGroupId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let change = UpdateSectionGroup { icon: Patch::Set(Icon::new("box")?), ..Default::default() };
-    /// let group = me.org(org).site(site).section_group(group).update(change).await?;
-    /// println!("{} {:?}", group.title, group.icon);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn update(self, change: UpdateSectionGroup) -> BoxFuture<'p, Result<SiteSectionGroup>> {
         Box::pin(async move {
             let Self { caller, at: of, group: id } = self;
@@ -137,21 +112,11 @@ impl<'p> SectionGroupHandle<'p> {
         })
     }
 
-    /// Deletes a group: the sections and groups in it take its place. Answers whether it was there.
+    /// Deletes a group. Its sections and groups take its place. Returns `true` if it existed.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor manages the site.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SectionGroupId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, group: &SectionGroupId) -> Result<()> {
-    /// if me.org(org).site(site).section_group(group).delete().await? {
-    ///     println!("its sections stand where it stood");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, at: of, group: id } = self;
@@ -162,25 +127,11 @@ impl<'p> SectionGroupHandle<'p> {
         })
     }
 
-    /// Moves a section into a group, last in order; one that is in it stays where it is.
+    /// Moves a section into a group, last in order. A section that is already in the group keeps its position.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for an unknown section.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{AddSectionToGroup, OrgId, SectionGroupId, SectionId, SiteId};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, group: &SectionGroupId, section: &SectionId,
-    /// # ) -> Result<()> {
-    /// let add = AddSectionToGroup { section_id: section.to_string() };
-    /// let group = me.org(org).site(site).section_group(group).add_section(add).await?;
-    /// println!("{} has another section", group.title);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site; `Invalid` for an unknown section.
     pub fn add_section(self, add: AddSectionToGroup) -> BoxFuture<'p, Result<SiteSectionGroup>> {
         Box::pin(async move {
             let Self { caller, at: of, group: id } = self;
@@ -198,23 +149,11 @@ impl<'p> SectionGroupHandle<'p> {
         })
     }
 
-    /// Moves a section out of a group, to the place behind the group. Answers whether it was in it.
+    /// Moves a section out of a group, to the position after the group. Returns `true` if it was in the group.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor manages the site.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SectionGroupId, SectionId, SiteId}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, group: &SectionGroupId, section: &SectionId,
-    /// # ) -> Result<()> {
-    /// if me.org(org).site(site).section_group(group).remove_section(section).await? {
-    ///     println!("the section stands behind the group");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn remove_section(self, section: &'p SectionId) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, at: of, group: id } = self;
@@ -227,7 +166,7 @@ impl<'p> SectionGroupHandle<'p> {
 }
 
 impl Platform {
-    /// A group, as a transaction sees it.
+    /// A group in the state of a transaction.
     pub(super) async fn group_seen(
         &self,
         tx: &Tx,
@@ -243,7 +182,7 @@ impl Platform {
     }
 }
 
-/// The spaces of all sections that lie in these groups, however deep.
+/// The spaces of all sections in these groups and their descendants.
 fn places_in(outline: &Outline, groups: &[Arc<SectionGroupRecord>]) -> Vec<SiteSpaceId> {
     let groups: BTreeSet<&SectionGroupId> = groups.iter().map(|group| &group.id).collect();
     let inside = outline
@@ -257,7 +196,7 @@ fn places_in(outline: &Outline, groups: &[Arc<SectionGroupRecord>]) -> Vec<SiteS
 struct SectionGroupCreation {
     on: On,
     id: SectionGroupId,
-    /// Sections to move into it, each with the field that names it.
+    /// The sections to move into it, each with the request field that names it.
     sections: Vec<(String, SectionId)>,
     parent: Option<SectionGroupId>,
     add: AddSectionGroup,
@@ -391,14 +330,14 @@ impl Operation for RemoveSectionFromGroup {
     }
 }
 
-/// What lies in a place besides one thing, and where that stands among it.
+/// Returns the other children of a group or site, and the index of the given one.
 pub(super) fn without(outline: &Outline, parent: Option<&SectionGroupId>, id: &str) -> (Vec<Node>, usize) {
     let all = outline.children(parent);
     let at = all.iter().position(|node| node.id() == id).unwrap_or(all.len());
     (all.iter().filter(|node| node.id() != id).cloned().collect(), at)
 }
 
-/// Refuses what would make groups lie too deep in each other.
+/// Rejects groups that are nested too deeply.
 pub(super) fn check_depth(depth: usize) -> Result<()> {
     if depth <= MAX_GROUP_DEPTH {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Hosts of their own that sites are published on.
+//! Custom hostnames of sites.
 
 use async_trait::async_trait;
 
@@ -15,26 +15,14 @@ use crate::{
 };
 
 impl<'p> SiteHandle<'p> {
-    /// Gives a site a host of its own, or takes it away: addresses on that host lead to the site, and those that are
-    /// told to search engines are on it. Whoever runs the platform lets the host's requests reach it, so only the
-    /// platform itself may.
+    /// Sets or removes the hostname of a site. The site is served on that host, and its canonical addresses use it.
+    ///
+    /// The operator of the platform routes the requests of the host, so only the platform itself may call this.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound`; `Conflict` when another site has the host, or one of another organization is
-    /// mounted below it; `Invalid` for the platform's own host.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, model::{OrgId, SiteHostname, SiteId}};
-    /// # async fn example(
-    /// #     platform: &Platform, org: &OrgId, site: &SiteId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let hostname = SiteHostname::new("docs.engines.example")?;
-    /// let site = platform.as_platform().org(org).site(site).set_hostname(Some(hostname.clone())).await?;
-    /// assert_eq!(site.hostname, Some(hostname));
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users; `NotFound`; `Conflict` if another site has the host, or a site of another organization is
+    /// mounted below it; `Invalid` for the platform's own host.
     pub fn set_hostname(self, hostname: Option<SiteHostname>) -> BoxFuture<'p, Result<Site>> {
         Box::pin(async move {
             let Self { caller, at: SiteRef { org, site: id }, .. } = self;

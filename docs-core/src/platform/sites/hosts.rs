@@ -1,4 +1,4 @@
-//! The hosts and paths that organizations may mount sites on.
+//! The hosts and paths where organizations may mount sites.
 
 use std::{fmt, str::FromStr};
 
@@ -8,15 +8,15 @@ use crate::{
     platform::own_paths,
 };
 
-/// The hosts that organizations may mount sites on by `proxy`.
+/// The hosts where organizations may mount sites by `proxy`.
 ///
 /// On every host, the first segments of the platform's own paths ([`own_paths`](crate::platform::own_paths)) are
-/// reserved. The explorer's segment is free on hosts that a rule names, since `example.com/docs` is a common place for
-/// a site; it stays reserved where any host is allowed. A mount that is stored already and is not allowed is not
-/// served. The hosts that the embedding program sets by [`set_hostname`](crate::platform::SiteHandle::set_hostname)
-/// need no rule.
+/// reserved. The explorer's segment is free on hosts that a rule names, since `example.com/docs` is a common mount
+/// point. It stays reserved where any host is allowed. A stored mount that is not allowed is not served. The hosts that
+/// the embedding application sets by [`set_hostname`](crate::platform::SiteHandle::set_hostname) need no rule.
 ///
 /// # Example
+///
 /// ```
 /// use docs_core::platform::SiteHosts;
 ///
@@ -26,7 +26,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SiteHosts {
-    /// The rules; `None` where every host is allowed.
+    /// The rules, or `None` if every host is allowed.
     rules: Option<Vec<SiteHostRule>>,
     /// Further hosts of the platform, in lower case.
     own: Vec<String>,
@@ -34,8 +34,8 @@ pub struct SiteHosts {
     segments: Vec<String>,
 }
 
-/// A host that organizations may mount sites on: `docs.example.com`, `*.example.com` for all hosts below a name, or `*`
-/// for any. With `=` and the id of an organization, only that organization may.
+/// A rule for the hosts of mounted sites: `docs.example.com`, `*.example.com` for all hosts below a name, or `*` for
+/// any. The suffix `=` with the id of an organization restricts the rule to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteHostRule {
     pattern: Pattern,
@@ -46,11 +46,11 @@ pub struct SiteHostRule {
 enum Pattern {
     Any,
     Host(String),
-    /// All hosts that end with this, which begins with a dot.
+    /// All hosts with this suffix, which begins with a dot.
     Below(String),
 }
 
-/// A text is no rule for hosts of sites.
+/// The error for a malformed rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be a host like `docs.example.com`, `*.example.com` or `*`, and may end in `=` and an organization's id"
@@ -58,34 +58,35 @@ enum Pattern {
 pub struct NotASiteHost;
 
 impl SiteHosts {
-    /// Every host. For an embedding program whose proxies forward only requests to hosts of sites and to its own.
+    /// Allows every host. For embedding applications whose proxies forward only requests for hosts of sites and for
+    /// their own.
     #[must_use]
     pub fn any() -> Self {
         Self::default()
     }
 
-    /// The hosts that one of these rules names; none without rules.
+    /// Allows the hosts that match a rule.
     #[must_use]
     pub fn listed(rules: impl IntoIterator<Item = SiteHostRule>) -> Self {
         Self { rules: Some(rules.into_iter().collect()), ..Self::default() }
     }
 
-    /// The same without a further host of the platform, such as the one that it serves files on.
+    /// Excludes another host of the platform, such as the one that serves files.
     #[must_use]
     pub fn except(mut self, host: &str) -> Self {
         self.own.push(name_of(host));
         self
     }
 
-    /// The same without a further first segment of a path, such as that of an API that is mounted elsewhere than at
-    /// `/v1`. The first segment of the platform's own address is reserved already.
+    /// Reserves another first path segment, such as that of an API mounted elsewhere than at `/v1`. The first segment
+    /// of the platform's own address is reserved already.
     #[must_use]
     pub fn reserving(mut self, segment: &str) -> Self {
         self.segments.extend((!segment.is_empty()).then(|| segment.to_owned()));
         self
     }
 
-    /// The same for a platform with this address.
+    /// Excludes the host and reserves the first path segment of the platform's address.
     pub(in crate::platform) fn below(self, base: &str) -> Self {
         let Some(url) = web_url(base) else { return self };
         let host = url.host_str().unwrap_or_default();
@@ -93,14 +94,15 @@ impl SiteHosts {
         self.except(host).reserving(segment)
     }
 
-    /// Returns `true` for a further host of the platform. A port is ignored.
+    /// Returns `true` for a further host of the platform. The port is ignored.
     pub(in crate::platform) fn is_own(&self, host: &str) -> bool {
         self.own.contains(&name_of(host))
     }
 
-    /// Checks a mount: a host, and the first segment of the path below it.
+    /// Checks a mount: a host, and the first segment of the path on it.
     ///
     /// # Errors
+    ///
     /// [`Refused`].
     pub(in crate::platform) fn check(
         &self,
@@ -127,17 +129,18 @@ impl SiteHosts {
     }
 }
 
-/// Why a site may not be mounted somewhere.
+/// The reason for rejecting a mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::platform) enum Refused {
     /// No rule allows the host.
     Host,
-    /// The platform answers at the path.
+    /// The path belongs to the platform.
     Segment,
 }
 
 impl SiteHostRule {
-    /// `None` for another host; `Some(true)` where the rule names the host, and is not for any.
+    /// Returns `None` if the host does not match, `Some(true)` if the rule names it, and `Some(false)` for the wildcard
+    /// `*`.
     fn names(&self, host: &str) -> Option<bool> {
         match &self.pattern {
             Pattern::Any => Some(false),
@@ -175,9 +178,10 @@ impl fmt::Display for SiteHostRule {
     }
 }
 
-/// Refuses a mount that the rules do not allow.
+/// Rejects a mount that the rules do not allow.
 ///
 /// # Errors
+///
 /// `Invalid`.
 pub(super) fn check_proxy(hosts: &SiteHosts, org: &OrgId, origin: &str) -> Result<()> {
     let (host, path) = origin.split_once('/').unwrap_or((origin, ""));
@@ -194,14 +198,14 @@ pub(super) fn check_proxy(hosts: &SiteHosts, org: &OrgId, origin: &str) -> Resul
     })
 }
 
-/// A host as addresses have it, without port and final dot.
+/// Normalizes a host: without port and trailing dot, in lower case.
 fn name_of(host: &str) -> String {
     let url = web_url(&format!("https://{host}/"));
     let name = url.as_ref().and_then(|url| url.host_str()).unwrap_or(host);
     name.trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// The name of a host on the web, as addresses have it.
+/// Normalizes a host name, `None` if it is malformed or has no dot.
 fn host_name(text: &str) -> Option<String> {
     let is_plain = !text.is_empty() && !text.contains(['/', ':', '@', '*', '?', '#', ' ', '%', '\\']);
     let url = web_url(&format!("https://{text}/")).filter(|_| is_plain)?;

@@ -1,4 +1,4 @@
-//! Where sites are mounted on hosts of their organizations.
+//! Checks of the mount points of sites.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::{
     },
 };
 
-/// Refuses a mount on the host of the platform: its addresses are found by the base names of sites. `field` is what
-/// names the origin.
+/// Rejects a mount on the host of the platform, whose addresses are resolved by the base names of sites. `field` is the
+/// request field of the origin.
 pub(super) fn check_host(field: &str, origin: &str, (base, hosts): (&str, &SiteHosts)) -> Result<()> {
     let host = |address: &str| {
         web_url(address)?.host_str().map(|host| host.strip_suffix('.').unwrap_or(host).to_owned())
@@ -27,8 +27,8 @@ pub(super) fn check_host(field: &str, origin: &str, (base, hosts): (&str, &SiteH
     Ok(())
 }
 
-/// Refuses a mount above or below one of another organization: the longest mount of an address wins, so it would take
-/// addresses of theirs, or lose its own to them.
+/// Rejects a mount above or below one of another organization. The longest matching mount wins, so one of the two would
+/// take over addresses of the other.
 pub(super) async fn check(tx: &Tx, org: &OrgId, (field, origin): (&str, &str)) -> Result<()> {
     let above: Vec<Key> =
         origin.match_indices('/').map(|(at, _)| SiteRecord::by_proxy(&origin[..at])).collect();
@@ -74,7 +74,7 @@ mod tests {
         ] {
             assert!(check_host("proxy", mounted, (base, &SiteHosts::any())).is_err(), "{base}");
         }
-        // What only looks like the name of a host in another script.
+        // Only resembles the Punycode form of a host name.
         let broken = ProxyOrigin::new("xn--a.example/docs").expect("the form of an origin");
         assert!(
             check_host("proxy", broken.as_str(), ("https://docs.example.com", &SiteHosts::any())).is_err()

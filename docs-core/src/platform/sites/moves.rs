@@ -1,4 +1,4 @@
-//! The order of what a site consists of: one operation puts a part beside another.
+//! The order of a site's structure. One operation places a part next to another.
 
 use std::sync::Arc;
 
@@ -31,17 +31,19 @@ use crate::{
 };
 
 impl<'p> SiteHandle<'p> {
-    /// Puts a part of a site's structure beside another: a site space beside a site space, in whose section
-    /// it then is; sections and groups beside each other, in the same group then.
+    /// Moves a part of a site's structure next to another. A site space moves next to a site space, into the section of
+    /// that one; sections and groups move next to each other, into the same group.
     ///
-    /// A site space keeps its path unless its new section has that path already: then a number is appended.
+    /// A site space keeps its path, unless the path is taken in its new section; then a number is appended.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for what the site does not have, for a
-    /// group beside what lies in it, and for parts that do not stand beside each other; `Conflict` when groups would
-    /// lie too deep in each other.
+    ///
+    /// `Forbidden` unless the actor manages the site; `Invalid` for parts that the site does not have, for a group next
+    /// to one of its own descendants, and for parts that cannot be siblings; `Conflict` if groups would be nested too
+    /// deeply.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::Result;
     /// # use docs_core::model::{BesidePosition, OrgId, SectionId};
@@ -73,26 +75,11 @@ impl<'p> SiteHandle<'p> {
 }
 
 impl<'p> SiteSpaceHandle<'p> {
-    /// Puts a site space beside another, in whose section it then is.
+    /// Moves a site space next to another, into the section of that one.
     ///
     /// # Errors
-    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{BesidePosition, MoveBeside, OrgId, SiteId, SiteSpaceId, SiteSpacePointer};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId, other: &SiteSpaceId,
-    /// # ) -> Result<()> {
-    /// let other = SiteSpacePointer::SiteSpace { site_space: other.to_string() };
-    /// let request = MoveBeside { position: BesidePosition { before: None, after: Some(other) } };
-    /// let moved = me.org(org).site(site).space(site_space).move_beside(request).await?;
-    /// println!("in the section {:?}", moved.section);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     pub fn move_beside(self, request: MoveBeside<SiteSpacePointer>) -> BoxFuture<'p, Result<SiteSpace>> {
         Box::pin(async move {
             let Self { caller, at: of, site_space: id } = self;
@@ -111,26 +98,11 @@ impl<'p> SiteSpaceHandle<'p> {
 }
 
 impl<'p> SectionHandle<'p> {
-    /// Puts a section beside another, in whose group it then is.
+    /// Moves a section next to another, into the group of that one.
     ///
     /// # Errors
-    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{BesidePosition, MoveBeside, OrgId, SectionId, SectionPointer, SiteId};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, section: &SectionId, other: &SectionId,
-    /// # ) -> Result<()> {
-    /// let other = SectionPointer::Section { site_section: other.to_string() };
-    /// let request = MoveBeside { position: BesidePosition { before: Some(other), after: None } };
-    /// let moved = me.org(org).site(site).section(section).move_beside(request).await?;
-    /// println!("{} moved", moved.title);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     pub fn move_beside(self, request: MoveBeside<SectionPointer>) -> BoxFuture<'p, Result<SiteSection>> {
         Box::pin(async move {
             let Self { caller, at: of, section: id } = self;
@@ -149,27 +121,11 @@ impl<'p> SectionHandle<'p> {
 }
 
 impl<'p> SectionGroupHandle<'p> {
-    /// Puts a group beside a section or another group, in the same group then.
+    /// Moves a group next to a section or another group, into the group of that one.
     ///
     /// # Errors
-    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{BesidePosition, MoveBeside, OrgId};
-    /// # use docs_core::model::{SectionGroupId, SectionGroupPointer, SiteId};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, group: &SectionGroupId, other: &SectionGroupId,
-    /// # ) -> Result<()> {
-    /// let other = SectionGroupPointer::Group { id: other.to_string() };
-    /// let request = MoveBeside { position: BesidePosition { before: Some(other), after: None } };
-    /// let moved = me.org(org).site(site).section_group(group).move_beside(request).await?;
-    /// println!("{} moved", moved.title);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     pub fn move_beside(
         self,
         request: MoveBeside<SectionGroupPointer>,
@@ -214,7 +170,7 @@ enum Part {
     Group(SectionGroupId),
 }
 
-/// A part that a request names.
+/// A part with the request field that names it.
 #[derive(Clone, Debug)]
 struct Named {
     field: String,
@@ -227,9 +183,9 @@ enum Side {
     After,
 }
 
-/// What names a part in a request.
+/// A reference to a part in a request.
 trait Pointer {
-    /// The part, given the field of the request that this is.
+    /// Returns the part, given the name of the request field.
     fn part(&self, field: &str) -> Result<Named>;
 }
 
@@ -275,7 +231,7 @@ impl Pointer for SiteStructurePointer {
     }
 }
 
-/// Beside what a request puts something.
+/// Returns the neighbour of a moved part, and the side of it.
 fn beside<T: Pointer>(position: &BesidePosition<T>) -> Result<(Side, Named)> {
     match (&position.before, &position.after) {
         (Some(before), None) => Ok((Side::Before, before.part("position.before")?)),
@@ -291,7 +247,7 @@ fn unknown(field: &str, noun: &str) -> Error {
 struct ReorderStructure {
     on: On,
     item: Part,
-    /// The field that names what is moved, where the path does not.
+    /// The request field that names the moved part, if the path of the request does not.
     named: Option<String>,
     side: Side,
     beside: Named,
@@ -418,7 +374,7 @@ impl ReorderStructure {
         Ok(())
     }
 
-    /// The position of what is put beside something at a position.
+    /// Returns the index of a part placed next to the one at `at`.
     fn behind_or_at(&self, at: usize) -> usize {
         at + usize::from(self.side == Side::After)
     }

@@ -1,4 +1,4 @@
-//! The order among siblings: numbers with room between neighbours, and pages of lists in that order.
+//! The order of siblings: ranks with gaps between neighbours, and paged lists in that order.
 
 use crate::{
     Result,
@@ -12,15 +12,15 @@ use crate::{
 
 use super::outline::Node;
 
-/// Room between two neighbours.
+/// The gap between two neighbours.
 const RANK_STEP: u64 = 1 << 32;
 
-/// The rank of what stands at a position when all are new.
+/// Returns the rank at a position if all siblings are new.
 pub(super) const fn nth(position: u64) -> u64 {
     (position + 1).saturating_mul(RANK_STEP)
 }
 
-/// The rank of what is put behind the last.
+/// Returns a rank after the last one.
 pub(super) const fn behind(last: Option<u64>) -> u64 {
     match last {
         None => RANK_STEP,
@@ -28,9 +28,10 @@ pub(super) const fn behind(last: Option<u64>) -> u64 {
     }
 }
 
-/// Ranks for siblings when a number of others is put among them at a position: those that stay, and those that come.
+/// Computes ranks for inserting `number` items among siblings at a position. Returns the ranks of the existing items
+/// and of the inserted ones.
 ///
-/// Where there is no room between two neighbours, all get new ranks.
+/// If the gap between two neighbours is too small, all items get new ranks.
 pub(super) fn insert(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u64>) {
     let at = at.min(stay.len());
     let low = at.checked_sub(1).map_or(0, |before| stay[before]);
@@ -47,7 +48,8 @@ pub(super) fn insert(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u
     (all, come)
 }
 
-/// Puts sections and groups among those of a place, at a position; `stay` are the others there, in order.
+/// Inserts sections and groups among the children of a group or site at a position. `stay` is the existing children in
+/// order.
 pub(super) fn seat(
     tx: &mut Tx,
     (parent, stay): (Option<&SectionGroupId>, &[Node]),
@@ -79,10 +81,10 @@ fn put(tx: &mut Tx, node: &Node, parent: Option<&SectionGroupId>, rank: u64) -> 
     Ok(())
 }
 
-/// A page of things that each stand at a position, in ascending order.
+/// Returns a page of positioned items in ascending order.
 ///
-/// Going on is strictly after the position of the last item, so what stays where it is comes exactly once, whatever
-/// comes, goes or moves around it.
+/// A page continues strictly after the position of the previous item. An item with an unchanged position therefore
+/// appears exactly once, despite concurrent inserts, deletions and moves.
 pub(super) fn page<T>(
     items: Vec<(String, T)>,
     list: &ListIdentity,
@@ -132,7 +134,7 @@ mod tests {
             let mut request = PageRequest { page: None, limit: Some(limit) };
             let mut seen = Vec::new();
             loop {
-                // What is deleted after the first page is missing, nothing else.
+                // Only items deleted after the first page may be missing.
                 let left = if seen.is_empty() { items(&Default::default()) } else { items(&gone) };
                 let page = page(left, &ListIdentity::new("a"), &request).unwrap();
                 prop_assert!(page.items.len() <= limit as usize);

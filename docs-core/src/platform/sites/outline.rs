@@ -1,6 +1,6 @@
-//! The outline of a site: its sections, groups and spaces, in order, and where each is found below the site's address.
+//! The outline of a site: its sections, groups and spaces in order, with their addresses below the site.
 //!
-//! A site is small: what the limits beside this allow is read at once and decided on in pure functions.
+//! The limits in this module keep a site small enough to read it at once and decide in pure functions.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,12 +16,12 @@ use crate::{
     },
 };
 
-/// Most sections of a site: more than a visitor finds their way in. Together with groups and spaces they are few enough
-/// that one transaction deletes a site with all of them: about 1,600 of its 2,000 changes.
+/// Most sections of a site, well above a usable menu. Sections, groups and spaces together are few enough to delete a
+/// full site in one transaction: about 1,600 of its 2,000 changes.
 pub(in crate::platform) const MAX_SECTIONS: usize = 100;
 /// Most groups of a site.
 pub(in crate::platform) const MAX_GROUPS: usize = 50;
-/// Most groups that lie in each other: a menu of more levels cannot be used, and each level nests the answers deeper.
+/// Most levels of nested groups. A deeper menu is unusable, and each level nests the responses deeper.
 pub(in crate::platform) const MAX_GROUP_DEPTH: usize = 5;
 /// Most spaces of a site, in all its sections.
 pub(in crate::platform) const MAX_SPACES: usize = 300;
@@ -41,7 +41,7 @@ impl Node {
         }
     }
 
-    /// The group it is in.
+    /// The group that contains it.
     pub(in crate::platform) fn parent(&self) -> Option<&SectionGroupId> {
         match self {
             Self::Section(section) => section.group.as_ref(),
@@ -57,28 +57,28 @@ impl Node {
     }
 }
 
-/// What a filter of an outline is asked about.
+/// The argument of an outline filter.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::platform) enum Part<'a> {
     Section(&'a SectionRecord),
     SiteSpace(&'a SiteSpaceRecord),
 }
 
-/// What an address below a site leads to.
+/// The target of an address below a site.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::platform) struct Found<'a> {
     pub(in crate::platform) section: Option<&'a Arc<SectionRecord>>,
     pub(in crate::platform) place: &'a Arc<SiteSpaceRecord>,
-    /// How many segments of the address name section and space; the rest is a page.
+    /// The number of segments that name section and space. The remaining ones are the path of a page.
     pub(in crate::platform) used: usize,
 }
 
-/// All that a site consists of, in order.
+/// The complete structure of a site, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::platform) struct Outline {
-    /// What lies directly on the site (`None`) and in each group.
+    /// The children of the site (`None`) and of each group.
     nodes: BTreeMap<Option<SectionGroupId>, Vec<Node>>,
-    /// The spaces of each section; those of a site without sections under `None`.
+    /// The spaces of each section; those of a site without sections are under `None`.
     places: BTreeMap<Option<SectionId>, Vec<Arc<SiteSpaceRecord>>>,
     default_section: Option<SectionId>,
     /// The default space of each section, and of a site without sections.
@@ -87,14 +87,14 @@ pub(in crate::platform) struct Outline {
 }
 
 impl Outline {
-    /// Reads the outline of a site, in four reads at most.
+    /// Loads the outline of a site in at most four reads.
     pub(in crate::platform) async fn load(tx: &Tx, site: &SiteRecord) -> Result<Self> {
         let prefixes = [
             SectionRecord::of_site(&site.id),
             SectionGroupRecord::of_site(&site.id),
             SiteSpaceRecord::of_site(&site.id),
         ];
-        // The limits keep each below what one scan answers.
+        // The limits keep each list below the limit of a scan.
         let scans: Vec<_> = prefixes.iter().map(|prefix| prefix.scan(MAX_SCAN)).collect();
         let mut rows = tx.scan_many(&scans).await?.into_iter();
         let mut keys = |named: fn(&str) -> Key| -> Vec<Key> {
@@ -110,7 +110,7 @@ impl Outline {
         Ok(Self::of(site, nodes, places))
     }
 
-    /// The outline that records make.
+    /// Builds the outline from records.
     pub(in crate::platform) fn of(
         site: &SiteRecord,
         nodes: Vec<Node>,
@@ -120,7 +120,7 @@ impl Outline {
         if let Some(default) = &site.default_site_space {
             outline.defaults.insert(None, default.clone());
         }
-        // A site that has groups only is made of sections, as long as it has no spaces.
+        // A site with groups but without spaces counts as one with sections.
         let any_section = nodes.iter().any(|node| matches!(node, Node::Section(_)));
         outline.has_sections = any_section || (places.is_empty() && !nodes.is_empty());
         for node in nodes {
@@ -143,12 +143,11 @@ impl Outline {
         outline
     }
 
-    /// Tells whether the site is made of sections.
     pub(in crate::platform) const fn has_sections(&self) -> bool {
         self.has_sections
     }
 
-    /// What lies directly on the site, or in a group.
+    /// The children of a group, or of the site.
     pub(in crate::platform) fn children(&self, group: Option<&SectionGroupId>) -> &[Node] {
         self.nodes.get(&group.cloned()).map_or(&[], Vec::as_slice)
     }
@@ -158,11 +157,11 @@ impl Outline {
         self.places.get(&section.cloned()).map_or(&[], Vec::as_slice)
     }
 
-    /// All sections and groups, each group before what is in it.
+    /// All sections and groups, each group before its descendants.
     pub(in crate::platform) fn nodes(&self) -> Vec<&Node> {
         let mut found = Vec::new();
         let mut coming: Vec<&Node> = self.children(None).iter().rev().collect();
-        // What lies in a group that is gone, or in itself, is in no outline.
+        // Cycles and children of deleted groups are unreachable from the root.
         while let Some(node) = coming.pop() {
             found.push(node);
             if let Node::Group(group) = node {
@@ -181,7 +180,6 @@ impl Outline {
         sections.collect()
     }
 
-    /// All groups.
     pub(in crate::platform) fn groups(&self) -> Vec<&Arc<SectionGroupRecord>> {
         let groups = self.nodes().into_iter().filter_map(|node| match node {
             Node::Section(_) => None,
@@ -214,7 +212,7 @@ impl Outline {
         self.places.values().flatten().find(|place| place.id == *id)
     }
 
-    /// The groups that a group lies in, itself first.
+    /// A group and its ancestors, innermost first.
     pub(in crate::platform) fn chain(&self, group: Option<&SectionGroupId>) -> Vec<SectionGroupId> {
         let mut chain = Vec::new();
         let mut next = group;
@@ -227,7 +225,7 @@ impl Outline {
         chain
     }
 
-    /// Where a section or a group stands among all of the site: positions ascend in the site's order.
+    /// Returns the position of a section or group in the whole site. Positions ascend in the site's order.
     pub(in crate::platform) fn position(&self, node: &Node) -> String {
         let seat = |rank: u64, id: &str| format!("{rank:020}!{id}!");
         let above = self.chain(node.parent());
@@ -236,14 +234,14 @@ impl Outline {
         above + &seat(node.rank(), node.id())
     }
 
-    /// Where a space stands among all of the site.
+    /// Returns the position of a space in the whole site.
     pub(in crate::platform) fn place_position(&self, place: &SiteSpaceRecord) -> String {
         let section = place.section.as_ref().and_then(|id| self.section(id));
         let section = section.map(|section| self.position(&Node::Section(Arc::clone(section))));
         format!("{}{:020}!{}!", section.unwrap_or_default(), place.rank, place.id)
     }
 
-    /// How many groups lie in each other from a group on, itself counted.
+    /// Returns the number of levels of a group's subtree, itself included.
     pub(in crate::platform) fn height(&self, group: &SectionGroupId) -> usize {
         let above = self.chain(Some(group)).len();
         let inside = self.groups().into_iter().map(|inner| self.chain(Some(&inner.id)));
@@ -251,12 +249,12 @@ impl Outline {
         inside.max().unwrap_or(1)
     }
 
-    /// The section that a visitor sees first.
+    /// The default section of the site.
     pub(in crate::platform) fn default_section(&self) -> Option<&Arc<SectionRecord>> {
         self.section(self.default_section.as_ref()?)
     }
 
-    /// The space of a section that a visitor sees first, or that of a site without sections.
+    /// The default space of a section, or of a site without sections.
     pub(in crate::platform) fn default_in(
         &self,
         section: Option<&SectionId>,
@@ -265,23 +263,22 @@ impl Outline {
         self.places(section).iter().find(|place| place.id == *id)
     }
 
-    /// The space that a visitor of the site sees first.
+    /// The default space of the site.
     pub(in crate::platform) fn default_place(&self) -> Option<&Arc<SiteSpaceRecord>> {
         self.default_in(self.default_section.as_ref())
     }
 
-    /// Tells whether a section is what a visitor sees first.
     pub(in crate::platform) fn is_default_section(&self, section: &SectionRecord) -> bool {
         self.default_section.as_ref() == Some(&section.id)
     }
 
-    /// Tells whether a space is what a visitor of its section sees first.
+    /// Returns `true` for the default space of its section.
     pub(in crate::platform) fn is_default(&self, place: &SiteSpaceRecord) -> bool {
         self.defaults.get(&place.section) == Some(&place.id)
     }
 
-    /// What the first segments of an address below the site lead to. A section goes before a space of the default one,
-    /// either before a page.
+    /// Resolves the first segments of an address below the site. A section takes precedence over a space of the default
+    /// section, and both over a page.
     pub(in crate::platform) fn find(&self, segments: &[&str]) -> Option<Found<'_>> {
         let named = segments.first().and_then(|first| self.section_at(first));
         let section = named.or_else(|| self.default_section());
@@ -293,8 +290,8 @@ impl Outline {
         Some(Found { section, place, used })
     }
 
-    /// What the first segments of an address led to before, where no section or space has their path now. Of those that
-    /// had it, the one that had it last.
+    /// Resolves the first segments by former paths, if no current section or space has them. Of several former owners,
+    /// the last one is returned.
     pub(in crate::platform) fn find_former(&self, segments: &[&str]) -> Option<Found<'_>> {
         let first = segments.first()?;
         let named = self.section_at(first);
@@ -321,22 +318,21 @@ impl Outline {
         Some(Found { section: Some(left), place, used: 1 + usize::from(named.is_some()) })
     }
 
-    /// The section that has a path.
     fn section_at(&self, path: &str) -> Option<&Arc<SectionRecord>> {
         self.sections().into_iter().find(|section| is_same(section.path.as_str(), path))
     }
 
-    /// The space that has a path in a section, or on a site without sections.
+    /// Returns the space with a path in a section, or on a site without sections.
     fn place_at(&self, section: Option<&SectionId>, path: &str) -> Option<&Arc<SiteSpaceRecord>> {
         self.places(section).iter().find(|place| is_same(place.path.as_str(), path))
     }
 
-    /// The space that was the last to leave a path there.
+    /// Returns the space that was the last to have this path.
     fn place_formerly_at(&self, section: Option<&SectionId>, path: &str) -> Option<&Arc<SiteSpaceRecord>> {
         latest(self.places(section), |place| &place.former_paths, path)
     }
 
-    /// The space with the longest address that other segments follow: as if no default had a path.
+    /// Returns the space with the longest matching address. Default spaces match by their short address only.
     pub(in crate::platform) fn find_canonical(&self, segments: &[&str]) -> Option<Found<'_>> {
         let found = self.all_places().into_iter().filter_map(|place| {
             let names = self.place_segments(place);
@@ -348,7 +344,7 @@ impl Outline {
         found.max_by_key(|found| found.used)
     }
 
-    /// The segments of a section's address below the site; the default one has none.
+    /// The segments of a section's address below the site, empty for the default section.
     pub(in crate::platform) fn section_segments<'a>(&self, section: &'a SectionRecord) -> Vec<&'a str> {
         if self.is_default_section(section) { Vec::new() } else { vec![section.path.as_str()] }
     }
@@ -370,8 +366,8 @@ impl Outline {
         }
     }
 
-    /// The outline without what a filter drops, as if that were gone: with it go sections that have no spaces left and
-    /// groups that are left empty, and a default passes to the first that remains.
+    /// Returns the outline without the parts that a filter drops. Sections without spaces and empty groups are removed,
+    /// and a default passes to the first remaining part.
     pub(in crate::platform) fn filter(&self, is_shown: impl Fn(Part<'_>) -> bool) -> Self {
         let mut shown = self.places_only(|place| is_shown(Part::SiteSpace(place)));
         let stays = |node: &&Node| match node {
@@ -380,7 +376,7 @@ impl Outline {
             }
             Node::Group(_) => false,
         };
-        // A group stays for a section somewhere in it.
+        // A group stays if any descendant section stays.
         let nodes = self.nodes();
         let mut kept: BTreeSet<&str> = BTreeSet::new();
         let mut sections = BTreeSet::new();
@@ -406,8 +402,8 @@ impl Outline {
         shown
     }
 
-    /// The outline without spaces that a filter drops: sections and groups stay, also where they are left empty, and a
-    /// default passes to the first that remains.
+    /// Returns the outline without the spaces that a filter drops. Empty sections and groups stay, and a default passes
+    /// to the first remaining part.
     pub(in crate::platform) fn without_places(&self, is_shown: impl Fn(&SiteSpaceRecord) -> bool) -> Self {
         let mut shown = self.places_only(is_shown);
         shown.nodes.clone_from(&self.nodes);
@@ -421,7 +417,7 @@ impl Outline {
         shown
     }
 
-    /// The spaces that a filter lets through, and their defaults.
+    /// The spaces that pass a filter, with their defaults.
     fn places_only(&self, is_shown: impl Fn(&SiteSpaceRecord) -> bool) -> Self {
         let mut shown = Self {
             default_section: self.default_section.clone(),
@@ -440,7 +436,7 @@ impl Outline {
     }
 }
 
-/// What the address of a space on a site depends on.
+/// The inputs for the address of a space on a site.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Address<'a> {
     pub(super) place: &'a SiteSpaceRecord,
@@ -451,7 +447,7 @@ pub(super) struct Address<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// The usual address: a default has no segment.
+    /// The short address: a default has no segment.
     pub(super) fn short(&self) -> Vec<&'a str> {
         let section = self.section.filter(|section| self.default_section != Some(&section.id));
         let place = Some(self.place).filter(|place| self.default_place != Some(&place.id));
@@ -459,13 +455,13 @@ impl<'a> Address<'a> {
         section.into_iter().chain(place.map(|place| place.path.as_str())).collect()
     }
 
-    /// The address with both segments: it always leads there.
+    /// The full address with both segments. It is always valid.
     pub(super) fn full(&self) -> Vec<&'a str> {
         let section = self.section.map(|section| section.path.as_str());
         section.into_iter().chain([self.place.path.as_str()]).collect()
     }
 
-    /// The path of the section that would be found under the usual address instead, if the site has it.
+    /// The path of a section that would shadow the short address, if the site has one.
     pub(super) fn rival(&self) -> Option<&'a str> {
         let in_default = self.section.is_some_and(|section| self.default_section == Some(&section.id));
         let is_named = in_default && self.default_place != Some(&self.place.id);
@@ -473,7 +469,7 @@ impl<'a> Address<'a> {
     }
 }
 
-/// Which of these was the last to leave a path.
+/// Returns the item that was the last to have a former path.
 fn latest<'a, T: 'a>(
     all: impl IntoIterator<Item = &'a Arc<T>>,
     former: impl Fn(&T) -> &[FormerPath],
@@ -486,7 +482,7 @@ fn latest<'a, T: 'a>(
     left.max_by_key(|(until, _)| *until).map(|(_, one)| one)
 }
 
-/// Addresses are the same in any case.
+/// Compares paths case-insensitively.
 pub(super) fn is_same(path: &str, segment: &str) -> bool {
     path == segment || path.to_lowercase() == segment.to_lowercase()
 }

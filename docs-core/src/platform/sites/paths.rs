@@ -1,4 +1,4 @@
-//! Names that are made from titles: unique, and kept when the title changes.
+//! Unique names derived from titles. They are stable when the title changes.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::{
     },
 };
 
-/// Names tried before chance decides.
+/// Numbered names that are tried before the fallback.
 const NAMES_TRIED: usize = 20;
 /// Most characters of a name.
 const MAX_NAME_CHARS: usize = 100;
-/// Former paths that are kept of a section or a space.
+/// Former paths that are stored per section or space.
 const FORMER_KEPT: usize = 10;
 
-/// Gives a part of a site another path; the one it had is kept among the former ones.
+/// Changes the path of a part of a site and records the previous one as a former path.
 pub(super) fn rename(
     (path, former): (&mut SitePath, &mut Vec<FormerPath>),
     wanted: SitePath,
@@ -35,7 +35,7 @@ pub(super) fn rename(
     former.truncate(FORMER_KEPT);
 }
 
-/// A path for a space that its section, or a site without sections, does not have yet.
+/// Returns a path for a space that is free in its section, or on a site without sections.
 pub(super) async fn free_place_path(
     tx: &Tx,
     (site, section): (&SiteId, Option<&SectionId>),
@@ -47,7 +47,7 @@ pub(super) async fn free_place_path(
     SitePath::new(free(tx, names, taken).await?.unwrap_or_else(|| id.to_owned())).map_err(Error::internal)
 }
 
-/// A path for a section that its site does not have yet, and that is no address of a space in the default section.
+/// Returns a path for a section that is free on its site and is not the address of a space in the default section.
 pub(super) async fn free_section_path(
     tx: &Tx,
     site: &SiteId,
@@ -62,7 +62,7 @@ pub(super) async fn free_section_path(
     SitePath::new(name.unwrap_or_else(|| id.to_owned())).map_err(Error::internal)
 }
 
-/// A base name that no site has yet.
+/// Returns a base name that is free among all sites.
 pub(super) async fn free_basename(tx: &Tx, title: &str, salt: uuid::Uuid) -> Result<Basename> {
     let slug: String =
         slugify(title).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
@@ -73,20 +73,20 @@ pub(super) async fn free_basename(tx: &Tx, title: &str, salt: uuid::Uuid) -> Res
     Basename::new(name).map_err(Error::internal)
 }
 
-/// The slug of a title, where that is a path.
+/// Returns the slug of a title if it is a valid path.
 fn named_after(title: &str, otherwise: &str) -> String {
     let slug = slugify(title);
     if SitePath::new(slug.as_str()).is_ok() { slug } else { otherwise.to_owned() }
 }
 
-/// The first of these names that leads to nothing yet.
+/// Returns the first unused name.
 async fn free(tx: &Tx, names: Vec<String>, key: impl Fn(&String) -> Key) -> Result<Option<String>> {
     let keys: Vec<Key> = names.iter().map(key).collect();
     let taken = tx.get_values(&keys).await?;
     Ok(names.into_iter().zip(taken).find(|(_, taken)| taken.is_none()).map(|(name, _)| name))
 }
 
-/// A name, and the name with 2, 3 … behind it.
+/// Returns a name, followed by the name with the suffixes 2, 3 …
 fn candidates(name: &str) -> Vec<String> {
     (1..=NAMES_TRIED)
         .map(|number| {

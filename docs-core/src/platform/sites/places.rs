@@ -24,31 +24,16 @@ use crate::{
     },
 };
 
-/// The spaces of a site to list.
+/// A filter for the spaces of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SiteSpaceFilter {
-    /// Only the one that the site begins with, or only the others.
+    /// Selects only the default space of the site, or only the others.
     pub default: Option<bool>,
 }
 
 impl<'p> SiteSpaces<'p> {
-    /// Lists the spaces of a site that the actor may see, in the site's order. Each section has a default of its own,
-    /// marked on its space.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::{Caller, SiteSpaceFilter}, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// let all = SiteSpaceFilter::default();
-    /// for space in me.org(org).site(site).spaces().list(all, &PageRequest::default()).await?.items {
-    ///     println!("/{} {}", space.path, space.title);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Lists the spaces of a site that the actor may see, in the site's order. Each section has its own default, which
+    /// is marked.
     pub fn list(
         self,
         filter: SiteSpaceFilter,
@@ -73,14 +58,16 @@ impl<'p> SiteSpaces<'p> {
         })
     }
 
-    /// Adds a space to a site, last in its section; the first one of a section, or of a site without sections, is its
-    /// default. On a site with sections that names none, it goes to the default section.
+    /// Adds a space to a site, last in its section. The first space of a section, or of a site without sections,
+    /// becomes its default. On a site with sections, the section defaults to the default one.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the right to manage the site and the space; `Invalid` for an unknown space or
-    /// section; `Conflict` when the site is full.
+    ///
+    /// `Forbidden` without the permission to manage the site and the space; `Invalid` for an unknown space or section;
+    /// `Conflict` if the site is full.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{Result, model::{AddSiteSpace, OrgId, SiteId, SpaceId}, platform::Caller};
     /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, space: &SpaceId) -> Result<()> {
@@ -117,25 +104,12 @@ impl<'p> SiteSpaces<'p> {
 }
 
 impl<'p> SiteSpaceHandle<'p> {
-    /// Changes a space on a site. What the request leaves out stays. Addresses
-    /// with a path that it had before lead to the one it has.
+    /// Changes a space on a site. Omitted fields stay unchanged. Its former paths redirect to the current one.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when the path is that of another site
-    /// space; `Invalid` for an unknown space.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{OrgId, SiteId, SitePath, SiteSpaceId, UpdateSiteSpace}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let change = UpdateSiteSpace { path: Some(SitePath::new("reference")?), ..Default::default() };
-    /// let changed = me.org(org).site(site).space(site_space).update(change).await?;
-    /// println!("/{}", changed.path);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site; `Conflict` if another site space has the path; `Invalid` for an
+    /// unknown space.
     pub fn update(self, change: UpdateSiteSpace) -> BoxFuture<'p, Result<SiteSpace>> {
         Box::pin(async move {
             let Self { caller, at: of, site_space: id } = self;
@@ -155,24 +129,12 @@ impl<'p> SiteSpaceHandle<'p> {
         })
     }
 
-    /// Takes a space off a site; the space itself stays. Answers whether it was there. Redirects to it and to its pages
-    /// are deleted.
+    /// Removes a space from a site, and the redirects to it and its pages. The space itself stays. Returns `true` if it
+    /// was on the site.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor manages the site.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId, SiteSpaceId}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
-    /// # ) -> Result<()> {
-    /// if me.org(org).site(site).space(site_space).delete().await? {
-    ///     println!("off the site, the space is still there");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, at: of, site_space: id } = self;
@@ -189,7 +151,7 @@ impl<'p> SiteSpaceHandle<'p> {
 }
 
 impl Platform {
-    /// A space on a site, as a transaction sees it.
+    /// A space on a site in the state of a transaction.
     pub(super) async fn place_seen(
         &self,
         tx: &Tx,
@@ -278,8 +240,8 @@ impl Operation for SiteSpaceUpdate {
     }
 }
 
-/// Tells whether a place is there for the actor: not where its space is deleted, or they have no right to it, though
-/// they may see it as anybody does. It can still be given another space, or be taken off the site.
+/// Returns `true` if the actor has access to the space of a place. Public visibility does not count, and a deleted
+/// space is not accessible. The place can still get another space or be removed from the site.
 pub(super) async fn is_shown(tx: &Tx, on: &On, place: &SiteSpaceRecord) -> Result<bool> {
     Error::existed(access::space(tx, &on.actor, &place.space).await)
 }
@@ -287,7 +249,7 @@ pub(super) async fn is_shown(tx: &Tx, on: &On, place: &SiteSpaceRecord) -> Resul
 struct SiteSpaceDeletion {
     on: On,
     id: SiteSpaceId,
-    /// For redirects that do not fit.
+    /// The job for redirects beyond the batch.
     job: JobId,
     now: Timestamp,
 }
@@ -307,7 +269,7 @@ impl Operation for SiteSpaceDeletion {
     }
 }
 
-/// Takes a space off its site; a default passes to the first that remains beside it. Redirects to it are the caller's.
+/// Removes a space from its site. A default passes to its first remaining sibling. The caller removes redirects to it.
 pub(in crate::platform) async fn remove_place(
     tx: &mut Tx,
     site: &SiteRecord,
@@ -319,7 +281,7 @@ pub(in crate::platform) async fn remove_place(
     leave(tx, site, &outline, place)
 }
 
-/// Gives a default to the first that remains, when a space leaves its section.
+/// Passes the default to the first remaining space when a space leaves its section.
 pub(super) fn leave(
     tx: &mut Tx,
     site: &SiteRecord,
@@ -334,7 +296,7 @@ pub(super) fn leave(
     set_default(tx, site, section.map(|section| &**section), remain.next().map(|first| &first.id))
 }
 
-/// Says which space of a section, or of a site without sections, a visitor sees first.
+/// Sets the default space of a section, or of a site without sections.
 pub(super) fn set_default(
     tx: &mut Tx,
     site: &SiteRecord,
@@ -353,7 +315,7 @@ pub(super) fn set_default(
     Ok(())
 }
 
-/// Puts a space behind those that are in a section, or on a site without sections.
+/// Adds a space as the last one of a section, or of a site without sections.
 pub(super) async fn append(
     tx: &mut Tx,
     (site, section): (&SiteRecord, Option<&SectionId>),
@@ -375,7 +337,7 @@ pub(super) async fn append(
     }))
 }
 
-/// Refuses one space more than a site may have.
+/// Rejects a space beyond the limit of a site.
 pub(super) fn check_spaces(outline: &Outline) -> Result<()> {
     if outline.all_places().len() < MAX_SPACES {
         return Ok(());

@@ -30,22 +30,7 @@ use crate::{
 };
 
 impl<'p> SiteHandle<'p> {
-    /// Reads the structure of a site, as far as the actor sees it: sections and groups, or spaces without sections.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId, SiteStructure}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// match me.org(org).site(site).structure().await? {
-    ///     SiteStructure::Sections(sections) => println!("{} sections and groups", sections.len()),
-    ///     SiteStructure::SiteSpaces(spaces) => println!("{} spaces", spaces.len()),
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Reads the structure of a site as far as the actor may see it: sections and groups, or spaces without sections.
     pub fn structure(self) -> BoxFuture<'p, Result<SiteStructure>> {
         Box::pin(async move {
             let Self { caller, at, share_key } = self;
@@ -61,20 +46,6 @@ impl<'p> SiteHandle<'p> {
 
 impl<'p> Sections<'p> {
     /// Lists the sections of a site, in groups and outside, in the site's order.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// for section in me.org(org).site(site).sections().list(&PageRequest::default()).await?.items {
-    ///     println!("/{} {}", section.path, section.title);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SiteSection>>> {
         Box::pin(async move {
             let Self { caller, at, share_key } = self;
@@ -97,14 +68,16 @@ impl<'p> Sections<'p> {
 
     /// Adds a section with its first space to a site, last in order.
     ///
-    /// What a site without sections has before moves into a section of its own, which is called like the site and is
-    /// the default: no address changes.
+    /// On a site without sections, the existing spaces move into a default section with the title of the site. No
+    /// address changes.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the right to manage the site and the space; `Invalid` for an unknown space;
-    /// `Conflict` when the site is full.
+    ///
+    /// `Forbidden` without the permission to manage the site and the space; `Invalid` for an unknown space; `Conflict`
+    /// if the site is full.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{model::{AddSection, OrgId, SiteId, SpaceId}, platform::Caller};
     /// # async fn example(
@@ -143,26 +116,13 @@ impl<'p> Sections<'p> {
 }
 
 impl<'p> SectionHandle<'p> {
-    /// Changes a section. What the request leaves out stays; the path stays when the title changes. Addresses
-    /// with a path that the section had before lead to the one it has.
+    /// Changes a section. Omitted fields stay unchanged, and a new title does not change the path. Former paths of the
+    /// section redirect to the current one.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when another section has the path;
-    /// `Invalid` for a default that is not in the section.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{OrgId, Patch, SectionId, SiteId, UpdateSection}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, section: &SectionId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let description = Patch::Set("Every call, one by one".parse()?);
-    /// let change = UpdateSection { description, ..Default::default() };
-    /// let section = me.org(org).site(site).section(section).update(change).await?;
-    /// println!("{}: {:?}", section.title, section.description);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site; `Conflict` if another section has the path; `Invalid` for a
+    /// default that is not in the section.
     pub fn update(self, change: UpdateSection) -> BoxFuture<'p, Result<SiteSection>> {
         Box::pin(async move {
             let Self { caller, at: of, section: id } = self;
@@ -177,25 +137,15 @@ impl<'p> SectionHandle<'p> {
         })
     }
 
-    /// Deletes a section and takes its spaces off the site; the spaces themselves stay. Answers whether it was there.
-    /// Redirects to any of it are deleted.
+    /// Deletes a section, and removes its spaces from the site with the redirects to them. The spaces themselves stay.
+    /// Returns `true` if it existed.
     ///
-    /// The default passes to the first section that remains. A site that loses its last section has none again, and no
+    /// The default passes to the first remaining section. After the last section, the site has no sections and no
     /// spaces.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor manages the site.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SectionId, SiteId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, section: &SectionId) -> Result<()> {
-    /// if me.org(org).site(site).section(section).delete().await? {
-    ///     println!("its spaces are off the site");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor manages the site.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, at: of, section: id } = self;
@@ -212,7 +162,7 @@ impl<'p> SectionHandle<'p> {
 }
 
 impl Platform {
-    /// A section, as a transaction sees it.
+    /// A section in the state of a transaction.
     pub(super) async fn section_seen(
         &self,
         tx: &Tx,
@@ -233,7 +183,7 @@ struct SectionCreation {
     space: SpaceId,
     id: SectionId,
     place: SiteSpaceId,
-    /// The section for what is on the site already.
+    /// The section for the existing spaces of the site.
     wrapper: SectionId,
     add: AddSection,
 }
@@ -272,7 +222,7 @@ impl Operation for SectionCreation {
 }
 
 impl SectionCreation {
-    /// The new section.
+    /// Creates the new section.
     async fn section(
         &self,
         tx: &mut Tx,
@@ -282,7 +232,7 @@ impl SectionCreation {
     ) -> Result<()> {
         let title = match &self.add.title {
             Some(title) => title.clone(),
-            // The title of a space may be shorter than that of a section.
+            // The limit of a space's title may be lower than that of a section's.
             None => SiteTitle::cut(&space.title)
                 .or_else(|| SiteTitle::cut("Untitled"))
                 .ok_or_else(super::untitled)?,
@@ -303,7 +253,7 @@ impl SectionCreation {
         Ok(())
     }
 
-    /// Moves the spaces of a site without sections into one. Answers its rank.
+    /// Moves the spaces of a site without sections into a section. Returns its rank.
     async fn wrap(&self, tx: &mut Tx, site: &SiteRecord, outline: &Outline, rank: u64) -> Result<u64> {
         let places = outline.places(None);
         let path = free_section_path(tx, &site.id, places, &site.title, self.wrapper.as_str()).await?;
@@ -375,7 +325,7 @@ impl Operation for SectionUpdate {
 struct SectionDeletion {
     on: On,
     id: SectionId,
-    /// For redirects that do not fit.
+    /// The job for redirects beyond the batch.
     job: JobId,
     now: Timestamp,
 }

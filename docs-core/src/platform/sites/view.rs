@@ -1,4 +1,4 @@
-//! Sites as they are shown.
+//! Views of sites.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,20 +29,19 @@ use crate::{
     },
 };
 
-/// Sites looked at to find one that publishes a space.
+/// Sites examined to find one that publishes a space.
 const PLACES_LOOKED_AT: u32 = 20;
 
-/// Where a space is published.
+/// The published location of a space.
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct Placement {
-    /// The site.
     pub(in crate::platform) site: SharedSite,
-    /// The address of the space on it.
+    /// The address of the space on the site.
     pub(in crate::platform) url: String,
 }
 
 impl Platform {
-    /// The first published site of each of these spaces, in five reads at most.
+    /// Returns the first published site of each space, in at most five reads.
     pub(in crate::platform) async fn placements(
         &self,
         tx: &Tx,
@@ -76,7 +75,7 @@ impl Platform {
         Ok(spaces.iter().map(pick).collect())
     }
 
-    /// Shows sites: all their counters in one read.
+    /// Returns the views of sites. All counters take one read.
     pub(super) async fn site_views(&self, tx: &Tx, sites: &[SharedSite]) -> Result<Vec<Site>> {
         let keys: Vec<Key> = sites.iter().map(|site| SiteSpaceRecord::count_in(&site.id)).collect();
         let counts = tx.numbers(&keys).await?;
@@ -110,7 +109,8 @@ impl Platform {
         }
     }
 
-    /// What of a site its reader may see: those of these places whose spaces the reader sees, deleted ones left out.
+    /// Returns the visible part of a site: the given places whose spaces the reader may see. Deleted spaces are
+    /// omitted.
     pub(in crate::platform) async fn seen<'a>(
         &self,
         tx: &Tx,
@@ -144,7 +144,7 @@ impl Platform {
         Ok(Seen { urls: self.urls().clone(), opened, parts, spaces, public })
     }
 
-    /// Adds what a member sees only as anybody does: spaces without a right to them, on a site that is public.
+    /// Adds spaces that a member has no role on but can see as part of the public: those on a public site.
     async fn add_public(
         &self,
         tx: &Tx,
@@ -168,7 +168,7 @@ impl Platform {
         Ok(Some(Public { spaces, claims: visit.claims }))
     }
 
-    /// A space as a visitor of a site sees it at the first of these places that has it.
+    /// Returns a space as a visitor sees it at the first of these places that contains it.
     fn visited(
         &self,
         site: &SharedSite,
@@ -184,7 +184,7 @@ impl Platform {
     }
 }
 
-/// A site and all of it, as far as its reader sees it.
+/// A site with its structure, as far as its reader may see it.
 #[derive(Debug)]
 pub(in crate::platform) struct Opened {
     pub(in crate::platform) site: SharedSite,
@@ -192,21 +192,21 @@ pub(in crate::platform) struct Opened {
     /// The spaces that are not deleted.
     pub(in crate::platform) spaces: LiveSpaces,
     pub(in crate::platform) viewer: Viewer,
-    /// The share link that it is read by, which published addresses lead through.
+    /// The share link of the request. Published addresses contain its key.
     pub(in crate::platform) link: SharedLink,
 }
 
-/// Who reads a site.
+/// The reader of a site.
 #[derive(Debug)]
 pub(in crate::platform) enum Viewer {
     /// A member of its organization.
     Member(OrgAccess, Actor),
-    /// Somebody of its audience.
+    /// A visitor in its audience.
     Visitor(Arc<VisitorClaims>),
 }
 
 impl Viewer {
-    /// The reader of content that they are.
+    /// Converts to a reader of content.
     pub(in crate::platform) fn reader(&self) -> Reader {
         match self {
             Self::Member(..) => Reader::Member,
@@ -220,14 +220,14 @@ impl Viewer {
 pub(in crate::platform) struct Seen<'a> {
     urls: Urls,
     opened: &'a Opened,
-    /// What is told: less than the site has where its reader does not see all of it.
+    /// The visible outline.
     parts: Outline,
-    /// The spaces that are shown, by the id of the site space.
+    /// The visible spaces by site space.
     spaces: BTreeMap<SiteSpaceId, Space>,
     public: Option<Public>,
 }
 
-/// What a member sees only as anybody does.
+/// Spaces that a member sees only as part of the public.
 #[derive(Debug)]
 struct Public {
     spaces: BTreeSet<SpaceId>,
@@ -235,8 +235,8 @@ struct Public {
 }
 
 impl Seen<'_> {
-    /// The same without what is hidden: places whose spaces are not shown, and what those leave empty. What is told of
-    /// the others stays: a default is one also where its reader does not see it.
+    /// Removes hidden places, and sections and groups that become empty. Properties of the remaining parts are
+    /// unchanged: a default stays one even if its reader cannot see it.
     pub(super) fn without_hidden(mut self) -> Self {
         let spaces = &self.spaces;
         self.parts = self.parts.filter(|part| match part {
@@ -246,7 +246,7 @@ impl Seen<'_> {
         self
     }
 
-    /// The reader that they are of the content of a site space.
+    /// The reader of the content of a site space.
     pub(in crate::platform) fn reader(&self, place: &SiteSpaceRecord) -> Reader {
         match &self.public {
             Some(public) if public.spaces.contains(&place.space) => {
@@ -256,7 +256,7 @@ impl Seen<'_> {
         }
     }
 
-    /// The places whose spaces are shown.
+    /// The places whose spaces are visible.
     pub(super) fn shown(&self) -> impl Iterator<Item = &SiteSpaceId> {
         self.spaces.keys()
     }
@@ -336,7 +336,7 @@ impl Seen<'_> {
         self.parts.places(section).iter().filter_map(|place| self.place(place)).collect()
     }
 
-    /// Where a part of the site is in this API.
+    /// The API address of a part of the site.
     fn location(&self, part: &str) -> String {
         self.urls.site_part(&self.opened.site.organization, &self.opened.site.id, part)
     }
@@ -348,14 +348,14 @@ impl Seen<'_> {
         url
     }
 
-    /// A condition, for those who may know what it asks.
+    /// Returns a condition if the reader is a member.
     fn shown_condition(&self, condition: Option<&Condition>) -> Option<Condition> {
         condition.filter(|_| matches!(self.opened.viewer, Viewer::Member(..))).cloned()
     }
 }
 
-/// The space that a visitor of each of these sites sees first, where the actor has a right to it: three reads, and
-/// those of the rights.
+/// Returns the default space of each site if the actor has a role on it. This takes three reads, plus those of the
+/// access check.
 pub(in crate::platform) async fn default_spaces(
     tx: &Tx,
     (org, actor): (OrgAccess, &Actor),
@@ -385,7 +385,7 @@ pub(in crate::platform) async fn default_spaces(
     Ok(sites.iter().map(|site| spaces.get(&site.id).filter(|space| seen.contains(*space)).cloned()).collect())
 }
 
-/// The sections that places are in, by their ids.
+/// The sections of places, by id.
 type Sections = BTreeMap<SectionId, Arc<SectionRecord>>;
 
 async fn sections_of(tx: &Tx, found: &[(Arc<SiteSpaceRecord>, SharedSite)]) -> Result<Sections> {
@@ -398,7 +398,7 @@ async fn sections_of(tx: &Tx, found: &[(Arc<SiteSpaceRecord>, SharedSite)]) -> R
     Ok(sections.map(|section| (section.id.clone(), section)).collect())
 }
 
-/// The places whose usual address is that of a section.
+/// Returns the places with a short address that a section shadows.
 async fn rivals(
     tx: &Tx,
     found: &[(Arc<SiteSpaceRecord>, SharedSite)],

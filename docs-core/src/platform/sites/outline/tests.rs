@@ -1,12 +1,12 @@
-//! Outlines are drawn as text: `a:(x y*) g[b*:(z)]` is a section `a` with the spaces `x` and `y`, and a group with the
-//! section `b`; `*` is a default.
+//! Outlines are written as text: `a:(x y*) g[b*:(z)]` is a section `a` with the spaces `x` and `y`, and a group with
+//! the section `b`. `*` marks a default.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::model::{SitePath, Timestamp};
 
-/// Sections with their paths, groups and spaces.
+/// A builder of outlines.
 struct Drawn {
     site: SiteRecord,
     nodes: Vec<Node>,
@@ -32,7 +32,7 @@ impl Drawn {
         self
     }
 
-    /// A section with spaces, the first of which is its default; the first section is the site's.
+    /// Adds a section with spaces. Its first space is its default, and the first section is the default of the site.
     fn section(mut self, path: &str, group: Option<&str>, places: &[&str]) -> Self {
         let id = format!("s-{path}");
         let section = serde_json::json!({
@@ -60,7 +60,7 @@ impl Drawn {
         self
     }
 
-    /// The paths that a section or a space had, each until a time.
+    /// Adds former paths of a section or space, each with the time of its end.
     fn formerly(mut self, id: &str, paths: &[(&str, i64)]) -> Self {
         let paths = paths.iter().map(|(path, until)| FormerPath {
             path: SitePath::new(*path).unwrap(),
@@ -90,7 +90,7 @@ fn found(outline: &Outline, path: &str) -> Option<(String, usize)> {
     outline.find(&segments).map(|found| (found.place.id.to_string(), found.used))
 }
 
-/// What had this path before.
+/// The target of a former path.
 fn formerly(outline: &Outline, path: &str) -> Option<(String, usize)> {
     let segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     outline.find_former(&segments).map(|found| (found.place.id.to_string(), found.used))
@@ -100,7 +100,7 @@ fn address(outline: &Outline, id: &str) -> String {
     outline.place_segments(outline.place(&id.parse().unwrap()).unwrap()).join("/")
 }
 
-/// Everything in order: groups and sections with their spaces.
+/// Formats groups and sections with their spaces, in order.
 fn text(outline: &Outline) -> String {
     let nodes = outline.nodes().into_iter().map(|node| match node {
         Node::Group(group) => format!("{}[{}]", group.id, group.parent.as_ref().map_or("", |id| id.as_str())),
