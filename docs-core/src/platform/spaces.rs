@@ -47,35 +47,25 @@ use crate::{
     },
 };
 
-/// How long a deleted space can be restored.
+/// The period for restoring a deleted space.
 pub const RESTORE_WINDOW: TimeDelta = TimeDelta::days(7);
-/// What a space without an emoji of its own shows.
+/// The emoji of a space without one of its own.
 const NO_EMOJI: &str = "📘";
 
 impl<'p> Spaces<'p> {
-    /// Lists the spaces of an organization that the actor may see, those in collections too, in the order of the tree.
+    /// Lists the spaces of an organization that the actor may see, including those in collections, in the order of the
+    /// tree.
     ///
     /// # Errors
-    /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// let page = me.org(org).spaces().list(&PageRequest::default()).await?;
-    /// for space in &page.items {
-    ///     println!("{}", space.title);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` unless the actor is a member.
     pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Space>>> {
         Box::pin(async move {
             let Self { caller, org } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             let tx = platform.read().await?;
             let access = access::org(&tx, actor, org).await?;
-            // The number of all spaces is for those only who may see them all.
+            // The total number is returned only to those who may see all spaces.
             let count = match access.require(OrgAction::Administrate) {
                 Ok(_) => u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok(),
                 Err(_) => None,
@@ -85,13 +75,15 @@ impl<'p> Spaces<'p> {
         })
     }
 
-    /// Creates a space with an empty content, behind everything that is where it is created.
+    /// Creates a space with empty content, last in its parent.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` where it is created; `Invalid` for an unknown collection;
-    /// `Conflict` when that is full.
+    ///
+    /// `Forbidden` without the role `create` in the parent; `Invalid` for an unknown collection; `Conflict` if the
+    /// collection is full.
     ///
     /// # Example
+    ///
     /// ```
     /// # use std::sync::Arc;
     /// # use docs_core::{Platform, model::CreateSpace, platform::NewUser};
@@ -137,38 +129,13 @@ impl<'p> Spaces<'p> {
 }
 
 impl<'p> SpaceHandle<'p> {
-    /// Reads a space. A deleted one is shown for as long as it can be restored, with `deletedAt`.
-    ///
-    /// # Errors
-    /// `NotFound` where there is none, or none the actor may see.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let space = me.space(space).get().await?;
-    /// println!("{}", space.title);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Reads a space. A deleted space is returned with `deletedAt` while it can be restored.
     pub fn get(self) -> BoxFuture<'p, Result<Space>> {
         self.get_shared(None)
     }
 
-    /// Reads a space with the key of a share link of the site that publishes it: its address leads through the link.
-    ///
-    /// # Errors
-    /// As [`SpaceHandle::get`](crate::platform::SpaceHandle::get).
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, key: &str) -> Result<()> {
-    /// let space = me.space(space).get_shared(Some(key)).await?;
-    /// println!("read it at {:?}", space.urls.published);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Reads a space with the key of a share link of the site that publishes it. Its published address contains the
+    /// key.
     pub fn get_shared(self, share_key: Option<&'p str>) -> BoxFuture<'p, Result<Space>> {
         Box::pin(async move {
             let Self { caller, space: id } = self;
@@ -180,22 +147,12 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Changes a space. What the request leaves out stays.
+    /// Changes a space. Omitted fields stay unchanged.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`, and for a level above the actor's role; `Precondition` for a
-    /// level that would hide it from the actor; `Invalid` when an emoji and an icon are given.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{SpaceId, UpdateSpace}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let change = UpdateSpace { title: Some("Manual".parse()?), ..Default::default() };
-    /// let space = me.space(space).update(change).await?;
-    /// println!("{}", space.title);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create`, and for a level above the actor's role; `Precondition` for a level that
+    /// would hide it from the actor; `Invalid` if both an emoji and an icon are given.
     pub fn update(self, change: UpdateSpace) -> BoxFuture<'p, Result<Space>> {
         Box::pin(async move {
             let Self { caller, space: id } = self;
@@ -212,22 +169,12 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Deletes a space; it can be restored within [`RESTORE_WINDOW`], then it is removed. Answers whether there was
-    /// one: a space that is missing, or that the actor may not see, is none.
+    /// Deletes a space. It can be restored within [`RESTORE_WINDOW`] and is then purged. Returns `true` if there was a
+    /// space that the actor may see.
     ///
     /// # Errors
-    /// `Forbidden` without the role `create`.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// if me.space(space).delete().await? {
-    ///     println!("deleted; it can still be restored");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create`.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, space: id } = self;
@@ -245,21 +192,12 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Restores a space that was deleted, within [`RESTORE_WINDOW`].
+    /// Restores a deleted space within [`RESTORE_WINDOW`].
     ///
     /// # Errors
-    /// `NotFound` after the window; `Forbidden` without the role `create`; `Conflict` when it is not deleted, or its
-    /// collection is full by now.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let space = me.space(space).restore().await?;
-    /// assert_eq!(space.deleted_at, None);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` after the window; `Forbidden` without the role `create`; `Conflict` if it is not deleted, or its
+    /// collection has become full.
     pub fn restore(self) -> BoxFuture<'p, Result<Space>> {
         Box::pin(async move {
             let Self { caller, space: id } = self;
@@ -270,23 +208,13 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Copies the content of a space to a new one, right behind it: no history, comments, change requests, roles by
-    /// name or sites. Whoever makes the copy has the same role on it as on the space. Costs the same whatever the size
-    /// of the space.
+    /// Copies the content of a space to a new space directly after it. History, comments, change requests, grants and
+    /// sites are not copied. The actor gets the role on the copy that they have on the original. Cost is independent of
+    /// the size of the space.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` on the space and where it lies; `Conflict` when the collection
-    /// is full.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let copy = me.space(space).duplicate().await?;
-    /// println!("{} is a copy", copy.id);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` on the space and its parent; `Conflict` if the collection is full.
     pub fn duplicate(self) -> BoxFuture<'p, Result<Space>> {
         Box::pin(async move {
             let Self { caller, space: id } = self;
@@ -301,24 +229,13 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Moves a space to a collection, to the top of its organization, or to another position where it is.
-    /// Without a position it comes to lie behind everything else.
+    /// Moves a space to a collection, to the top of its organization, or within its parent. Without a position it
+    /// becomes the last.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` on it, where it lies and where it goes; `Invalid` for a
-    /// request that says nothing, or names what is not there; `Conflict` for a collection of another organization, or
-    /// one that is full.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{CollectionId, MoveContent, Patch, SpaceId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, collection: &CollectionId) -> Result<()> {
-    /// let into = MoveContent { parent: Patch::Set(collection.to_string()), ..Default::default() };
-    /// let moved = me.space(space).move_to(into).await?;
-    /// assert_eq!(moved.parent.as_ref(), Some(collection));
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` on the space and on its old and new parent; `Invalid` for an empty request
+    /// and for unknown targets; `Conflict` for a collection of another organization or a full one.
     pub fn move_to(self, request: MoveContent) -> BoxFuture<'p, Result<Space>> {
         Box::pin(async move {
             let Self { caller, space: id } = self;
@@ -328,23 +245,13 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Gives a space to another organization, where it lies at the top. Roles that somebody has on it by
-    /// name end.
+    /// Transfers a space to the top of another organization. Grants on it are removed.
     ///
     /// # Errors
-    /// `NotFound`, for the other organization too; `Forbidden` without the role `create` in both; `Conflict` when it
-    /// is there already; `Precondition` when the space is deleted, on a site, translated or being imported.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, SpaceId, TransferContent}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, other: &OrgId) -> Result<()> {
-    /// let request = TransferContent { organization: other.to_string() };
-    /// let space = me.space(space).transfer(request).await?;
-    /// assert_eq!(&space.organization, other);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also for the other organization; `Forbidden` without the role `create` in both; `Conflict` if the
+    /// space belongs to that organization already; `Precondition` if the space is deleted, on a site, translated or
+    /// being imported.
     pub fn transfer(self, request: TransferContent) -> BoxFuture<'p, Result<Space>> {
         Box::pin(async move {
             let Self { caller, space: id } = self;
@@ -358,13 +265,13 @@ impl<'p> SpaceHandle<'p> {
 }
 
 impl Platform {
-    /// Runs a write, and answers with a space as the write leaves it.
+    /// Runs a write and returns the resulting space.
     async fn write_space<O: Operation>(&self, actor: &Actor, operation: &O, id: &SpaceId) -> Result<Space> {
         self.change_and_show(actor, operation, |done| Box::pin(self.space_for(done.tx, actor, (id, None))))
             .await
     }
 
-    /// A new space with this content.
+    /// Returns a new space with this content.
     pub(super) fn new_space(
         &self,
         actor: &Actor,
@@ -401,7 +308,7 @@ impl Platform {
         })
     }
 
-    /// A space as a member or a visitor sees it.
+    /// Returns a space as a member or a visitor sees it.
     async fn space_for(
         &self,
         tx: &Tx,
@@ -430,7 +337,7 @@ impl Platform {
         }
     }
 
-    /// Shows spaces of one organization: all their counters and places in two reads.
+    /// Returns the views of spaces of one organization. All counters and placements take two reads.
     pub(super) async fn space_views(&self, tx: &Tx, spaces: &[SpaceAccess]) -> Result<Vec<Space>> {
         let mut counters = Vec::with_capacity(spaces.len() * 4);
         for access in spaces {
@@ -462,7 +369,7 @@ impl Platform {
             .collect())
     }
 
-    /// A space as a visitor sees it: nothing of who works on it, and what it lies in.
+    /// Returns a space as a visitor sees it, without its collection and data about its members.
     pub(super) fn space_of_visitor(&self, access: &SpaceAccess, place: &Placement) -> Space {
         Space { parent: None, ..self.space_view(access, &[0; 4], Some(place)) }
     }
@@ -470,7 +377,7 @@ impl Platform {
     fn space_view(&self, access: &SpaceAccess, counts: &[u64], place: Option<&Placement>) -> Space {
         let space = access.space();
         let (location, app) = self.urls().space(&space.id);
-        // Whoever may see the collection may see a space in it that inherits.
+        // A space that inherits its level is visible to everyone who may see the collection.
         let unpublished = match (&space.parent, space.default_level) {
             (Some(_), DefaultLevel::Inherit) => Visibility::InCollection,
             _ => Visibility::Private,
@@ -506,7 +413,7 @@ impl Platform {
     }
 }
 
-/// How visitors prove who they are on those of these sites that are for authenticated visitors.
+/// Returns the visitor authentication of those sites that are restricted to authenticated visitors.
 async fn visitor_auth(
     tx: &Tx,
     places: impl Iterator<Item = &Placement>,
@@ -549,7 +456,7 @@ pub(super) fn create_in(tx: &mut Tx, record: SpaceRecord, by: &UserId) -> Arc<Sp
     tx.create(record)
 }
 
-/// Makes a new revision the active one of a space.
+/// Makes a new revision the head of a space.
 pub(super) async fn move_head(tx: &mut Tx, proof: &SpaceProof, revision: RevisionRecord) -> Result<()> {
     let space = proof.space();
     let new = SpaceRecord {
@@ -561,8 +468,8 @@ pub(super) async fn move_head(tx: &mut Tx, proof: &SpaceProof, revision: Revisio
     move_head_to(tx, proof, new, revision).await
 }
 
-/// Makes a new revision the active one of a space, with other changes of the space beside it. A repository that follows
-/// the space is brought in step.
+/// Makes a new revision the head of a space together with other changes of the space. Enqueues the export to a
+/// synchronized repository.
 pub(super) async fn move_head_to(
     tx: &mut Tx,
     proof: &SpaceProof,

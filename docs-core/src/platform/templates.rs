@@ -1,4 +1,4 @@
-//! Templates: pages to begin with.
+//! Templates: initial pages for a space.
 
 use super::{
     Right, at_once,
@@ -20,16 +20,19 @@ use crate::{
 impl<'p> SpaceHandle<'p> {
     /// Adds the pages of a template to the live content of a space, as one revision.
     ///
-    /// They become the last ones at the top level; nothing that is there changes.
+    /// They become the last pages at the top level. Existing pages are unchanged.
     ///
     /// # Errors
-    /// `NotFound`, also for an unknown template; `Forbidden` without the role `edit`; `Conflict` where live content is
+    ///
+    /// `NotFound`, also for an unknown template; `Forbidden` without the role `edit`; `Conflict` if live content is
     /// locked.
     ///
     /// # Cancel safety
+    ///
     /// Dropping the future leaves the template applied as a whole or not at all.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{model::{ApplySpaceTemplate, SpaceId}, platform::Caller};
     /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
@@ -65,7 +68,7 @@ impl<'p> SpaceHandle<'p> {
     }
 }
 
-/// A text whose links to `/refs/NAME` lead where the request says; those it says nothing of become plain text.
+/// Replaces links to `/refs/NAME` by the targets of the request. Links without a target become plain text.
 fn filled_in(text: &str, params: &SpaceTemplateParams) -> String {
     let new = rewrite_links(text, |site| match site.destination.strip_prefix("/refs/") {
         None => Resolution::Keep,
@@ -77,7 +80,7 @@ fn filled_in(text: &str, params: &SpaceTemplateParams) -> String {
     new.into_owned()
 }
 
-/// A reference as a link has it; `None` for what a link of Markdown cannot lead to.
+/// Returns the link destination of a reference, `None` if Markdown has no link for it.
 fn destination(reference: &ContentRef) -> Option<String> {
     match reference {
         ContentRef::Url { url } => web_url(url).map(|_| url.clone()),

@@ -1,8 +1,7 @@
-//! The tree of collections and spaces: what holds in it, and lists that walk it.
+//! The tree of collections and spaces: its invariants, and lists that walk it.
 //!
-//! Collections lie at most [`MAX_DEPTH`](super::access::MAX_DEPTH) deep in each other and never in themselves; each
-//! holds a bounded number of things, in the order of their ranks. What is put somewhere reads all that this rests on
-//! in its own transaction.
+//! Collections are nested at most [`MAX_DEPTH`](super::access::MAX_DEPTH) deep and without cycles. Each has a limited
+//! number of children, ordered by rank. A write reads everything these invariants depend on in its own transaction.
 
 mod moving;
 mod parent;
@@ -19,8 +18,7 @@ pub(super) use self::{
     walk::{Met, Walk, Wanted},
 };
 
-/// Most spaces and collections that lie directly in one collection, deleted spaces left out: deleting the collection
-/// moves them all in one transaction.
+/// Most children of a collection, without deleted spaces. Deleting a collection moves all of them in one transaction.
 pub(super) const MAX_CHILDREN: u64 = 500;
-/// Most spaces and collections that one transaction gives another place: each takes three of its changes.
+/// Most children that one transaction moves. Each takes three of its changes.
 pub(super) const MAX_MOVED: usize = 600;

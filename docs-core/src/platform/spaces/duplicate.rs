@@ -18,14 +18,13 @@ use crate::{
     },
 };
 
-/// Copies a space.
 pub(super) struct DuplicateSpace {
     pub(super) actor: Actor,
     pub(super) by: UserId,
     pub(super) of: SpaceId,
     /// The id of the copy.
     pub(super) id: SpaceId,
-    /// Its first revision.
+    /// The first revision of the copy.
     pub(super) head: RevisionId,
     pub(super) now: Timestamp,
 }
@@ -66,7 +65,7 @@ impl Operation for DuplicateSpace {
 }
 
 impl DuplicateSpace {
-    /// Gives who made the copy the role that they have on the space, unless they have it anyway.
+    /// Grants the actor the role they have on the original, unless they have it on the copy anyway.
     async fn keep_role(&self, tx: &mut Tx, seen: &SpaceAccess) -> Result<()> {
         let content = ContentTarget::Space(self.id.clone());
         if access::role_on(tx, &self.actor, &content).await? >= Some(seen.role()) {

@@ -1,4 +1,4 @@
-//! The writes of spaces.
+//! The write operations of spaces.
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -21,7 +21,7 @@ pub(super) struct SpaceCreation {
     pub(super) actor: Actor,
     pub(super) by: UserId,
     pub(super) record: SpaceRecord,
-    /// The collection to create it in, as the request names it.
+    /// The parent collection, as given in the request.
     pub(super) parent: Option<String>,
 }
 
@@ -69,12 +69,13 @@ impl Operation for SpaceUpdate {
         new.edit_mode = change.edit_mode.unwrap_or(new.edit_mode);
         new.title = change.title.unwrap_or(new.title);
         new.default_level = old.default_level.patched(&change.default_level);
-        // The emoji that is shown is sent back by whoever changes something else: beside an icon it is none of its own.
+        // Clients send the displayed emoji back when they change other fields. Next to an icon, it is not the space's
+        // own.
         let emoji = match change.emoji {
             Patch::Set(emoji) if emoji == shown_emoji(old) => Patch::Keep,
             emoji => emoji,
         };
-        // Another takes the place of an icon, and the other way round.
+        // An emoji replaces an icon and vice versa.
         if matches!(emoji, Patch::Set(_)) {
             new.icon = None;
         }
@@ -101,7 +102,7 @@ pub(super) struct SpaceDeletion {
     pub(super) id: SpaceId,
     pub(super) now: Timestamp,
     pub(super) job: JobId,
-    /// For what does not fit.
+    /// The job for records beyond the batch.
     pub(super) mark: JobId,
 }
 
@@ -118,7 +119,7 @@ impl Operation for SpaceDeletion {
         let updated_at = self.now.later_than(old.updated_at);
         let new = SpaceRecord { deleted_at: Some(deleted_at), updated_at, ..SpaceRecord::clone(old) };
         tx.put(&**old, new)?;
-        // The window ends when it is over, not as it ends.
+        // The job runs after the end of the window, not exactly at it.
         let due = Timestamp::new(deleted_at.time() + RESTORE_WINDOW + TimeDelta::milliseconds(1));
         let purge = PurgeSpace { space: self.id.clone(), deleted_at }.about(&self.job, &self.id, due)?;
         jobs::enqueue(tx, self.now, purge).await?;
@@ -132,9 +133,9 @@ pub(super) struct RestoreSpace {
     pub(super) actor: Actor,
     pub(super) id: SpaceId,
     pub(super) now: Timestamp,
-    /// For what does not fit.
+    /// The job for records beyond the batch.
     pub(super) mark: JobId,
-    /// For what its repository, or the space, has missed.
+    /// The job that synchronizes changes missed by the repository or the space.
     pub(super) sync: JobId,
 }
 
@@ -153,7 +154,7 @@ impl Operation for RestoreSpace {
         if old.purging || self.now.time() - deleted_at.time() > RESTORE_WINDOW {
             return Err(Error::not_found("space"));
         }
-        // When its collection was deleted meanwhile, it came to lie where that lay.
+        // If its collection was deleted since, the space was moved to the parent of that collection.
         if let Some(parent) = &old.parent {
             check_number(tx, parent, 1).await?;
         }

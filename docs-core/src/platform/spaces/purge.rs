@@ -1,4 +1,4 @@
-//! The removal of deleted spaces for good.
+//! The permanent removal of deleted spaces.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{
 /// Records that one transaction of the purge removes.
 const PURGE_CHUNK: u32 = 500;
 
-/// What the purge of a space works on.
+/// The payload of the purge job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeSpace {
     pub(super) space: SpaceId,
@@ -31,24 +31,15 @@ pub(in crate::platform) struct PurgeSpace {
 }
 
 impl<'p> SpaceHandle<'p> {
-    /// Removes a deleted space for good, whether or not its window is over: its record, revisions, comments, change
-    /// requests, places on sites, and the translations from it and into it. The bytes of its content, which other
-    /// spaces may share, go with a later [collection](crate::platform::Caller::collect) once nothing names them. Only
-    /// the platform itself may.
+    /// Removes a deleted space permanently, also before its restore window ends: its record, revisions, comments,
+    /// change requests, places on sites, and the translations from and into it.
+    ///
+    /// Its objects, which other spaces may share, are removed by a later [collection](crate::platform::Caller::collect)
+    /// once they are unreferenced. Only the platform itself may call this.
     ///
     /// # Errors
-    /// `Forbidden` for users; `NotFound` unless the space is deleted.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::SpaceId};
-    /// # async fn example(platform: &Platform, space: &SpaceId) -> Result<()> {
-    /// let space = platform.as_platform().space(space);
-    /// space.delete().await?;
-    /// space.purge().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` for users; `NotFound` unless the space is deleted.
     pub fn purge(self) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             let Self { caller, space: id } = self;
@@ -80,7 +71,7 @@ impl Job for PurgeSpace {
     }
 }
 
-/// Removes some of what a deleted space has; `Out` tells whether nothing is left.
+/// Removes a batch of records of a deleted space. `Out` is `true` if nothing remains.
 struct PurgeStep {
     purge: PurgeSpace,
     now: Timestamp,
@@ -93,12 +84,12 @@ impl Operation for PurgeStep {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.purge.space)).await?;
-        // A space that was restored, or deleted again since, is none of this job's business.
+        // The space was restored, or deleted again with a job of its own.
         let Some(space) = space.filter(|space| space.deleted_at == Some(self.purge.deleted_at)) else {
             return Ok(true);
         };
         if !space.purging {
-            // From here on it cannot be restored, so no restored space misses what is removed next.
+            // It cannot be restored after this point, so a restored space is never incomplete.
             tx.put(&*space, SpaceRecord { purging: true, ..SpaceRecord::clone(&space) })?;
             return Ok(false);
         }
@@ -113,7 +104,7 @@ impl Operation for PurgeStep {
 }
 
 impl PurgeStep {
-    /// Removes some of the first part that is left: each fits into a transaction, together they may not.
+    /// Removes a batch of the first remaining part. Each batch fits into a transaction; all together may not.
     async fn drop_part(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<()> {
         let id = space.id.as_str();
         if self.drop_places(tx, space).await?
@@ -142,7 +133,7 @@ impl PurgeStep {
             let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
             let Some(place) = place else { continue };
             let parts = vec![place.id.to_string()];
-            // What does not fit is left for the next step, and the place with it.
+            // The next step removes the remaining redirects, and the place with them.
             if !site_settings::drop_some_redirects(tx, parts).await?.is_empty() {
                 break;
             }
@@ -169,7 +160,7 @@ impl PurgeStep {
                 }
                 tx.delete(&*request);
             }
-            // A request may have many contributors, each a row.
+            // A change request may have many contributors, each in a row of its own.
             if tx.changes() > PURGE_CHUNK as usize {
                 break;
             }

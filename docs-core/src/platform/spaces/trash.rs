@@ -1,8 +1,8 @@
-//! Deleted spaces: their list, and what counts of spaces leave out.
+//! Deleted spaces: their list, and their exclusion from counters.
 //!
-//! Roles by name on deleted spaces and their places on sites do not count. Each such record knows whether its space is
-//! deleted, so that counters follow from records alone. Deleting and restoring marks what fits into their own
-//! transaction; a job marks what is left.
+//! Grants on deleted spaces and their places on sites do not count. Each such record states if its space is deleted, so
+//! counters derive from records alone. Deleting and restoring a space mark as many records as fit into the transaction;
+//! a job marks the rest.
 
 use std::sync::Arc;
 
@@ -28,26 +28,16 @@ use crate::{
     },
 };
 
-/// Records of one kind that one transaction looks at.
+/// Records of one kind that one transaction examines.
 const MARK_CHUNK: u32 = 200;
 
 impl<'p> Spaces<'p> {
-    /// Lists the deleted spaces of an organization that the actor may restore, those deleted last first, each with
-    /// until when that is possible.
+    /// Lists the deleted spaces of an organization that the actor may restore, latest deletion first, each with the end
+    /// of its restore window.
     ///
     /// # Errors
-    /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// for space in me.org(org).spaces().list_deleted(&PageRequest::default()).await?.items {
-    ///     println!("{} can be restored until {:?}", space.title, space.restorable_until);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` unless the actor is a member.
     pub fn list_deleted(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Space>>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -56,7 +46,7 @@ impl<'p> Spaces<'p> {
             let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
             let (prefix, identity) = (SpaceRecord::deleted_of(org), ListIdentity::new(tag::DELETED_SPACES));
             let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
-            // Those whose time is over are gone, even if the job that removes them is late.
+            // Spaces past their window are treated as deleted, even if the purge job is late.
             let oldest = platform.now().time() - RESTORE_WINDOW;
             list.not_below(&SpaceRecord::deleted_of(org).time(oldest).key());
             while let Some(rows) = list.rows(&tx).await? {
@@ -71,12 +61,12 @@ impl<'p> Spaces<'p> {
     }
 }
 
-/// Tells whether the actor of an access may restore the space.
+/// Returns `true` if the actor may restore the space.
 fn is_restorable(access: &SpaceAccess) -> bool {
     !access.space().purging && access.require(SpaceAction::Manage).is_ok()
 }
 
-/// What marking on works on.
+/// The payload of the job that continues the marking.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct MarkTrash {
     space: SpaceId,
@@ -95,14 +85,14 @@ impl Job for MarkTrash {
     }
 }
 
-/// The last record of each kind that was looked at.
+/// The last examined record of each kind.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct After {
     grant: Option<Key>,
     place: Option<Key>,
 }
 
-/// Marks some of what a space has; `Out` tells where to go on.
+/// Marks a batch of records of a space. `Out` is the position to continue from.
 struct MarkStep {
     space: SpaceId,
     after: After,
@@ -122,7 +112,7 @@ impl Operation for MarkStep {
     }
 }
 
-/// Marks what a space has as that of a deleted one, or of one that is back; what does not fit is left to a job.
+/// Marks the records of a deleted or restored space. A job marks the records beyond the batch.
 pub(super) async fn mark(tx: &mut Tx, space: &SpaceId, (job, now): (&JobId, Timestamp)) -> Result<()> {
     let is_deleted = is_deleted(tx, &ContentTarget::Space(space.clone())).await?;
     if mark_some(tx, (space, is_deleted), &After::default()).await?.is_some() {
@@ -131,7 +121,7 @@ pub(super) async fn mark(tx: &mut Tx, space: &SpaceId, (job, now): (&JobId, Time
     Ok(())
 }
 
-/// Tells whether content is a space that is deleted.
+/// Returns `true` for a deleted space.
 pub(in crate::platform) async fn is_deleted(tx: &Tx, content: &ContentTarget) -> Result<bool> {
     let ContentTarget::Space(id) = content else { return Ok(false) };
     let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;

@@ -21,17 +21,16 @@ use crate::{
     },
 };
 
-/// Moves a space or a collection.
 pub(in crate::platform) struct ContentMove {
     actor: Actor,
     child: ContentTarget,
-    /// The new parent; `Clear` for the top of the organization.
+    /// The new parent. `Clear` moves to the top of the organization.
     parent: Patch<String>,
     beside: Option<Beside>,
     now: Timestamp,
 }
 
-/// Beside what something is put.
+/// The position next to a neighbour.
 struct Beside {
     side: Side,
     neighbour: Neighbour,
@@ -43,17 +42,18 @@ enum Side {
     After,
 }
 
-/// What is moved, as it stands.
+/// The current record of the moved content.
 enum MovedContent {
     Space(Arc<SpaceRecord>),
     Collection(Arc<CollectionRecord>),
 }
 
 impl ContentMove {
-    /// Checks what the request asks for.
+    /// Validates the request.
     ///
     /// # Errors
-    /// `Invalid` where it asks for nothing, or for two positions at once.
+    ///
+    /// `Invalid` for an empty request, and for two positions at once.
     pub(in crate::platform) fn new(
         actor: &Actor,
         child: ContentTarget,
@@ -92,7 +92,7 @@ impl ContentMove {
         })
     }
 
-    /// Where it goes to, with the right to put it there.
+    /// Returns the new parent if the actor may add to it.
     async fn target(&self, tx: &Tx, content: &MovedContent) -> Result<Option<Arc<CollectionRecord>>> {
         let (org, old) = (content.org(), content.parent());
         require_parent(tx, &self.actor, org, old).await?;
@@ -109,7 +109,7 @@ impl ContentMove {
         }
     }
 
-    /// The gap it goes into.
+    /// Returns the gap at the requested position.
     async fn gap<'a>(&self, tx: &Tx, parent: Parent<'a>) -> Result<Gap<'a>> {
         let Some(beside) = &self.beside else {
             return Ok(Gap::end(parent).without(self.child.clone()));
@@ -153,7 +153,8 @@ impl Operation for ContentMove {
 }
 
 impl Beside {
-    /// The neighbour, which has to lie in that parent: the field that names it, its rank, and what it is.
+    /// Returns the neighbour, which has to be in this parent: the request field that names it, its rank, and its
+    /// target.
     async fn seat(
         &self,
         tx: &Tx,
@@ -232,7 +233,7 @@ impl MovedContent {
     }
 }
 
-/// Refuses a move of a collection into itself, or one that makes collections lie too deep in each other.
+/// Rejects a move of a collection into its own subtree, and one that exceeds the nesting limit.
 async fn check_tree(tx: &Tx, moved: &Arc<CollectionRecord>, target: &Arc<CollectionRecord>) -> Result<()> {
     let above = chain(tx, target).await?;
     if above.iter().any(|collection| collection.id == moved.id) {
@@ -240,13 +241,13 @@ async fn check_tree(tx: &Tx, moved: &Arc<CollectionRecord>, target: &Arc<Collect
     }
     check_depth(above.len() + 1)?;
     if above.len() < chain(tx, moved).await?.len() {
-        // It comes to lie no deeper than it does.
+        // The collection moves no deeper than it is now.
         return Ok(());
     }
     check_depth(above.len() + height(tx, &moved.id).await?)
 }
 
-/// How deep collections lie in a collection, itself counted.
+/// Returns the number of levels of a collection's subtree, itself included.
 async fn height(tx: &Tx, id: &CollectionId) -> Result<usize> {
     let mut level = vec![id.clone()];
     let (mut height, mut seen) = (0, 0);

@@ -1,4 +1,4 @@
-//! Parents in the tree: who may put something into one, and what has to hold.
+//! Parents in the tree: permissions and invariants.
 
 use std::sync::Arc;
 
@@ -17,10 +17,11 @@ use crate::{
     },
 };
 
-/// Demands the right to put something into a place, or to take it from there.
+/// Checks the permission to add content to a parent, or to remove it from there.
 ///
 /// # Errors
-/// `Forbidden`; `NotFound` where the organization is unknown to the actor.
+///
+/// `Forbidden`; `NotFound` if the organization is not visible to the actor.
 pub(in crate::platform) async fn require_parent(
     tx: &Tx,
     actor: &Actor,
@@ -32,17 +33,18 @@ pub(in crate::platform) async fn require_parent(
         return Ok(());
     };
     let access = access::collection(tx, actor, parent).await.map_err(|error| match error.kind() {
-        // Whoever sees something need not see what it lies in.
+        // Access to content does not imply access to its parent.
         ErrorKind::NotFound => Error::forbidden("this needs the role `create` on the collection it lies in"),
         _ => error,
     })?;
     access.require(CollectionAction::Manage).map(|_| ())
 }
 
-/// The collection that a request names as `parent`, with the right to put something into it.
+/// Resolves the `parent` of a request to a collection, and checks the permission to add content to it.
 ///
 /// # Errors
-/// `Invalid` where the actor sees no such collection; `Conflict` where it is another organization's; `Forbidden`.
+///
+/// `Invalid` if the actor sees no such collection; `Conflict` if it belongs to another organization; `Forbidden`.
 pub(in crate::platform) async fn named_parent(
     tx: &Tx,
     actor: &Actor,
@@ -60,11 +62,12 @@ pub(in crate::platform) async fn named_parent(
     access.require(CollectionAction::Manage).cloned()
 }
 
-/// The collection that something new is created in, as a request names it; `None` for the top of the organization.
+/// Resolves the parent of new content; `None` is the top of the organization.
 ///
 /// # Errors
-/// `NotFound` where the organization is unknown to the actor; `Forbidden` without the role `create` there; `Invalid`
-/// where the organization has no such collection that the actor sees; `Conflict` when it is full.
+///
+/// `NotFound` if the organization is not visible to the actor; `Forbidden` without the role `create` in the parent;
+/// `Invalid` if the organization has no such collection that the actor sees; `Conflict` if it is full.
 pub(in crate::platform) async fn room_in(
     tx: &Tx,
     actor: &Actor,
@@ -88,9 +91,9 @@ fn no_collection() -> Error {
     Error::invalid("parent", "the organization has no such collection")
 }
 
-/// A collection and those it lies in, from the inside out.
+/// Returns a collection and its ancestors, innermost first.
 ///
-/// Whoever decides on them writes in the same transaction, so that no two moves together make a circle.
+/// Callers write in the same transaction, so that concurrent moves cannot create a cycle.
 pub(in crate::platform) async fn chain(
     tx: &Tx,
     collection: &Arc<CollectionRecord>,
@@ -109,7 +112,7 @@ pub(in crate::platform) async fn chain(
     Ok(chain)
 }
 
-/// Refuses what would make collections lie too deep in each other.
+/// Rejects collections that are nested too deeply.
 pub(in crate::platform) fn check_depth(depth: usize) -> Result<()> {
     if depth <= MAX_DEPTH {
         return Ok(());
@@ -117,7 +120,7 @@ pub(in crate::platform) fn check_depth(depth: usize) -> Result<()> {
     Err(Error::conflict(format!("collections lie at most {MAX_DEPTH} deep in each other")))
 }
 
-/// Refuses more in a collection than it may hold.
+/// Rejects content beyond the capacity of a collection.
 pub(in crate::platform) async fn check_number(tx: &Tx, parent: &CollectionId, more: u64) -> Result<()> {
     let there = u64::try_from(tx.number(&Parent::In(parent).count()).await?).unwrap_or(0);
     if there + more <= MAX_CHILDREN {
@@ -126,7 +129,7 @@ pub(in crate::platform) async fn check_number(tx: &Tx, parent: &CollectionId, mo
     Err(Error::conflict(format!("a collection holds at most {MAX_CHILDREN} spaces and collections")))
 }
 
-/// Removes some of the roles by name on content; answers whether there may be more.
+/// Removes a batch of grants on content. Returns `true` if there may be more.
 pub(in crate::platform) async fn drop_grants(tx: &mut Tx, content: &str, most: u32) -> Result<bool> {
     let rows = tx.below(&GrantRecord::on(content), most).await?;
     let more = rows.len() == most as usize;

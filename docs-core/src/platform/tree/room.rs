@@ -1,4 +1,4 @@
-//! Room in the order of what lies in a parent.
+//! Gaps in the order of a parent's children.
 
 use chrono::TimeDelta;
 
@@ -12,44 +12,44 @@ use crate::{
     },
 };
 
-/// How many neighbours on each side get new ranks where there is no room between two.
+/// The numbers of neighbours on each side that are reranked, in turn, if there is no gap between two.
 const RERANKED_NEIGHBOURS: [usize; 3] = [0, 15, 250];
 
-/// Where in a parent something is to stand.
+/// An insertion point in a parent.
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct Gap<'a> {
     parent: Parent<'a>,
-    /// What is before this key stays before, what is not stays behind.
+    /// Children before this key stay before it, the others after it.
     at: Key,
-    /// What leaves the parent, or moves in it.
+    /// A child that leaves the parent or moves within it.
     without: Option<ContentTarget>,
 }
 
 impl<'a> Gap<'a> {
-    /// Before something.
+    /// The gap before a child.
     pub(in crate::platform) fn before(parent: Parent<'a>, rank: &Rank, id: &str) -> Self {
         Self { parent, at: parent.child(rank, id), without: None }
     }
 
-    /// Behind something.
+    /// The gap after a child.
     pub(in crate::platform) fn after(parent: Parent<'a>, rank: &Rank, id: &str) -> Self {
         Self { parent, at: key::after(&parent.child(rank, id)), without: None }
     }
 
-    /// Behind everything.
+    /// The gap after all children.
     pub(in crate::platform) fn end(parent: Parent<'a>) -> Self {
         Self { parent, at: parent.children().below().1, without: None }
     }
 
-    /// The gap in a parent that something leaves.
+    /// Ignores a child that moves away.
     pub(in crate::platform) fn without(self, child: ContentTarget) -> Self {
         Self { without: Some(child), ..self }
     }
 
-    /// The nearest before it, and the nearest behind it, nearest first.
+    /// Returns the nearest children before and after the gap, nearest first.
     async fn sides(&self, tx: &Tx, reach: usize) -> Result<(Vec<Seat>, Vec<Seat>)> {
         let (from, to) = self.parent.children().below();
-        // One more for what leaves, one more for the bound.
+        // One more for the removed child, and one more for the bound.
         let limit = u32::try_from(reach + 2).map_err(Error::internal)?;
         let below = Scan { from, to: self.at.clone(), rev: true, limit };
         let above = Scan { from: self.at.clone(), to, rev: false, limit };
@@ -60,7 +60,7 @@ impl<'a> Gap<'a> {
         Ok((seats(tx.scan(&below).await?)?, seats(tx.scan(&above).await?)?))
     }
 
-    /// Tells whether something that stands in the parent is in this gap already.
+    /// Returns `true` if a child is in this gap already.
     pub(in crate::platform) async fn holds(&self, tx: &Tx, rank: &Rank, id: &str) -> Result<bool> {
         let at = self.parent.child(rank, id);
         let (below, above) = self.sides(tx, 0).await?;
@@ -69,7 +69,7 @@ impl<'a> Gap<'a> {
     }
 }
 
-/// Something that stands in a parent.
+/// A child of a parent with its rank.
 struct Seat {
     rank: Rank,
     child: ContentTarget,
@@ -82,11 +82,12 @@ impl Seat {
     }
 }
 
-/// Ranks for a number of things in a gap, in order. Where there is no room, neighbours get new ranks, as few as are
-/// needed. No rank is later than now: what is created next stands behind it.
+/// Returns ranks for new children in a gap, in order. If the gap is too small, as few neighbours as necessary are
+/// reranked. A rank is never in the future, so an item created later sorts after it.
 ///
 /// # Errors
-/// `Conflict` when there is no room for so many.
+///
+/// `Conflict` if no ranks can be found.
 pub(in crate::platform) async fn make_room(
     tx: &mut Tx,
     gap: &Gap<'_>,
@@ -117,7 +118,7 @@ pub(in crate::platform) async fn make_room(
     ))
 }
 
-/// Ascending ranks between two others.
+/// Returns ascending ranks between two others.
 fn spread(low: Option<&Rank>, high: Option<&Rank>, number: usize, now: Timestamp) -> Option<Vec<Rank>> {
     let is_behind = |rank: &Rank| low.is_none_or(|low| low < rank);
     let last = Rank::at_time(now);
@@ -125,7 +126,7 @@ fn spread(low: Option<&Rank>, high: Option<&Rank>, number: usize, now: Timestamp
         return Some(vec![last]);
     }
     let next = Rank::at_time(Timestamp::new(now.time() + TimeDelta::milliseconds(1)));
-    // A clock that was behind another one may find ranks of later: then there is no bound.
+    // After clock skew there may be ranks in the future; then there is no upper bound.
     let high = high.cloned().or_else(|| Some(next).filter(is_behind));
     let mut ranks = vec![None; number];
     fill(low, high.as_ref(), &mut ranks)?;
@@ -144,7 +145,7 @@ fn fill(low: Option<&Rank>, high: Option<&Rank>, ranks: &mut [Option<Rank>]) -> 
     Some(())
 }
 
-/// Gives something another rank in the parent where it is.
+/// Changes the rank of a child.
 async fn put_rank(tx: &mut Tx, child: &ContentTarget, rank: Rank) -> Result<()> {
     match child {
         ContentTarget::Collection(id) => {

@@ -23,23 +23,23 @@ use crate::{
     },
 };
 
-/// Most spaces and collections that are transferred at once.
+/// Most spaces and collections of one transfer.
 const MAX_PARTS: usize = 500;
-/// Changes of a transaction that are left for what many parts share, such as counters.
+/// Changes of the transaction reserved for shared rows such as counters.
 const SPARE_CHANGES: usize = 100;
 
-/// Gives a space, or a collection with all that is in it, to another organization.
+/// Transfers a space, or a collection with its descendants, to the top of another organization.
 ///
-/// There it lies at the top; roles that somebody has on it by name end. Content stays where it is stored.
+/// Grants on the transferred content are removed. Its objects stay in their storage area.
 pub(in crate::platform) struct Transfer {
     pub(in crate::platform) actor: Actor,
     pub(in crate::platform) child: ContentTarget,
-    /// The organization it goes to.
+    /// The receiving organization.
     pub(in crate::platform) to: String,
     pub(in crate::platform) now: Timestamp,
 }
 
-/// What goes along.
+/// The transferred content.
 #[derive(Default)]
 struct Parts {
     collections: Vec<Arc<CollectionRecord>>,
@@ -67,7 +67,7 @@ impl Operation for Transfer {
         let rank = make_room(tx, &Gap::end(Parent::Top(&to)), 1, self.now).await?.pop();
         let rank = rank.ok_or_else(|| Error::internal("room for one thing is one rank"))?;
         let whole = self.put(tx, &to, &parts, rank).await?;
-        // Whoever gives something away by mistake should still see where it went.
+        // The actor keeps access, so that a mistake remains visible.
         let mut resolver = AccessResolver::new(target, &self.actor);
         let is_seen = match whole {
             Parts { collections, .. } if !collections.is_empty() => {
@@ -87,7 +87,7 @@ impl Operation for Transfer {
 }
 
 impl Transfer {
-    /// Everything that goes along, with the organization it leaves.
+    /// Returns the transferred content and the access to its organization.
     async fn parts(&self, tx: &Tx) -> Result<(OrgAccess, Parts)> {
         match &self.child {
             ContentTarget::Space(id) => {
@@ -113,7 +113,7 @@ impl Transfer {
         }
     }
 
-    /// Nothing is given away that is not the actor's to manage, nor what the actor does not see.
+    /// Checks that the actor sees and may manage all parts.
     async fn require_all(&self, tx: &Tx, from: OrgAccess, parts: &Parts) -> Result<()> {
         let mut resolver = AccessResolver::new(from, &self.actor);
         let spaces = resolver.spaces(tx, parts.spaces.iter().cloned().map(Some).collect()).await?;
@@ -131,7 +131,7 @@ impl Transfer {
         Err(Error::forbidden("this needs the role `create` on everything in the collection"))
     }
 
-    /// Stores the parts in the other organization; answers the outermost as it is then.
+    /// Stores the parts in the other organization. Returns the transferred root after that.
     async fn put(&self, tx: &mut Tx, to: &OrgId, parts: &Parts, rank: Rank) -> Result<Parts> {
         let mut whole = Parts::default();
         for old in &parts.collections {
@@ -156,7 +156,7 @@ impl Transfer {
         }
         let ids = parts.collections.iter().map(|part| part.id.as_str());
         for id in ids.chain(parts.spaces.iter().map(|part| part.id.as_str())) {
-            // Links of the organization that it leaves lead to it no longer.
+            // Invite links of the former organization to the content are removed.
             let many = drop_grants(tx, id, MAX_SCAN).await? | invites::drop_links(tx, id).await?;
             if many || tx.changes() > MAX_BATCH_OPS - SPARE_CHANGES {
                 return Err(unmet(
@@ -169,7 +169,7 @@ impl Transfer {
 }
 
 impl Parts {
-    /// A collection and everything in it.
+    /// Returns a collection with all its descendants.
     async fn below(tx: &Tx, whole: Arc<CollectionRecord>) -> Result<Self> {
         let mut level = vec![whole.id.clone()];
         let mut parts = Self { collections: vec![whole], spaces: Vec::new() };
@@ -202,7 +202,7 @@ impl Parts {
     }
 }
 
-/// Refuses a space that something of its organization holds on to.
+/// Rejects a space that is referenced by a site, a job or a translation.
 async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
     let scans = [
         SiteSpaceRecord::of_space(&space.id).scan(1),

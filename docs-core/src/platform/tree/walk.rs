@@ -1,9 +1,9 @@
-//! Lists in the order of the tree, page by page.
+//! Paged lists in the order of the tree.
 //!
-//! A cursor holds the place of the last row that was looked at: its rank and id, and those of the collections it was
-//! reached through. Going on is strictly after each of them, so what stays where it is comes exactly once, whatever
-//! comes, goes or moves around it. A forged cursor leads to rows of elsewhere at most; whoever reads the list proves
-//! the right to see each item.
+//! A cursor contains the position of the last row that was examined: its rank and id, and those of the enclosing
+//! collections. A page continues strictly after that position, so unchanged items appear exactly once despite
+//! concurrent changes. A forged cursor can at most select rows of another place; the caller checks the access to each
+//! item.
 
 use std::collections::VecDeque;
 
@@ -19,36 +19,35 @@ use crate::{
     },
 };
 
-/// What looking into a collection costs, in rows: an empty one takes a read as well.
+/// The cost of descending into a collection, in rows. Even an empty one takes a read.
 const COLLECTION_LOOKUP_COST: usize = 10;
-/// Fewest rows that are read at once: a list of collections also meets spaces.
+/// Fewest rows per read. A list of collections also encounters spaces.
 const LEAST_READ: usize = 50;
 
-/// What of the tree is listed.
+/// The kind of content to list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::platform) enum Wanted {
     Spaces,
     Collections,
 }
 
-/// How far down a list of the tree goes.
+/// The depth of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
-    /// What lies in the parent itself.
+    /// The direct children of the parent.
     Direct,
-    /// What lies in the collections of the parent as well, each behind its collection.
+    /// All descendants, each after its collection.
     Nested,
 }
 
-/// Something the walk came to.
+/// A row of the walk.
 #[derive(Debug)]
 pub(in crate::platform) struct Met {
-    /// What it is.
     pub(in crate::platform) child: ContentTarget,
     position: String,
 }
 
-/// Walks a parent page by page, depth first: feed it what each row became.
+/// A paged depth-first walk of a parent. The caller reports the item for each row.
 #[derive(Debug)]
 pub(in crate::platform) struct Walk<T> {
     wanted: Wanted,
@@ -57,16 +56,16 @@ pub(in crate::platform) struct Walk<T> {
     limit: usize,
     levels: Vec<Level>,
     items: Vec<T>,
-    /// Rows read so far, and looks into collections.
+    /// Rows read so far, including the cost of descending into collections.
     work: usize,
-    /// The position of the last row that was looked at.
+    /// The position of the last examined row.
     reached: Option<String>,
-    /// The position of the last row that was offered.
+    /// The position of the last offered row.
     offered: Option<String>,
     end: End,
 }
 
-/// What is known of the rows behind those already offered.
+/// The knowledge about rows after the offered ones.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
     Unknown,
@@ -74,21 +73,22 @@ enum End {
     None,
 }
 
-/// The rows of one parent that are still to come.
+/// The remaining rows of one parent.
 #[derive(Debug)]
 struct Level {
     children: KeyBuf,
-    /// Rank and id of the last row that was looked at.
+    /// The rank and id of the last examined row.
     after: Option<(String, String)>,
     rows: VecDeque<(Key, Value)>,
     is_read: bool,
 }
 
 impl<T> Walk<T> {
-    /// Starts at the page asked for.
+    /// Starts at the requested page.
     ///
     /// # Errors
-    /// `Invalid` for a limit that is too large, and for a cursor that is damaged or of another list.
+    ///
+    /// `Invalid` for a limit that is too large, and for a cursor that is malformed or of another list.
     pub(in crate::platform) fn new(
         parent: Parent<'_>,
         (wanted, reach): (Wanted, Reach),
@@ -116,24 +116,25 @@ impl<T> Walk<T> {
         Ok(walk)
     }
 
-    /// The next rows of what is listed; `None` when the page is full or the list is at its end.
+    /// Returns the next rows, `None` if the page is full or the list has ended.
     ///
-    /// Every one must then be [offered](Walk::offer), in order.
+    /// Each row has to be [offered](Walk::offer), in order.
     ///
     /// # Errors
-    /// The store's.
+    ///
+    /// Errors of the store.
     pub(in crate::platform) async fn next(&mut self, tx: &Tx) -> Result<Option<Vec<Met>>> {
         if self.items.len() >= self.limit || self.end != End::Unknown {
             return Ok(None);
         }
         let wanted = self.limit - self.items.len() + 1;
-        // After a page of misses rights are at work: look at more at once.
+        // Rows were hidden by access checks, so larger batches are read.
         let wanted = if self.work == 0 { wanted } else { 4 * wanted };
         let met = self.go(tx, wanted.min(MAX_SCAN as usize)).await?;
         Ok(if met.is_empty() { None } else { Some(met) })
     }
 
-    /// Tells what a row became: an item, or nothing. Answers whether the page takes more.
+    /// Adds the item of a row, if it has one. Returns `false` if the page is full.
     pub(in crate::platform) fn offer(&mut self, met: &Met, item: Option<T>) -> bool {
         if self.items.len() >= self.limit {
             self.end = End::More;
@@ -144,22 +145,23 @@ impl<T> Walk<T> {
         true
     }
 
-    /// The page.
+    /// Returns the page.
     ///
     /// # Errors
-    /// The store's.
+    ///
+    /// Errors of the store.
     pub(in crate::platform) async fn finish(mut self, tx: &Tx, count: Option<u64>) -> Result<Page<T>> {
         let is_full = self.items.len() >= self.limit;
         if self.end == End::Unknown && !self.go(tx, 1).await?.is_empty() {
             self.end = End::More;
         }
-        // A page that is not full ends where the work did.
+        // A short page ends at the last examined row.
         let last = if is_full { self.offered } else { self.reached };
         let next = last.filter(|_| self.end == End::More).map(|at| seal_cursor(&at, self.fingerprint));
         Ok(Page { items: self.items, next, count })
     }
 
-    /// Goes on until it has met enough of what is listed.
+    /// Advances until it has found enough rows.
     async fn go(&mut self, tx: &Tx, wanted: usize) -> Result<Vec<Met>> {
         let mut met = Vec::new();
         while met.len() < wanted {
@@ -194,7 +196,7 @@ impl<T> Walk<T> {
         Ok(met)
     }
 
-    /// Where the walk is, at a row of the innermost level.
+    /// Returns the position at a row of the innermost level.
     fn position(&self, at: &ContentTarget) -> String {
         let mut text = match at {
             ContentTarget::Collection(_) => "c".to_owned(),
@@ -206,7 +208,7 @@ impl<T> Walk<T> {
         text
     }
 
-    /// Goes to behind a position.
+    /// Continues after a position.
     fn resume(&mut self, position: &str) -> Result<()> {
         let mut parts = position.split('!');
         let into_last = match parts.next() {
@@ -239,7 +241,7 @@ impl Level {
         Self { children: parent.children(), after: None, rows: VecDeque::new(), is_read: false }
     }
 
-    /// Reads the next rows; answers how many.
+    /// Reads the next rows and returns their number.
     async fn read(&mut self, tx: &Tx, wanted: usize) -> Result<usize> {
         let (mut from, to) = self.children.below();
         if let Some((rank, id)) = &self.after {
@@ -253,7 +255,7 @@ impl Level {
     }
 }
 
-/// Rank and id in a row of [`Parent::children`].
+/// Parses the rank and id of a row of [`Parent::children`].
 fn step(row: &Key) -> Result<(String, String)> {
     let mut parts = key::segments(row);
     match (parts.pop(), parts.pop()) {
