@@ -1,4 +1,4 @@
-//! The first start on an empty store, and the key that all servers on one store share.
+//! The first start on an empty store, and the sealing key that all servers on one store share.
 
 use std::sync::Arc;
 
@@ -17,18 +17,16 @@ use crate::{
     store::{Key, KeyBuf, Logged, Mode, Operation, Receipt, Store, StoreError, Tx, Value, run},
 };
 
-/// What a platform starts with.
+/// The input of the first start.
 #[derive(Clone)]
 pub struct SetUp {
-    /// The first administrator.
     pub administrator: NewUser,
-    /// The title of the first organization.
     pub organization: OrganizationTitle,
-    /// The administrator's token, a long one; drawn at random when absent.
+    /// The administrator's token, a long one. Drawn at random if absent.
     pub token: Option<String>,
 }
 
-/// Without the token.
+/// Omits the token.
 impl std::fmt::Debug for SetUp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("SetUp");
@@ -37,27 +35,26 @@ impl std::fmt::Debug for SetUp {
     }
 }
 
-/// What a set-up made.
+/// The result of the first start.
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct SetUpDone {
-    /// The administrator.
     pub administrator: UserId,
-    /// The organization.
     pub organization: OrgId,
-    /// The administrator's token.
     pub token: TokenSecret,
 }
 
 impl<'p> Caller<'p> {
-    /// Creates the first administrator, an organization and a token, all or nothing, so that a start that was
-    /// interrupted can be repeated. Only the program that embeds the platform may.
+    /// Creates the first administrator, an organization and a token in one transaction, so an interrupted start can be
+    /// repeated. Only the embedding application may call this.
     ///
     /// # Errors
-    /// `Conflict` when a user has the e-mail address, so on a store that was set up before; `Invalid` for a text that
-    /// is no address and for a short token; `Forbidden` for users.
+    ///
+    /// `Conflict` if a user has the e-mail address, as on a store that was set up before; `Invalid` for a malformed
+    /// address and for a short token; `Forbidden` for users.
     ///
     /// # Example
+    ///
     /// ```
     /// # use std::sync::Arc;
     /// # use docs_core::{Platform, platform::{NewUser, SetUp}};
@@ -119,14 +116,15 @@ impl Operation for SetUpPlatform {
     }
 }
 
-/// The key that all servers on a store seal with, kept in the store itself: made by the first that asks.
+/// Returns the sealing key of all servers on a store, which is in the store itself. The first call creates it.
 ///
-/// Addresses of files stay valid over a restart and on every server, and a job can read what another server sealed.
-/// Whoever reads the database can read the key: where that matters, make a [`SealingKey`] of a secret that is kept
+/// Addresses of files stay valid across restarts and servers, and a job can open data that another server sealed. A
+/// reader of the database can read the key. To prevent that, create a [`SealingKey`] from a secret that is stored
 /// elsewhere.
 ///
 /// # Errors
-/// The store's.
+///
+/// Errors of the store.
 pub async fn stored_sealing_key(
     store: &Arc<dyn Store>,
     clock: &dyn Clock,
@@ -134,7 +132,7 @@ pub async fn stored_sealing_key(
 ) -> Result<SealingKey> {
     let receipt = Receipt { at: clock.now(), id: ids.next(), logged: Logged::No };
     run(store, &receipt, &KeepKey { drawn: SealingKey::draw(ids) }).await?;
-    // Read on its own, so that the key does not lie in a receipt as well.
+    // Read separately, so that the receipt does not contain the key.
     let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
     let key: String = match tx.get_value(&key_row()).await? {
         Some(Value::Json(json)) => serde_json::from_slice(&json).map_err(Error::internal)?,

@@ -1,4 +1,4 @@
-//! Teams and who is in them.
+//! Teams and their members.
 
 mod change;
 
@@ -25,16 +25,16 @@ use crate::{
     },
 };
 
-/// Most members that one request adds to a team, changes or removes: what one transaction takes.
+/// Most members that one request adds, changes or removes. They fit into one transaction.
 pub(super) const MAX_MEMBER_CHANGES: usize = 300;
 
-/// Which teams to list.
+/// A filter for teams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TeamFilter {
-    /// Only teams whose members this member may choose, by the id of the user: those they own, and all teams for an
+    /// Selects teams whose members this user may manage, by user id: the teams they own, or all teams for an
     /// administrator.
     pub owner: Option<String>,
-    /// Only teams whose title contains this, whatever the case.
+    /// Selects teams by a part of their title, case-insensitively.
     pub title: Option<String>,
 }
 
@@ -42,19 +42,8 @@ impl<'p> Teams<'p> {
     /// Lists the teams of an organization by title.
     ///
     /// # Errors
-    /// `NotFound` unless the actor is a member, `Forbidden` for a guest; `Invalid` for a wrong page or limit.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::{Caller, TeamFilter}, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// let filter = TeamFilter { title: Some("write".to_owned()), ..Default::default() };
-    /// for team in me.org(org).teams().list(&filter, &PageRequest::default()).await?.items {
-    ///     println!("{}: {} members", team.title, team.members);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` unless the actor is a member; `Forbidden` for guests.
     pub fn list(self, filter: &'p TeamFilter, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Team>>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -81,13 +70,15 @@ impl<'p> Teams<'p> {
         })
     }
 
-    /// Creates a team. Nobody owns it at first; administrators manage every team.
+    /// Creates a team. It has no owner at first; administrators manage every team.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for members that it does not
-    /// have, and for too many of them.
+    ///
+    /// `Forbidden` unless the actor administrates the organization; `Invalid` for users who are not members, and for
+    /// too many of them.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{model::{CreateTeam, OrgId, UserId}, platform::Caller};
     /// # async fn example(
@@ -129,17 +120,8 @@ impl<'p> TeamHandle<'p> {
     /// Reads a team.
     ///
     /// # Errors
-    /// `NotFound`, for guests too.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, TeamId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, team: &TeamId) -> Result<()> {
-    /// let team = me.org(org).team(team).get().await?;
-    /// println!("{}: {} members", team.title, team.members);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also for guests.
     pub fn get(self) -> BoxFuture<'p, Result<Team>> {
         Box::pin(async move {
             let Self { caller, org, team: id } = self;
@@ -152,20 +134,8 @@ impl<'p> TeamHandle<'p> {
     /// Changes a team.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{OrgId, TeamId, UpdateTeam}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, team: &TeamId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let change = UpdateTeam { title: "Technical writers".parse()? };
-    /// let team = me.org(org).team(team).update(change).await?;
-    /// println!("{}", team.title);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor administrates the organization.
     pub fn update(self, change: UpdateTeam) -> BoxFuture<'p, Result<Team>> {
         Box::pin(async move {
             let Self { caller, org, team: id } = self;
@@ -177,22 +147,12 @@ impl<'p> TeamHandle<'p> {
         })
     }
 
-    /// Deletes a team: the roles that it gave end at once. The records of a large one are removed by a job. Answers
-    /// whether there was one.
+    /// Deletes a team, which ends the access through it at once. A job removes the remaining rows of a large team.
+    /// Returns `true` if it existed.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor administrates the organization.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, TeamId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, team: &TeamId) -> Result<()> {
-    /// if me.org(org).team(team).delete().await? {
-    ///     println!("deleted");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor administrates the organization.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, org, team: id } = self;
@@ -210,21 +170,11 @@ impl<'p> TeamHandle<'p> {
         })
     }
 
-    /// Lists the members of a team in the order in which they were added.
+    /// Lists the members of a team, earliest addition first.
     ///
     /// # Errors
-    /// `NotFound`, for guests too; `Invalid` for a wrong page or limit.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, TeamId}, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, team: &TeamId) -> Result<()> {
-    /// for member in me.org(org).team(team).list_members(&PageRequest::default()).await?.items {
-    ///     println!("{}: {:?}", member.organization.user.display_name, member.team.role);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also for guests.
     pub fn list_members(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<TeamMember>>> {
         Box::pin(async move {
             let Self { caller, org, team: id } = self;
@@ -257,26 +207,12 @@ impl<'p> TeamHandle<'p> {
         })
     }
 
-    /// Adds members to a team, changes what they may do with it and removes them, all in one. Whoever is
-    /// both added and removed is removed.
+    /// Adds, changes and removes members of a team in one transaction. Removal takes precedence.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor owns the team or administrates the organization; `Invalid` for people
-    /// who are no members of the organization, and for too many changes.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, TeamId, UpdateTeamMembers, UserId}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, team: &TeamId, grace: &UserId, bob: &UserId,
-    /// # ) -> Result<()> {
-    /// let (add, remove) = (Some(vec![grace.to_string()]), Some(vec![bob.to_string()]));
-    /// let change = UpdateTeamMembers { add, remove, memberships: None };
-    /// me.org(org).team(team).update_members(change).await?;
-    /// println!("{grace} instead of {bob}");
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor owns the team or administrates the organization; `Invalid` for users who are not
+    /// members of the organization, and for too many changes.
     pub fn update_members(self, change: UpdateTeamMembers) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             let Self { caller, org, team: id } = self;
@@ -296,24 +232,12 @@ impl<'p> TeamHandle<'p> {
         })
     }
 
-    /// Puts a member into a team, or changes what the member may do with it.
+    /// Adds a member to a team or changes their role.
     ///
     /// # Errors
+    ///
     /// `NotFound` for an unknown team or member; `Forbidden` unless the actor owns the team or administrates the
     /// organization.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{OrgId, PutTeamMember, TeamId, TeamRole, UserId};
-    /// # use docs_core::platform::Caller;
-    /// # async fn example(me: Caller<'_>, org: &OrgId, team: &TeamId, grace: &UserId) -> Result<()> {
-    /// let owner = PutTeamMember { role: Some(TeamRole::Owner) };
-    /// me.org(org).team(team).put_member(grace, owner).await?;
-    /// println!("{grace} owns {team}");
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn put_member(self, user: &'p UserId, place: PutTeamMember) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             let Self { caller, org, team: id } = self;
@@ -323,21 +247,11 @@ impl<'p> TeamHandle<'p> {
         })
     }
 
-    /// Takes a member out of a team. Answers whether the member was in it.
+    /// Removes a member from a team. Returns `true` if they were in it.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor owns the team or administrates the organization.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, TeamId, UserId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, team: &TeamId, bob: &UserId) -> Result<()> {
-    /// if me.org(org).team(team).remove_member(bob).await? {
-    ///     println!("removed");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` unless the actor owns the team or administrates the organization.
     pub fn remove_member(self, user: &'p UserId) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, org, team: id } = self;
@@ -351,22 +265,11 @@ impl<'p> TeamHandle<'p> {
 }
 
 impl<'p> MemberHandle<'p> {
-    /// Lists the teams that a member is in; `title` picks those whose title contains it, whatever the case.
+    /// Lists the teams of a member. `title` selects teams by a part of their title, case-insensitively.
     ///
     /// # Errors
-    /// `NotFound` for an unknown member; `Forbidden` for a guest; `Invalid` for a wrong page or limit.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, UserId}, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
-    /// let grace = me.org(org).member(grace);
-    /// for team in grace.list_teams(None, &PageRequest::default()).await?.items {
-    ///     println!("{}: {:?}", team.team.title, team.member.role);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` for an unknown member; `Forbidden` for guests.
     pub fn list_teams(
         self,
         title: Option<&'p str>,
@@ -415,7 +318,7 @@ impl Platform {
         shown.pop().ok_or_else(|| Error::not_found("team"))
     }
 
-    /// Shows teams of an organization to somebody who may see them: what they have is counted in one read.
+    /// Returns the views of teams of an organization. All counters take one read.
     pub(super) async fn team_views(
         &self,
         tx: &Tx,
@@ -451,7 +354,7 @@ impl Platform {
     }
 }
 
-/// The access of an actor to an organization and to one of its teams.
+/// Resolves the access of an actor to an organization and to one of its teams.
 async fn team(tx: &Tx, actor: &Actor, (org, id): (&OrgId, &TeamId)) -> Result<(OrgAccess, TeamAccess)> {
     let access = access::org(tx, actor, org).await?;
     let record: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::at(id)).await?;
@@ -463,7 +366,7 @@ async fn team(tx: &Tx, actor: &Actor, (org, id): (&OrgId, &TeamId)) -> Result<(O
     Ok((access, seen))
 }
 
-/// A page of the teams of an organization whose title contains something.
+/// Returns a page of the teams, selected by a part of their title.
 async fn titled_teams(
     tx: &Tx,
     org: &OrgId,
@@ -478,24 +381,23 @@ async fn titled_teams(
     list.finish(tx, count).await
 }
 
-/// Tells whether a member administrates the organization, and so manages every team.
+/// Returns `true` if the user administrates the organization, and therefore manages every team.
 async fn is_administrator(tx: &Tx, org: &OrgId, user: &str) -> Result<bool> {
     let Ok(user) = user.parse::<UserId>() else { return Ok(false) };
     let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, &user)).await?;
     Ok(member.is_some_and(|member| member.role == Some(Role::Admin)))
 }
 
-/// The teams that somebody owns, by the id that a request gives, in the order of the list of teams: few, whatever the
-/// number of all.
+/// Returns the teams that a user owns in the order of the list of teams. The number of owned teams is small.
 async fn owned_teams(tx: &Tx, org: &OrgId, owner: &str) -> Result<BTreeMap<Key, Arc<TeamRecord>>> {
     let mut owned = BTreeMap::new();
-    // Who cannot be anybody owns nothing.
+    // A malformed user id owns no team.
     let Ok(owner) = owner.parse::<UserId>() else { return Ok(owned) };
     let mut batches = Batches::of(TeamMemberRecord::owned_by(org, &owner).scan(MAX_SCAN));
     while let Some(rows) = batches.next(tx).await? {
         let ids: Vec<TeamId> = ids_of(&rows)?;
         let keys: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
-        // A team that was deleted is nobody's, while a job still removes who was in it.
+        // A job may still be removing the memberships of a deleted team.
         let found = tx.get_many::<TeamRecord>(&keys).await?.into_iter().flatten();
         owned.extend(found.map(|team| (team.place(), team)));
     }

@@ -1,4 +1,4 @@
-//! Users who are known by a token of the platform: where it is good depends on how they came to it.
+//! Users authenticated by a token, and the scope of that token.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use crate::{
     store::records::TokenRecord,
 };
 
-/// A user who is known by a token of the platform, as [`authenticate`](crate::Platform::authenticate) answers.
+/// A user authenticated by a token of the platform, as returned by [`authenticate`](crate::Platform::authenticate).
 ///
-/// A token that a user was given is good in every organization that does not insist on single sign-on; that of a
-/// session of single sign-on in the one organization whose provider vouched for its bearer, and nowhere else: another
-/// organization has no reason to believe that provider.
+/// An issued token is valid in every organization that does not require single sign-on. The token of an SSO session is
+/// valid only in the organization whose provider authenticated its bearer, because other organizations do not trust
+/// that provider.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct TokenUser {
     user: UserId,
-    /// The organization whose provider the session is of.
+    /// The organization of the SSO session.
     session_of: Option<OrgId>,
-    /// What addresses of this platform begin with.
+    /// The base of the platform's addresses.
     base: Arc<str>,
 }
 
@@ -29,29 +29,28 @@ impl TokenUser {
         Self::new(token.user.clone(), session_of, urls)
     }
 
-    /// A user, by a token that they were given or by a session in an organization.
+    /// Returns a user for an issued token, or for a session in an organization.
     pub(super) fn new(user: UserId, session_of: Option<OrgId>, urls: &Urls) -> Self {
         Self { user, session_of, base: urls.base().into() }
     }
 
-    /// The user.
     #[must_use]
     pub const fn user(&self) -> &UserId {
         &self.user
     }
 
-    /// The organization that a session of single sign-on is good in; `None` for tokens that users were given.
+    /// The organization of an SSO session, or `None` for issued tokens.
     #[must_use]
     pub const fn session_of(&self) -> Option<&OrgId> {
         self.session_of.as_ref()
     }
 
-    /// Tells whether the token is good in an organization, as far as the token goes.
+    /// Returns `true` if the scope of the token includes the organization.
     pub(super) fn reaches(&self, organization: &OrgId) -> bool {
         self.session_of.as_ref().is_none_or(|of| of == organization)
     }
 
-    /// How the user signed in.
+    /// The sign-in method.
     pub(super) const fn sign_in(&self) -> SignIn {
         match self.session_of {
             Some(_) => SignIn::Sso,
@@ -59,7 +58,6 @@ impl TokenUser {
         }
     }
 
-    /// The addresses of the platform.
     pub(super) fn urls(&self) -> Urls {
         Urls::new(&self.base)
     }

@@ -1,4 +1,4 @@
-//! The addresses in answers.
+//! The addresses in responses.
 
 use super::{
     ContentOf, Version,
@@ -13,31 +13,31 @@ use crate::{
     store::records::CommentScope,
 };
 
-/// Makes the addresses in answers from one base.
+/// Builds the addresses in responses from a base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Urls {
     base: String,
     files: Option<FilesOrigin>,
 }
 
-/// An origin for files alone.
+/// A separate origin for files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FilesOrigin {
     origin: String,
-    /// The host, without a port and a dot at its end.
+    /// The host without port and trailing dot.
     host: Option<String>,
-    /// The port, where the platform has the same host and only the port tells both apart.
+    /// The port, if the platform has the same host on another port.
     port: Option<u16>,
 }
 
 impl Urls {
-    /// Addresses that begin with this, for example `https://docs.example.com`.
+    /// Creates addresses with a base, for example `https://docs.example.com`.
     #[must_use]
     pub fn new(base: &str) -> Self {
         Self { base: base.trim_end_matches('/').to_owned(), files: None }
     }
 
-    /// Makes the addresses of files begin with an origin of their own, for example `https://files.example.net`.
+    /// Sets a separate origin for files, for example `https://files.example.net`.
     #[must_use]
     pub fn with_files_origin(mut self, origin: &str) -> Self {
         let host = |url: &url::Url| url.host_str().map(|host| host.trim_end_matches('.').to_owned());
@@ -53,20 +53,20 @@ impl Urls {
         self
     }
 
-    /// The origin that the addresses of files begin with, where it is not the base.
+    /// The origin of file addresses, if it differs from the base.
     #[must_use]
     pub fn files_origin(&self) -> Option<&str> {
         self.files.as_ref().map(|files| files.origin.as_str())
     }
 
-    /// The beginning of the addresses of files: their own origin, or else the base.
+    /// The base of file addresses: their own origin if set, otherwise the base.
     #[must_use]
     pub fn files_base(&self) -> &str {
         self.files_origin().unwrap_or(&self.base)
     }
 
-    /// Tests if the `Host` of a request is that of [`files_origin`](Self::files_origin). The port counts only where the
-    /// platform is on another port of the same host.
+    /// Returns `true` if the `Host` of a request is that of [`files_origin`](Self::files_origin). The port is compared
+    /// only if the platform is on another port of the same host.
     #[must_use]
     pub fn is_files_host(&self, host: &str) -> bool {
         let Some(FilesOrigin { origin, host: Some(files), port }) = &self.files else { return false };
@@ -76,13 +76,13 @@ impl Urls {
         is_host && port.is_none_or(|port| named.port_or_known_default() == Some(port))
     }
 
-    /// The base, without a slash at its end.
+    /// The base without a trailing slash.
     #[must_use]
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// Tells whether an address is one of the application's, for example of a space in it.
+    /// Returns `true` for an address of the application, for example of a space in it.
     #[must_use]
     pub fn is_app(&self, url: &str) -> bool {
         let (Some(app), Some(url)) = (web_url(&self.app(format_args!(""))), web_url(url)) else {
@@ -108,7 +108,7 @@ impl Urls {
         (self.api(format_args!("/orgs/{id}")), self.app(format_args!("/o/{id}")))
     }
 
-    /// Where an invite link is read.
+    /// The API address of an invite link.
     #[must_use]
     pub fn link_invite(&self, org: &OrgId, id: &InviteId) -> String {
         self.api(format_args!("/orgs/{org}/link-invites/{id}"))
@@ -130,27 +130,25 @@ impl Urls {
         self.api(format_args!("/orgs/{org}/openapi/{slug}/versions/{version}"))
     }
 
-    /// Where the document of an OpenAPI specification is, given the sealed part of the address.
+    /// The address of the document of an OpenAPI specification, given its sealed part.
     pub(crate) fn spec_document(&self, org: &OrgId, sealed: &str, name: &str) -> String {
         format!("{}/{FILES}/{org}/openapi/{sealed}/{name}", self.files_base())
     }
 
-    /// Where the document of a public OpenAPI specification is, for anybody.
+    /// The anonymous address of the document of a public OpenAPI specification.
     pub(crate) fn published_spec(&self, org: &OrgId, slug: &str) -> String {
         format!("{}/{FILES}/{org}/openapi/{slug}", self.files_base())
     }
 
-    /// Where a SAML provider is.
     pub(crate) fn saml_provider(&self, org: &OrgId, id: &SamlProviderId) -> String {
         self.api(format_args!("/orgs/{org}/saml/{id}"))
     }
 
-    /// Where a translation is.
     pub(crate) fn translation(&self, org: &OrgId, id: &TranslationId) -> String {
         self.api(format_args!("/orgs/{org}/translations/{id}"))
     }
 
-    /// What a SAML provider has to know of this service.
+    /// The entity id and endpoints that a SAML provider needs.
     pub(crate) fn saml_service(&self, id: &SamlProviderId) -> SamlService {
         let base = format!("{}/{SAML}/{id}", self.base);
         SamlService { acs_url: format!("{base}/acs"), start_url: format!("{base}/start"), entity_id: base }
@@ -168,7 +166,7 @@ impl Urls {
         self.app(format_args!("/s/{space}/~/revisions/{id}"))
     }
 
-    /// Where a revision is in this API.
+    /// The API address of a revision.
     pub(crate) fn revision_location(&self, space: &SpaceId, id: &RevisionId) -> String {
         self.api(format_args!("/spaces/{space}/revisions/{id}"))
     }
@@ -177,7 +175,7 @@ impl Urls {
         self.app(format_args!("/s/{space}/{path}"))
     }
 
-    /// Where content is read.
+    /// The API address of content.
     #[must_use]
     pub fn content(&self, of: &ContentOf) -> String {
         let space = &of.space;
@@ -185,20 +183,20 @@ impl Urls {
             Version::Live => self.api(format_args!("/spaces/{space}/content")),
             Version::Revision(id) => self.revision_location(space, id),
             Version::Request(request) => {
-                // By the name that the caller has for it, which may be any text.
+                // The caller's own name for the request, which may be any text.
                 let request = percent_encoded(request);
                 self.api(format_args!("/spaces/{space}/change-requests/{request}/content"))
             }
         }
     }
 
-    /// Where a job of a space is.
+    /// The API address of a job of a space.
     #[must_use]
     pub fn job(&self, space: &SpaceId, job: &JobId) -> String {
         self.api(format_args!("/spaces/{space}/jobs/{job}"))
     }
 
-    /// Where the host of a space's repository tells of pushes.
+    /// The webhook address for the host of a space's repository.
     pub(crate) fn git_webhook(&self, space: &SpaceId) -> String {
         format!("{}/{WEBHOOKS}/git/{space}", self.base)
     }
@@ -219,7 +217,7 @@ impl Urls {
         )
     }
 
-    /// Where something of a scope is: of the space, or of the change request.
+    /// The API address below a space or change request.
     fn on(&self, scope: &CommentScope, path: std::fmt::Arguments<'_>) -> String {
         match &scope.request {
             None => self.api(format_args!("/spaces/{}{path}", scope.space)),
@@ -235,7 +233,7 @@ impl Urls {
         self.on(scope, format_args!("/comments/{comment}/replies/{id}"))
     }
 
-    /// Where the reviews of a change request are, named by id or number.
+    /// The API address of the reviews of a change request, named by id or number.
     #[must_use]
     pub fn reviews(&self, space: &SpaceId, request: &str) -> String {
         self.api(format_args!("/spaces/{space}/change-requests/{request}/reviews"))
@@ -245,28 +243,28 @@ impl Urls {
         (self.api(format_args!("/orgs/{org}/sites/{id}")), self.app(format_args!("/o/{org}/sites/{id}")))
     }
 
-    /// Where a share link of a site is.
+    /// The API address of a share link.
     #[must_use]
     pub fn share_link(&self, org: &OrgId, site: &SiteId, id: &ShareLinkId) -> String {
         self.api(format_args!("/orgs/{org}/sites/{site}/share-links/{id}"))
     }
 
-    /// Where the bytes of a file are, given the sealed name of the bytes.
+    /// The address of a file's bytes, given their sealed name.
     pub(crate) fn file(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
         format!("{}/{FILES}/{space}/{sealed}/{}", self.files_base(), percent_encoded(name))
     }
 
-    /// Where a PDF file is, given the sealed part of the address.
+    /// The address of a PDF file, given its sealed part.
     pub(crate) fn pdf(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
         format!("{}/{FILES}/{space}/pdf/{sealed}/{}", self.files_base(), percent_encoded(name))
     }
 
-    /// Where a site is published under a base name.
+    /// The published address of a site by its base name.
     pub(crate) fn published(&self, basename: &str) -> String {
         format!("{}/{SITES}/{basename}/", self.base)
     }
 
-    /// Where a part of a site is published, given the segments of its path.
+    /// The published address of a part of a site, given the segments of its path.
     pub(crate) fn published_below(&self, basename: &str, segments: &[&str]) -> String {
         let mut url = self.published(basename);
         for segment in segments {
@@ -276,14 +274,14 @@ impl Urls {
         url
     }
 
-    /// Where a part of a site's structure is: a list, or one of its items.
+    /// The API address of a part of a site's structure: a list, or one of its items.
     #[must_use]
     pub fn site_part(&self, org: &OrgId, site: &SiteId, path: &str) -> String {
         self.api(format_args!("/orgs/{org}/sites/{site}/{path}"))
     }
 }
 
-/// A name as one segment of an address.
+/// Encodes a name as one segment of an address.
 pub(super) fn percent_encoded(name: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(name.len());

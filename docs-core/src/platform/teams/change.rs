@@ -1,4 +1,4 @@
-//! How teams change.
+//! The write operations of teams.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,10 +26,9 @@ use crate::{
     },
 };
 
-/// Places in a team, and roles that it was given, that one transaction removes of each.
+/// Memberships, and separately grants, that one transaction removes.
 const AT_ONCE: u32 = 200;
 
-/// Creates a team with its first members.
 pub(super) struct TeamCreation {
     pub(super) actor: Actor,
     pub(super) record: TeamRecord,
@@ -56,7 +55,6 @@ impl Operation for TeamCreation {
     }
 }
 
-/// Renames a team.
 pub(super) struct TeamUpdate {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
@@ -79,7 +77,7 @@ impl Operation for TeamUpdate {
     }
 }
 
-/// Deletes a team. Its record goes at once, and with it whatever anybody has by the team.
+/// Deletes a team. Its record is removed at once, which ends all access through the team.
 pub(super) struct TeamDeletion {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
@@ -97,7 +95,7 @@ impl Operation for TeamDeletion {
         let (_, seen) = team(tx, &self.actor, (&self.org, &self.id)).await?;
         let old = seen.require(TeamAction::Administrate)?;
         tx.delete(&**old);
-        // An organization has few providers.
+        // The number of providers of an organization is below this limit.
         for (row, _) in tx.below(&SamlProviderRecord::into_team(&self.id), AT_ONCE).await? {
             let id = id_of(&row)?;
             let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(&id)).await?;
@@ -114,7 +112,7 @@ impl Operation for TeamDeletion {
     }
 }
 
-/// Removes some of what is left of a deleted team; `Out` tells whether there may be more.
+/// Removes a batch of rows of a deleted team. `Out` is `true` if there may be more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeTeam {
     team: TeamId,
@@ -140,9 +138,9 @@ impl Operation for PurgeTeam {
     }
 }
 
-/// Removes places in a team that is gone and roles that it was given; tells whether there may be more.
+/// Removes a batch of memberships and grants of a deleted team. Returns `true` if there may be more.
 ///
-/// Both only become fewer: whoever adds to them reads the team's record first.
+/// No new rows can appear, since every operation that adds one reads the record of the team first.
 async fn drop_some(tx: &mut Tx, id: &TeamId) -> Result<bool> {
     let rows = tx.below(&TeamMemberRecord::of_team(id), AT_ONCE).await?;
     let users: Vec<UserId> = ids_of(&rows)?;
@@ -193,7 +191,7 @@ impl Operation for TeamMembersUpdate {
         wanted.extend(members.into_iter().zip(roles.into_iter().map(Some)));
         let removed = named::users(tx, &named::listed("remove", change.remove.as_deref())).await?;
         let removed: BTreeSet<UserId> = removed.into_iter().flatten().collect();
-        // Removal wins.
+        // Removal takes precedence.
         wanted.retain(|user, _| !removed.contains(user));
         let users: Vec<&UserId> = wanted.keys().chain(&removed).collect();
         let keys: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(&self.id, user)).collect();
@@ -209,7 +207,7 @@ impl Operation for TeamMembersUpdate {
     }
 }
 
-/// Puts a member into a team.
+/// Adds a member to a team or changes their role.
 pub(super) struct SetTeamMember {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
@@ -234,7 +232,6 @@ impl Operation for SetTeamMember {
     }
 }
 
-/// Takes a member out of a team.
 pub(super) struct RemoveTeamMember {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
@@ -256,7 +253,7 @@ impl Operation for RemoveTeamMember {
     }
 }
 
-/// Gives a member a place in a team, or another role there.
+/// Adds a member to a team or changes their role.
 fn put(
     tx: &mut Tx,
     team: &TeamRecord,
