@@ -1,4 +1,4 @@
-//! Translations: spaces whose content follows another space in another language.
+//! Translations: spaces that follow the content of another space in another language.
 
 mod glossary;
 mod operations;
@@ -37,25 +37,15 @@ use crate::{
     },
 };
 
-/// Most bytes of instructions, as Markdown.
+/// Most bytes of instructions as Markdown.
 pub(super) const MAX_INSTRUCTION_BYTES: usize = 16 << 10;
 
 impl<'p> Translations<'p> {
     /// Lists the translations of an organization that the actor may see, newest first.
     ///
     /// # Errors
-    /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// for translation in me.org(org).translations().list(&PageRequest::default()).await?.items {
-    ///     println!("{} to {}", translation.source.space, translation.language);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` unless the actor is a member.
     pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Translation>>> {
         Box::pin(async move {
             let Self { caller, org } = self;
@@ -72,23 +62,24 @@ impl<'p> Translations<'p> {
                 }
                 list.offer_all(&rows, seen);
             }
-            // How many there are is for those only who see them all.
+            // The total number is returned only to those who see all translations.
             let page = list.finish(&tx, None).await?;
             let items = platform.translation_views(&tx, &page.items).await?;
             Ok(Page { items, next: page.next, count: page.count })
         })
     }
 
-    /// Creates a translation, and the space that will hold the translated content, right behind its source; a job
-    /// translates it. From then on it follows: whenever the source gets new content, what changed in it is translated
-    /// again.
+    /// Creates a translation and its target space, directly after the source. A job translates the content, and later
+    /// every change of the source.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` in the organization and on the source; `Invalid` for an
-    /// unknown space, the source's own language and instructions that are no document, or too long; `Conflict` for too
-    /// many translations of a space.
+    ///
+    /// `Forbidden` without the role `create` in the organization and on the source; `Invalid` for an unknown space, the
+    /// language of the source, and instructions that are malformed or too long; `Conflict` for too many translations of
+    /// a space.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{model::{CreateTranslation, OrgId, SpaceId}, platform::Caller};
     /// # async fn example(me: Caller<'_>, org: &OrgId, manual: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
@@ -135,22 +126,6 @@ impl<'p> Translations<'p> {
 }
 
 impl<'p> TranslationHandle<'p> {
-    /// Reads a translation.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, TranslationId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, translation: &TranslationId) -> Result<()> {
-    /// let translation = me.org(org).translation(translation).get().await?;
-    /// if let Some(result) = &translation.result {
-    ///     println!("{} is in {}", translation.source.space, result.space);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get(self) -> BoxFuture<'p, Result<Translation>> {
         Box::pin(async move {
             let Self { caller, org, translation: id } = self;
@@ -159,22 +134,12 @@ impl<'p> TranslationHandle<'p> {
         })
     }
 
-    /// Changes what the translator is told, and translates everything anew with it.
+    /// Changes the instructions of the translator, and translates everything again.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` in the organization and on the source; `Invalid` for
-    /// instructions that are no document, or too long.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{Document, OrgId, TranslationId, UpdateTranslation}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, translation: &TranslationId, instructions: Document,
-    /// # ) -> docs_core::Result<()> {
-    /// me.org(org).translation(translation).update(UpdateTranslation { instructions }).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` in the organization and on the source; `Invalid` for instructions that are
+    /// malformed or too long.
     pub fn update(self, change: UpdateTranslation) -> BoxFuture<'p, Result<Translation>> {
         Box::pin(async move {
             let Self { caller, org, translation: id } = self;
@@ -195,22 +160,12 @@ impl<'p> TranslationHandle<'p> {
         })
     }
 
-    /// Deletes a translation. The space with the translated content stays, and follows nothing any more. Answers
-    /// whether there was a translation: one that the actor may not see is none.
+    /// Deletes a translation. Its target space stays and is no longer updated. Returns `true` if there was a
+    /// translation that the actor may see.
     ///
     /// # Errors
-    /// `Forbidden` without the role `create` in the organization and on the source.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, TranslationId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, translation: &TranslationId) -> Result<()> {
-    /// if me.org(org).translation(translation).delete().await? {
-    ///     println!("its space is a space like any other now");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` in the organization and on the source.
     pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, org, translation: id } = self;
@@ -229,20 +184,12 @@ impl<'p> TranslationHandle<'p> {
         })
     }
 
-    /// Runs a translation over all of its source: what was translated before is not sent to the translator again. For
-    /// after a failure, or when the server has another translator.
+    /// Runs a translation over its whole source. Previously translated segments are not sent again. Useful after a
+    /// failure or a change of the server's translator.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` in the organization and on the source.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{OrgId, TranslationId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, translation: &TranslationId) -> Result<()> {
-    /// me.org(org).translation(translation).run().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `Forbidden` without the role `create` in the organization and on the source.
     pub fn run(self) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             let Self { caller, org, translation: id } = self;
@@ -262,7 +209,7 @@ impl<'p> TranslationHandle<'p> {
     }
 }
 
-/// Instructions as they are kept.
+/// Converts instructions to the stored form.
 fn markdown(instructions: &Document) -> Result<String> {
     let text = document::print(instructions)
         .map_err(|error| Error::invalid(&format!("instructions.{}", error.place), error.message))?;
@@ -275,8 +222,7 @@ fn markdown(instructions: &Document) -> Result<String> {
     Ok(text)
 }
 
-/// The access of an actor to each of these translations, in their order; `None` for those that are not there or not
-/// seen.
+/// Resolves the access of an actor to translations, in order. A translation that is missing or hidden is `None`.
 async fn seen_by(
     tx: &Tx,
     resolver: &mut AccessResolver,
@@ -302,12 +248,12 @@ async fn seen_by(
     Ok(records.iter().map(access).collect())
 }
 
-/// Checks the right to change a translation.
+/// Checks the permission to change a translation.
 pub(super) async fn require_editor(tx: &Tx, actor: &Actor, at: (&OrgId, &TranslationId)) -> Result<()> {
     find(tx, actor, at).await?.1.require_edit()
 }
 
-/// A translation of an organization, with what the actor may do with it.
+/// Returns a translation of an organization with the access of the actor.
 async fn find(
     tx: &Tx,
     actor: &Actor,
@@ -366,7 +312,7 @@ impl Platform {
     }
 }
 
-/// How far a translation is. It follows from its last job, so that nothing has to be put right after a failure.
+/// Derives the status of a translation from its last job, so it needs no repair after a crash.
 fn status(record: &TranslationRecord, job: Option<&JobRecord>) -> TranslationStatus {
     let is_first = record.done.is_none();
     match job.map(|job| job.state) {

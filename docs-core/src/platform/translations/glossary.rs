@@ -25,27 +25,17 @@ use crate::{
     },
 };
 
-/// Most bytes of a glossary, as JSON.
+/// Most bytes of a glossary as JSON.
 pub(in crate::platform) const MAX_GLOSSARY_BYTES: usize = 192 << 10;
-/// Translations that are read together.
+/// Translations that are read in one batch.
 const TRANSLATIONS_AT_ONCE: u32 = 100;
 
 impl<'p> Translations<'p> {
-    /// Reads the glossary of an organization: how its terms are translated, in all its translations.
+    /// Reads the glossary of an organization, which applies to all its translations.
     ///
     /// # Errors
-    /// `NotFound` unless the actor is a member; `Forbidden` for guests.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::OrgId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
-    /// for entry in me.org(org).translations().get_glossary().await?.entries.iter() {
-    ///     println!("{}", entry.term);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` unless the actor is a member; `Forbidden` for guests.
     pub fn get_glossary(self) -> BoxFuture<'p, Result<Glossary>> {
         Box::pin(async move {
             let tx = self.caller.platform.read().await?;
@@ -53,14 +43,16 @@ impl<'p> Translations<'p> {
         })
     }
 
-    /// Replaces the glossary of an organization. What is said in another way now is translated again: in every
-    /// translation, the sentences with a term whose entry is new, gone or another.
+    /// Replaces the glossary of an organization. In every translation, sentences with a term whose entry was added,
+    /// changed or removed are translated again.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` in the organization; `Invalid` for a term that is there twice,
-    /// an entry that says nothing, and too much of it.
+    ///
+    /// `Forbidden` without the role `create` in the organization; `Invalid` for a duplicate term, an empty entry, and a
+    /// glossary above the size limit.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{model::OrgId, platform::Caller};
     /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
@@ -133,7 +125,7 @@ fn check(entries: &GlossaryEntries) -> Result<()> {
     Ok(())
 }
 
-/// What a glossary says of a language.
+/// Returns the rules of a glossary for a language.
 pub(super) fn rules(entries: &[GlossaryEntry], language: TranslationLanguage) -> Vec<TermRule> {
     let rule = |entry: &GlossaryEntry| {
         let told = entry.translations.get(&language).map(ToString::to_string);
@@ -147,7 +139,6 @@ pub(super) fn rules(entries: &[GlossaryEntry], language: TranslationLanguage) ->
     entries.iter().filter_map(rule).collect()
 }
 
-/// Replaces a glossary.
 struct GlossaryUpdate {
     actor: Actor,
     org: OrgId,
@@ -189,11 +180,11 @@ impl Operation for GlossaryUpdate {
     }
 }
 
-/// Has the translations of an organization follow its glossary.
+/// The job that updates the translations of an organization after a glossary change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct FollowGlossary {
     organization: OrgId,
-    /// The languages of which it says something else now.
+    /// The languages with changed rules.
     languages: BTreeSet<TranslationLanguage>,
 }
 
@@ -219,7 +210,7 @@ impl Job for FollowGlossary {
     }
 }
 
-/// Has a translation run again.
+/// Enqueues a run of a translation.
 struct WantRun {
     translation: TranslationId,
     job: JobId,

@@ -1,4 +1,4 @@
-//! The writes of translations, and the jobs that they enqueue.
+//! The write operations of translations, and the jobs they enqueue.
 
 use std::sync::Arc;
 
@@ -35,17 +35,17 @@ pub(in crate::platform) const MAX_TRANSLATIONS: u32 = 50;
 const MAX_TITLE: usize = 50;
 /// Translations that one transaction of the purge of a space deletes.
 const DROPPED_AT_ONCE: u32 = 10;
-/// Parts of the memory of a translation that one transaction removes: each may be large.
+/// Parts of a translation memory that one transaction removes. Each may be large.
 const PARTS_AT_ONCE: u32 = 100;
 
-/// The lane of the runs of a translation: one after the other.
+/// The job lane of a translation. Its runs are sequential.
 fn lane(id: &TranslationId) -> String {
     format!("translate:{id}")
 }
 
-/// Sees to it that a run begins after this transaction; one that waits already is enough. Answers the translation.
+/// Ensures that a run starts after this transaction. A run that is queued already suffices. Returns the translation.
 ///
-/// A run that was put off after a failure begins at once where somebody asks for it.
+/// A run that was delayed after a failure starts at once if a user requests it.
 pub(super) async fn want_run(
     tx: &mut Tx,
     record: &Arc<TranslationRecord>,
@@ -61,7 +61,7 @@ pub(super) async fn want_run(
         return Ok(TranslationRecord { job: Some(id), ..TranslationRecord::clone(record) });
     }
     if urgency == Urgency::Asked {
-        // It may wait for another that was put off: both are to begin.
+        // The run may be queued after another delayed run; both have to start.
         jobs::hasten_lane(tx, &lane(&record.id), now).await?;
     }
     Ok(TranslationRecord::clone(record))
@@ -73,16 +73,17 @@ async fn enqueue(tx: &mut Tx, record: &TranslationRecord, (id, now): (JobId, Tim
     jobs::enqueue(tx, now, NewJob { audience, lane: Some((lane(&record.id), now)), ..job }).await
 }
 
-/// The id of the job of a translation that follows something: the same however often the transaction is tried.
+/// Returns the id of a follow-up job. It is the same in every retry of the transaction.
 fn job_after(translation: &TranslationId, what: &str) -> Result<JobId> {
     let name = Hash::of(format!("{translation} {what}").as_bytes()).to_string();
     name[..26].parse().map_err(Error::internal)
 }
 
-/// Has the translations of a space follow its new content.
+/// Enqueues the translations of a space after a content change.
 ///
 /// # Errors
-/// The store's.
+///
+/// Errors of the store.
 pub(in crate::platform) async fn follow_source(
     tx: &mut Tx,
     space: &SpaceRecord,
@@ -103,7 +104,7 @@ pub(in crate::platform) async fn follow_source(
     Ok(())
 }
 
-/// The translations from a space and into it, some of them.
+/// Returns up to `limit` translations each from and into a space.
 async fn of_space(tx: &Tx, space: &SpaceId, limit: u32) -> Result<Vec<Arc<TranslationRecord>>> {
     let mut rows = tx.below(&TranslationRecord::of_source(space), limit).await?;
     rows.extend(tx.below(&TranslationRecord::of_target(space), limit).await?);
@@ -111,10 +112,11 @@ async fn of_space(tx: &Tx, space: &SpaceId, limit: u32) -> Result<Vec<Arc<Transl
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Has the translations from a space and into it that was restored go on, where both their spaces are there.
+/// Resumes the translations from and into a restored space if both of their spaces exist.
 ///
 /// # Errors
-/// The store's.
+///
+/// Errors of the store.
 pub(in crate::platform) async fn follow_restored(
     tx: &mut Tx,
     space: &SpaceId,
@@ -135,10 +137,11 @@ pub(in crate::platform) async fn follow_restored(
     Ok(())
 }
 
-/// Deletes some translations from a space and into it; tells whether there were any.
+/// Deletes a batch of translations from and into a space. Returns `true` if there were any.
 ///
 /// # Errors
-/// The store's.
+///
+/// Errors of the store.
 pub(in crate::platform) async fn drop_some(tx: &mut Tx, space: &SpaceId, now: Timestamp) -> Result<bool> {
     let found = of_space(tx, space, DROPPED_AT_ONCE).await?;
     for record in &found {
@@ -147,7 +150,7 @@ pub(in crate::platform) async fn drop_some(tx: &mut Tx, space: &SpaceId, now: Ti
     Ok(!found.is_empty())
 }
 
-/// Deletes a translation; what it has kept goes with a job.
+/// Deletes a translation. A job removes its memory.
 async fn delete(tx: &mut Tx, old: &TranslationRecord, (job, now): (JobId, Timestamp)) -> Result<()> {
     let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
     if let Some(source) = source {
@@ -160,7 +163,7 @@ async fn delete(tx: &mut Tx, old: &TranslationRecord, (job, now): (JobId, Timest
     Ok(())
 }
 
-/// Creates a translation with the space that it fills.
+/// Creates a translation and its target space.
 pub(super) struct TranslationCreation {
     pub(super) actor: Actor,
     pub(super) by: UserId,
@@ -178,7 +181,7 @@ pub(super) struct TranslationCreation {
 }
 
 impl TranslationCreation {
-    /// Stores what an empty space needs, where the source keeps its content.
+    /// Stores the empty content in the storage area of the source.
     pub(super) async fn prepare(&self, platform: &Platform) -> Result<()> {
         let tx = platform.read().await?;
         let source = self.source(&tx).await?;
@@ -186,7 +189,7 @@ impl TranslationCreation {
         Ok(())
     }
 
-    /// The source, for those who may have it translated.
+    /// Returns the source if the actor may translate it.
     async fn source(&self, tx: &Tx) -> Result<SpaceAccess> {
         access::org(tx, &self.actor, &self.org).await?.require(OrgAction::CreateContent)?;
         let no_space = || Error::invalid("source.space", "the organization has no such space");
@@ -202,7 +205,7 @@ impl TranslationCreation {
         Ok(access)
     }
 
-    /// The space of the result, right behind its source.
+    /// Creates the target space directly after its source.
     async fn target(&self, tx: &mut Tx, source: &SpaceRecord) -> Result<SpaceRecord> {
         require_parent(tx, &self.actor, &source.organization, source.parent.as_ref()).await?;
         if let Some(parent) = &source.parent {
@@ -231,7 +234,7 @@ impl TranslationCreation {
         })
     }
 
-    /// Gives who asked the role on the result that they have on the source, unless they have it anyway.
+    /// Grants the actor the role they have on the source, unless they have it on the target anyway.
     async fn keep_role(&self, tx: &mut Tx, source: &SpaceAccess) -> Result<()> {
         let content = crate::model::ContentTarget::Space(self.target.clone());
         if access::role_on(tx, &self.actor, &content).await? >= Some(source.role()) {
@@ -264,7 +267,7 @@ impl Operation for TranslationCreation {
         }
         let target = self.target(tx, source).await?;
         create_in(tx, target, &self.by);
-        // Where there was no room behind it, the source has another place now.
+        // If there was no gap after it, the source has a new rank.
         let source: Arc<SpaceRecord> = tx.get(&SpaceRecord::at(&source.id)).await?.ok_or_else(|| {
             Error::internal(format!("space {} is gone within the transaction that has read it", self.source))
         })?;
@@ -297,7 +300,7 @@ impl Operation for TranslationCreation {
     }
 }
 
-/// Changes what the translator is told.
+/// Changes the instructions of the translator.
 pub(super) struct TranslationUpdate {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
@@ -325,7 +328,7 @@ impl Operation for TranslationUpdate {
     }
 }
 
-/// Runs a translation over everything.
+/// Runs a translation over the whole source.
 pub(super) struct TranslationRun {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
@@ -348,7 +351,7 @@ impl Operation for TranslationRun {
     }
 }
 
-/// Deletes a translation; its space stays.
+/// Deletes a translation. Its target space stays.
 pub(super) struct TranslationDeletion {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
@@ -369,7 +372,7 @@ impl Operation for TranslationDeletion {
     }
 }
 
-/// Removes what a deleted translation had kept.
+/// Removes the memory of a deleted translation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeTranslation {
     translation: TranslationId,
@@ -385,7 +388,7 @@ impl Job for PurgeTranslation {
     }
 }
 
-/// Removes some of the memory of a translation; `Out` tells whether there was any.
+/// Removes a batch of a translation memory. `Out` is `true` if there was any.
 struct DropMemory(TranslationId);
 
 #[async_trait]

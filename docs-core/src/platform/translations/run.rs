@@ -35,25 +35,25 @@ use crate::{
     },
 };
 
-/// How often a result is made anew because somebody edited the target meanwhile.
+/// Attempts to store a result while the target is edited concurrently.
 const MAX_MOVES: usize = 10;
-/// Pages that are translated together.
+/// Pages that are translated in one batch.
 const PAGES_AT_ONCE: usize = 20;
-/// Most bytes of text that are translated together, where there are several pages.
+/// Most bytes of text in a batch of several pages.
 const BYTES_AT_ONCE: usize = 256 << 10;
-/// Reusable contents that are read together.
+/// Reusable contents that are read in one batch.
 const REUSABLES_AT_ONCE: usize = 100;
 
-/// Most pages and reusable contents with failures that are noted; where there are more, the next run looks at all.
+/// Most items with failures that are recorded. If there are more, the next run examines everything.
 const MAX_FAILING: usize = 200;
 
-/// What a run works on.
+/// The payload of the translation job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct TranslateSpace {
     pub(super) translation: TranslationId,
 }
 
-/// What a run has read.
+/// The input of a run.
 pub(super) struct Work {
     pub(super) record: Arc<TranslationRecord>,
     source: Arc<SpaceRecord>,
@@ -61,18 +61,18 @@ pub(super) struct Work {
     began: Timestamp,
 }
 
-/// What a run has made, but for its place in the target.
+/// The result of a run, before it is merged into the target.
 #[derive(Default)]
 pub(super) struct Made {
     pub(super) texts: FollowTexts,
     pub(super) pages: u64,
-    /// Segments that the translator could not translate, and what has them.
+    /// Segments without a translation, and the items that contain them.
     pub(super) failed: u64,
     pub(super) failing: BTreeSet<TranslatedThing>,
     pub(super) too_long: u64,
-    /// Something that was sent has an answer.
+    /// At least one segment has an answer.
     pub(super) is_answered: bool,
-    /// Why a few segments have no answer, where nothing has told whether the translator works.
+    /// The error of unanswered segments while it is undecided if the translator works.
     pub(super) in_vain: Option<TranslateError>,
 }
 
@@ -104,7 +104,7 @@ impl Work {
         &self.source.domain
     }
 
-    /// Tells whether everything is looked at, and not only what changed.
+    /// Returns `true` if the run examines everything, not only changes.
     fn is_whole(&self) -> bool {
         let done = self.record.done.as_ref();
         done.is_none_or(|done| {
@@ -114,18 +114,18 @@ impl Work {
         })
     }
 
-    /// The content that was translated last.
+    /// The source content of the previous run.
     fn from(&self) -> Hash {
         self.record.done.as_ref().map_or_else(Content::nothing, |done| done.source_root)
     }
 
-    /// What the translator made of it.
+    /// The translated content of the previous run.
     fn onto(&self) -> Hash {
         self.record.done.as_ref().map_or_else(Content::nothing, |done| done.root)
     }
 }
 
-/// Ends a run whose server stops; what was translated until then is kept.
+/// Ends a run when the server shuts down. Results so far are stored.
 pub(super) fn require_time(run: &Run) -> Result<()> {
     if run.is_stopping() {
         return Err(Error::new(ErrorKind::Unavailable, "the server stops; the translation goes on later"));
@@ -161,8 +161,8 @@ impl Platform {
         Ok(Some(Work { record, source, settings, began }))
     }
 
-    /// The pages and reusable contents whose texts may have to be translated: what changed, and what failed the last
-    /// time. Those that are gone are forgotten.
+    /// Returns the items whose texts may need translation: those that changed, and those that failed before. The memory
+    /// of deleted items is removed.
     async fn what_changed(&self, work: &Work) -> Result<Vec<Thing>> {
         let has_texts = |attributes: &[Attribute]| {
             let told = [Attribute::Title, Attribute::Description, Attribute::Body, Attribute::Kind];
@@ -205,7 +205,7 @@ impl Platform {
         Ok(things)
     }
 
-    /// All pages and reusable contents.
+    /// Returns all pages and reusable contents.
     pub(super) async fn everything(&self, work: &Work) -> Result<Vec<Thing>> {
         let view = self.content().view(work.domain(), work.source.root);
         let tree = view.tree().await?;
@@ -220,7 +220,7 @@ impl Platform {
         }
     }
 
-    /// Translates things, some at a time. What was translated is kept even where the translator fails later.
+    /// Translates items in batches. Results are stored even if the translator fails later.
     async fn translate_things(
         &self,
         work: &Work,
@@ -242,7 +242,7 @@ impl Platform {
                 let read = Read::new(self, work.domain(), thing, &work.settings).await?;
                 bytes += read.bytes();
                 window.push(read);
-                // A large page takes a while, and the lease of the job is to be renewed.
+                // A large page takes a while, and the lease of the job has to be renewed.
                 tokio::task::yield_now().await;
             }
             done += window.len() as u64;
@@ -250,14 +250,14 @@ impl Platform {
                 return Ok(Err(error));
             }
         }
-        // Without a single answer there is no translation, however few segments were sent.
+        // Without any answer there is no result, however few segments were sent.
         match made.in_vain.take().filter(|_| !made.is_answered) {
             Some(error) => Ok(Err(error)),
             None => Ok(Ok(made)),
         }
     }
 
-    /// Ends a run that the translator has ended: what may pass is tried again, no earlier than the service wants.
+    /// Ends a run after an error of the translator. Transient errors are retried, no earlier than the service requests.
     async fn put_off(&self, error: TranslateError, run: &Run) -> Result<Effect> {
         let kind = match &error {
             TranslateError::Unavailable { .. } => ErrorKind::Unavailable,
@@ -274,8 +274,7 @@ impl Platform {
         Ok(Effect::Finished)
     }
 
-    /// Makes the target what the translator made of the source; what people changed there stays where the source has
-    /// not changed since.
+    /// Merges the result into the target. Edits of users in the target are kept where the source has not changed since.
     async fn store_result(
         &self,
         work: &Work,
@@ -331,8 +330,7 @@ impl Platform {
         Err(Error::new(ErrorKind::Unavailable, "the target changes all the time; trying again"))
     }
 
-    /// The content that a translation and what people changed make together: where both changed the same, the
-    /// translation stands.
+    /// Merges a translation with the edits in the target. The translation wins conflicts.
     async fn united(&self, domain: &str, sides: ThreeWay<Hash>) -> Result<Hash> {
         let merged = self.content().merge(domain, sides).await?;
         if merged.conflicts.is_empty() {
@@ -342,7 +340,7 @@ impl Platform {
         Ok(self.content().edit(domain, merged.root, self.now().time(), &edits).await?.root)
     }
 
-    /// The edits that settle what a merge could not unite.
+    /// Returns the edits that resolve merge conflicts.
     async fn settled(&self, domain: &str, merged: &Merged, theirs: Hash) -> Result<Vec<Edit>> {
         let (view, own) = (self.content().view(domain, merged.root), self.content().view(domain, theirs));
         let subjects: BTreeSet<&Subject> = merged.conflicts.iter().map(|note| &note.subject).collect();
@@ -385,7 +383,7 @@ impl Platform {
         Ok(edits)
     }
 
-    /// The text of a conflict with the translation's side where both differ.
+    /// Resolves a conflicted text in favour of the translation.
     async fn decided(&self, domain: &str, body: &Body) -> Result<NewBody> {
         let text = self.content().body_text(domain, body, Rendering::Request).await?;
         let stored = self.content().store_texts(domain, &[&text]).await?.pop();

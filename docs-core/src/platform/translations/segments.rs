@@ -1,4 +1,4 @@
-//! Segments on their way to the translator and back.
+//! The exchange of segments with the translator.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,19 +9,19 @@ use crate::{
     store::Hash,
 };
 
-/// Most bytes of a segment: longer ones stay in the language of the source.
+/// Most bytes of a segment. Longer ones stay in the source language.
 pub(in crate::platform) const MAX_SEGMENT_BYTES: usize = 16 << 10;
-/// Most segments that the translator is given at once.
+/// Most segments of one request.
 const BATCH_SEGMENTS: usize = 40;
-/// Most bytes of segments that the translator is given at once, where there are several.
+/// Most bytes of a request with several segments.
 const BATCH_BYTES: usize = 8 << 10;
-/// Segments of a batch without any answer that are sent again before it is asked whether the translator works at all.
+/// Segments of an unanswered batch that are retried before the translator itself is tested.
 const HOPELESS: usize = 3;
-/// How much longer than its segment a translation may be, and how many bytes more than that.
+/// The permitted growth of a translation over its segment: a factor, and additional bytes.
 const MAX_GROWTH: usize = 6;
 const GROWTH_ROOM: usize = 256;
 
-/// What translations depend on besides the segment.
+/// The inputs of a translation besides the segment.
 pub(super) struct Settings {
     pub(super) source: TranslationLanguage,
     pub(super) target: TranslationLanguage,
@@ -29,7 +29,7 @@ pub(super) struct Settings {
     rules: Vec<TermRule>,
     /// The terms of the rules.
     terms: Terms,
-    /// The hash of all but the rules, with the translator.
+    /// The hash of the translator and everything except the rules.
     base: Hash,
 }
 
@@ -44,12 +44,12 @@ impl Settings {
         Self { source, target, instructions, terms: Terms::new(&rules), rules, base }
     }
 
-    /// Names all of it.
+    /// The hash of all settings.
     pub(super) fn hash(&self) -> Hash {
         self.key_of("", &self.rules.iter().collect::<Vec<_>>())
     }
 
-    /// Names a segment and what its translation depends on: of the glossary, the terms that occur in it.
+    /// The hash of a segment and its inputs, which include only those glossary terms that occur in it.
     pub(super) fn key(&self, segment: &str) -> Hash {
         self.key_of(segment, &self.rules_of(segment))
     }
@@ -75,21 +75,21 @@ impl Settings {
     }
 }
 
-/// What became of segments.
+/// The results for segments.
 #[derive(Default)]
 pub(super) struct Found {
     /// Translations by segment.
     pub(super) translations: BTreeMap<String, String>,
-    /// Words that were sent.
+    /// The number of words sent.
     pub(super) words: u64,
-    /// Segments that the translator could not translate.
+    /// The number of segments without a translation.
     pub(super) failed: u64,
-    /// Why its last answer that could not be read could not.
+    /// The reason why the last malformed answer could not be read.
     unreadable: Option<String>,
 }
 
 impl Found {
-    /// Notes what a segment was translated to, or that it has no translation.
+    /// Records the translation of a segment, or its failure.
     fn note(&mut self, segment: &str, answer: Option<String>) {
         match answer {
             Some(answer) => drop(self.translations.insert(segment.to_owned(), answer)),
@@ -97,7 +97,7 @@ impl Found {
         }
     }
 
-    /// Says why nothing that was sent has a translation.
+    /// Returns the error for a run without a single translation.
     pub(super) fn in_vain(&mut self) -> TranslateError {
         let why = self.unreadable.take();
         TranslateError::Malformed(
@@ -106,7 +106,7 @@ impl Found {
     }
 }
 
-/// Segments in batches as the translator is given them.
+/// Splits segments into batches within the limits of a request.
 pub(super) fn batches(segments: Vec<String>) -> Vec<Vec<String>> {
     let mut batches: Vec<Vec<String>> = Vec::new();
     let mut bytes = 0;
@@ -125,20 +125,21 @@ pub(super) fn batches(segments: Vec<String>) -> Vec<Vec<String>> {
     batches
 }
 
-/// How far the segments of a batch were tried.
+/// The progress of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Tried<'b> {
-    /// As far as they can be.
+    /// Completely.
     Wholly,
-    /// There was no answer to the batch, nor to the first of its segments, each alone. These are the others.
+    /// The batch and its first segments, sent alone, had no answer. Holds the remaining segments.
     InVain(&'b [String]),
 }
 
-/// Has the segments of a batch translated; those whose answer is none are sent once more, each alone, and then without
-/// placeholders. What was translated before an error is in `found`.
+/// Translates a batch. Segments without a valid answer are sent again alone, and then without placeholders. On an
+/// error, `found` holds the translations so far.
 ///
 /// # Errors
-/// The translator's, but for answers that cannot be read: these are none.
+///
+/// Errors of the translator, except malformed answers, which count as missing.
 pub(super) async fn translate<'b>(
     translator: &dyn Translator,
     settings: &Settings,
@@ -163,10 +164,11 @@ pub(super) async fn translate<'b>(
     Ok(Tried::Wholly)
 }
 
-/// Has segments translated, each alone.
+/// Translates segments one by one.
 ///
 /// # Errors
-/// The translator's, but for answers that cannot be read: these are none.
+///
+/// Errors of the translator, except malformed answers, which count as missing.
 pub(super) async fn translate_alone(
     translator: &dyn Translator,
     settings: &Settings,
@@ -180,10 +182,11 @@ pub(super) async fn translate_alone(
     Ok(())
 }
 
-/// Tells whether a segment has an answer, which is then not used.
+/// Returns `true` if the translator answers a segment. The answer is discarded.
 ///
 /// # Errors
-/// The translator's, but for answers that cannot be read: these are none.
+///
+/// Errors of the translator, except malformed answers, which count as missing.
 pub(super) async fn is_answered(
     translator: &dyn Translator,
     settings: &Settings,
@@ -193,7 +196,7 @@ pub(super) async fn is_answered(
     Ok(alone(translator, settings, segment, found).await?.is_some())
 }
 
-/// The translation of a segment that is sent alone, and then without placeholders.
+/// Translates a segment in a request of its own, and then without placeholders.
 async fn alone(
     translator: &dyn Translator,
     settings: &Settings,
@@ -206,7 +209,7 @@ async fn alone(
     }
 }
 
-/// The translations of segments, each checked.
+/// Sends segments in one request and validates the answers.
 async fn ask(
     translator: &dyn Translator,
     settings: &Settings,
@@ -235,7 +238,7 @@ async fn ask(
     Ok(batch.segments.iter().zip(answers).map(checked).collect())
 }
 
-/// A segment whose texts between placeholders are translated one by one.
+/// Translates the texts between the placeholders of a segment one by one.
 async fn without_placeholders(
     translator: &dyn Translator,
     settings: &Settings,
@@ -257,7 +260,7 @@ async fn without_placeholders(
     Ok(is_translation_of(segment, &joined).then_some(joined))
 }
 
-/// The number of words of a segment; what is not between words counts as one of them.
+/// Counts the words of a segment, separated by white space. Tokens without a letter or digit do not count.
 fn words(segment: &str) -> u64 {
     let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
     segment.split_whitespace().filter(is_word).count() as u64

@@ -1,4 +1,4 @@
-//! The writes of a run: what was translated of a page, and the result.
+//! The writes of a translation run: the memory of each page, and the result.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -21,22 +21,22 @@ use crate::{
 
 /// Most bytes of a part of the memory.
 const PART_BYTES: usize = 96 << 10;
-/// What a segment takes besides its translation.
+/// The overhead of a segment in bytes.
 const SEGMENT_OVERHEAD: usize = 64;
 /// Parts that one transaction reads or writes.
 const PARTS_AT_ONCE: u32 = 16;
 
-/// What is remembered of a page or a reusable content.
+/// The translation memory of a page or reusable content.
 #[derive(Default)]
 pub(super) struct Remembered {
-    /// Translations by the hash of the segment and of all that they depend on.
+    /// Translations by the hash of the segment and all its inputs.
     pub(super) known: BTreeMap<Hash, String>,
-    /// In how many parts it is kept.
+    /// The number of stored parts.
     pub(super) parts: u64,
 }
 
 impl Platform {
-    /// What a translation remembers of a page or a reusable content.
+    /// Reads the memory of a page or reusable content.
     pub(super) async fn remembered(
         &self,
         translation: &TranslationId,
@@ -55,7 +55,7 @@ impl Platform {
         Ok(memory)
     }
 
-    /// Remembers what more segments of a page or a reusable content were translated to, as a part behind the others.
+    /// Appends translated segments to the memory of a page or reusable content, as a new part.
     pub(super) async fn remember_more(
         &self,
         translation: &TranslationId,
@@ -66,7 +66,7 @@ impl Platform {
         self.upkeep(&KeepPart(TranslationMemoryRecord { translation, thing, part, segments })).await
     }
 
-    /// Remembers what the segments of a page or a reusable content were translated to, and nothing else of it.
+    /// Replaces the memory of a page or reusable content.
     pub(super) async fn remember(
         &self,
         translation: &TranslationId,
@@ -96,7 +96,7 @@ impl Platform {
     }
 }
 
-/// Stores a part of the memory, unless the translation is gone.
+/// Stores a part of the memory, unless the translation was deleted.
 struct KeepPart(TranslationMemoryRecord);
 
 #[async_trait]
@@ -120,7 +120,7 @@ impl Operation for KeepPart {
     }
 }
 
-/// Removes parts of the memory; `Out` tells whether there may be more.
+/// Removes parts of the memory. `Out` is `true` if there may be more.
 struct ForgetParts {
     translation: TranslationId,
     thing: TranslatedThing,
@@ -142,7 +142,7 @@ impl Operation for ForgetParts {
     }
 }
 
-/// Counts words that were sent to the translator.
+/// Counts the words sent to the translator.
 pub(super) struct CountWords {
     pub(super) translation: TranslationId,
     pub(super) words: u64,
@@ -165,18 +165,18 @@ impl Operation for CountWords {
     }
 }
 
-/// What became of storing a result.
+/// The outcome of storing a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Stored {
-    /// It is stored, and the job is done.
+    /// The result is stored and the job is done.
     Done,
-    /// The target has other content than the result was made on.
+    /// The target changed since the result was computed.
     Moved,
     /// The translation was deleted, or another worker has the job.
     Gone,
 }
 
-/// The revision that a result makes.
+/// The revision of a result.
 pub(super) struct NewHead {
     pub(super) id: RevisionId,
     pub(super) root: Hash,
@@ -186,11 +186,11 @@ pub(super) struct NewHead {
 pub(super) struct StoreTranslation {
     pub(super) translation: TranslationId,
     pub(super) target: SpaceId,
-    /// The head of the target that the result was made on.
+    /// The head of the target that the result is based on.
     pub(super) on: RevisionId,
-    /// The new head; none where the target has the content already.
+    /// The new head, or `None` if the target has this content already.
     pub(super) head: Option<NewHead>,
-    /// What was done; its revision is the new head.
+    /// The state to record. Its revision is the new head.
     pub(super) done: TranslationDone,
     pub(super) pages: u64,
     pub(super) milliseconds: u64,
@@ -237,8 +237,8 @@ impl Operation for StoreTranslation {
             ..TranslationRecord::clone(&old)
         };
         tx.put(&*old, new)?;
-        // What is taken over without being stored anew is still named: by the source, since it is there, or by the last
-        // result, which goes now.
+        // Reused objects are protected until this commit by a reference from the source or from the previous result.
+        // That result is replaced now, so the copy is recorded for the collection.
         note_copy(tx, &SpaceRecord { created_at: now, ..SpaceRecord::clone(proof.space()) });
         if let Some(head) = &self.head {
             let by = old.created_by.clone();
@@ -253,7 +253,7 @@ impl Operation for StoreTranslation {
     }
 }
 
-/// Why a space of another organization is not filled.
+/// The error for a space that was transferred to another organization.
 pub(super) fn elsewhere() -> Error {
     Error::new(ErrorKind::Precondition, "one of the two spaces belongs to another organization by now")
 }

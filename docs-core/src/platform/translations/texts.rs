@@ -1,4 +1,4 @@
-//! The texts of a page, or of a reusable content, and what becomes of them.
+//! The texts of a page or reusable content, and their translation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,10 +17,10 @@ use crate::{
     store::{Hash, records::TranslatedThing},
 };
 
-/// Most characters of a title or a description, as those who write one may give it.
+/// Most characters of a title or a description, equal to the limit for editors.
 const MAX_CHARS: usize = 1_000;
 
-/// Something that is translated.
+/// A page or reusable content to translate.
 pub(super) struct Thing {
     pub(super) of: TranslatedThing,
     pub(super) title: String,
@@ -42,18 +42,18 @@ impl From<(crate::model::ReusableId, ReusableEntry)> for Thing {
     }
 }
 
-/// A thing with its text and its segments.
+/// An item with its text and its segments.
 pub(super) struct Read {
     pub(super) thing: Thing,
     markdown: Arc<str>,
-    /// Its segments, with what names each and what its translation depends on.
+    /// Its segments, each with the hash of the segment and everything its translation depends on.
     pub(super) keys: BTreeMap<String, Hash>,
-    /// How many segments are too long for a translator.
+    /// The number of segments that exceed the size limit.
     pub(super) too_long: u64,
 }
 
 impl Read {
-    /// Reads the text of a thing, and finds its segments.
+    /// Reads the text of an item and extracts its segments.
     pub(super) async fn new(
         platform: &Platform,
         domain: &str,
@@ -71,17 +71,17 @@ impl Read {
         Ok(Self { thing, markdown, keys, too_long: long.len() as u64 })
     }
 
-    /// The bytes of the text.
+    /// The size of the text in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.markdown.len()
     }
 
-    /// Tells whether something of it has no translation.
+    /// Returns `true` if any segment has no translation.
     pub(super) fn has_failed(&self, known: &BTreeMap<String, String>) -> bool {
         self.keys.keys().any(|segment| !known.contains_key(segment))
     }
 
-    /// The Markdown of the translation; `None` for a thing without text.
+    /// Returns the Markdown of the translation, `None` for an item without text.
     pub(super) fn markdown(&self, known: &BTreeMap<String, String>) -> Option<String> {
         let is_empty = self.markdown.is_empty();
         (!is_empty).then(|| translated_markdown(&self.markdown, |segment| known.get(segment).cloned()))
@@ -89,13 +89,13 @@ impl Read {
 
     fn text(text: &str, known: &BTreeMap<String, String>) -> String {
         let new = translated_text(text, |segment| known.get(segment).cloned());
-        // What is shown on one line has no line break, and a title is never empty.
+        // Single-line texts have no line breaks, and a title is never empty.
         let new = new.replace(['\n', '\r'], " ");
         let fits = !new.trim().is_empty() && new.chars().count() <= MAX_CHARS;
         if fits { new } else { text.to_owned() }
     }
 
-    /// The texts of a page, with a body that is stored.
+    /// Returns the texts of a page with a stored body.
     pub(super) fn page(&self, known: &BTreeMap<String, String>, body: Body) -> PageTexts {
         PageTexts {
             title: Self::text(&self.thing.title, known),
@@ -104,7 +104,7 @@ impl Read {
         }
     }
 
-    /// The texts of a reusable content, with a body that is stored.
+    /// Returns the texts of a reusable content with a stored body.
     pub(super) fn reusable(&self, known: &BTreeMap<String, String>, body: Body) -> ReusableTexts {
         let body = crate::content::NewBody::Stored(body);
         ReusableTexts { title: Self::text(&self.thing.title, known), body }

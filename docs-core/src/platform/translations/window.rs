@@ -1,4 +1,4 @@
-//! Some pages that are translated together, and what is kept of them.
+//! The translation of a batch of pages, and the storage of its results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,20 +17,20 @@ use crate::{
     store::{Hash, records::TranslatedThing},
 };
 
-/// Pages and reusable contents in which something is looked for that was translated before.
+/// Pages and reusable contents that are searched for a previously translated segment.
 const KNOWN_LOOKED_AT: usize = 100;
 
-/// A page, or a reusable content, while it is translated.
+/// A page or reusable content during translation.
 struct Open<'r> {
     read: &'r Read,
-    /// Segments that are to be sent.
+    /// Segments still to be sent.
     untried: BTreeSet<String>,
-    /// In how many parts its memory is kept.
+    /// The number of stored parts of its memory.
     parts: u64,
 }
 
 impl Open<'_> {
-    /// What these translations are to it, as its memory has them.
+    /// Returns the translations of its own segments, keyed as in its memory.
     fn own(&self, translations: &BTreeMap<String, String>) -> BTreeMap<Hash, String> {
         let own = self.read.keys.iter();
         own.filter_map(|(segment, key)| Some((*key, translations.get(segment)?.clone()))).collect()
@@ -38,7 +38,7 @@ impl Open<'_> {
 }
 
 impl Platform {
-    /// Translates some pages and reusable contents. What was translated is kept after each batch.
+    /// Translates a batch of pages and reusable contents. Results are stored after each request to the translator.
     pub(super) async fn translate_window(
         &self,
         work: &Work,
@@ -82,9 +82,9 @@ impl Platform {
         Ok(Ok(()))
     }
 
-    /// What follows from a batch to which there was no answer. Either the translator does not work, or the batch is
-    /// what it cannot translate: it is asked for something that it has translated before. Where there is nothing such,
-    /// a few segments decide nothing alone: the end of the run does.
+    /// Handles a request without any usable answer. Either the translator does not work, or it cannot translate these
+    /// segments. To find out, a previously translated segment is sent. If there is none, the decision is left to the
+    /// end of the run.
     async fn after_nothing(
         &self,
         work: &Work,
@@ -112,7 +112,7 @@ impl Platform {
         })
     }
 
-    /// A segment that the translator has translated before, as it is set now; of the first pages alone.
+    /// Returns a segment that was translated before with the current settings. Only the first pages are searched.
     async fn translated_before(&self, work: &Work) -> Result<Option<String>> {
         let things: Vec<Thing> = self.everything(work).await?;
         for thing in things.into_iter().take(KNOWN_LOOKED_AT) {
@@ -128,7 +128,7 @@ impl Platform {
         Ok(None)
     }
 
-    /// What is known of things, and what is to be sent.
+    /// Loads the memory of the items, and determines the segments to send.
     async fn open_window<'r>(
         &self,
         id: &TranslationId,
@@ -156,7 +156,7 @@ impl Platform {
         Ok((open, known))
     }
 
-    /// Keeps what came of a batch: behind what is kept already, until nothing of a page is left to be sent.
+    /// Stores the results of a request as a new part, or as the complete memory once no segment of the page remains.
     async fn keep(
         &self,
         id: &TranslationId,
@@ -179,7 +179,7 @@ impl Platform {
         Ok(())
     }
 
-    /// Makes what a page, or a reusable content, is in the other language.
+    /// Builds the translated page or reusable content.
     async fn make(
         &self,
         work: &Work,
