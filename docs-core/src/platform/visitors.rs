@@ -1,4 +1,4 @@
-//! Visitors of published sites: who they are, what lets them in, and what they see.
+//! Visitors of published sites: their identity, their access, and the content they see.
 
 mod address;
 mod admit;
@@ -26,30 +26,31 @@ use serde::{Deserialize, Serialize};
 use super::Actor;
 use crate::model::{ShareLinkId, SiteId, UserId};
 
-/// Somebody who reads published sites, as their audience, and nothing but a reader: also where they are a member.
+/// A reader of published sites as part of their audience. A visitor has no other permissions, even if they are a
+/// member.
 ///
-/// A visitor who came through [`resolve_url`](super::Platform::resolve_url) holds a content token, which
-/// [`authenticate`](super::Platform::authenticate) turns into an actor again; [`anonymous`](Visitor::anonymous) is
-/// anybody else. What a token lets in is asked of the site at every read: unpublishing it, revoking a share link or
-/// replacing the signing key ends it at once.
+/// A visitor from [`resolve_url`](super::Platform::resolve_url) has a content token, which
+/// [`authenticate`](super::Platform::authenticate) converts to an actor; [`anonymous`](Visitor::anonymous) is any other
+/// visitor. Each read checks the access against the site, so unpublishing it, revoking a share link or replacing the
+/// signing key revokes access at once.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Visitor {
-    /// The site that a token is for; any site when there is none.
+    /// The site of the token, or `None` for any site.
     site: Option<SiteId>,
     pass: Pass,
-    /// Who signed their claims.
+    /// The signer of their claims.
     signed_by: Option<Signer>,
-    /// When what was signed ends, in seconds since the epoch.
+    /// The expiry of the signed claims, in seconds since the epoch.
     until: Option<i64>,
-    /// Claims that were signed, as JSON; blank when there are none.
+    /// Signed claims as JSON, empty if there are none.
     signed: Arc<str>,
-    /// Claims that anybody can make, as JSON.
+    /// Unsigned claims as JSON.
     unsigned: Arc<str>,
-    /// Whether it is a user, who sees as little as anybody where they are no member.
+    /// The visitor is a user, who sees only public content where they are not a member.
     is_user: bool,
 }
 
-/// Who signed what is known of a visitor.
+/// The signer of a visitor's claims.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Signer {
@@ -59,11 +60,11 @@ enum Signer {
     Member(UserId),
     /// The platform, for a member who signed in through a provider of the organization.
     Session(UserId),
-    /// The platform, for a member whom the embedding program authenticated.
+    /// The platform, for a member whom the embedding application authenticated.
     Host(UserId),
 }
 
-/// What lets a visitor in where not everybody may.
+/// The credential for a site that is not public.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Pass {
@@ -76,25 +77,25 @@ enum Pass {
 }
 
 impl Visitor {
-    /// Somebody of whom nothing is known.
+    /// Returns an anonymous visitor.
     #[must_use]
     pub fn anonymous() -> Self {
         Self::default()
     }
 
-    /// The visitor that an actor is, and what they come in by; `None` for who may be a member.
+    /// Returns the visitor of an actor with a share key, `None` for actors who may be members.
     pub(in crate::platform) fn of(actor: &Actor, share_key: Option<&str>) -> Option<Self> {
         let Actor::Visitor(visitor) = actor else { return None };
         Some(share_key.map_or_else(|| visitor.clone(), |key| visitor.clone().with_share_key(key)))
     }
 
-    /// A user who is no member, and what they come in by.
+    /// Returns a user who is not a member, with a share key.
     pub(in crate::platform) fn stranger(share_key: Option<&str>) -> Self {
         let user = Self { is_user: true, ..Self::default() };
         share_key.map_or_else(|| user.clone(), |key| user.clone().with_share_key(key))
     }
 
-    /// The same visitor with the secret of a share link; a token that says how they came in goes before it.
+    /// Adds the secret of a share link. The credential in a content token takes precedence.
     #[must_use]
     pub fn with_share_key(mut self, key: &str) -> Self {
         if self.pass == Pass::None {

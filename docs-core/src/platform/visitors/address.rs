@@ -1,4 +1,4 @@
-//! Addresses as they are looked up: a host, and the segments of a path.
+//! Parsed addresses: a host, and the segments of a path.
 
 use percent_encoding::percent_decode_str;
 
@@ -10,19 +10,20 @@ use crate::{
 /// An address without its scheme, query and fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
-    /// The host as it is looked up, in lower case, with the port if it is another than that of the scheme.
+    /// The host in lower case, with the port if it differs from the default of the scheme.
     pub(super) host: String,
-    /// The segments of the path, percent-encoded; empty ones are left out.
+    /// The non-empty segments of the path, percent-encoded.
     raw: Vec<String>,
-    /// The same, decoded.
+    /// The decoded segments.
     pub(super) segments: Vec<String>,
 }
 
 impl Address {
-    /// Reads an address.
+    /// Parses an address.
     ///
     /// # Errors
-    /// `Invalid` for what is none of the web.
+    ///
+    /// `Invalid` for an address that is not HTTP or HTTPS.
     pub(super) fn parse(field: &str, url: &str) -> Result<Self> {
         let wrong = || Error::invalid(field, "must be an address like https://docs.example.com/guides");
         let url = web_url(url).filter(|url| !has_credentials(url)).ok_or_else(wrong)?;
@@ -32,7 +33,7 @@ impl Address {
         let raw: Vec<String> = parts.filter(|part| !part.is_empty()).map(str::to_owned).collect();
         let decoded = raw.iter().map(|part| percent_decode_str(part).decode_utf8().map(Into::into));
         let segments: Vec<String> = decoded.collect::<std::result::Result<_, _>>().map_err(|_| wrong())?;
-        // Nothing that is looked up has one in its name.
+        // No stored name contains NUL.
         if segments.iter().any(|segment| segment.contains('\0')) {
             return Err(wrong());
         }
@@ -45,12 +46,12 @@ impl Address {
         used.fold("/".to_owned(), |path, segment| path + segment + "/")
     }
 
-    /// The path behind the first segments, with a slash before it.
+    /// The path after the first segments, with a leading slash.
     pub(super) fn rest(&self, used: usize) -> String {
         format!("/{}", self.raw.get(used..).unwrap_or_default().join("/"))
     }
 
-    /// The segments behind the first.
+    /// The segments after the first `used`.
     pub(super) fn behind(&self, used: usize) -> Vec<&str> {
         self.segments.iter().skip(used).map(String::as_str).collect()
     }

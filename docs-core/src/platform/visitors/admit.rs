@@ -1,4 +1,4 @@
-//! Whether a visitor may come in, and what of a site they see.
+//! Access of visitors to sites, and the part of a site that they see.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,23 +28,23 @@ use crate::{
     },
 };
 
-/// Most sites that a space is looked for on, of those that have it and may let the visitor in.
+/// Most sites that are examined for a space, among those that contain it and may grant the visitor access.
 const SITES_ASKED: usize = 50;
 
 /// A published site as a visitor sees it.
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct Visit {
     pub(in crate::platform) site: Arc<SiteRecord>,
-    /// Without what conditions hide.
+    /// The outline without hidden parts.
     pub(in crate::platform) outline: Outline,
-    /// The spaces that are not deleted, those that conditions hide among them.
+    /// The spaces that are not deleted, including hidden ones.
     pub(in crate::platform) spaces: LiveSpaces,
     pub(in crate::platform) claims: Arc<VisitorClaims>,
     pub(super) visitor: Visitor,
     pub(super) tokens: Tokens,
 }
 
-/// A space that a visitor reads.
+/// A space that a visitor may read.
 pub(in crate::platform) struct Admitted {
     pub(in crate::platform) access: SpaceAccess,
     pub(in crate::platform) claims: Arc<VisitorClaims>,
@@ -52,7 +52,7 @@ pub(in crate::platform) struct Admitted {
 }
 
 impl Platform {
-    /// Lets a visitor into a space, where a published site shows it to them.
+    /// Grants a visitor access to a space that a published site shows to them.
     pub(in crate::platform) async fn admit(
         &self,
         tx: &Tx,
@@ -64,7 +64,7 @@ impl Platform {
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
         for candidate in candidates(tx, visitor, id).await?.into_iter().take(SITES_ASKED) {
             let Some(claims) = self.enter(tx, visitor, &candidate.site).await? else { continue };
-            // All of a site is read only where it shows the space.
+            // The whole site is loaded only if it shows the space.
             if !candidate.is_shown(&claims) {
                 continue;
             }
@@ -76,7 +76,7 @@ impl Platform {
         Err(missing())
     }
 
-    /// The visitor of a site in a space; `None` where the site does not show it to them.
+    /// Returns the visitor's access to a space through a site, `None` if the site does not show it to them.
     pub(super) fn let_into(&self, visit: &Visit, space: &Arc<SpaceRecord>) -> Option<Admitted> {
         let place = visit.outline.all_places().into_iter().find(|place| place.space == space.id)?;
         let names = visit.outline.place_segments(place);
@@ -88,7 +88,7 @@ impl Platform {
         })
     }
 
-    /// A space as a visitor sees it: nothing of who works on it.
+    /// Returns a space as a visitor sees it, without data about its members.
     pub(in crate::platform) async fn visited_space(
         &self,
         tx: &Tx,
@@ -99,7 +99,7 @@ impl Platform {
         Ok(self.space_of_visitor(&access, &placement))
     }
 
-    /// Lets a visitor into a site of an organization.
+    /// Grants a visitor access to a site of an organization.
     pub(in crate::platform) async fn visit_site(
         &self,
         tx: &Tx,
@@ -112,7 +112,7 @@ impl Platform {
         self.visit(tx, visitor, site).await?.ok_or_else(missing)
     }
 
-    /// A site as a visitor sees it; `None` where its audience does not include them.
+    /// Returns a site as a visitor sees it, `None` if they are not in its audience.
     pub(in crate::platform) async fn visit(
         &self,
         tx: &Tx,
@@ -125,7 +125,7 @@ impl Platform {
         })
     }
 
-    /// What is known of a visitor on a site; `None` where its audience does not include them.
+    /// Returns the claims of a visitor on a site, `None` if they are not in its audience.
     async fn enter(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<Option<VisitorClaims>> {
         Ok(match self.lets_in(tx, visitor, site).await? {
             true => Some(self.claims_of(tx, visitor, site).await?),
@@ -133,7 +133,7 @@ impl Platform {
         })
     }
 
-    /// Tells whether a site's audience includes a visitor.
+    /// Returns `true` if the visitor is in the audience of the site.
     pub(super) async fn lets_in(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<bool> {
         let is_here = visitor.site.as_ref().is_none_or(|id| *id == site.id);
         if !is_here || !site.published {
@@ -151,8 +151,7 @@ impl Platform {
         })
     }
 
-    /// Tells whether what is known of a visitor was signed with the key that a site signs with now, or of somebody who
-    /// still is a member.
+    /// Returns `true` if the visitor's claims were signed with the site's current key, or for a current member.
     async fn signs(&self, tx: &Tx, site: &SiteRecord, visitor: &Visitor) -> Result<bool> {
         Ok(match &visitor.signed_by {
             None => false,
@@ -164,7 +163,7 @@ impl Platform {
         })
     }
 
-    /// What is known of a visitor on a site: claims that its schema names. Where content does not adapt, nothing is.
+    /// Returns the claims of a visitor that the schema of the site declares; none if content is not adaptive.
     async fn claims_of(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<VisitorClaims> {
         let nothing = || Value::Object(Map::new());
         let schema: Option<Arc<AdaptiveRecord>> = match site.adaptive_content.enabled {
@@ -175,7 +174,7 @@ impl Platform {
             return Ok(VisitorClaims { signed: nothing(), unsigned: nothing(), claims: Claims::default() });
         };
         let schema = schema.schema.as_json();
-        // What a key signed that was replaced says nothing any more, nor does what is said of a former member.
+        // Claims signed with a replaced key, or for a former member, are ignored.
         let is_signed = self.signs(tx, site, visitor).await?;
         let role = match &visitor.signed_by {
             Some(signer) => signer.role(tx, &site.organization).await?,
@@ -187,7 +186,7 @@ impl Platform {
         };
         let signed = || {
             let mut known: Value = serde_json::from_str(&visitor.signed).unwrap_or_else(|_| nothing());
-            // The role of a member is what it is now.
+            // The role is the member's current one.
             if let (Some(role), Some(known)) = (role, known.as_object_mut()) {
                 known.insert("role".to_owned(), json!(role));
             }
@@ -203,7 +202,7 @@ impl Platform {
 }
 
 impl Visitor {
-    /// Tells whether a site may let this visitor in, as far as what they came with says.
+    /// Returns `true` if the visitor's credentials may grant access to the site. They are not verified here.
     fn may_enter(&self, site: &SiteRecord) -> bool {
         site.published
             && match site.visibility {
@@ -213,7 +212,7 @@ impl Visitor {
             }
     }
 
-    /// The refusal of what this visitor does not see: whoever is nobody may come back with a token.
+    /// Returns the error for content that the visitor cannot see. A caller without credentials is asked for a token.
     fn refused(&self, noun: &str) -> Error {
         if self.site.is_none() && self.pass == Pass::None && !self.is_user {
             let message = "a token is needed; send it as `Authorization: Bearer <token>`";
@@ -224,14 +223,13 @@ impl Visitor {
 }
 
 impl Visit {
-    /// Equal for visitors of whom the same is known, as long as the same of it decides what they see; `None` where
-    /// nothing adapts.
+    /// Returns an id that is equal for visitors who see the same, `None` if content is not adaptive.
     pub(super) fn context_id(&self) -> Option<String> {
         self.site.adaptive_content.enabled.then(|| self.claims.id())
     }
 }
 
-/// All of a site that a visitor sees.
+/// Loads the part of a site that a visitor sees.
 async fn survey(tx: &Tx, visitor: &Visitor, site: Arc<SiteRecord>, claims: VisitorClaims) -> Result<Visit> {
     let decider = claims.decider(Context::default());
     let outline = Outline::load(tx, &site).await?;
@@ -247,10 +245,10 @@ async fn survey(tx: &Tx, visitor: &Visitor, site: Arc<SiteRecord>, claims: Visit
     Ok(Visit { site, outline, spaces, claims, visitor, tokens: Tokens::default() })
 }
 
-/// A site that a visitor may find a space on.
+/// A site that may show a space to a visitor.
 pub(super) struct Candidate {
     site: Arc<SiteRecord>,
-    /// The conditions of each place that the space has there, and of the section that it is in.
+    /// The conditions of each place of the space on the site, and of its section.
     conditions: Vec<[Option<Condition>; 2]>,
 }
 
@@ -262,7 +260,7 @@ impl Candidate {
     }
 }
 
-/// The sites on which a visitor may find a space: their own, or all that have it.
+/// Returns the sites that may show a space to a visitor: the site of their token, or all that contain it.
 pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<Candidate>> {
     let all = SiteSpaceRecord::of_space(space);
     let wanted = match &visitor.site {
@@ -286,10 +284,10 @@ pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> R
         let conditions = match place.section.as_ref().map(|id| sections.get(id)) {
             None => [place.condition.clone(), None],
             Some(Some(section)) => [place.condition.clone(), section.condition.clone()],
-            // It is in no outline.
+            // Its section is gone, so it is in no outline.
             Some(None) => continue,
         };
-        // The rows stand site by site.
+        // The rows are grouped by site.
         match found.last_mut().filter(|last| last.site.id == site.id) {
             Some(last) => last.conditions.push(conditions),
             None => found.push(Candidate { site: Arc::clone(site), conditions: vec![conditions] }),
@@ -298,7 +296,8 @@ pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> R
     Ok(found)
 }
 
-/// The part of a claim that a schema names: values of its type, and of those it lists where it lists any.
+/// Returns the part of a claim that a schema declares: values of the declared type, and of its enumeration if it has
+/// one.
 fn declared(schema: &Value, claim: &Value) -> Option<Value> {
     let kind = schema.get("type").and_then(Value::as_str)?;
     let is_listed = || schema.get("enum").and_then(Value::as_array).is_none_or(|all| all.contains(claim));
@@ -315,7 +314,7 @@ fn declared(schema: &Value, claim: &Value) -> Option<Value> {
             let named = known
                 .iter()
                 .filter_map(|(name, schema)| Some((name.clone(), declared(schema, members.get(name)?)?)));
-            // Equal claims are written alike, in whatever order they come.
+            // A sorted map makes equal claims serialize equally.
             let unnamed: BTreeMap<String, Value> = members
                 .iter()
                 .filter(|(name, _)| !known.contains_key(*name))

@@ -1,4 +1,4 @@
-//! Conditions, decided for one visitor.
+//! The evaluation of conditions for one visitor.
 
 use std::{
     collections::HashMap,
@@ -13,13 +13,13 @@ use crate::{
     model::{Condition, PageId},
 };
 
-/// Most steps that all conditions of a site, or of a content, take together. Those that are left then do not hold.
+/// Most evaluation steps of all conditions of a site or content together. Conditions beyond that do not hold.
 const MAX_CONDITION_STEPS: u32 = 20 * MAX_STEPS;
 
-/// Decides conditions within one budget, each once: parts of a site, and pages, often share them. One that reads what
-/// may not decide who sees what does not hold.
+/// Evaluates conditions within one budget, each once, because parts of a site and pages often share them. A condition
+/// that reads values not permitted for access decisions does not hold.
 ///
-/// It is for the conditions of one site, or for those of the pages of one content.
+/// An instance serves the conditions of one site, or those of the pages of one content.
 #[derive(Debug)]
 pub(super) struct Decider {
     context: Context,
@@ -30,17 +30,17 @@ pub(super) struct Decider {
 #[derive(Debug)]
 struct Decided {
     by_text: HashMap<String, Decision>,
-    /// Pages whose conditions read something of the page.
+    /// The results of conditions that read variables of their page.
     pages: HashMap<PageId, bool>,
     budget: Budget,
 }
 
-/// What is known of a condition.
+/// The result of a condition.
 #[derive(Debug, Clone)]
 enum Decision {
-    /// Whether it holds, wherever it stands.
+    /// The same on every page.
     Everywhere(bool),
-    /// That depends on the page it stands at.
+    /// Depends on the page.
     OfPage(Expression),
 }
 
@@ -51,17 +51,17 @@ impl Decider {
         Self { context, claims, decided: Mutex::new(decided) }
     }
 
-    /// What is known of the visitor, and of what they look at.
+    /// The evaluation context.
     pub(super) const fn context(&self) -> &Context {
         &self.context
     }
 
-    /// Which claims the site knows.
+    /// The claims that the site declares.
     pub(super) const fn claims(&self) -> &Claims {
         &self.claims
     }
 
-    /// Tells whether a condition of a part of the site holds, or there is none.
+    /// Returns `true` if the condition of a part of the site holds or is absent.
     pub(super) fn holds(&self, condition: Option<&Condition>) -> bool {
         let Some(condition) = condition else { return true };
         let mut decided = self.decided();
@@ -73,7 +73,7 @@ impl Decider {
         holds
     }
 
-    /// Tells whether the condition of a page holds, or there is none. It knows the variables of the page.
+    /// Returns `true` if the condition of a page holds or is absent. It can read the variables of the page.
     pub(super) fn holds_of_page(&self, id: &PageId, page: &PageEntry) -> bool {
         let Some(text) = page.condition.as_deref() else { return true };
         let mut decided = self.decided();
@@ -98,7 +98,7 @@ impl Decider {
         holds
     }
 
-    /// Reads the condition of a page, and decides it where it is the same for all pages.
+    /// Parses the condition of a page, and evaluates it if it is independent of the page.
     fn read(&self, text: &str, budget: &mut Budget) -> Decision {
         match Expression::parse(text) {
             Ok(condition) if condition.reads_page() => Decision::OfPage(condition),

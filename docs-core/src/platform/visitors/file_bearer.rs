@@ -1,4 +1,4 @@
-//! Visitors in the addresses of files: who they are, and whether they still see the file.
+//! Visitors in the addresses of files: their identity, and the check that they still see the file.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use crate::{
     store::{Hash, Tx},
 };
 
-/// Most bytes of the claims that the address of a file holds, as JSON, so that servers in between accept the address.
+/// Most bytes of the claims in the address of a file, as JSON, so that intermediate servers accept the address.
 pub(in crate::platform) const MAX_SEALED_CLAIMS: usize = 4 * 1024;
 
-/// Most decisions on files that are cached.
+/// Most cached decisions about files.
 const SHOWN_FILES: usize = 20_000;
 
-/// Whether content shows a file, by the content, what is known of its reader, and the file.
+/// A cache of file visibility, keyed by content, claims of the reader, and file.
 pub(in crate::platform) struct ShownFiles(quick_cache::sync::Cache<Hash, bool>);
 
 impl Default for ShownFiles {
@@ -34,7 +34,7 @@ impl Default for ShownFiles {
     }
 }
 
-/// A visitor of a site, as the address of a file names them: what grants access, and the claims that decide conditions.
+/// A visitor of a site in the address of a file: their credentials, and the claims that conditions read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::platform) struct VisitorBearer {
@@ -43,20 +43,20 @@ pub(in crate::platform) struct VisitorBearer {
     pass: Pass,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     signed_by: Option<Signer>,
-    /// The claims that the site knows, of those that were signed. Absent for an anonymous visitor, and where all claims
-    /// exceed [`MAX_SEALED_CLAIMS`]: the file is then shown as to a visitor without claims.
+    /// The signed claims that the site declares. Absent for an anonymous visitor, and if all claims together exceed
+    /// [`MAX_SEALED_CLAIMS`]; the file is then shown as to a visitor without claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     signed: Option<Value>,
-    /// The same, of those that anybody can make.
+    /// The unsigned claims that the site declares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unsigned: Option<Value>,
-    /// When the address ends, in seconds since the epoch; never for an anonymous visitor.
+    /// The expiry of the address in seconds since the epoch. An anonymous visitor's address does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<i64>,
 }
 
 impl VisitorBearer {
-    /// A visitor whom a site shows content, with the claims that count there.
+    /// Returns a visitor of a site, with the relevant claims.
     pub(in crate::platform) fn new(
         visitor: &Visitor,
         site: &SiteId,
@@ -98,8 +98,8 @@ impl VisitorBearer {
 }
 
 impl Platform {
-    /// The live content of a space that a site shows to the visitor of an address, and who may use the address; `None`
-    /// where the site does not show the space to them now.
+    /// Returns the live content of a space for the visitor of an address, and who may use the address. Returns `None`
+    /// if the site no longer shows the space to them.
     pub(in crate::platform) async fn content_of_bearer(
         &self,
         tx: &Tx,
@@ -124,8 +124,8 @@ impl Platform {
 
     /// Returns `true` if content has this file and shows it to its reader.
     ///
-    /// The first use follows the backlinks of the file to the first page that the reader sees. As content is immutable,
-    /// the decision is cached for the following uses by readers with the same claims.
+    /// The first use follows the backlinks of the file to the first page that the reader sees. Content is immutable, so
+    /// the decision is cached for readers with the same claims.
     pub(in crate::platform) async fn still_shows(&self, at: &Located, file: &SealedFile) -> Result<bool> {
         let entry = at.view.file(&file.id).await?;
         if !entry.is_some_and(|entry| file.is_of(&entry)) {

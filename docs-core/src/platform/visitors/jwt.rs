@@ -1,7 +1,7 @@
-//! Signed tokens: JSON Web Tokens (RFC 7519) in their compact form, with one algorithm, HS256.
+//! Signed tokens: JSON Web Tokens (RFC 7519) in compact form, with HS256 as the only algorithm.
 //!
-//! There is nothing to choose: the header of a token names HS256 or the token is refused, whatever its signature. A
-//! name that occurs twice in an object is refused too, so that no two readers of a token can disagree on what it says.
+//! A token whose header does not name HS256 is rejected regardless of its signature. Duplicate names in an object are
+//! rejected as well, so that no two readers of a token can disagree about its content.
 
 use std::fmt;
 
@@ -17,12 +17,12 @@ use sha2::Sha256;
 
 use crate::model::Timestamp;
 
-/// The current time, and whose clock the times of a token are of.
+/// The current time, and the clock that set the times of a token.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Clock {
-    /// The platform signed the token: its times are exact.
+    /// The platform signed the token, so its times are exact.
     Own(Timestamp),
-    /// The sign-in of a site signed the token: its times are good to [`CLOCK_LEEWAY`].
+    /// The sign-in of a site signed the token, so its times are accepted within [`CLOCK_LEEWAY`].
     Foreign(Timestamp),
 }
 
@@ -35,15 +35,15 @@ impl Clock {
     }
 }
 
-/// Most bytes of a token: what fits into the headers of most servers.
+/// Most bytes of a token. It fits into the headers of most servers.
 pub(crate) const MAX_TOKEN: usize = 8 * 1024;
-/// The difference accepted between the clock of a site's sign-in and the clock of the server: a token is valid this
-/// long before its `nbf` and after its `exp`.
+/// The accepted difference between the clock of a site's sign-in and that of the server. A token is valid this long
+/// before its `nbf` and after its `exp`.
 pub(in crate::platform) const CLOCK_LEEWAY: TimeDelta = TimeDelta::minutes(1);
-/// The header of the tokens that are signed here.
+/// The header of tokens signed here.
 const JWT_HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 
-/// Why a token is refused.
+/// The reason for rejecting a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum Refused {
     #[error("it is too long")]
@@ -72,12 +72,13 @@ pub(crate) fn sign(key: &[u8], claims: &Map<String, Value>) -> String {
     format!("{signed}.{signature}")
 }
 
-/// The claims of a token of some length at most, that was signed with a key and is valid now.
+/// Verifies a token of at most `most` bytes, and returns its claims if it is currently valid.
 ///
-/// A token without `exp` does not expire; how long it is good for is up to who asks.
+/// A token without `exp` does not expire. The caller decides on the accepted lifetime.
 ///
 /// # Errors
-/// [`Refused`]; nothing of a token is read before its signature is right.
+///
+/// [`Refused`]. The claims are not parsed before the signature is verified.
 pub(crate) fn verify(
     key: &[u8],
     (token, most): (&str, usize),
@@ -89,7 +90,7 @@ pub(crate) fn verify(
     let (signed, signature) = token.rsplit_once('.').ok_or(Refused::Malformed)?;
     let (header, claims) = signed.split_once('.').ok_or(Refused::Malformed)?;
     let header = object(header)?;
-    // Extensions that must be understood are not (RFC 7515 4.1.11).
+    // Critical extensions are not supported (RFC 7515 4.1.11).
     if header.contains_key("crit") {
         return Err(Refused::Malformed);
     }
@@ -109,19 +110,19 @@ pub(crate) fn verify(
     Ok(claims)
 }
 
-/// The second since the epoch from which claims are not valid any more, leeway included; `None` without `exp`.
+/// The expiry of claims in seconds since the epoch, including leeway; `None` without `exp`.
 pub(crate) fn end_of(claims: &Map<String, Value>, clock: Clock) -> Option<i64> {
     let (_, leeway) = clock.now_and_leeway();
     claims.get("exp").and_then(Value::as_f64).map(|end| (end + leeway) as i64)
 }
 
-/// The seconds since the epoch.
+/// Converts to seconds since the epoch.
 #[expect(clippy::cast_precision_loss, reason = "milliseconds fit 53 bits for the next 285,000 years")]
 fn seconds(at: Timestamp) -> f64 {
     at.time().timestamp_millis() as f64 / 1_000.0
 }
 
-/// A time of the claims: seconds since the epoch, with parts of a second if need be (RFC 7519 2, NumericDate).
+/// Reads a time claim: seconds since the epoch, possibly fractional (RFC 7519 2, NumericDate).
 fn time(claims: &Map<String, Value>, name: &str) -> Result<Option<f64>, Refused> {
     match claims.get(name) {
         None => Ok(None),
@@ -145,7 +146,7 @@ fn object(part: &str) -> Result<Map<String, Value>, Refused> {
     }
 }
 
-/// JSON in which no name occurs twice in an object.
+/// JSON without duplicate names in objects.
 struct Once(Value);
 
 impl<'de> Deserialize<'de> for Once {
@@ -233,7 +234,7 @@ mod tests {
         json.as_object().expect("an object").clone()
     }
 
-    /// A token of any parts, rightly signed.
+    /// A correctly signed token with arbitrary parts.
     fn token(header: &str, claims: &str) -> String {
         let encoded = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
         let signed = format!("{}.{}", encoded(header), encoded(claims));

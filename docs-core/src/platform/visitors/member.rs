@@ -1,4 +1,4 @@
-//! Members as visitors: tokens by which the sites of an organization know its members.
+//! Members as visitors: tokens that identify the members of an organization to its sites.
 
 use chrono::TimeDelta;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use crate::{
     store::Tx,
 };
 
-/// For how long the token of a member is good.
+/// The lifetime of a member's token.
 pub(in crate::platform) const MEMBER_TOKEN_WINDOW: TimeDelta = TimeDelta::hours(1);
 
 /// The claim of a member's token that states how the member signed in, and its values.
@@ -22,7 +22,7 @@ const TOKEN: &str = "token";
 const SSO: &str = "sso";
 const HOST: &str = "host";
 
-/// What the token of a member says, in the names of OpenID Connect Core 5.1 where it has one.
+/// The claims of a member's token, with the names of OpenID Connect Core 5.1 where they exist.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Claims {
@@ -32,14 +32,14 @@ struct Claims {
     email: String,
     name: String,
     role: Role,
-    /// How the member signed in: an organization may stop accepting it before the token ends.
+    /// The sign-in method of the member: an organization may stop accepting it before the token ends.
     sign_in: &'static str,
     iat: i64,
     exp: i64,
 }
 
 impl Platform {
-    /// A token that tells the sites of an organization which member acts; guests have none.
+    /// Returns a token that identifies the member to the sites of an organization, `None` for guests.
     pub(in crate::platform) async fn member_token(
         &self,
         tx: &Tx,
@@ -65,8 +65,7 @@ impl Platform {
         }
     }
 
-    /// The key that an organization's members are vouched for with: another for each, the same on all servers of a
-    /// store.
+    /// The key of an organization's member tokens, equal on all servers of a store.
     pub(super) fn member_key(&self, org: &OrgId) -> Result<[u8; 32]> {
         let all = self.content_key()?;
         let mut hasher = blake3::Hasher::new_derive_key("docs-platform claims of an organization's members");
@@ -75,7 +74,7 @@ impl Platform {
 }
 
 impl Signer {
-    /// The signer that vouches for the member who acts; `None` for actors without a user.
+    /// The signer of the acting member's token, `None` for actors without a user.
     fn of_member(actor: &Actor) -> Option<Self> {
         let user = actor.user()?.clone();
         Some(match actor {
@@ -106,8 +105,8 @@ impl Signer {
         }
     }
 
-    /// The role of the member whom a signer vouches for; `None` for a guest, for a former member, where the
-    /// organization does not accept how they signed in, and for the key of a site.
+    /// Returns the role of the member of a signer. Returns `None` for a guest, for a former member, if the organization
+    /// does not accept the sign-in method, and for the key of a site.
     pub(super) async fn role(&self, tx: &Tx, org: &OrgId) -> Result<Option<Role>> {
         let (user, sign_in) = match self {
             Self::Key(_) => return Ok(None),

@@ -1,13 +1,13 @@
-//! Moments: what visitors are told in one need not be found out again.
+//! Store versions for caches of anonymous views.
 
 use super::pass;
 use crate::{BoxFuture, Result, platform::Platform, store::StoreVersion};
 
-/// Names what is kept of the platform at one moment, and for how long what is read by then is good.
+/// A version of the store, with the expiry of content tokens issued at it.
 ///
-/// In equal moments of one platform, [`resolve_url`](Platform::resolve_url) and all that is read with the token that it
-/// answers are the same for a visitor of whom nothing is known, but for what a search finds. Whoever keeps something
-/// asks for the moment before it is read.
+/// While two moments of one platform are equal, [`resolve_url`](Platform::resolve_url) and everything read with the
+/// token it returns are unchanged for an anonymous visitor, except search results. A cache reads the moment before it
+/// reads the data.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Moment {
     store: StoreVersion,
@@ -15,13 +15,15 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The moment of now: another one once anything was changed, by whatever process, and every few minutes, since
-    /// content tokens end. `None` where the store cannot tell.
+    /// Returns the current moment. It changes after every write of any process, and every few minutes, because content
+    /// tokens expire. Returns `None` if the store has no version.
     ///
     /// # Errors
-    /// `Unavailable` when the store is.
+    ///
+    /// `Unavailable` if the store is unavailable.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{Platform, Result, platform::Moment};
     /// # async fn example(platform: &Platform, kept_at: Moment) -> Result<()> {

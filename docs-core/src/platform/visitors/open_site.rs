@@ -1,4 +1,4 @@
-//! Sites that are open to everybody, as they are in one moment: what lets a stranger in is read once.
+//! Public sites as of one store version. Their access check runs once.
 
 use std::{fmt, sync::Arc};
 
@@ -11,20 +11,20 @@ use crate::{
     store::{Tx, records::SiteRecord},
 };
 
-/// Bytes that a part of a site takes in memory, about.
+/// The approximate size of a part of a site in bytes.
 const PART: usize = 2048;
 
-/// A published site that everybody may read, as somebody of whom nothing is known finds it.
+/// A published public site as an anonymous visitor sees it.
 ///
-/// It answers what [`resolve_url`](Platform::resolve_url) and the content of its spaces answer such a visitor, without
-/// reading again who is let in. It holds in the [`Moment`](super::Moment) that was asked for before it was found, and
-/// in no other: whoever keeps one asks for the moment before each use.
+/// It returns the same results as [`resolve_url`](Platform::resolve_url) and the content of its spaces for such a
+/// visitor, without repeating the access check. It is valid only for the [`Moment`](super::Moment) that was read before
+/// it was found, so a cache compares the moment before each use.
 #[derive(Clone)]
 pub struct OpenSite {
     platform: Platform,
     visit: Arc<Visit>,
     host: String,
-    /// The segments that addresses of the site begin with.
+    /// The first segments of all addresses of the site.
     mount: Vec<String>,
 }
 
@@ -38,13 +38,15 @@ impl fmt::Debug for OpenSite {
 }
 
 impl OpenSite {
-    /// Finds the site at an address; `None` where it is not for everybody, where its content adapts to who reads, or
-    /// where other sites stand below its address.
+    /// Finds the site at an address. Returns `None` if it is not public, if its content is adaptive, or if other sites
+    /// are mounted below its address.
     ///
     /// # Errors
-    /// `Invalid` for what is no address.
+    ///
+    /// `Invalid` for a malformed address.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{Platform, model::PublishedUrl, platform::OpenSite};
     /// # async fn example(platform: &Platform) -> Result<(), Box<dyn std::error::Error>> {
@@ -74,13 +76,11 @@ impl OpenSite {
         })
     }
 
-    /// What an address leads to; `None` for one that is not of this site.
+    /// Resolves an address, `None` for one of another site.
     ///
     /// # Errors
-    /// As of [`resolve_url`](Platform::resolve_url).
     ///
-    /// # Example
-    /// See [`find`](Self::find).
+    /// As for [`resolve_url`](Platform::resolve_url).
     pub fn resolve<'a>(&'a self, url: &'a PublishedUrl) -> BoxFuture<'a, Result<Option<ResolvedUrl>>> {
         Box::pin(async move {
             let address = Address::parse("url", url.as_str())?;
@@ -92,33 +92,23 @@ impl OpenSite {
         })
     }
 
-    /// Who a stranger is there.
+    /// The anonymous visitor of the site.
     #[must_use]
     pub fn visitor(&self) -> &Visitor {
         &self.visit.visitor
     }
 
-    /// Tells whether a revision is the live content of a space of the site.
+    /// Returns `true` if a revision is the live content of a space of the site.
     #[must_use]
     pub fn shows(&self, space: &SpaceId, revision: &RevisionId) -> bool {
         self.visit.spaces.get(space).is_some_and(|space| space.head == *revision)
     }
 
-    /// The document of a page in the live content of a space of the site; `None` for a page without content.
+    /// Returns the document of a page in the live content of a space of the site, `None` for a page without content.
     ///
     /// # Errors
-    /// `NotFound`, also for what conditions hide.
     ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, content::Evaluated, model::{PageId, SpaceId}, platform::OpenSite};
-    /// # async fn example(site: &OpenSite, space: &SpaceId, page: &PageId) -> Result<()> {
-    /// if let Some(shown) = site.find_page_document(space, page, Evaluated::Yes).await? {
-    ///     println!("{} blocks", shown.document.nodes.len());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also for pages hidden by conditions.
     pub fn find_page_document<'a>(
         &'a self,
         space: &'a SpaceId,
@@ -134,7 +124,7 @@ impl OpenSite {
         })
     }
 
-    /// About how many bytes it takes.
+    /// The approximate size in bytes.
     #[must_use]
     pub fn weight(&self) -> usize {
         PART * (1 + self.visit.outline.nodes().len() + 2 * self.visit.outline.all_places().len())
@@ -142,8 +132,8 @@ impl OpenSite {
 }
 
 impl Platform {
-    /// Tells whether all addresses that begin as this one lead to the site: a base name of the platform's own host goes
-    /// before all mounts, and on another host no other site may be mounted.
+    /// Returns `true` if all addresses with this prefix belong to the site. On the platform's own host, a base name
+    /// takes precedence over all mounts; on another host, no other site may be mounted.
     async fn is_alone(&self, tx: &Tx, (address, used): (&Address, usize), site: &SiteRecord) -> Result<bool> {
         let base = self.published_base()?;
         if address.host == base.host {

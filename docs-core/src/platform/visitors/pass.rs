@@ -1,4 +1,4 @@
-//! Content tokens: what a visitor shows when they read, from the resolution of an address to its end.
+//! Content tokens: the credentials of a visitor from the resolution of an address until their expiry.
 
 use std::{
     collections::HashMap,
@@ -16,13 +16,13 @@ use crate::{
     platform::Platform,
 };
 
-/// For how long a content token is good, at least.
+/// The shortest lifetime of a content token.
 pub(in crate::platform) const CONTENT_TOKEN_WINDOW: TimeDelta = TimeDelta::hours(1);
-/// What the key of content tokens is made for, and of: a text that is longer than a key.
+/// The purpose and the input of the key of content tokens. The input is longer than a key.
 const PURPOSE: &str = "key of content tokens";
 const SEED: &str = "what content tokens are signed with, first edition";
 
-/// What a content token says: a JSON Web Token for clients to read and nobody but the platform to make.
+/// The payload of a content token: a JSON Web Token that clients can read and only the platform can sign.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Ticket {
@@ -35,16 +35,16 @@ pub(super) struct Ticket {
     pub(super) space: SpaceId,
     /// All spaces that the visitor sees on the site.
     pub(super) spaces: Vec<SpaceId>,
-    /// The visitor's claims: `unsigned` holds those that anybody can make.
+    /// The visitor's claims, with unsigned ones under `unsigned`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) claims: Map<String, Value>,
-    /// The share link that they came in by.
+    /// The share link that grants access.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     share_link: Option<ShareLinkId>,
-    /// Who signed those of their own token.
+    /// The signer of the visitor's own token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     signed_by: Option<Signer>,
-    /// When it ends, in seconds since the epoch.
+    /// The expiry in seconds since the epoch.
     exp: i64,
 }
 
@@ -54,12 +54,12 @@ enum Kind {
     Site,
 }
 
-/// The content tokens of a visit that were made, by what they lead to: each is made once.
+/// The content tokens issued during a visit, by place. Each is made once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tokens(Arc<Mutex<HashMap<SiteSpaceId, String>>>);
 
 impl Tokens {
-    /// The token that leads to a space of the site.
+    /// Returns the token for a space of the site.
     pub(super) fn leading_to(
         &self,
         place: &SiteSpaceId,
@@ -75,30 +75,31 @@ impl Tokens {
     }
 }
 
-/// The part of claims that anybody can make.
+/// The name of the object with unsigned claims.
 pub(super) const UNSIGNED: &str = "unsigned";
-/// Most bytes of a content token: it names all spaces that the visitor sees, and their claims.
+/// Most bytes of a content token. It contains all visible spaces and the claims.
 const MAX_CONTENT_TOKEN: usize = 32 * 1024;
-/// Content tokens end at whole multiples of this, so that visitors of whom the same is known share theirs for a while.
+/// The granularity of expiry times, so that visitors with equal claims share a token for a while.
 const EVEN: i64 = 300;
 
-/// Tells keys apart, and nothing of them.
+/// Returns a fingerprint that distinguishes keys and reveals nothing about them.
 pub(super) fn fingerprint(key: &str) -> Arc<str> {
     let hash = blake3::derive_key("docs-platform fingerprint of a signing key", key.as_bytes());
     BASE32.encode(&hash[..16]).into()
 }
 
-/// When a content token ends that is made now, in seconds since the epoch.
+/// Returns the expiry of a content token issued now, in seconds since the epoch.
 pub(super) fn end_from(now: Timestamp) -> i64 {
     let end = (now.time() + CONTENT_TOKEN_WINDOW).timestamp();
     (end + EVEN - 1) / EVEN * EVEN
 }
 
 impl Platform {
-    /// Finds the visitor that a content token is for.
+    /// Returns the visitor of a content token.
     ///
     /// # Errors
-    /// `Unauthenticated` for a token that is not ours, or has ended.
+    ///
+    /// `Unauthenticated` for a foreign or expired token.
     pub(in crate::platform) fn visitor_of(&self, token: &str) -> Result<Visitor> {
         let wrong = |why: &str| Error::new(ErrorKind::Unauthenticated, format!("the content token: {why}"));
         let claims =
@@ -109,7 +110,7 @@ impl Platform {
         Ok(ticket.visitor())
     }
 
-    /// A content token for a visit that leads to this space on the site.
+    /// Issues a content token for a visit and a space of the site.
     pub(super) fn content_token(
         &self,
         visit: &Visit,
@@ -138,7 +139,7 @@ impl Platform {
             claims,
             share_link,
             signed_by: visit.visitor.signed_by.clone(),
-            // It ends with what was signed.
+            // The token expires with the signed claims.
             exp: visit.visitor.until.map_or(even, |until| even.min(until)),
         };
         match serde_json::to_value(ticket).map_err(Error::internal)? {
@@ -147,7 +148,7 @@ impl Platform {
         }
     }
 
-    /// The key that content tokens are signed with: the same on all servers of a store.
+    /// The key of content tokens, equal on all servers of a store.
     pub(super) fn content_key(&self) -> Result<[u8; 32]> {
         let sealed = self.seal_for_ever(PURPOSE, SEED)?;
         Ok(blake3::derive_key("docs-platform content tokens", sealed.as_bytes()))

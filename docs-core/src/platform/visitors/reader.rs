@@ -1,4 +1,4 @@
-//! Readers of content, and the filter that conditions make for them.
+//! Readers of content, and the filter of conditional content for them.
 
 use std::sync::Arc;
 
@@ -14,25 +14,25 @@ use crate::{
     model::{BASE32, Document, HeaderLinks, PageId, Variables},
 };
 
-/// What is known of a visitor, as far as it decides what they see.
+/// The claims of a visitor that conditions can read.
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct VisitorClaims {
-    /// Claims that were signed.
+    /// Signed claims.
     pub(in crate::platform) signed: Value,
-    /// Claims that anybody can make.
+    /// Unsigned claims, which anyone can make.
     pub(in crate::platform) unsigned: Value,
-    /// Which claims the site knows.
+    /// The claims that the site declares.
     pub(in crate::platform) claims: Claims,
 }
 
 impl VisitorClaims {
-    /// Keeps the links of a site's header that are for the visitor, who is not told what they depend on.
+    /// Removes header links that are not for the visitor, and the conditions of the others.
     pub(in crate::platform) fn clear(&self, links: &mut HeaderLinks) {
         let decider = self.decider(Context::default());
         links.retain(|link| decider.holds(link.condition.take().as_ref()));
     }
 
-    /// Equal for visitors of whom the same is known, as far as it decides what they see.
+    /// Returns an id that is equal for visitors with equal claims.
     pub(in crate::platform) fn id(&self) -> String {
         let Self { signed, unsigned, claims } = self;
         let known = format!("{signed} {unsigned} {claims:?}");
@@ -40,23 +40,23 @@ impl VisitorClaims {
         BASE32.encode(&hash[..16])
     }
 
-    /// Who decides conditions in a context.
+    /// Returns the evaluator of conditions in a context.
     pub(super) fn decider(&self, context: Context) -> Decider {
         Decider::new(context.with_visitor(&self.signed, &self.unsigned), self.claims.clone())
     }
 }
 
-/// A reader of content, as far as conditions decide what they see.
+/// A reader of content with regard to conditions.
 #[derive(Clone, Debug)]
 pub(in crate::platform) enum Reader {
-    /// A member, who sees what any visitor might.
+    /// A member, who sees everything that any visitor may see.
     Member,
     /// A visitor of a site.
     Visitor(Arc<VisitorClaims>),
 }
 
 impl Reader {
-    /// The filter between the reader and a content.
+    /// Returns the reader's filter of a content.
     pub(in crate::platform) async fn content_filter(&self, view: &View) -> Result<ContentFilter> {
         let uses = Uses::default();
         let Self::Visitor(claims) = self else {
@@ -67,27 +67,27 @@ impl Reader {
     }
 }
 
-/// What a reader sees of one content.
+/// The part of one content that a reader sees.
 #[derive(Debug)]
 pub(in crate::platform) struct ContentFilter {
     view: View,
-    /// Who decides conditions; none for members.
+    /// The evaluator of conditions, or `None` for members.
     visitor: Option<Decider>,
     uses: Uses,
 }
 
 impl ContentFilter {
-    /// Tells whether conditions hide something from the reader.
+    /// Returns `true` if conditions apply to the reader.
     pub(in crate::platform) const fn hides(&self) -> bool {
         self.visitor.is_some()
     }
 
-    /// Tells whether the condition of a page lets the reader see it, whatever is above.
+    /// Returns `true` if the page's own condition holds, regardless of its ancestors.
     pub(in crate::platform) fn meets(&self, id: &PageId, page: &PageEntry) -> bool {
         self.visitor.as_ref().is_none_or(|decider| decider.holds_of_page(id, page))
     }
 
-    /// Which pages of a tree the reader sees: those whose own condition and all above hold.
+    /// Returns for each page of a tree if the reader sees it: its own condition and those of all ancestors hold.
     pub(in crate::platform) fn shown(&self, tree: &PageTree) -> Vec<bool> {
         let mut shown: Vec<bool> = Vec::with_capacity(tree.len());
         for page in tree.pages() {
@@ -97,12 +97,12 @@ impl ContentFilter {
         shown
     }
 
-    /// Refuses a page that the reader does not see, as if it were not there.
+    /// Rejects a page that the reader does not see as not found.
     pub(in crate::platform) async fn require(&self, id: &PageId, entry: &PageEntry) -> Result<()> {
         if self.shows(id, entry).await? { Ok(()) } else { Err(Error::not_found("page")) }
     }
 
-    /// Tells whether the reader sees a page: its own condition and those of all above hold.
+    /// Returns `true` if the reader sees a page: its own condition and those of all ancestors hold.
     pub(super) async fn shows(&self, id: &PageId, entry: &PageEntry) -> Result<bool> {
         if !self.hides() {
             return Ok(true);
@@ -119,8 +119,8 @@ impl ContentFilter {
         &self.uses
     }
 
-    /// A document as the reader sees it: for a member as far as variables decide what it says, as members have no
-    /// claims. One that is the same for all is theirs too.
+    /// Returns a document as the reader sees it. For members, only variables are evaluated, since they have no claims.
+    /// A document that is the same for everyone is returned unchanged.
     pub(in crate::platform) async fn document(
         &self,
         document: SharedDocument,
@@ -144,7 +144,7 @@ impl ContentFilter {
     }
 }
 
-/// What expressions know of a space.
+/// The evaluation context of a space.
 async fn of_space(view: &View) -> Result<Context> {
     let variables = view.variables().await?;
     let variables = variables.into_iter().map(|(name, entry)| (name, entry.value)).collect();

@@ -1,4 +1,4 @@
-//! From an address to the content there, and to what a visitor reads it with.
+//! Resolution of an address to published content, for a visitor.
 
 use std::sync::Arc;
 
@@ -23,27 +23,28 @@ use crate::{
     },
 };
 
-/// Most bytes of the claims that a visitor makes, as JSON.
+/// Most bytes of a visitor's unsigned claims as JSON.
 pub(in crate::platform) const MAX_UNSIGNED: usize = 8 * 1024;
-/// Most segments of an address under which a site may be mounted.
+/// Most path segments of a mount.
 const MAX_MOUNT: usize = 16;
-/// Claims that say when a token is valid, and nothing of the visitor; and what only those that anybody can make are
-/// called.
+/// Claims about the validity of a token rather than the visitor, and the reserved name of unsigned claims.
 const ABOUT_THE_TOKEN: [&str; 4] = ["exp", "iat", "nbf", pass::UNSIGNED];
 
 impl Platform {
-    /// Finds what is published at an address, and what a visitor reads it with.
+    /// Resolves an address to the content published there, with the tokens to read it.
     ///
-    /// On the platform's own host the base name of a site comes first; elsewhere the longest mount of a site that the
-    /// address begins with decides. Then come the key of a share link, a section, a space, and the path of a page,
-    /// which need not exist. What conditions hide from the visitor is not found. Where an address would lead away, by
-    /// the path of a default or one that a section or a space had before, a page that is there goes first.
+    /// On the platform's own host, the base name of a site takes precedence. Otherwise the longest mount that is a
+    /// prefix of the address determines the site. The key of a share link, a section, a space, and the path of a page
+    /// follow. The page need not exist. Content hidden by conditions is not found. If the address would redirect, by
+    /// the path of a default or a former path of a section or space, an existing page takes precedence.
     ///
     /// # Errors
-    /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that is not
-    /// valid, on a site for authenticated visitors; `Invalid` for what is no address, or too many claims.
+    ///
+    /// `NotFound` if nothing is published there, or nothing for this visitor; `Unauthenticated` for an invalid token on
+    /// a site for authenticated visitors; `Invalid` for a malformed address or too many claims.
     ///
     /// # Example
+    ///
     /// ```
     /// # use docs_core::{Platform, model::ResolvedUrl};
     /// # async fn example(platform: &Platform) -> Result<(), Box<dyn std::error::Error>> {
@@ -103,12 +104,12 @@ impl Platform {
         })
     }
 
-    /// Where the platform's own addresses of sites begin.
+    /// The base of the platform's own addresses of sites.
     pub(super) fn published_base(&self) -> Result<Address> {
         Address::parse("base", &self.urls().published(""))
     }
 
-    /// The site that an address begins with the mount of, and how many segments that takes.
+    /// Returns the site mounted at the longest prefix of the address, and the number of segments of that mount.
     pub(super) async fn mounted(
         &self,
         tx: &Tx,
@@ -124,13 +125,13 @@ impl Platform {
             mounts.push((SiteRecord::by_basename(basename), base.segments.len() + 1));
         }
         let most = address.segments.len().min(MAX_MOUNT);
-        // A host alone is that of a site which has one of its own.
+        // Without a path, this matches the hostname of a site.
         let most = if self.site_hosts().is_own(&address.host) { None } else { Some(most) };
         for used in most.into_iter().flat_map(|most| (0..=most).rev()) {
             let origin = format!("{}/{}", address.host, address.segments[..used].join("/"));
             mounts.push((SiteRecord::by_proxy(&origin), used));
         }
-        // What is longer than any key begins with the mount of no site.
+        // A longer key cannot be stored.
         mounts.retain(|(key, _)| key.len() <= MAX_KEY);
         let keys: Vec<Key> = mounts.iter().map(|(key, _)| Key::clone(key)).collect();
         let values = tx.get_values(&keys).await?;
@@ -148,7 +149,7 @@ impl Platform {
         Ok(None)
     }
 
-    /// The proxy of a site, unless it is one that was stored before it was not allowed any more.
+    /// The proxy of a site, unless it was stored before a rule excluded it.
     fn served_proxy<'s>(&self, site: &'s SiteRecord) -> Option<&'s ProxyOrigin> {
         let proxy = site.proxy.as_ref()?;
         let (host, path) = proxy.as_str().split_once('/')?;
@@ -156,7 +157,7 @@ impl Platform {
         self.site_hosts().check(&site.organization, (host, segment)).is_ok().then_some(proxy)
     }
 
-    /// What a token of the visitor's own says: one that the site's sign-in made, or the platform for a member.
+    /// Verifies the visitor's token, which was signed by the site's sign-in, or by the platform for a member.
     async fn signed_in(&self, tx: &Tx, site: &SiteRecord, given: &ResolveVisitor) -> Result<SignedIn> {
         let Some(token) = given.jwt_token.as_deref().filter(|token| !token.is_empty()) else {
             return Ok(SignedIn::No(None));
@@ -183,7 +184,7 @@ impl Platform {
         Ok(SignedIn::No(Some(why.to_owned())))
     }
 
-    /// The clock that the token of a signer was signed by.
+    /// The clock of a signer.
     fn clock_of(&self, signer: &Signer) -> jwt::Clock {
         match signer {
             Signer::Key(_) => jwt::Clock::Foreign(self.now()),
@@ -191,7 +192,7 @@ impl Platform {
         }
     }
 
-    /// Where visitors of a site sign in.
+    /// Redirects to the sign-in of a site.
     async fn sign_in(&self, tx: &Tx, site: &SiteRecord, path: &str) -> Result<ResolvedUrl> {
         let auth: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(&site.id)).await?;
         let url = auth.as_ref().and_then(|auth| auth.fallback_url.as_ref()).ok_or_else(|| {
@@ -206,7 +207,7 @@ impl Platform {
         Ok(elsewhere(ElsewhereTarget::External, format!("{url}{joint}location={location}{fragment}")))
     }
 
-    /// What is at an address below a site.
+    /// Resolves an address below a site.
     pub(super) async fn located_at(&self, visit: &Visit, asked: Asked) -> Result<ResolvedUrl> {
         let Asked { address, used: site_used, key } = asked;
         let segments = address.behind(site_used);
@@ -218,11 +219,11 @@ impl Platform {
         let canonical = self.canonical(&visit.site, key.as_deref(), &names);
         let canonical_url = format!("{}{pathname}", canonical.trim_end_matches('/'));
         if segments[..found.used] != names {
-            // What has no segment of its own, or another spelling, was named.
+            // The request used a segment that is not part of the canonical address, or another spelling of it.
             return Ok(elsewhere(ElsewhereTarget::Content, canonical_url));
         }
-        // A default has a path as well, and what follows here may be the one it has or had: only behind a space that
-        // was named, or behind a segment that names nothing, all is a page.
+        // A default space also has a path, and the remaining segments may begin with its current or former path. They
+        // are a page path only after a named space, or after a segment that names nothing.
         let names_place = !outline.is_default(found.place);
         let complete = names_place || (segments.len() > found.used && !is_contested);
         let section = found.section.map(|section| section.id.clone());
@@ -248,8 +249,8 @@ impl Platform {
         })))
     }
 
-    /// What an address below a site leads to, and whether it does so for a page that stands where a path leads away:
-    /// below such a page the path still does.
+    /// Resolves the segments to a space. Also returns if a page takes precedence over a redirecting path; below such a
+    /// page the path still redirects.
     async fn found_at<'v>(&self, visit: &'v Visit, segments: &[&str]) -> Result<(Found<'v>, bool)> {
         let outline = &visit.outline;
         let now = outline.find(segments).ok_or_else(nothing)?;
@@ -269,7 +270,7 @@ impl Platform {
         Ok((now, false))
     }
 
-    /// Tells whether the visitor sees a page where an address leads to.
+    /// Returns `true` if the address is a page that the visitor sees.
     async fn is_page(&self, visit: &Visit, (found, segments): (&Found<'_>, &[&str])) -> Result<bool> {
         let Some(space) = visit.spaces.get(&found.place.space) else { return Ok(false) };
         let path = segments[found.used..].join("/");
@@ -281,8 +282,8 @@ impl Platform {
         Reader::Visitor(Arc::clone(&visit.claims)).content_filter(&view).await?.shows(&id, &entry).await
     }
 
-    /// The address that content of a site has besides others: on its proxy where it has one, else on its own host, with
-    /// a slash at the end.
+    /// The canonical address of content of a site: on its proxy if it has one, otherwise on its own host, with a
+    /// trailing slash.
     pub(in crate::platform) fn canonical(
         &self,
         site: &SiteRecord,
@@ -301,7 +302,7 @@ impl Platform {
     }
 }
 
-/// An address, how many of its segments lead to the site, and the key among them.
+/// An address, the number of its segments that name the site, and the share key in it.
 pub(super) struct Asked {
     pub(super) address: Address,
     pub(super) used: usize,
@@ -309,9 +310,9 @@ pub(super) struct Asked {
 }
 
 enum SignedIn {
-    /// By this signer, who says this.
+    /// A verified token: its signer and its claims.
     As(Signer, Map<String, Value>),
-    /// There is no token, or it is refused, and why.
+    /// No token, or a rejected one with the reason.
     No(Option<String>),
 }
 

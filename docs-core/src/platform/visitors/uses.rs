@@ -1,4 +1,4 @@
-//! Which files and reusable contents a reader sees: those that something uses which they see.
+//! Visibility of files and reusable contents: a reader sees those used by something they see.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,13 +12,13 @@ use crate::{
     model::{PageId, Variables},
 };
 
-/// Most sources of a target that are read in one go.
+/// Most sources of a target per read.
 const SOURCES_AT_ONCE: usize = 200;
 
-/// What was found out about the sources of a content.
+/// Cached results about the sources of a content.
 #[derive(Debug, Default)]
 pub(super) struct Uses {
-    /// All backlinks of files and reusable contents, where all are asked for.
+    /// All backlinks of files and reusable contents, after [`ContentFilter::prepare`].
     all: OnceLock<AllBacklinks>,
     found: Mutex<Found>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Uses {
 struct Found {
     targets: HashMap<LinkTarget, bool>,
     pages: HashMap<PageId, bool>,
-    /// What sources use as the reader sees them.
+    /// The targets that each source uses as the reader sees it.
     within: HashMap<LinkSource, Arc<HashSet<LinkTarget>>>,
 }
 
@@ -37,15 +37,15 @@ impl Uses {
     }
 }
 
-/// Some of what uses a target.
+/// A batch of sources of a target.
 struct Sources {
     items: Vec<(LinkSource, bool)>,
-    /// Whether there may be more.
+    /// There may be more.
     more: bool,
 }
 
 impl ContentFilter {
-    /// Reads what uses anything in one go, for who goes on to ask of everything.
+    /// Reads all backlinks at once, for callers that check every file and reusable content.
     pub(in crate::platform) async fn prepare(&self) -> Result<()> {
         if self.hides() && self.uses().all.get().is_none() {
             let all = self.view().all_backlinks().await?;
@@ -54,9 +54,9 @@ impl ContentFilter {
         Ok(())
     }
 
-    /// Tells whether the reader sees a file or a reusable content: a page that they see uses it, itself or by way of
-    /// reusable contents. A file that nothing uses is seen by members only; a reusable content that nothing uses in its
-    /// own space may be used in others.
+    /// Returns `true` if the reader sees a file or reusable content: a visible page uses it, directly or through
+    /// reusable contents. An unused file is visible to members only. A reusable content without uses in its own space
+    /// may be used in others.
     pub(in crate::platform) async fn sees(&self, target: LinkTarget) -> Result<bool> {
         if !self.hides() {
             return Ok(true);
@@ -72,12 +72,12 @@ impl ContentFilter {
                 return Ok(true);
             }
         }
-        // Nothing leads from any of these to what is seen.
+        // No visible page was reached, so these targets are all hidden.
         self.uses().found().targets.extend(known.into_iter().map(|target| (target, false)));
         Ok(false)
     }
 
-    /// Tells whether a page that the reader sees uses a target; the reusable contents that do are left to be looked at.
+    /// Returns `true` if a visible page uses the target. Reusable contents that use it are added to `open`.
     async fn is_used(
         &self,
         target: &LinkTarget,
@@ -104,7 +104,7 @@ impl ContentFilter {
                 let sees = self.uses().found().targets.get(&via).copied();
                 match sees {
                     Some(true) => return Ok(true),
-                    // Not marked as known: it does not depend on this search.
+                    // Not marked as known, because the answer does not depend on this search.
                     Some(false) => continue,
                     None => open.push(via.clone()),
                 }
@@ -117,7 +117,7 @@ impl ContentFilter {
         }
     }
 
-    /// Some of what uses a target, after one.
+    /// Returns a batch of sources of a target, after a given one.
     async fn sources(&self, target: &LinkTarget, after: Option<&LinkSource>) -> Result<Sources> {
         if let Some(all) = self.uses().all.get() {
             return Ok(Sources { items: all.get(target).cloned().unwrap_or_default(), more: false });
@@ -127,7 +127,6 @@ impl ContentFilter {
         Ok(Sources { items, more })
     }
 
-    /// Tells whether the reader sees a page.
     async fn sees_page(&self, id: &PageId) -> Result<bool> {
         if let Some(sees) = self.uses().found().pages.get(id) {
             return Ok(*sees);
@@ -140,7 +139,7 @@ impl ContentFilter {
         Ok(sees)
     }
 
-    /// What a source uses as the reader sees it, its conditions decided.
+    /// Returns the targets that a source uses as the reader sees it, with its conditions evaluated.
     async fn within(&self, source: &LinkSource) -> Result<Arc<HashSet<LinkTarget>>> {
         if let Some(within) = self.uses().found().within.get(source) {
             return Ok(Arc::clone(within));
@@ -163,7 +162,7 @@ impl ContentFilter {
         };
         let document = self.view().document(&parts.body, Rendering::Request).await?;
         let shown = self.document(document, &variables, Evaluated::No).await?;
-        // What cannot be written shows nothing.
+        // An unprintable document uses nothing.
         let text = print(&shown).unwrap_or_default();
         Ok(parts.targets(source, &text))
     }

@@ -1,6 +1,8 @@
-//! Tokens that repeat what is read of them: nothing ends the process, and memory is bounded.
+//! Random tokens derived from the tokens and names that the parser accepts. The process must not abort, and memory is
+//! bounded.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-core --lib tokens_that -- --nocapture` reads as many.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-core --lib tokens_that -- --nocapture` sets the number of
+//! inputs.
 
 use chrono::DateTime;
 use docs_hostile::{OWN, Parser, Read};
@@ -33,7 +35,7 @@ const PARSERS: &[Parser] = &[
     },
 ];
 
-/// A token with these claims, rightly signed; one in three has them as its header.
+/// A correctly signed token with these claims. One in three has them as its header.
 fn signed(claims: &str) -> Vec<u8> {
     let encoded = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
     let (header, claims) = match claims.len() % 3 {
