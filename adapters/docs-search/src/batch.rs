@@ -1,7 +1,7 @@
-//! Writing: what a batch changes in the tables.
+//! The write of a batch to the tables.
 //!
-//! Changes are reduced to what becomes of each page. Of a page that is replaced, only the words are written whose
-//! places changed. Lists of postings are changed together, in their order.
+//! Changes are first reduced to one final state per page. For a replaced page, only words with changed positions are
+//! written. Posting lists are updated together, in their order.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,22 +16,22 @@ use crate::{
     postings::{Change, Places, changed},
 };
 
-/// Bytes of changed postings after which they are written, so that a large space may go in one batch.
+/// Bytes of changed postings that are buffered before a write, so that a large space fits into one batch.
 const HELD: usize = 32 * 1024 * 1024;
-/// About what a changed posting takes besides its bytes.
+/// The approximate overhead of a changed posting in bytes.
 const OF_A_CHANGE: usize = 64;
 
 /// A word in a field.
 type Key = (String, u8);
 
-/// What a batch did, for those who know pages without reading the file.
+/// The effect of a batch on the cached page columns.
 #[derive(Default)]
 pub(crate) struct Written {
     pub(crate) put: Vec<(u32, PageColumns)>,
     pub(crate) gone: Vec<u32>,
 }
 
-/// Writes a batch within the transaction that is open, and the position where one is given.
+/// Writes a batch within the open transaction, and the position if one is given.
 pub(crate) fn write(
     conn: &Connection,
     changes: Vec<IndexChange>,
@@ -60,7 +60,7 @@ pub(crate) fn write(
     Ok(batch.written)
 }
 
-/// What becomes of each page and of each note after all changes of a batch.
+/// The final state of each page and space record after all changes of a batch.
 #[derive(Default)]
 struct Net {
     pages: BTreeMap<SpaceId, BTreeMap<PageId, Option<Box<PageDocument>>>>,
@@ -84,7 +84,7 @@ impl Net {
                 }
                 IndexChange::DropSpace(space) => {
                     let pages = pages_of(conn, &space)?;
-                    // What the batch has put so far goes with the rest.
+                    // Pages put earlier in the batch are deleted with the rest.
                     net.pages.insert(space.clone(), pages.into_iter().map(|page| (page, None)).collect());
                     net.notes.insert(space, None);
                 }
@@ -116,7 +116,7 @@ struct Batch<'c> {
     next_page: i64,
     next_word: i64,
     lists: BTreeMap<Key, Vec<Change>>,
-    /// About how many bytes the lists take.
+    /// The approximate size of the lists in bytes.
     held: usize,
     written: Written,
 }
@@ -179,7 +179,7 @@ impl Batch<'_> {
         Ok(Some(Stored { number, columns, document: document(self.conn, number)? }))
     }
 
-    /// Adds a page without its words; answers its number.
+    /// Inserts a page without its words. Returns its number.
     fn insert(&mut self, page: &PageDocument, columns: PageColumns) -> Outcome<u32> {
         let number = u32::try_from(self.next_page)
             .map_err(|_| Failure::damaged("the numbers for pages are used up"))?;
@@ -259,14 +259,14 @@ impl Batch<'_> {
     }
 }
 
-/// The postings of a word in a field.
+/// The posting list of a word in a field.
 struct List<'c> {
     conn: &'c Connection,
     number: i64,
 }
 
 impl List<'_> {
-    /// Applies changes in the order of their pages; tells whether something is left.
+    /// Applies changes in the order of their pages. Returns `true` if any posting remains.
     fn update(&self, changes: &[Change]) -> Outcome<bool> {
         let (Some((first, _)), Some((last, _))) = (changes.first(), changes.last()) else { return Ok(true) };
         let blocks = self.blocks(*first, *last)?;
@@ -288,7 +288,7 @@ impl List<'_> {
         Ok(is_left || self.conn.prepare_cached(sql)?.query_row([self.number], |row| row.get(0))?)
     }
 
-    /// The blocks that have pages from one to another, or would have them: in order, none left out between.
+    /// Returns all consecutive blocks that contain pages of this range, or would contain them, in order.
     fn blocks(&self, first: u32, last: u32) -> Outcome<Vec<(u32, Vec<u8>)>> {
         let sql = "SELECT coalesce(
             (SELECT max(first_page) FROM postings WHERE list = ?1 AND first_page <= ?2),
@@ -303,7 +303,7 @@ impl List<'_> {
         Ok(blocks.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Writes a block again with changes, or a new one; tells whether something is left of it.
+    /// Rewrites a block with changes, or writes a new one. Returns `true` if any posting remains.
     fn write(&self, old: Option<&(u32, Vec<u8>)>, changes: &[Change]) -> Outcome<bool> {
         let (first, block) = old.map_or((None, &[][..]), |(first, block)| (Some(*first), block.as_slice()));
         let blocks = changed(block, changes)?;
@@ -321,7 +321,7 @@ impl List<'_> {
     }
 }
 
-/// The words of a page with their places, and how many its title has.
+/// Returns the words of a page with their positions, and the number of words in its title.
 fn words_of(page: &PageDocument) -> (HashMap<Key, Vec<u8>>, u32) {
     let mut words: HashMap<Key, Places> = HashMap::new();
     let mut title_words = 0;
@@ -334,7 +334,7 @@ fn words_of(page: &PageDocument) -> (HashMap<Key, Vec<u8>>, u32) {
     (words.into_iter().map(|(word, places)| (word, places.into_bytes())).collect(), title_words)
 }
 
-/// The page of a number.
+/// Returns the page with a number.
 pub(crate) fn document(conn: &Connection, number: u32) -> Outcome<PageDocument> {
     let mut found = conn.prepare_cached("SELECT document FROM documents WHERE number = ?1")?;
     let mut rows = found.query([number])?;

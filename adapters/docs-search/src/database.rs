@@ -1,4 +1,4 @@
-//! The file of an index: where it lies, its tables, and how it is opened.
+//! The file of an index: its location, its tables, and how it is opened.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -15,10 +15,10 @@ use crate::{
     generation::Opened,
 };
 
-/// Which form the index has: its tables, what is in them, and how words are told apart. Another one is made anew.
+/// The version of the format: tables, their content, and tokenization. An index of another version is rebuilt.
 const FORM: i64 = 1;
 
-/// The tables. A list of postings is that of a word in a field: four times the number of the word, and the field.
+/// The tables. The id of a posting list is four times the number of the word, plus the field.
 const TABLES: &str = "
     CREATE TABLE state (
         position TEXT,
@@ -47,32 +47,32 @@ const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// Memory of the connection that writes, and of each one that reads, in KiB.
+/// Page caches of the writing connection and of each reading one, in KiB.
 const WRITER_CACHE: i64 = 32 * 1024;
 const READER_CACHE: i64 = 16 * 1024;
-/// The log is cut to this size once its content is in the file.
+/// The size of the WAL after a checkpoint, in bytes.
 const LOG_BYTES: i64 = 32 << 20;
-/// Pages of the log after which its content is moved into the file: 16 MB.
+/// Pages of the WAL after which it is checkpointed: 16 MB.
 const LOG_PAGES: i64 = 4_000;
-/// Statements that a connection keeps prepared: more than there are.
+/// The prepared statement cache of a connection. It exceeds the number of statements.
 const STATEMENTS: usize = 64;
-/// How long a connection waits where another one opens or closes the file.
+/// The time a connection waits while another one opens or closes the file.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where the file of an index lies.
+/// The location of an index file.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexFile {
     path: PathBuf,
 }
 
-/// A folder that belongs to this process, until this is dropped or the process ends, however it ends.
+/// A folder that is locked by this process until the value is dropped or the process ends.
 pub(crate) struct Folder {
     pub(crate) file: IndexFile,
     _lock: File,
 }
 
 impl Folder {
-    /// Makes a folder of our own in the one that is given, so that what is removed is never somebody else's.
+    /// Locks a subfolder of the given folder, so that only files of the index are ever removed.
     pub(crate) fn take(folder: &Path) -> Result<Self, OpenError> {
         let folder = folder.join("sqlite");
         let place = folder.display().to_string();
@@ -86,7 +86,7 @@ impl Folder {
         }
     }
 
-    /// Opens the index, or makes it anew where it cannot be used.
+    /// Opens the index, or rebuilds it if it is unusable.
     pub(crate) fn open(&self) -> Result<Opened, OpenError> {
         let place = self.file.path.display().to_string();
         let unusable = |error: &dyn std::fmt::Display| OpenError::Folder {
@@ -105,19 +105,19 @@ impl Folder {
 }
 
 impl IndexFile {
-    /// A connection that writes. Makes the tables where there are none.
+    /// Opens the writing connection. Creates missing tables.
     pub(crate) fn writer(&self) -> Outcome<Connection> {
         self.create();
         let conn = self.connect(OpenFlags::SQLITE_OPEN_CREATE)?;
         conn.pragma_update(None, "cache_size", -WRITER_CACHE)?;
         let log: String = conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
         if log != "wal" {
-            // Such as on a network drive. The error is that of a system which cannot lock files as SQLite needs it.
+            // Typically a network drive. The error code is SQLite's for a file system with unusable locks.
             let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_PROTOCOL);
             let why = "its file system cannot share memory between connections; use a local disk".to_owned();
             return Err(rusqlite::Error::SqliteFailure(code, Some(why)).into());
         }
-        // What is lost when the machine fails is read again from the feed: a commit is there whole or not at all.
+        // Commits lost in a power failure are read again from the feed, and each commit is atomic.
         conn.pragma_update(None, "synchronous", "NORMAL")?;
         conn.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
         conn.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
@@ -131,13 +131,13 @@ impl IndexFile {
         Ok(conn)
     }
 
-    /// Makes the file, where there is none, for its owner only: it holds the text of pages. SQLite gives the files
-    /// beside it the same rights. What goes wrong here, SQLite tells in a moment.
+    /// Creates a missing file with permissions for its owner only, since it contains the text of pages. SQLite gives
+    /// its auxiliary files the same permissions. SQLite reports errors when it opens the file.
     fn create(&self) {
         drop(docs_disk::create_new_file(&self.path));
     }
 
-    /// A connection that reads an index which is there.
+    /// Opens a read-only connection to an existing index.
     pub(crate) fn reader(&self) -> Outcome<Connection> {
         let conn = self.connect(OpenFlags::empty()).map_err(|error| {
             let is_gone = matches!(self.path.try_exists(), Ok(false));
@@ -159,7 +159,7 @@ impl IndexFile {
         Ok(conn)
     }
 
-    /// Removes the file, and what SQLite keeps beside it.
+    /// Removes the file and SQLite's auxiliary files.
     pub(crate) fn remove(&self) -> io::Result<()> {
         for end in ["", "-wal", "-shm", "-journal"] {
             let mut path = self.path.clone().into_os_string();

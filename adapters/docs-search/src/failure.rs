@@ -1,18 +1,17 @@
-//! What goes wrong in the file of an index, and what it means.
+//! Failures of an index file, and their classification.
 
 use docs_ports::SearchError;
 use rusqlite::{Error, ErrorCode, types::FromSqlError};
 
-/// A failure on the way to the caller.
+/// An internal failure.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// SQLite failed.
     #[error(transparent)]
     Sqlite(#[from] Error),
-    /// The file does not hold what an index writes.
+    /// The content of the file is invalid.
     #[error("{0}")]
     Damaged(String),
-    /// The file is not the one any more that was to be read.
+    /// The file was replaced during the read.
     #[error("it is just being made anew")]
     Replaced,
 }
@@ -20,20 +19,20 @@ pub(crate) enum Failure {
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
 impl Failure {
-    /// Something in the file is not what an index writes.
+    /// Returns a failure for invalid content.
     pub(crate) fn damaged(what: impl ToString) -> Self {
         Self::Damaged(what.to_string())
     }
 
-    /// Tells whether the file has to be made anew. Otherwise it may be used again once its surroundings are well: there
-    /// is room on the disk, the file may be read.
+    /// Returns `true` if the file has to be rebuilt. Other failures are temporary, such as a full disk or missing
+    /// permissions.
     pub(crate) fn is_damage(&self) -> bool {
         match self {
             Self::Damaged(_) => true,
             Self::Replaced => false,
             Self::Sqlite(error) => match error.sqlite_error_code() {
-                // `Unknown` is an error in a statement: a table or a column is missing. A constraint that is not met
-                // tells that tables contradict each other.
+                // `Unknown` is an error in a statement, such as a missing table or column. A violated constraint means
+                // that tables contradict each other.
                 Some(
                     ErrorCode::DatabaseCorrupt
                     | ErrorCode::NotADatabase

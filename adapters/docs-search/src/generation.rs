@@ -1,5 +1,4 @@
-//! What readers share: connections, and what is known of pages, of one file. A file that is made anew is another
-//! generation.
+//! State that readers share for one file: connections and page columns. A rebuilt file is a new generation.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,16 +12,16 @@ use crate::{
     failure::{Failure, Outcome},
 };
 
-/// What a query is decided by besides the words of a page. Of a number of a page, it never changes.
+/// The columns that rank and filter a page, in addition to its words. They are immutable for a page number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PageColumns {
-    /// Stands for the page: see [`PageDocument::tie`].
+    /// The hash of the page, see [`PageDocument::tie`].
     pub(crate) page: u64,
-    /// Stands for its space.
+    /// The hash of its space.
     pub(crate) space: u64,
-    /// Stands for its organization.
+    /// The hash of its organization.
     pub(crate) organization: u64,
-    /// How many words its title has.
+    /// The number of words in its title.
     pub(crate) title_words: u32,
 }
 
@@ -36,7 +35,7 @@ impl PageColumns {
         }
     }
 
-    /// Reads them from four columns in the order of the table, from one on.
+    /// Reads them from four consecutive columns.
     pub(crate) fn read(row: &Row<'_>, from: usize) -> rusqlite::Result<Self> {
         let tie = |column: usize| row.get::<_, i64>(column).map(i64::cast_unsigned);
         Ok(Self {
@@ -48,12 +47,12 @@ impl PageColumns {
     }
 }
 
-/// A file that was opened.
+/// An opened file.
 pub(crate) struct Opened {
-    /// Writes to it.
+    /// The writing connection.
     pub(crate) conn: Connection,
     pub(crate) generation: Generation,
-    /// That of its last commit.
+    /// The position of the last commit.
     pub(crate) position: Option<FeedPos>,
 }
 
@@ -68,7 +67,7 @@ impl Opened {
             let columns = all.query_map([], |row| Ok((row.get(0)?, PageColumns::read(row, 1)?)))?;
             columns.collect::<rusqlite::Result<HashMap<u32, PageColumns>>>()?
         };
-        // A table that is missing, or whose first page is gone, shows here.
+        // Detects a missing table or a damaged first page.
         for table in ["documents", "postings", "spaces", "words"] {
             conn.query_row(&format!("SELECT EXISTS (SELECT * FROM {table})"), [], |_| Ok(()))?;
         }
@@ -78,25 +77,25 @@ impl Opened {
     }
 }
 
-/// A file, from when it was opened or made until it is made anew.
+/// A file, from its opening or creation until it is rebuilt.
 pub(crate) struct Generation {
     file: IndexFile,
-    /// Those of the last commit, before or behind by a moment: who misses a page finds it in its snapshot.
+    /// The columns around the last commit. A reader reads a missing page from its own snapshot.
     columns: RwLock<HashMap<u32, PageColumns>>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Connections that nobody reads by.
+    /// Connections without a reader.
     idle: Vec<Connection>,
-    /// What was seen that only making the file anew helps against.
+    /// Detected damage that requires a rebuild.
     damage: Option<String>,
     is_over: bool,
 }
 
 impl Generation {
-    /// Reads by a connection that sees one commit.
+    /// Runs a read on a connection with a snapshot of one commit.
     pub(crate) fn read<T>(&self, look: impl FnOnce(Snapshot<'_>) -> Outcome<T>) -> Outcome<T> {
         let looked = self.connection().and_then(|conn| {
             let transaction = conn.unchecked_transaction()?;
@@ -127,11 +126,11 @@ impl Generation {
             return Ok(conn);
         }
         let conn = self.file.reader()?;
-        // What was opened before the end is the file of this generation.
+        // A connection opened before the end of the generation belongs to its file.
         if self.state.lock().is_over { Err(Failure::Replaced) } else { Ok(conn) }
     }
 
-    /// Notes a commit.
+    /// Applies a commit to the columns.
     pub(crate) fn committed(&self, put: Vec<(u32, PageColumns)>, gone: &[u32]) {
         let mut columns = self.columns.write();
         for number in gone {
@@ -140,7 +139,7 @@ impl Generation {
         columns.extend(put);
     }
 
-    /// What was seen that only making the file anew helps against.
+    /// Returns detected damage that requires a rebuild.
     pub(crate) fn damage(&self) -> Option<String> {
         self.state.lock().damage.clone()
     }
@@ -149,7 +148,7 @@ impl Generation {
         self.state.lock().damage.get_or_insert_with(|| failure.to_string());
     }
 
-    /// Closes what is idle, and has nobody begin to read.
+    /// Closes idle connections and rejects new reads.
     pub(crate) fn end(&self) {
         let mut state = self.state.lock();
         state.is_over = true;
@@ -157,7 +156,7 @@ impl Generation {
     }
 }
 
-/// The generation that is read.
+/// The generation that readers use.
 pub(crate) struct Current(RwLock<Arc<Generation>>);
 
 impl Current {
@@ -174,7 +173,7 @@ impl Current {
     }
 }
 
-/// One commit, for as long as something is looked up in it.
+/// A snapshot of one commit.
 #[derive(Clone, Copy)]
 pub(crate) struct Snapshot<'s> {
     pub(crate) conn: &'s Connection,
@@ -182,7 +181,7 @@ pub(crate) struct Snapshot<'s> {
 }
 
 impl Snapshot<'_> {
-    /// The columns of a page that has postings.
+    /// Returns the columns of a page that has postings.
     pub(crate) fn columns(&self, number: u32) -> Outcome<PageColumns> {
         if let Some(columns) = self.generation.columns.read().get(&number) {
             return Ok(*columns);

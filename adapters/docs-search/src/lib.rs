@@ -1,12 +1,11 @@
-//! Full-text search by SQLite: [`SqliteSearch`], an index in a folder.
+//! Full-text search with SQLite: [`SqliteSearch`], an index in a folder.
 //!
-//! What matches and in which order is decided by `docs-core`, as for every index; here lie the words and where they
-//! are, in the tables of one file. A thread of its own writes: a batch is one transaction, and the position in the feed
-//! lies in it. Readers have connections of their own and never wait for it.
+//! Matching and ranking are implemented in `docs-core` for all indexes. This crate stores words and their positions in
+//! the tables of one file. A dedicated thread writes: a batch is one transaction, which includes the position in the
+//! feed. Readers have connections of their own and never wait for the writer.
 //!
-//! An index belongs to one process. Servers that share a store each have their own and follow the feed by themselves;
-//! a folder that is lost, damaged or of an older version is made anew from the store. Without a folder there is
-//! `docs_memstore::MemSearch`.
+//! An index belongs to one process. Servers that share a store each have an index and follow the feed independently. A
+//! missing, damaged or outdated folder is rebuilt from the store. An index in memory is `docs_memstore::MemSearch`.
 
 mod batch;
 mod database;
@@ -34,10 +33,10 @@ use self::{
     writer::{Task, Writer},
 };
 
-/// Searches at a time; others wait for their turn.
+/// Concurrent searches. Others are queued.
 const READERS: usize = 4;
 
-/// A full-text index in a folder. Clones are the same one.
+/// A full-text index in a folder. Clones share it.
 ///
 /// ```
 /// use docs_ports::SearchIndex as _;
@@ -58,41 +57,42 @@ pub struct SqliteSearch {
     writer: Arc<Writer>,
 }
 
-/// An index cannot be opened.
+/// An error when opening an index.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The folder cannot be made or written to.
+    /// The folder cannot be created or written.
     #[error("the folder {place} cannot hold a search index: {why}")]
     Folder {
-        /// The folder.
+        /// The path of the folder.
         place: String,
-        /// What the system says.
+        /// The error of the operating system.
         why: String,
     },
-    /// Another process has the folder open.
+    /// Another process uses the folder.
     #[error("the search index in {place} is in use by another process")]
     InUse {
-        /// The folder.
+        /// The path of the folder.
         place: String,
     },
-    /// The thread that writes cannot start.
+    /// The writing thread cannot be started.
     #[error("the search index cannot be started: {0}")]
     Start(String),
 }
 
 impl SqliteSearch {
-    /// An index in a folder, which is made when it is missing and kept for the next start. In it, the index has a
-    /// folder of its own. What is found there and cannot be used is removed.
+    /// Opens the index in a folder, and creates it if it is missing. The index is persistent and uses a subfolder of
+    /// its own. Unusable files in it are removed.
     ///
     /// # Errors
+    ///
     /// [`OpenError`].
     pub fn folder(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let (current, writer) = Writer::start(Folder::take(path.as_ref())?)?;
         Ok(Self { current, turns: Arc::new(Semaphore::new(READERS)), writer: Arc::new(writer) })
     }
 
-    /// Looks something up on a thread where that may take its time.
+    /// Runs a read on a blocking thread.
     async fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(Snapshot<'_>) -> Outcome<T> + Send + 'static,

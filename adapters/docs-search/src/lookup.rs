@@ -1,4 +1,4 @@
-//! Reading: what is noted, what is found.
+//! Reads of space records and searches.
 
 use std::{
     cell::RefCell,
@@ -21,7 +21,7 @@ use crate::{
     postings::{Posting, each_posting},
 };
 
-/// Comes behind all words that have a beginning, when it is put behind that: it is no letter, so no word has it.
+/// An upper bound for words with a prefix, when appended to it. It is not a letter, so no word contains it.
 const LAST: char = char::MAX;
 
 impl Snapshot<'_> {
@@ -76,14 +76,14 @@ impl Snapshot<'_> {
         words.failure.take().map_or(Ok(found), Err)
     }
 
-    /// One page is held at a time.
+    /// One page is in memory at a time.
     fn hits(&self, query: &Query, found: Vec<Found<u32>>) -> Outcome<Vec<PageHit>> {
         let hit = |found: Found<u32>| Ok(PageHit::new(found.rank, query, &document(self.conn, found.at)?));
         found.into_iter().map(hit).collect()
     }
 }
 
-/// Where a query looks, by the numbers that stand for names.
+/// The scope of a query as hashes of names.
 struct Ties {
     organization: Option<u64>,
     but: HashSet<u64>,
@@ -109,24 +109,24 @@ impl Ties {
     }
 }
 
-/// A word that is near one that is looked for.
+/// An indexed word that approximately matches a search term.
 #[derive(Clone, Copy)]
 struct Near {
     word: i64,
-    /// A bit for each field that has it.
+    /// A bit for each field that contains it.
     fields: u8,
     how: Match,
 }
 
-/// The words near each one that is looked for, by its text and whether it may be a beginning.
+/// The matching words of each search term, by its text and whether it may be a prefix.
 type NearWords = HashMap<(String, bool), Rc<[Near]>>;
 
-/// The words of an index, for one query.
+/// The words of an index during one query.
 struct Words<'s> {
     snapshot: Snapshot<'s>,
-    /// They are the same ones in all fields.
+    /// The matching words, which are the same for all fields.
     near: RefCell<NearWords>,
-    /// The first that came where nothing can fail.
+    /// The first failure in a callback that cannot return errors.
     failure: RefCell<Option<Failure>>,
 }
 
@@ -144,7 +144,7 @@ impl<'s> Words<'s> {
         Ok(self.snapshot.conn.prepare_cached(sql)?)
     }
 
-    /// Calls for each page with a word that is the one looked for, or begins with it where a beginning will do.
+    /// Calls `each` for each page with the exact word, or with a word that it is a prefix of if prefixes are permitted.
     fn each_whole(
         &self,
         field: Field,
@@ -173,7 +173,7 @@ impl<'s> Words<'s> {
         Ok(())
     }
 
-    /// The words near one.
+    /// Returns the words that approximately match.
     fn near(&self, word: &Word) -> Outcome<Rc<[Near]>> {
         let key = (word.text().to_owned(), word.is_beginning());
         if let Some(near) = self.near.borrow().get(&key) {
@@ -236,12 +236,12 @@ impl Postings for Words<'_> {
     }
 }
 
-/// The bit of a field among those of a word.
+/// The bit of a field in [`Near::fields`].
 const fn bit(field: Field) -> u8 {
     1 << field as u8
 }
 
-/// Calls for each page in blocks.
+/// Calls `each` for each page in the blocks.
 fn each_block(mut rows: Rows<'_>, mut each: impl FnMut(Posting<'_>) -> Outcome<()>) -> Outcome<()> {
     while let Some(row) = rows.next()? {
         each_posting(row.get_ref(0)?.as_blob()?, &mut each)?;

@@ -1,26 +1,25 @@
-//! Lists of postings as bytes: for each page that has a word, its places there.
+//! The encoding of posting lists: for each page with a word, its positions there.
 //!
-//! A list is cut into blocks, so that a page is changed without writing a long list again. A block begins with the
-//! number of its first page and says of the others how far they are from the one before.
+//! A list is split into blocks, so that changing a page does not rewrite a long list. A block starts with the number of
+//! its first page; further pages are encoded as differences.
 
 use crate::failure::{Failure, Outcome};
 
-/// Bytes of a block, where one page does not need more: such rows lie within the pages of SQLite.
+/// The size of a block in bytes, unless a single page needs more. Such rows fit into pages of SQLite.
 const BLOCK: usize = 900;
 
-/// A page in a list.
+/// A page in a posting list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Posting<'b> {
-    /// Its number.
     pub(crate) page: u32,
     /// See [`Places`].
     pub(crate) places: &'b [u8],
 }
 
-/// What becomes of a page in a list: its new places, or that it goes.
+/// The change of a page in a list: its new positions, or `None` for its removal.
 pub(crate) type Change = (u32, Option<Vec<u8>>);
 
-/// Places of a word on a page on their way to bytes: each says how far it is from the one before.
+/// An encoder of the positions of a word on a page, as differences.
 #[derive(Default)]
 pub(crate) struct Places {
     bytes: Vec<u8>,
@@ -28,7 +27,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Adds a place behind all that were added.
+    /// Appends a position.
     pub(crate) fn push(&mut self, place: u32) {
         put_number(&mut self.bytes, place.saturating_sub(self.last));
         self.last = place;
@@ -40,13 +39,13 @@ impl Places {
 }
 
 impl Posting<'_> {
-    /// How many places there are.
+    /// The number of positions.
     pub(crate) fn count(&self) -> u32 {
-        // Of a number, only the last byte has no mark.
+        // Only the last byte of a number lacks the mark.
         u32::try_from(self.places.iter().filter(|byte| **byte < MARK).count()).unwrap_or(u32::MAX)
     }
 
-    /// Reads the places into a buffer, instead of what it held.
+    /// Decodes the positions into a buffer, replacing its content.
     pub(crate) fn read_places(&self, into: &mut Vec<u32>) -> Outcome<()> {
         into.clear();
         let (mut left, mut last) = (self.places, 0_u32);
@@ -58,7 +57,7 @@ impl Posting<'_> {
     }
 }
 
-/// Calls for each page of a block, in order.
+/// Calls `each` for each page of a block, in order.
 pub(crate) fn each_posting<'b>(
     mut block: &'b [u8],
     mut each: impl FnMut(Posting<'b>) -> Outcome<()>,
@@ -74,8 +73,8 @@ pub(crate) fn each_posting<'b>(
     Ok(())
 }
 
-/// The blocks that take the place of one after changes in the order of their pages, each with its first page: none
-/// where no page is left. Pages that go need not be there.
+/// Applies changes in page order to a block. Returns the resulting blocks with their first pages, none if no page
+/// remains. Removed pages may be missing.
 pub(crate) fn changed(block: &[u8], changes: &[Change]) -> Outcome<Vec<(u32, Vec<u8>)>> {
     let mut blocks = Blocks::default();
     let mut changes = changes.iter().peekable();
@@ -95,7 +94,7 @@ pub(crate) fn changed(block: &[u8], changes: &[Change]) -> Outcome<Vec<(u32, Vec
     Ok(blocks.done)
 }
 
-/// Blocks that are written, page after page.
+/// A writer of blocks.
 #[derive(Default)]
 struct Blocks {
     done: Vec<(u32, Vec<u8>)>,
@@ -118,10 +117,10 @@ impl Blocks {
     }
 }
 
-/// Set in each byte of a number that is not the last one.
+/// The continuation bit of each byte of a number except the last.
 const MARK: u8 = 0x80;
 
-/// Seven bits a byte, the lowest first.
+/// Appends a number with seven bits per byte, lowest first.
 fn put_number(out: &mut Vec<u8>, mut number: u32) {
     while number >= u32::from(MARK) {
         out.push(number as u8 | MARK);

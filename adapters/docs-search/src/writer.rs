@@ -1,4 +1,4 @@
-//! The thread that writes: one batch after the other, each one transaction.
+//! The writing thread. It runs batches sequentially, each in one transaction.
 
 use std::{
     sync::{
@@ -23,14 +23,14 @@ use crate::{
 
 type Answer<T> = oneshot::Sender<Result<T, SearchError>>;
 
-/// What the thread does.
+/// A task of the thread.
 pub(crate) enum Task {
     Apply { changes: Vec<IndexChange>, position: Option<FeedPos>, answer: Answer<()> },
     Position(Answer<Option<FeedPos>>),
     Clear(Answer<()>),
 }
 
-/// The way to the thread, which ends when this is dropped.
+/// A handle of the thread, which ends when this is dropped.
 pub(crate) struct Writer {
     tasks: Mutex<Option<Sender<Task>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -48,7 +48,7 @@ impl Writer {
         Ok((current, Self { tasks: Mutex::new(Some(tasks)), thread: Mutex::new(Some(thread)) }))
     }
 
-    /// Has something done after all that was asked for before.
+    /// Runs a task after all earlier ones.
     pub(crate) async fn ask<T>(&self, task: impl FnOnce(Answer<T>) -> Task) -> Result<T, SearchError> {
         let (answer, answered) = oneshot::channel();
         let gone = || SearchError::Unavailable("its thread has ended".to_owned());
@@ -63,7 +63,7 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         drop(self.tasks.lock().take());
-        // Until it has ended, the folder is in use. It has one batch to finish at most.
+        // The folder is in use until the thread has ended. It has at most one batch to finish.
         if let Some(thread) = self.thread.lock().take()
             && thread.join().is_err()
         {
@@ -73,10 +73,10 @@ impl Drop for Writer {
 }
 
 struct Work {
-    // Closed before the folder is given back.
+    // Closed before the folder is unlocked.
     conn: Option<Connection>,
     current: Arc<Current>,
-    /// That of the last commit.
+    /// The position of the last commit.
     position: Option<FeedPos>,
     folder: Folder,
 }
@@ -88,7 +88,7 @@ impl Work {
     }
 
     fn run(mut self, asked: &Receiver<Task>) {
-        // Whoever asked may have gone meanwhile.
+        // The receiver of the answer may have been dropped.
         while let Ok(task) = asked.recv() {
             match task {
                 Task::Apply { changes, position, answer } => {
@@ -101,11 +101,11 @@ impl Work {
                 Task::Clear(answer) => drop(answer.send(self.clear())),
             }
         }
-        // The last connection to close moves the log into the file.
+        // Closing the last connection checkpoints the WAL.
         self.current.get().end();
     }
 
-    /// The connection, opened again after a failure. An index that is damaged has none.
+    /// Returns the connection, reopened after a failure. A damaged index has none.
     fn connection(&mut self) -> Result<&mut Connection, SearchError> {
         if let Some(damage) = self.current.get().damage() {
             return Err(SearchError::Damaged(damage));
@@ -124,7 +124,7 @@ impl Work {
         Ok(conn)
     }
 
-    /// Writes and commits, or leaves everything as it was.
+    /// Applies and commits a batch, or leaves the index unchanged.
     fn apply(&mut self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError> {
         let conn = self.connection()?;
         match committed(conn, changes, position.as_ref()) {
@@ -138,14 +138,14 @@ impl Work {
                 if failure.is_damage() {
                     self.current.get().note_damage(&failure);
                 }
-                // Whatever state it is in: another one begins with what the file holds.
+                // The connection is in an unknown state; a new one starts from the file.
                 self.conn = None;
                 Err(failure.into())
             }
         }
     }
 
-    /// Makes the file anew, whatever is in it.
+    /// Rebuilds the file.
     fn clear(&mut self) -> Result<(), SearchError> {
         self.current.get().end();
         self.conn = None;
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!((found(&work, "before"), found(&work, "after"), found(&work, "alpha")), (1, 0, 1));
         work.connection().expect("it is opened again");
         assert_eq!(work.position, at(1));
-        // A small one still fits, and with more room the large one.
+        // A small batch still fits, and the large one does after the limit is raised.
         limit(&mut work, 40);
         work.apply(vec![put("b", "small")], at(2)).expect("applied");
         limit(&mut work, 100_000);

@@ -1,4 +1,4 @@
-//! The index in a folder: the conformance suite, and what is special to it.
+//! The conformance suite for the index in a folder, and tests of its own behaviour.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 docs_ports::search_suite!(*Kept::new());
 
-/// An index in a folder that goes with it.
+/// An index with its temporary folder.
 struct Kept {
     index: SqliteSearch,
     _folder: TempDir,
@@ -103,12 +103,12 @@ async fn a_folder_is_of_one_process_at_a_time() {
     assert!(matches!(SqliteSearch::folder(&file), Err(OpenError::Folder { .. })));
 }
 
-/// Where the file of an index lies in its folder.
+/// The path of an index file in its folder.
 fn file_of(folder: &TempDir) -> PathBuf {
     folder.path().join("sqlite/index.db")
 }
 
-/// Changes the file of an index as another program could.
+/// Changes an index file like another program.
 fn tamper(folder: &TempDir, sql: &str) {
     let conn = Connection::open(file_of(folder)).expect("a database");
     conn.execute_batch(sql).expect("changed");
@@ -160,7 +160,7 @@ async fn a_folder_that_another_process_uses_is_not_taken_from_it() {
     let folder = TempDir::new().expect("a folder");
     let index = SqliteSearch::folder(folder.path()).expect("an index");
     index.apply(vec![put(page("s", "a", "Alpha", ""))], Some(FeedPos("1".into()))).await.expect("applied");
-    // As a program of another version would find it.
+    // The format version of another release.
     tamper(&folder, "PRAGMA user_version = 999");
     let again = SqliteSearch::folder(folder.path());
     assert!(matches!(again, Err(OpenError::InUse { .. })), "{again:?}");
@@ -240,14 +240,14 @@ async fn a_batch_whose_caller_left_is_there_before_the_next_position() {
     {
         let mut applying =
             Box::pin(index.apply(vec![put(page("s", "a", "Alpha", ""))], Some(FeedPos("1".into()))));
-        // It is on its way to the thread, and nobody waits for it.
+        // The task is queued, and its receiver is dropped.
         assert!(is_pending(&mut applying).await);
     }
     assert_eq!(index.position().await, Ok(Some(FeedPos("1".into()))));
     assert_eq!(count(&*index, "alpha").await, 1);
 }
 
-/// Tells whether a future is still pending after a look at it.
+/// Polls a future once. Returns `true` if it is pending.
 async fn is_pending(future: &mut (impl Future + Unpin)) -> bool {
     std::future::poll_fn(|cx| std::task::Poll::Ready(std::pin::Pin::new(&mut *future).poll(cx).is_pending()))
         .await
@@ -291,7 +291,7 @@ fn queries() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(query, 1..6)
 }
 
-/// A page: the first text is its description, each of the others a section, all but one below a heading.
+/// A page. The first text is its description; each further one is a section, all but the first of them with a heading.
 fn page_of(step: &Step) -> Option<PageDocument> {
     let Step::Put { space, page: name, organization, title, texts } = step else { return None };
     let section = |(at, text): (usize, &String)| Section {
