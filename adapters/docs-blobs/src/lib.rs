@@ -1,8 +1,8 @@
-//! Large objects outside the database: [`ObjectBlobs`] keeps them in a folder, or in a bucket of Amazon S3 or of
-//! anything that speaks its protocol.
+//! Storage of large objects outside the database: [`ObjectBlobs`] stores them in a folder, or in a bucket of Amazon S3
+//! or a compatible service.
 //!
-//! A store that is given blobs puts objects over its inline size there and remembers where. Backups have to take both:
-//! the database first, then the blobs, because nothing in the database names a blob that is not there yet.
+//! A store with blobs puts objects above its inline size there and records their location. A backup contains both: the
+//! database first, then the blobs, because the database never references a blob that does not exist yet.
 
 mod s3;
 
@@ -17,7 +17,7 @@ use object_store::{
     prefix::PrefixStore,
 };
 
-/// [`Blobs`] in a folder or a bucket. Clones are the same place.
+/// [`Blobs`] in a folder or a bucket. Clones share it.
 ///
 /// ```
 /// use docs_blobs::ObjectBlobs;
@@ -34,37 +34,38 @@ use object_store::{
 #[derive(Clone)]
 pub struct ObjectBlobs {
     store: Arc<dyn ObjectStore>,
-    /// The folder that the blobs are in; `None` for a bucket.
+    /// The folder of the blobs, or `None` for a bucket.
     folder: Option<Arc<FsPath>>,
 }
 
-/// A place for blobs cannot be used.
+/// An error when opening a folder or bucket.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlobsError {
-    /// The folder cannot be made or written to.
+    /// The folder cannot be created or written.
     #[error("the folder {place} cannot hold blobs: {why}")]
     Folder {
-        /// The folder.
+        /// The path of the folder.
         place: String,
-        /// What the system says.
+        /// The error of the operating system.
         why: String,
     },
-    /// The address of the bucket is not understood, or the environment lacks what it takes.
+    /// The URL of the bucket is malformed, or the environment is incomplete.
     #[error("the bucket {place} cannot be used: {why}")]
     Bucket {
-        /// The bucket's URL.
+        /// The URL of the bucket.
         place: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }
 
 impl ObjectBlobs {
-    /// Blobs in a folder, which is created where it is missing. A blob is on the disk before it is acknowledged.
-    /// Created folders and files are for the owner of the process alone.
+    /// Opens a folder, and creates it if it is missing. A blob is durable on disk before it is acknowledged. Created
+    /// folders and files are accessible only to the owner of the process.
     ///
     /// # Errors
+    ///
     /// [`BlobsError::Folder`].
     pub fn folder(path: impl AsRef<FsPath>) -> Result<Self, BlobsError> {
         let path = path.as_ref();
@@ -78,16 +79,17 @@ impl ObjectBlobs {
         Ok(Self { store: Arc::new(store.with_fsync(true)), folder: Some(folder.into()) })
     }
 
-    /// Blobs in a bucket: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
+    /// Opens a bucket: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
     ///
-    /// Everything else comes from the environment under the names that other programs for S3 use:
-    /// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, and for other providers
-    /// `AWS_ENDPOINT` and `AWS_ALLOW_HTTP`.
+    /// Credentials and the endpoint come from the common environment variables of S3 clients: `AWS_ACCESS_KEY_ID`,
+    /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, and for other providers `AWS_ENDPOINT` and
+    /// `AWS_ALLOW_HTTP`.
     ///
     /// # Errors
-    /// [`BlobsError::Bucket`]; whether the bucket is there shows at the first use.
+    ///
+    /// [`BlobsError::Bucket`]. A missing bucket is detected at the first use.
     pub fn bucket(url: &str) -> Result<Self, BlobsError> {
-        // An address that is not understood is not repeated: there may be a secret in it.
+        // A malformed address is not repeated, because it may contain a secret.
         let (bucket, prefix) =
             s3::parse(url).map_err(|why| BlobsError::Bucket { place: "of this address".to_owned(), why })?;
         let store = s3::open(&bucket).map_err(|why| BlobsError::Bucket { place: bucket, why })?;
@@ -107,7 +109,7 @@ impl ObjectBlobs {
 impl FromStr for ObjectBlobs {
     type Err = BlobsError;
 
-    /// A bucket by its URL, or a folder by its path.
+    /// Opens a bucket by its URL, or a folder by its path.
     fn from_str(text: &str) -> Result<Self, BlobsError> {
         if text.contains("://") { Self::bucket(text) } else { Self::folder(text) }
     }
@@ -125,7 +127,7 @@ impl Blobs for ObjectBlobs {
         let path = Self::path(name)?;
         let place = self.folder.as_ref().map(|folder| folder.join(name));
         let unwritten = |error: std::io::Error| away("written", name, &error);
-        // Before the file is there, so that no other user opens it before its rights are set.
+        // The folder is created first, so that no other user can open the file before its permissions are set.
         if let Some(folder) = place.as_deref().and_then(FsPath::parent) {
             docs_disk::create_durable_folder(folder).map_err(unwritten)?;
         }
@@ -160,7 +162,7 @@ impl Blobs for ObjectBlobs {
             name: found.location.to_string(),
             stored_at: found.last_modified,
         };
-        // What lies deeper is no blob of this folder.
+        // Objects in deeper folders are not blobs of this folder.
         let direct =
             |blob: &Blob| blob.name.strip_prefix(folder).is_some_and(|rest| rest.rfind('/') == Some(0));
         Ok(listed.into_iter().map(blob).filter(direct).collect())

@@ -12,14 +12,14 @@ use reqwest::Client;
 use rustls::ClientConfig;
 use url::Url;
 
-/// How long the bucket may say nothing.
+/// The read timeout.
 const IDLE: Duration = Duration::from_secs(10);
-/// A bucket that is away is told to whoever asks, who can come back; only what passes at once is tried again.
+/// Only brief failures are retried. A longer outage is reported to the caller, who can retry later.
 const RETRIES: usize = 2;
 const RETRY_FOR: Duration = Duration::from_secs(5);
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// The bucket of a URL, and the prefix of all names in it.
+/// Parses a URL into the bucket and the prefix of all names.
 pub(crate) fn parse(text: &str) -> Result<(String, Option<Path>), String> {
     const FORM: &str = "write it as s3://BUCKET or s3://BUCKET/PREFIX";
     let url = Url::parse(text).map_err(|_| FORM.to_owned())?;
@@ -32,7 +32,7 @@ pub(crate) fn parse(text: &str) -> Result<(String, Option<Path>), String> {
     Ok((bucket.to_owned(), Some(prefix).filter(|prefix| !prefix.as_ref().is_empty())))
 }
 
-/// The bucket, with what the environment says of it.
+/// Opens a bucket with the configuration from the environment.
 pub(crate) fn open(bucket: &str) -> Result<AmazonS3, String> {
     let tls = docs_web::tls_config().map_err(|error| error.to_string())?;
     let builder = AmazonS3Builder::from_env()
@@ -42,7 +42,7 @@ pub(crate) fn open(bucket: &str) -> Result<AmazonS3, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// Makes clients with our TLS configuration: a library must not set one for the whole process.
+/// A connector with this crate's TLS configuration, because a library must not set a process-wide default.
 #[derive(Debug)]
 struct Connector(ClientConfig);
 

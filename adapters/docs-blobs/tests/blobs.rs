@@ -1,4 +1,4 @@
-//! Blobs in a folder, and in a bucket behind HTTP.
+//! Blobs in a folder, and in a bucket over HTTP.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,7 +13,7 @@ use poem::{
     listener::TcpAcceptor,
 };
 
-/// What every place must do.
+/// The common requirements.
 async fn keeps(blobs: &dyn Blobs) {
     assert_eq!(blobs.get("ab/one").await, Ok(None));
     blobs.put("ab/one", Bytes::from_static(b"1")).await.expect("put");
@@ -75,7 +75,7 @@ async fn a_folder_that_cannot_be_used_is_told() {
     assert!(error.contains(file.path().to_str().expect("text")), "{error}");
 }
 
-/// A list of the objects of a bucket, as S3 writes it.
+/// The list of a bucket's objects in the format of S3.
 fn listing(objects: &BTreeMap<String, Bytes>, bucket: &str, query: &str) -> String {
     let mut query = url::form_urlencoded::parse(query.as_bytes()).into_owned();
     let prefix = query.find(|(name, _)| name == "prefix").map_or_else(String::new, |(_, it)| it);
@@ -88,7 +88,7 @@ fn listing(objects: &BTreeMap<String, Bytes>, bucket: &str, query: &str) -> Stri
     format!("<ListBucketResult><IsTruncated>false</IsTruncated>{contents}</ListBucketResult>")
 }
 
-/// As much of S3 as blobs need: objects by path, whoever signs.
+/// A minimal S3 server: objects by path, without verifying signatures.
 async fn bucket() -> String {
     type Objects = Arc<Mutex<BTreeMap<String, Bytes>>>;
     let objects = Objects::default();
@@ -106,7 +106,7 @@ async fn bucket() -> String {
                     objects.lock().insert(path, bytes);
                     answer.finish()
                 }
-                // Several at once: `<Key>` names each within the bucket.
+                // A bulk deletion: each `<Key>` is a name within the bucket.
                 Method::POST => {
                     let list = request.into_body().into_string().await?;
                     let keys = list.split("<Key>").skip(1).filter_map(|rest| rest.split("</Key>").next());
@@ -119,7 +119,7 @@ async fn bucket() -> String {
                         .content_type("application/xml")
                         .body(format!("<DeleteResult>{deleted}</DeleteResult>"))
                 }
-                // A list of what lies below a prefix.
+                // A list of the objects with a prefix.
                 _ if request.uri().query().is_some_and(|query| query.contains("list-type=2")) => {
                     let list = listing(&objects.lock(), &path, request.uri().query().unwrap_or_default());
                     answer.content_type("application/xml").body(list)
@@ -145,7 +145,8 @@ fn a_bucket_keeps_blobs_under_its_prefix() {
         let blobs = ObjectBlobs::bucket("s3://docs/some/prefix").expect("the environment says it all");
         return runtime.block_on(keeps(&blobs));
     }
-    // The environment is what operators give, and changing one's own is unsafe: so the test is run again in a child.
+    // The configuration comes from the environment. Changing that of the running process is unsafe, so the test runs
+    // again in a child process.
     let endpoint = runtime.block_on(bucket());
     let child = std::process::Command::new(std::env::current_exe().expect("a test knows its program"))
         .args(["--exact", "a_bucket_keeps_blobs_under_its_prefix", "--nocapture"])
