@@ -1,4 +1,4 @@
-//! What the benches measure on: filled stores, spaces of a size, a platform behind its HTTP routes.
+//! Fixtures of the benches: filled stores, spaces of a given size, a platform with its HTTP routes.
 
 use std::sync::Arc;
 
@@ -12,38 +12,40 @@ use docs_core::{
 };
 use docs_memstore::{MemObjects, MemStore, SeededIds};
 
-/// Everything a bench may fail with.
+/// The result of a bench with any error.
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// Operations in one commit while a store is filled.
+/// Operations per commit while a store is filled.
 const CHUNK: usize = 1_000;
 
-/// The key of the n-th record of a filled store.
+/// Returns the key of the n-th record of a filled store.
 #[must_use]
 pub fn key(n: usize) -> Key {
     KeyBuf::new("bench").number(n as u64).key()
 }
 
-/// A small value, such as an index row covers.
+/// Returns a small value that an index row covers.
 #[must_use]
 pub fn value(n: usize) -> Value {
     Value::Json(bytes::Bytes::from(format!("{{\"n\":{n},\"title\":\"A title of a usual length\"}}")))
 }
 
-/// A store with so many keys.
+/// Returns a store with the given number of keys.
 ///
 /// # Errors
-/// The store's.
+///
+/// Errors of the store.
 pub async fn filled(keys: usize) -> StoreResult<MemStore> {
     let store = MemStore::new();
     fill(&store, keys).await?;
     Ok(store)
 }
 
-/// Puts so many keys into a store.
+/// Puts the given number of keys into a store.
 ///
 /// # Errors
-/// The store's.
+///
+/// Errors of the store.
 pub async fn fill(store: &dyn Store, keys: usize) -> StoreResult<()> {
     for start in (0..keys).step_by(CHUNK) {
         let ops = (start..keys.min(start + CHUNK)).map(|n| Op::Put(key(n), value(n))).collect();
@@ -52,10 +54,11 @@ pub async fn fill(store: &dyn Store, keys: usize) -> StoreResult<()> {
     Ok(())
 }
 
-/// A write as operations do it: a read, a short scan, five keys, a counter, a news.
+/// Runs a write as operations do it: a read, a short scan, five keys, a counter, and a feed item.
 ///
 /// # Errors
-/// The store's.
+///
+/// Errors of the store.
 pub async fn write_once(store: &dyn Store, n: usize) -> StoreResult<()> {
     let txn = store.begin(Mode::Write, &[]).await?;
     txn.get(&[key(n)]).await?;
@@ -66,10 +69,11 @@ pub async fn write_once(store: &dyn Store, n: usize) -> StoreResult<()> {
     txn.commit(Batch { ops, feed: vec![FeedItem { topic: 1, key: key(n) }] }).await
 }
 
-/// Content with so many pages: folders of up to 20 pages, each with a text of its own.
+/// Returns content with the given number of pages: folders of up to 20 pages, each with a text of its own.
 ///
 /// # Errors
-/// The content engine's.
+///
+/// Errors of the content engine.
 pub async fn space_of(pages: usize) -> Outcome<(Content, Hash, Vec<docs_core::model::PageId>)> {
     let ids = SeededIds::new(1);
     let content = Content::new(Arc::new(MemObjects::new()));
@@ -86,7 +90,7 @@ pub async fn space_of(pages: usize) -> Outcome<(Content, Hash, Vec<docs_core::mo
     Ok((content, built.root, names))
 }
 
-/// The text of a page: forty lines, one of which differs from edit to edit.
+/// Returns the text of a page: forty lines, with one line that differs from edit to edit.
 #[must_use]
 pub fn text(n: usize, edit: &str) -> String {
     let mut text = format!("Page {n} {edit}.\n\n");
@@ -96,20 +100,22 @@ pub fn text(n: usize, edit: &str) -> String {
     text
 }
 
-/// A platform with one organization and so many spaces, its administrator and a token.
+/// Returns a platform with one organization and the given number of spaces, and the token of its administrator.
 ///
 /// # Errors
-/// The platform's.
+///
+/// Errors of the platform.
 pub async fn platform_with(
     spaces: usize,
 ) -> Outcome<(Platform, OrgId, Vec<docs_core::model::SpaceId>, String)> {
     platform_over(Arc::new(MemStore::new()), Arc::new(MemObjects::new()), spaces).await
 }
 
-/// The same over other stores, which must be empty.
+/// Returns a platform like [`platform_with`] over other, empty stores.
 ///
 /// # Errors
-/// The platform's.
+///
+/// Errors of the platform.
 pub async fn platform_over(
     store: Arc<dyn Store>,
     objects: Arc<dyn Objects>,

@@ -1,16 +1,15 @@
-//! `cargo bench -p docs-benches --bench pages`: what a page of a site costs the server, kept from the request before
-//! and drawn anew, beside a handler that returns the same bytes.
+//! `cargo bench -p docs-benches --bench pages`: the cost of a page of a site, cached and rendered, next to a handler
+//! that returns the same bytes.
 //!
-//! What counts is processor time. Over a connection that stays open it is that of the process without the thread that
-//! asks, so the work of threads of the store is in it; within the process it is what calling the endpoint takes. A page
-//! is drawn anew where the site is known and this page is asked for first, and where nothing is kept at all. It has
-//! 5 kB of Markdown. Over the connection the kept page is to take at most 1.5 of the handler's, and one that is drawn
-//! anew six times. What they take, and why, stands in `decisions/0027-site.md`.
+//! The measure is processor time. Over a persistent connection it is that of the process without the client thread, so
+//! it includes the threads of the store. Within the process it is that of calling the endpoint. A page is rendered on
+//! its first request, with a warm or an empty site cache. It has 5 kB of Markdown. Over the connection, the limit is
+//! 1.5 times the handler for a cached page, and six times for a rendered one. The measured values and their reasons are
+//! in `decisions/0027-site.md`.
 //!
-//! A page that is asked for first is one of three. The text of "drawn before" was drawn since the server was started,
-//! as after a change of the site, or for others who ask for it; that of "never drawn" was read as a tree, but by nobody
-//! who looks at sites; that of "read first" was not even read. `-- drawn`, `-- first` and `-- read` do only one of
-//! these, again and again, for a profiler.
+//! There are three kinds of first requests. For "drawn before", the text was rendered since the server was started, as
+//! after a change of the site or for other readers. For "never drawn", it was parsed, but not rendered for a site. For
+//! "read first", it was not even read. `-- drawn`, `-- first` and `-- read` repeat only one of these, for a profiler.
 
 use std::{
     io::{Read as _, Write as _},
@@ -39,29 +38,29 @@ use poem::{
 use serde_json::json;
 use tokio::{net::TcpListener, runtime::Runtime};
 
-/// Where a site is kept.
+/// The storage of a site.
 type Stores = (Arc<dyn Store>, Arc<dyn Objects>);
 
-/// How often each is asked in a round; and rounds, of which the middle one counts.
+/// Requests per round for each server, and rounds. The median of the rounds counts.
 const MEASURED: (u32, usize) = (300, 11);
-/// The same where it is only to be seen that it works.
+/// The same for a test run.
 const TRIED: (u32, usize) = (2, 1);
 
 /// Rounds for a profiler.
 const PROFILED: usize = 400;
 
-/// How many pages are asked for first.
+/// Pages with a first request.
 const FIRST: usize = 48;
 
-/// What a request is answered by.
+/// A server under test.
 type Server = Arc<BoxEndpoint<'static, Response>>;
 
-/// A request from its JSON.
+/// Parses a request from JSON.
 fn request<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> serde_json::Result<T> {
     serde_json::from_value(json)
 }
 
-/// About 5 kB of Markdown as pages have it.
+/// About 5 kB of typical Markdown.
 fn markdown() -> String {
     let part = "## Part\n\nSome *words* with a [link](https://a.test) and `code`, and some more of them to read.\n\n\
                 {% hint style=\"info\" %}\nMind this.\n{% endhint %}\n\n* one\n* two\n\n```rust\nfn f() -> u8 { 1 }\n```\n\n\
@@ -75,12 +74,12 @@ struct Site {
     token: String,
     org: OrgId,
     id: SiteId,
-    /// The address of its one page in navigation: its host and its path.
+    /// The address of its only page in the navigation: host and path.
     page: (String, String),
 }
 
 impl Site {
-    /// Changes what stands on every page.
+    /// Changes an element of every page.
     async fn change(&self, round: usize) -> Outcome<()> {
         let title = Some(format!("Docs {round}").parse()?);
         let admin = self.platform.authenticate(&self.token).await?;
@@ -93,7 +92,7 @@ impl Site {
 async fn site(platform: &Platform, (org, space): (OrgId, &SpaceId), token: String) -> Outcome<Site> {
     let admin = platform.authenticate(&token).await?;
     let me = platform.as_actor(&admin);
-    // Those that are asked for first are in no navigation, so that each page is as large as the one that is kept.
+    // Pages for first requests are hidden from the navigation, so that each is as large as the cached page.
     let page = |n: usize| {
         json!({ "operation": "insert_page", "title": format!("Page {n}"), "hidden": n > 0,
             "document": { "markdown": format!("{n}\n\n{}", markdown()) } })
@@ -114,7 +113,7 @@ async fn site(platform: &Platform, (org, space): (OrgId, &SpaceId), token: Strin
     Ok(Site { platform: platform.clone(), token, org, id, page })
 }
 
-/// Serves an endpoint on a port of this machine.
+/// Serves an endpoint on a local port.
 async fn serve(endpoint: Server) -> Outcome<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -123,7 +122,7 @@ async fn serve(endpoint: Server) -> Outcome<SocketAddr> {
     Ok(address)
 }
 
-/// A client with a connection that stays open.
+/// A client with a persistent connection.
 struct Client {
     stream: TcpStream,
     /// The headers of its requests.
@@ -139,7 +138,7 @@ impl Client {
         Ok(Self { stream, asks, got: vec![0; 1 << 20] })
     }
 
-    /// The whole answer.
+    /// Sends a request and returns the whole response.
     fn get(&mut self, path: &str) -> Outcome<&[u8]> {
         self.stream.write_all(format!("GET {path} HTTP/1.1\r\n{}", self.asks).as_bytes())?;
         let mut filled = 0;
@@ -159,7 +158,7 @@ impl Client {
     }
 }
 
-/// Where an answer ends, once its head is there.
+/// Returns the end of a response once its head is complete.
 fn end(got: &[u8]) -> Option<usize> {
     let head = got.windows(4).position(|end| end == b"\r\n\r\n")?;
     let text = std::str::from_utf8(&got[..head]).ok()?.to_ascii_lowercase();
@@ -167,8 +166,8 @@ fn end(got: &[u8]) -> Option<usize> {
     Some(head + 4 + length.trim().parse::<usize>().ok()?)
 }
 
-/// An answer without what differs from one to the next: the same bytes have one tag where they were drawn anew, and
-/// another as a copy of what was drawn before.
+/// Returns a response without the parts that vary. Equal bytes have one tag when freshly rendered, and another as a
+/// copy of an earlier rendering.
 fn lasting(answer: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(answer);
     let is_lasting = |line: &&str| !line.starts_with("date:") && !line.starts_with("etag:");
@@ -178,19 +177,19 @@ fn lasting(answer: &[u8]) -> Vec<u8> {
     lines.join("\r\n").into_bytes()
 }
 
-/// What a request says.
+/// Builds a request.
 fn request_of((host, path): &(String, String), coding: &str) -> Outcome<Request> {
     let request = Request::builder().uri(path.parse()?);
     Ok(request.header(header::HOST, host).header(header::ACCEPT_ENCODING, coding).finish())
 }
 
-/// The sites of a platform.
+/// Serves the sites of a platform.
 fn sites(platform: &Platform, config: SiteConfig) -> Outcome<Server> {
     let next = make_sync(|_| Response::builder().status(StatusCode::NOT_FOUND).finish());
     Ok(Arc::new(Sites::new(platform, config)?.before(next).boxed()))
 }
 
-/// The handler, and the sites with what they keep and without.
+/// Returns the handler, and the sites with a cache and without.
 async fn servers(
     platform: &Platform,
     page: &(String, String),
@@ -209,13 +208,13 @@ async fn servers(
     Ok([("a handler", Arc::new(same.boxed())), ("kept", kept), ("nothing kept", anew)])
 }
 
-/// The middle one of some times.
+/// Returns the median.
 fn middle(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
 }
 
-/// What each takes over a connection.
+/// Measures each server over a connection.
 fn connected(
     rt: &Runtime,
     ((host, path), coding): (&(String, String), &str),
@@ -246,7 +245,7 @@ fn connected(
     Ok(times.into_iter().map(middle).collect())
 }
 
-/// What a page takes that is asked for first by a client, of a site that is known.
+/// Measures first requests of a client on a known site.
 fn first(client: &mut Client, path: &str) -> Outcome<Duration> {
     client.get(path)?;
     let (all, own) = (ProcessTime::now(), ThreadTime::now());
@@ -256,7 +255,8 @@ fn first(client: &mut Client, path: &str) -> Outcome<Duration> {
     Ok(all.elapsed().saturating_sub(own.elapsed()) / u32::try_from(FIRST)?)
 }
 
-/// The same of sites that have drawn nothing, in each round. The texts of all pages are kept from the first one on.
+/// Measures first requests with an empty site cache in each round. The parsed texts of all pages are cached after the
+/// first round.
 fn undrawn(rt: &Runtime, (site, coding): (&Site, &str), rounds: usize) -> Outcome<Vec<Duration>> {
     let (host, path) = &site.page;
     let time = |_| {
@@ -266,7 +266,7 @@ fn undrawn(rt: &Runtime, (site, coding): (&Site, &str), rounds: usize) -> Outcom
     (0..rounds).map(time).collect()
 }
 
-/// The same of sites that have drawn the texts, each time after a change of the site.
+/// Measures first requests with rendered texts, each time after a change of the site.
 fn drawn(rt: &Runtime, (site, coding): (&Site, &str), rounds: usize) -> Outcome<Vec<Duration>> {
     let (host, path) = &site.page;
     let server = sites(&site.platform, SiteConfig::default())?;
@@ -279,7 +279,7 @@ fn drawn(rt: &Runtime, (site, coding): (&Site, &str), rounds: usize) -> Outcome<
     (0..rounds).map(time).collect()
 }
 
-/// What a page takes of a text that was not read before, by platforms that have just been started.
+/// Measures first requests of unread texts on newly started platforms.
 fn unread(rt: &Runtime, (stores, site): (&Stores, &Site), rounds: usize) -> Outcome<Vec<Duration>> {
     let (host, path) = &site.page;
     let time = |_| {
@@ -291,7 +291,7 @@ fn unread(rt: &Runtime, (stores, site): (&Stores, &Site), rounds: usize) -> Outc
     (0..rounds).map(time).collect()
 }
 
-/// What each takes within the process, on one thread.
+/// Measures each server within the process, on one thread.
 fn called(
     (page, coding): (&(String, String), &str),
     servers: &[(&'static str, Server)],
@@ -315,7 +315,7 @@ fn called(
 }
 
 fn measure(store: Arc<dyn Store>, objects: Arc<dyn Objects>, how: (u32, usize)) -> Outcome<()> {
-    // Its thread serves; that of the client is this one.
+    // Its thread serves; the client runs on this one.
     let rt = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let stores = (store, objects);
     let (store, objects) = stores.clone();
@@ -347,7 +347,7 @@ fn measure(store: Arc<dyn Store>, objects: Arc<dyn Objects>, how: (u32, usize)) 
     Ok(())
 }
 
-/// The times of what a profiler looks at, where it is asked for.
+/// Returns the times of the variant selected for a profiler, if any.
 fn profiled(rt: &Runtime, (stores, site): (&Stores, &Site)) -> Option<Outcome<Vec<Duration>>> {
     std::env::args().find_map(|argument| match argument.as_str() {
         "drawn" => Some(drawn(rt, (site, "identity"), PROFILED)),

@@ -1,5 +1,5 @@
-//! `cargo bench -p docs-benches --bench people`: the first page of the members of an organization, under each filter.
-//! Compare the sizes with one another: they are to cost the same.
+//! `cargo bench -p docs-benches --bench people`: the first page of the members of an organization, with each filter.
+//! Compare the sizes with one another: they should cost the same.
 
 use std::{hint::black_box, sync::Arc};
 
@@ -23,7 +23,7 @@ const ROLES: [Option<Role>; 4] = [Some(Role::Read), Some(Role::Edit), None, Some
 /// Members that one transaction creates.
 const CHUNK: usize = 10;
 
-/// The n-th member: names repeat, addresses do not; every tenth was there.
+/// The n-th member. Names repeat, addresses do not; every tenth member was active.
 fn member(org: &OrgId, n: usize) -> Outcome<(UserRecord, MemberRecord)> {
     let at = Timestamp::new(DateTime::UNIX_EPOCH + TimeDelta::milliseconds(1_000 * i64::try_from(n)?));
     let (first, last) = (FIRST[n % FIRST.len()], LAST[n % LAST.len()]);
@@ -39,7 +39,7 @@ fn member(org: &OrgId, n: usize) -> Outcome<(UserRecord, MemberRecord)> {
     Ok((user, member))
 }
 
-/// Numbers of members: a run that only looks whether all works is content with few.
+/// Numbers of members. A test run uses few.
 fn sizes() -> Vec<usize> {
     let is_measured = std::env::args().any(|argument| argument == "--bench");
     if is_measured { vec![1_000, 10_000, 100_000] } else { vec![1_000] }

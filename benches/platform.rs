@@ -1,4 +1,4 @@
-//! `cargo bench -p docs-benches`. Compare the sizes of one group with one another: the ratio is what counts.
+//! `cargo bench -p docs-benches`. Compare the sizes of one group with one another: the ratio is the result.
 
 use std::hint::black_box;
 

@@ -1,5 +1,5 @@
-//! `cargo bench -p docs-benches --bench search`. What a query and a write cost an index in a folder, of a thousand and
-//! of ten thousand pages, and what a word costs in memory and in a folder among ten thousand and among a hundred
+//! `cargo bench -p docs-benches --bench search`: the cost of a query and a write for an index in a folder with one
+//! thousand and ten thousand pages, and the cost of a word in memory and in a folder with ten thousand and one hundred
 //! thousand words.
 
 use std::{collections::BTreeSet, fs, hint::black_box, time::Instant};
@@ -18,10 +18,10 @@ use docs_search::SqliteSearch;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// Pages of a space.
+/// Pages per space.
 const OF_A_SPACE: usize = 100;
 
-/// A page of forty lines, in words that differ from page to page.
+/// A page of forty lines with words that differ from page to page.
 fn page(n: usize, edit: usize) -> Outcome<PageDocument> {
     let line = |line: usize| {
         format!("Line {line} says word{} and word{} as handbooks do. ", n * line % 5_000, n % 97)
@@ -41,7 +41,7 @@ fn page(n: usize, edit: usize) -> Outcome<PageDocument> {
     })
 }
 
-/// An index of so many pages in a folder; it tells how long that took, and how large it is.
+/// An index with the given number of pages in a folder. Prints the duration and the size.
 async fn filled(pages: usize) -> Outcome<(SqliteSearch, TempDir)> {
     let folder = TempDir::new()?;
     let index = SqliteSearch::folder(folder.path())?;
@@ -97,10 +97,10 @@ fn search_sizes(c: &mut Criterion) -> Outcome<()> {
     Ok(())
 }
 
-/// Words of a page of that index.
+/// Words per page of that index.
 const OF_A_PAGE: usize = 100;
 
-/// A word of letters: the number in syllables, as many for each.
+/// A word of letters: the number as a fixed number of syllables.
 fn syllables(mut n: usize) -> String {
     let mut word = String::new();
     for _ in 0..5 {
@@ -112,11 +112,11 @@ fn syllables(mut n: usize) -> String {
     word
 }
 
-/// Fills an index with pages that together say so many words, each in its own order of syllables.
+/// Fills an index with pages that together have the given number of distinct words.
 async fn fill_with_words(index: &impl SearchIndex, words: usize) -> Outcome<()> {
     let mut changes = Vec::new();
     for number in 0..words / OF_A_PAGE {
-        // Neighbours have nothing in common: the words are spread over all that syllables can say.
+        // Consecutive words share no prefix: they are distributed over all combinations of syllables.
         let word = |n: usize| syllables((number * OF_A_PAGE + n).wrapping_mul(0x9e37_79b9) % 85_usize.pow(5));
         let text = (0..OF_A_PAGE).map(|n| word(n) + " ").collect();
         let sections = vec![Section { anchor: None, heading: None, text }];
@@ -152,7 +152,7 @@ fn words_of(
     let whole = syllables(0);
     let (beginning, mistyped) = (&whole[..4], format!("{}x{}", &whole[..5], &whole[7..]));
     let mut group = c.benchmark_group(name);
-    // What is quoted is looked for as it stands.
+    // Quoted text is searched for exactly.
     for (what, text) in [
         ("a word", format!("\"{whole}\"")),
         ("a beginning", beginning.to_owned()),

@@ -1,7 +1,7 @@
-//! `cargo bench -p docs-benches --bench sites`: an address of a site is resolved, a published site is read by a member
-//! and by visitors with claims, a condition is evaluated.
+//! `cargo bench -p docs-benches --bench sites`: resolving an address of a site, reading a published site as a member
+//! and as visitors with claims, and evaluating a condition.
 //!
-//! Compare the numbers of other sites with one another: they are to cost the same.
+//! Compare the results for different numbers of other sites with one another: they should be equal.
 
 use std::hint::black_box;
 
@@ -14,10 +14,10 @@ use docs_core::{
 };
 use serde_json::{Value, json};
 
-/// What the site consists of.
+/// The size of the site.
 const SECTIONS: usize = 20;
 const PLACES: usize = 100;
-/// What decides who sees a section or a space of it; every visitor meets some.
+/// Conditions of sections and spaces. Every visitor fulfils some.
 const CONDITIONS: [&str; 4] = [
     "visitor.claims.unsigned.plan == 'pro'",
     "visitor.claims.unsigned.beta && visitor.claims.unsigned.plan in ['free', 'team']",
@@ -25,13 +25,13 @@ const CONDITIONS: [&str; 4] = [
     "visitor.claims.unsigned.plan != 'none'",
 ];
 
-/// Numbers of other sites: a run that only looks whether all works is content with one.
+/// Numbers of other sites. A test run uses one.
 fn sizes() -> Vec<usize> {
     let is_measured = std::env::args().any(|argument| argument == "--bench");
     if is_measured { vec![1, 100, 1_000] } else { vec![1] }
 }
 
-/// A request from its JSON.
+/// Parses a request from JSON.
 fn request<T: serde::de::DeserializeOwned>(json: Value) -> serde_json::Result<T> {
     serde_json::from_value(json)
 }
@@ -57,7 +57,8 @@ impl Sites {
         let (platform, org, spaces, token) = platform_with(PLACES + 1).await?;
         let admin = platform.authenticate(&token).await?;
         let maker = Maker { platform: &platform, admin: &admin, org: &org };
-        // The others show another space: of those that show the same ones, a member's view looks at some.
+        // The other sites show a different space, because a member's view examines some of the sites that share a
+        // space.
         let (spaces, other) = spaces.split_at(PLACES);
         for n in 0..others {
             let id = maker.site(&format!("Other {n}")).await?;
@@ -70,7 +71,7 @@ impl Sites {
         Ok(Self { platform, admin, org, plain, adapted })
     }
 
-    /// What a visitor of a site with these claims reads with.
+    /// Returns a visitor of a site with these claims.
     async fn visitor(&self, site: &Large, claims: &Value) -> Outcome<Actor> {
         match self.platform.resolve_url(&asking(site, claims)?).await? {
             ResolvedUrl::Content(content) => Ok(self.platform.authenticate(&content.api_token).await?),
@@ -129,7 +130,7 @@ impl Maker<'_> {
         Ok(Large { id, url })
     }
 
-    /// Lets a site adapt to what is known of its visitors.
+    /// Makes the content of a site adaptive.
     async fn adapt(&self, site: &SiteId) -> Outcome<()> {
         let change = request(json!({ "adaptiveContent": { "enabled": true } }))?;
         self.platform.as_actor(self.admin).org(self.org).site(site).update(change).await?;
@@ -201,7 +202,7 @@ fn read(c: &mut Criterion) -> Outcome<()> {
     Ok(())
 }
 
-/// A condition nearly as long as conditions may be, which has to be evaluated to its end.
+/// A condition close to the length limit that has to be evaluated completely.
 fn long_condition() -> String {
     let one = "visitor.claims.unsigned.plan == 'no' || ";
     format!("{}visitor.claims.unsigned.beta", one.repeat((MAX_LENGTH - 40) / one.len()))

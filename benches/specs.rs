@@ -1,9 +1,8 @@
 //! `cargo bench -p docs-benches --bench specs`: an OpenAPI specification of 5 MB, in JSON and in YAML, from the `PUT`
 //! to its version.
 //!
-//! The round is to take less than two seconds and 200 MB: a bench that is built for speed fails where it takes more
-//! time, any where it takes more memory. Its process does nothing else, so the bytes are those of the round, of its
-//! store and of its objects in memory.
+//! The limits are two seconds and 200 MB. An optimized bench fails if it takes longer, any build if it takes more
+//! memory. The process does nothing else, so the bytes include the round, its store and its objects in memory.
 
 use std::{
     fmt::Write as _,
@@ -26,14 +25,14 @@ use serde_json::json;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// How large the document is, at least.
+/// The least size of the document in bytes.
 const BYTES: usize = 5_000_000;
-/// How long a round may take.
+/// The time limit of a round.
 const MOST_TIME: Duration = Duration::from_secs(2);
-/// How many megabytes it may take.
+/// The memory limit of a round in megabytes.
 const MOST_MEMORY: f32 = 200.0;
 
-/// A likeness of a large specification.
+/// A synthetic large specification.
 fn likeness() -> Outcome<String> {
     let mut text =
         String::from("{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Large\",\"version\":\"1\"},\"paths\":{");
@@ -56,7 +55,7 @@ fn likeness() -> Outcome<String> {
     Ok(text)
 }
 
-/// A platform that reads specifications, with an organization and its administrator.
+/// A platform with a reader of specifications, an organization and its administrator.
 async fn platform() -> Outcome<(Platform, OrgId, Actor)> {
     let builder = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()));
     let platform = builder.ids(SeededIds::new(3)).spec_reader(Arc::new(OpenApiReader)).build();
@@ -66,7 +65,7 @@ async fn platform() -> Outcome<(Platform, OrgId, Actor)> {
     Ok((platform, org, Actor::User(user.id)))
 }
 
-/// Puts a specification, and has it processed.
+/// Puts a specification and processes it.
 async fn round((platform, org, actor): &(Platform, OrgId, Actor), text: String) -> Outcome<()> {
     let me = platform.as_actor(actor);
     let put = PutOpenApiSpec { source: SpecSource::Text(text) };
@@ -103,7 +102,7 @@ fn measured(c: &mut Criterion) -> Outcome<()> {
         if took > MOST_TIME && !cfg!(debug_assertions) {
             return Err(format!("{name}: {took:?} are more than {MOST_TIME:?}").into());
         }
-        // The same again is read again, and is no version.
+        // An equal document is read again, but no version is stored.
         group.bench_function(name, |b| {
             b.iter(|| rt.block_on(round(&world, text.clone())).expect("it is processed"));
         });

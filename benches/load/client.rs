@@ -32,7 +32,7 @@ impl Client {
         Ok(Self { sender, address, authorization: format!("Bearer {token}") })
     }
 
-    /// Sends a request with a JSON body, or none for `Value::Null`, and reads the whole answer.
+    /// Sends a request with a JSON body (`Value::Null` for an empty one) and reads the whole response.
     pub(crate) async fn send(
         &mut self,
         method: Method,
@@ -57,7 +57,7 @@ impl Client {
         Ok((status, answer.into_body().collect().await?.to_bytes()))
     }
 
-    /// Sends a request that must succeed and returns its JSON answer.
+    /// Sends a request that must succeed and returns its JSON response.
     pub(crate) async fn json(&mut self, method: Method, path: &str, body: &Value) -> Outcome<Value> {
         let (status, bytes) = self.send(method.clone(), path, body).await?;
         if !status.is_success() {

@@ -1,8 +1,8 @@
 //! Load driver: many connections of mixed reads and writes against one server process on the loopback interface.
 //!
-//! Starts the server, fills it with spaces, keeps every connection busy for a fixed time, and prints a table per operation
-//! (requests, failures, latency), the CPU time of the server, and the memory of its process tree. Exits with a failure
-//! if any answer was not the expected one.
+//! Starts the server, fills it with spaces, keeps every connection busy for a fixed time, and prints a table per
+//! operation (requests, failures, latency), the CPU time of the server, and the memory of its process tree. Exits with
+//! a failure if any response was unexpected.
 //!
 //! ```console
 //! cargo build --release -p docs-server

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::{client::Client, report::Samples, server::TOKEN};
 
-/// What the requests refer to.
+/// The resources used by the requests.
 pub(crate) struct Fixture {
     org: String,
     /// The first space, which is published as a site.

@@ -1,4 +1,4 @@
-//! How many attempts a transaction takes when eight write at once.
+//! The number of attempts per transaction with eight concurrent writers.
 
 use std::{
     fmt::Write as _,
@@ -19,14 +19,14 @@ use docs_core::{
 
 const WRITERS: usize = 8;
 const WRITES: usize = 100;
-/// Keys that are read and put, of which each writer has one.
+/// Keys for reads and puts, one for each writer.
 const OWN: usize = 2_000;
 
 fn own_key(n: usize) -> Key {
     KeyBuf::new("own").part(&key(n)).key()
 }
 
-/// A write that reads something of its own, creates a key, and adds to a counter.
+/// A write that reads a key of its own, creates a key, and increments a counter.
 struct Bump {
     own: Key,
     new: Key,
@@ -53,10 +53,10 @@ impl Operation for Bump {
     }
 }
 
-/// Writers apart, and writers of one key; all of them add to one counter.
+/// Writers on separate keys, and writers of one key. All of them increment one counter.
 pub(crate) async fn attempts(store: &Arc<dyn Store>) -> Outcome<String> {
-    // As in a platform with data: PostgreSQL takes what lies on one page of an index for neighbours, and the first few
-    // keys of a class all do.
+    // As in a platform with data. PostgreSQL treats entries of one index page as conflicting, and the first keys of a
+    // class share a page.
     let own = (0..OWN).map(|n| Op::Put(own_key(n), Value::Int(0))).collect();
     store.begin(Mode::Write, &[]).await?.commit(Batch { ops: own, feed: Vec::new() }).await?;
     let mut said = String::new();

@@ -1,5 +1,5 @@
-//! `cargo bench -p docs-benches --bench stores`: each store on disk beside its bare driver doing the same statements,
-//! on the same data, in one run. What counts is the ratio. PostgreSQL takes part when `DOCS_TEST_POSTGRES` names a
+//! `cargo bench -p docs-benches --bench stores`: each store on disk next to its bare driver with the same statements,
+//! on the same data, in one run. The ratio is the result. PostgreSQL is included if `DOCS_TEST_POSTGRES` names a
 //! server.
 
 mod contention;
@@ -84,7 +84,7 @@ fn stores(c: &mut Criterion) {
     }
 }
 
-/// The three things that everything is made of, by the store and by its driver.
+/// The three basic operations through the store and through its driver.
 fn keys(c: &mut Criterion, rt: &Runtime, engine: &Engine) {
     let mut n = 0;
     let mut next = move || {
@@ -129,7 +129,7 @@ fn keys(c: &mut Criterion, rt: &Runtime, engine: &Engine) {
     group.finish();
 }
 
-/// An edit of one page through a change request, as a client asks for it.
+/// An edit of one page through a change request, as a client does it.
 fn pages(c: &mut Criterion, rt: &Runtime, engine: &Engine) -> Outcome<()> {
     let over = platform_over(engine.store.clone(), engine.objects.clone(), 1);
     let (platform, _, spaces, token) = rt.block_on(over)?;

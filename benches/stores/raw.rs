@@ -1,4 +1,4 @@
-//! The bare drivers: the statements that the stores run for the same thing, and nothing else.
+//! The bare drivers with only those statements that the stores run for the same operation.
 
 use std::path::Path;
 
@@ -100,7 +100,7 @@ pub(crate) struct Postgres {
     feed: Statement,
 }
 
-/// Makes a schema on a server; answers the URL that leads into it.
+/// Creates a schema on a server. Returns a URL that selects it.
 pub(crate) async fn schema(server: &str, name: &str) -> Outcome<String> {
     let (client, connection) = tokio_postgres::connect(server, NoTls).await?;
     let connection = tokio::spawn(connection);
@@ -114,7 +114,7 @@ pub(crate) async fn schema(server: &str, name: &str) -> Outcome<String> {
 impl Postgres {
     pub(crate) async fn connect(url: &str) -> Outcome<Self> {
         let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
-        // It ends with the client.
+        // The task ends with the client.
         tokio::spawn(connection);
         client.batch_execute("SET enable_seqscan = off; SET enable_bitmapscan = off; SET plan_cache_mode = force_generic_plan; SET jit = off").await?;
         Ok(Self {
