@@ -1,8 +1,8 @@
-//! Reads mutated Markdown as documents and looks for panics, slow inputs, memory, and trees that are not stable.
+//! Parses mutated Markdown as documents. Detects panics, slow inputs, excessive memory, and unstable trees.
 //!
-//! Memory is the most bytes that were alive at once while an input was read, the document among them, for each byte of
-//! the input. Inputs below 32 KiB do not count: a small text may always take what one of that size may. Time is that of
-//! the processor, so that what else the machine does at the time does not count.
+//! Memory is the peak of live bytes while an input is parsed, including the document, per byte of the input. Inputs
+//! below 32 KiB do not count: a small text may always use the allowance of that size. Times are processor times, so
+//! other load on the machine does not count.
 //!
 //! `cargo run --release -p docs-core --example fuzz_documents -- COUNT [SEED] [FOLDER]`
 
@@ -38,7 +38,7 @@ fn main() {
     for index in 0..count {
         let text = mutated(&corpus, &mut random);
         bytes += text.len() as u64;
-        // One input in eight is written and read again, too.
+        // One input in eight is also printed and parsed again.
         found.try_one(&text, index % 8 == 0);
         if index % 1_000_000 == 999_999 {
             report(index + 1, start.elapsed(), bytes, &found);
@@ -47,7 +47,7 @@ fn main() {
     report(count, start.elapsed(), bytes, &found);
 }
 
-/// What was found.
+/// The findings of a run.
 #[derive(Default)]
 struct Found {
     panics: u64,
@@ -55,9 +55,9 @@ struct Found {
     refused: u64,
     slow: u64,
     slowest: Duration,
-    /// How many inputs took more memory than they may.
+    /// The number of inputs above the memory limit.
     large: u64,
-    /// The most bytes that were alive while one input was read, for each byte of it.
+    /// The highest peak of live bytes per byte of input.
     memory: f64,
 }
 
@@ -73,7 +73,7 @@ impl Found {
             (added, outcome)
         });
         let taken = match start.elapsed() {
-            // Caches are shared with what else runs: what is slow is so each time.
+            // Other processes share the caches, so a slow input is measured again.
             taken if taken > LONG => (0..3).map(|_| time(text)).min().unwrap_or(taken),
             taken => taken,
         };
@@ -117,7 +117,7 @@ impl Found {
     }
 }
 
-/// Inputs that take this long are tried again.
+/// The time above which an input is measured again.
 const LONG: Duration = Duration::from_millis(100);
 
 fn time(text: &str) -> Duration {
@@ -126,9 +126,9 @@ fn time(text: &str) -> Duration {
     start.elapsed()
 }
 
-/// Inputs of this many bytes and more count for the memory they take.
+/// The least size in bytes of inputs that count for the memory limit.
 const MEASURED: usize = 32 * 1024;
-/// Most bytes of memory for each byte of an input.
+/// The memory limit in bytes per byte of input.
 const MOST_MEMORY: f64 = 50.0;
 
 fn show(what: &str, text: &str) {
@@ -164,7 +164,7 @@ fn collect(folder: &Path, corpus: &mut Vec<String>) {
     }
 }
 
-/// A window of a text of the corpus, changed in some places.
+/// Returns a mutated window of a text of the corpus.
 fn mutated(corpus: &[String], random: &mut Random) -> String {
     if random.below(2000) == 0 {
         return repeated(corpus, random);
@@ -201,7 +201,7 @@ fn mutated(corpus: &[String], random: &mut Random) -> String {
     text
 }
 
-/// One to three pieces, over and over: as many small blocks, marks, cells or links as fit, between two texts.
+/// Returns one to three repeated pieces between two texts: as many small blocks, delimiters, cells or links as fit.
 fn repeated(corpus: &[String], random: &mut Random) -> String {
     let mut unit = String::new();
     for _ in 0..=random.below(3) {
@@ -237,7 +237,7 @@ fn boundary(text: &str, random: &mut Random) -> usize {
     at
 }
 
-/// The smallest of their kind.
+/// The shortest forms of each kind of block.
 const PARTS: &[&str] = &[
     "a\n",
     "a\n\n",
@@ -295,7 +295,7 @@ const PARTS: &[&str] = &[
     "\r",
 ];
 
-/// What stands before and behind what is repeated.
+/// Prefixes and suffixes of repeated pieces.
 const FRAMES: &[&str] = &[
     "",
     "",

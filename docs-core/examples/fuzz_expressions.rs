@@ -1,10 +1,9 @@
-//! Reads and evaluates random expressions in random contexts and looks for panics, slow ones, memory, and values that
-//! depend on what the expression is said not to read.
+//! Parses and evaluates random expressions in random contexts. Detects panics, slow inputs, excessive memory, and
+//! results that depend on values the expression is reported not to read.
 //!
-//! An input is random tokens, an expression of the corpus that was changed, a few pieces over and over, or any bytes.
-//! Time is that of the processor, so that what else the machine does at the time does not count: of reading and
-//! evaluating one, and of evaluating a small document with it. Memory is the most bytes that were alive at once
-//! meanwhile.
+//! An input is a list of random tokens, a mutated expression of the corpus, a few repeated pieces, or arbitrary bytes.
+//! Times are processor times, so other load on the machine does not count: for parsing and evaluating an expression,
+//! and for evaluating a small document with it. Memory is the peak of live bytes during that time.
 //!
 //! `cargo run --release -p docs-core --example fuzz_expressions -- COUNT [SEED]`
 
@@ -31,13 +30,13 @@ use serde_json::{Map, Value as Json, json};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Contexts that inputs share for a while.
+/// Contexts that are in use at the same time.
 const WORLDS: usize = 64;
-/// Inputs after which there are other contexts.
+/// Inputs after which the contexts are replaced.
 const WHILE: u64 = 100_000;
-/// The most time that one may take.
+/// The time limit of an input.
 const MOST_TIME: Duration = Duration::from_millis(10);
-/// The most memory that one may take.
+/// The memory limit of an input in bytes.
 const MOST_MEMORY: usize = 32 * 1024 * 1024;
 
 fn main() {
@@ -62,7 +61,7 @@ fn main() {
     found.report(count, start.elapsed());
 }
 
-/// What was found.
+/// The findings of a run.
 #[derive(Default)]
 struct Found {
     read: u64,
@@ -73,12 +72,13 @@ struct Found {
     slowest_document: Duration,
     large: u64,
     memory: usize,
-    /// How many were evaluated again after what they do not read was changed, and how many had another value then.
+    /// The number of inputs evaluated again with changed values that they do not read, and the number with a different
+    /// result.
     changed: u64,
     leaks: u64,
 }
 
-/// How one ended: whether it was read, whether it had a value, and what differs.
+/// The result of an input: whether it parsed, whether it has a value, and whether it leaks.
 struct Ended {
     read: bool,
     valued: bool,
@@ -109,7 +109,7 @@ impl Found {
             self.leaks += 1;
             show("reads more than it says", text);
         }
-        // Caches are shared with what else runs: what is slow is so each time.
+        // Other processes share the caches, so a slow input is measured again.
         let taken = again(taken, || time(|| alone(text, world)).0);
         let document = again(ended.document, || time(|| in_document(text, world)).0);
         if taken > self.slowest && taken > MOST_TIME / 2 {
@@ -171,7 +171,7 @@ fn show(what: &str, text: &str) {
     println!("{what}: {:?}", text.chars().take(1_100).collect::<String>());
 }
 
-/// Reads and evaluates an expression as it stands alone.
+/// Parses and evaluates an expression on its own.
 fn alone(text: &str, world: &World) -> (bool, bool) {
     let Ok(expression) = Expression::parse(text) else { return (false, false) };
     let _ = expression.is_deterministic(&world.claims);
@@ -179,7 +179,8 @@ fn alone(text: &str, world: &World) -> (bool, bool) {
     (true, value.is_ok())
 }
 
-/// Tells whether an expression has another value where only what it does not read is other. `None` for none.
+/// Returns `true` if changing only values that the expression does not read changes its result, `None` for a malformed
+/// expression.
 fn leak(text: &str, world: &World) -> Option<bool> {
     let expression = Expression::parse(text).ok()?;
     let (plain, other) = (world.context.clone(), world.without(&expression.reads()));
@@ -190,7 +191,7 @@ fn leak(text: &str, world: &World) -> Option<bool> {
     Some(is_other)
 }
 
-/// Evaluates a document of a condition and a value within text, in all modes: up to ten times.
+/// Evaluates a document with the expression as a condition and as an inline value, in all modes: up to ten evaluations.
 fn in_document(text: &str, world: &World) -> usize {
     let paragraph = |nodes| Node::Block(Block::new(BlockKind::Paragraph { align: None }, nodes));
     let leaf = || Node::Text(TextNode::new(vec![Leaf::new("a", Vec::new())]));
@@ -224,7 +225,7 @@ impl World {
         Self { signed, unsigned, space, page, context, claims }
     }
 
-    /// The same with other values wherever none of these paths lead.
+    /// Returns a context with all values outside these paths replaced.
     fn without(&self, read: &std::collections::BTreeSet<ReadPath>) -> Context {
         let other = |members: &Map<String, Json>, names: &[&str], value: &Json| {
             let is_read = |name: &str| {
@@ -278,7 +279,7 @@ fn scalar(random: &mut Random) -> Json {
 }
 
 fn value(random: &mut Random, depth: usize) -> Json {
-    // Some claims are as large as claims may be.
+    // Some claims have the maximum size.
     let many = if random.below(8) == 0 { 4_000 } else { 6 };
     match random.below(if depth == 0 { 3 } else { 8 }) {
         0 => Json::Null,

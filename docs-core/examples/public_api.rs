@@ -1,24 +1,24 @@
-//! Lists the public items of crates, from what rustdoc knows of them as JSON: one line an item, by path.
+//! Lists the public items of crates from rustdoc's JSON: one line per item, sorted by path.
 //!
 //! `.ci/public-api` runs it: `public_api docs_core.json …` prints the list. Blanket and automatic implementations are
-//! left out, and what stands in [`UNLISTED`] too.
+//! omitted, and the modules in [`UNLISTED`].
 
 use std::{collections::BTreeSet, error::Error, fmt::Write as _, fs, io, process::ExitCode};
 
 use serde_json::{Map, Value as Json};
 
-/// The form of rustdoc's JSON that is understood. For a new one, look at what it changed.
+/// The supported version of rustdoc's JSON. Check the format changes before raising it.
 const FORMAT: u64 = 57;
-/// The exit code for another.
+/// The exit code for another version.
 const UNKNOWN_FORMAT: u8 = 3;
-/// Public for the crates of this repository, and no part of what an embedder may build on.
+/// Modules that are public for the crates of this repository only, not for embedding applications.
 const UNLISTED: &[&str] = &[
     "docs_core::records",
     "docs_core::store::records",
     "docs_ports::search::conformance",
     "docs_store::conformance",
 ];
-/// What every derive of the compiler adds.
+/// Traits that the compiler adds to every derive.
 const UNSAID: &[&str] = &["StructuralPartialEq"];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -42,7 +42,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 
 struct Listing<'a> {
     index: &'a Map<String, Json>,
-    /// By the path, then as it is written.
+    /// The lines by path and text.
     lines: &'a mut BTreeSet<(String, String)>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Listing<'a> {
         list(ids).filter_map(|id| self.at(id)).collect()
     }
 
-    /// Adds an item, and what is in it, under its path.
+    /// Adds an item and its members under its path.
     fn item(&mut self, item: &'a Json, path: &str) {
         if UNLISTED.contains(&path) {
             return;
@@ -109,7 +109,7 @@ impl<'a> Listing<'a> {
         self.lines.insert((path[..end].to_owned(), line));
     }
 
-    /// The members of a list of ids. Those of traits and enumerations have no visibility of their own.
+    /// Adds the members in a list of ids. Members of traits and enumerations have no visibility of their own.
     fn members(&mut self, ids: &Json, path: &str) {
         for member in self.all(ids) {
             let is_open = matches!(member["visibility"].as_str(), Some("public" | "default"));
@@ -131,7 +131,7 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// A re-export: what is of the crate stands where it can be reached, the rest is named.
+    /// Adds a re-export. Items of the crate are listed at the reachable path; others are only named.
     fn reexport(&mut self, inner: &'a Json, path: &str) {
         let (source, name) = (text(&inner["source"]), text(&inner["name"]));
         let is_glob = inner["is_glob"] == true;
@@ -146,7 +146,7 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// The members of a type, and in one line the traits that are implemented for it.
+    /// Adds the members of a type, and one line with the traits it implements.
     fn impls(&mut self, inner: &Json, path: &str) {
         let mut traits = BTreeSet::new();
         for found in self.all(&inner["impls"]) {
@@ -184,7 +184,7 @@ fn function(inner: &Json, path: &str) -> String {
     line
 }
 
-/// Parameters in angle brackets with their bounds, and what stands behind `where`.
+/// Formats generic parameters with their bounds, and the `where` clause.
 fn generics(generics: &Json) -> String {
     let params: Vec<String> = list(&generics["params"])
         .filter_map(|param| {
@@ -256,7 +256,7 @@ fn args(args: &Json) -> String {
     }
 }
 
-/// A type as it is written, without the modules it is in.
+/// Formats a type without the paths of its modules.
 fn ty(json: &Json) -> String {
     let Some((kind, of)) = only(json) else { return json.as_str().unwrap_or_default().to_owned() };
     match kind {
@@ -288,7 +288,7 @@ fn ty(json: &Json) -> String {
     }
 }
 
-/// What has no rule above, without the numbers of items, which change with every build.
+/// Formats any other value, without item ids, which change with every build.
 fn shortened(json: &Json) -> String {
     match json {
         Json::Object(fields) => {
@@ -301,7 +301,7 @@ fn shortened(json: &Json) -> String {
     }
 }
 
-/// The name and the content of an enumeration's variant.
+/// Returns the name and content of an enum variant.
 fn only(json: &Json) -> Option<(&str, &Json)> {
     json.as_object()?.iter().next().map(|(kind, inner)| (kind.as_str(), inner))
 }

@@ -1,4 +1,4 @@
-//! Reads every page of a folder as a document, by way of JSON, writes it as Markdown, and reports what differs.
+//! Converts every page of a folder to a document, to JSON and back, and to Markdown, and reports differences.
 //!
 //! `cargo run --release -p docs-core --example round_trip -- FOLDER [--show KIND]`
 
@@ -158,7 +158,8 @@ fn around(text: &str, at: usize) -> String {
     format!("{before}⟦{behind}")
 }
 
-/// White space counts once; the padding of tables and space between tags not at all; a rule of a table has any length.
+/// Normalizes text for comparison: collapses white space, ignores padding of tables and space between tags, and
+/// shortens the delimiter rows of tables.
 fn squash(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.trim_start_matches('\u{feff}').replace('\0', "\u{fffd}").lines() {
@@ -182,7 +183,7 @@ fn squash(text: &str) -> String {
     words.replace("> <", "><")
 }
 
-/// What kind of difference the first one is.
+/// Classifies the first difference.
 fn kind(theirs: &str, ours: &str) -> &'static str {
     let at = first_difference(theirs, ours);
     let (a, b) = (theirs.get(at..).unwrap_or_default(), ours.get(at..).unwrap_or_default());

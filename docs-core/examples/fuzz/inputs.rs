@@ -1,8 +1,8 @@
-//! Texts that may be expressions, and the corpus that they are made from.
+//! Inputs that may be expressions, and their corpus.
 
 use crate::random::Random;
 
-/// Random tokens, any bytes, pieces over and over, or an expression of the corpus that was changed.
+/// Returns random tokens, arbitrary bytes, repeated pieces, or a mutated expression of the corpus.
 pub(crate) fn input(random: &mut Random) -> String {
     match random.below(16) {
         0..4 => {
@@ -18,7 +18,7 @@ pub(crate) fn input(random: &mut Random) -> String {
     }
 }
 
-/// One to three pieces, over and over, between two others.
+/// Returns one to three pieces, repeated, between two others.
 fn repeated(random: &mut Random) -> String {
     let unit: String = (0..=random.below(3)).map(|_| random.pick(TOKENS)).collect();
     let count = 1 + random.below(1_024 / unit.len().max(1) + 2);
@@ -26,9 +26,9 @@ fn repeated(random: &mut Random) -> String {
     format!("{before}{}{after}", unit.repeat(count))
 }
 
-/// An expression of the corpus, changed in some places, and maybe part of another.
+/// Returns an expression of the corpus with a few mutations, possibly spliced with another.
 fn mutated(random: &mut Random) -> String {
-    // Those that take most of the steps that there are would take most of the time.
+    // Expressions that use most of the permitted steps would dominate the run time.
     let seeds = if random.below(500) == 0 { HEAVY } else { SEEDS };
     let mut text = random.pick(seeds).to_owned();
     for _ in 0..random.below(6) {
@@ -64,7 +64,7 @@ fn boundary(text: &str, random: &mut Random) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// What stands before what is repeated, or is called with it.
+/// Prefixes of repeated pieces.
 const FRAMES: &[&str] = &[
     "",
     "",
@@ -252,7 +252,7 @@ pub(crate) const TOKENS: &[&str] = &[
     "+?",
 ];
 
-/// Those that may take many steps.
+/// Expressions that may take many steps.
 const HEAVY: &[&str] = &[
     "visitor.claims.text =~ /^(a+)+$/i",
     "(function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2) })(20)",

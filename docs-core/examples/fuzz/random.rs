@@ -1,11 +1,11 @@
-//! Chance that can be had again.
+//! A reproducible random number generator.
 
-/// A small generator (xorshift): the same seed gives the same inputs.
+/// A small generator (xorshift). The same seed produces the same inputs.
 pub(crate) struct Random(u64);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        // Nothing but zero follows zero.
+        // The state zero would only produce zeros.
         Self(seed.max(1))
     }
 
