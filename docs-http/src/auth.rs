@@ -1,4 +1,4 @@
-//! Who asks: bearer tokens, what a host knows of a request, and the extractors that turn them into an actor.
+//! Authentication: bearer tokens, credentials known to the embedding application, and the extractors for the actor.
 
 use std::{fmt, net::SocketAddr, sync::Arc};
 
@@ -20,74 +20,75 @@ use crate::{
     },
 };
 
-/// Knows whose token it is.
+/// Authenticates bearer tokens.
 ///
-/// The HTTP layer asks once a request and keeps nothing, so that a token that is taken back stops working at once.
+/// The HTTP layer calls it once per request and caches nothing, so a revoked token stops working at once.
 #[async_trait]
 pub trait Authenticator: Send + Sync + 'static {
-    /// Whoever acts, as the operations of the platform want to know it.
+    /// The actor type of the platform's operations.
     type Actor: Send + Sync + 'static;
 
-    /// The actor that a token stands for.
+    /// Returns the actor of a token.
     ///
     /// # Errors
-    /// [`Unauthenticated`](docs_core::ErrorKind::Unauthenticated) when the token is unknown, expired or taken back,
-    /// with a sentence that does not repeat it; [`Unavailable`](docs_core::ErrorKind::Unavailable) when that cannot be
-    /// told now.
+    ///
+    /// [`Unauthenticated`](docs_core::ErrorKind::Unauthenticated) for an unknown, expired or revoked token, with a
+    /// message that does not repeat it; [`Unavailable`](docs_core::ErrorKind::Unavailable) if the check is currently
+    /// impossible.
     async fn authenticate(&self, token: &str) -> docs_core::Result<Self::Actor>;
 
-    /// The actor that a request comes from; `None` where it carries nothing to sign in with. Unless it is said
-    /// otherwise, that is whose bearer token it has.
+    /// Returns the actor of a request, `None` for a request without credentials. By default this is the actor of the
+    /// bearer token.
     ///
     /// # Errors
-    /// Those of [`authenticate`](Authenticator::authenticate), and 401 for an `Authorization` that is no bearer token.
+    ///
+    /// Those of [`authenticate`](Authenticator::authenticate), and 401 for an `Authorization` header without a bearer
+    /// token.
     async fn identify(&self, request: RequestHead<'_>) -> Result<Option<Self::Actor>, ApiError> {
         by_token(self, request).await
     }
 
-    /// What is answered where somebody has to be signed in, and nobody is: a 401.
+    /// Returns the 401 response for a request that needs authentication and has no credentials.
     fn nobody(&self) -> ApiError {
         ApiError::unauthenticated("a token is needed; send it as `Authorization: Bearer <token>`")
     }
 
-    /// How to sign in, as the header `WWW-Authenticate` of a 401 says it where the refusal itself says nothing.
+    /// The value of the header `WWW-Authenticate` of a 401 response, unless the error has one of its own.
     fn challenge(&self) -> HeaderValue {
         BEARER
     }
 
-    /// Tells whether somebody was given the token by name. Tokens that anybody can get count for the address that they
-    /// come from, or a limit of requests would be none.
+    /// Returns `true` if the token was issued to a specific user. Requests with tokens that anyone can obtain are
+    /// counted by network address; otherwise they would bypass the rate limit.
     fn is_personal(&self, actor: &Self::Actor) -> bool {
         let _ = actor;
         true
     }
 }
 
-/// A request without its body: what tells who sends it.
+/// The head of a request, which identifies its sender.
 #[derive(Clone, Copy)]
 pub struct RequestHead<'r>(&'r Request);
 
 impl<'r> RequestHead<'r> {
-    /// The method.
     #[must_use]
     pub fn method(self) -> &'r Method {
         self.0.method()
     }
 
-    /// The address as it was asked for, before anything was taken off its path.
+    /// The address as requested, before routing removed path prefixes.
     #[must_use]
     pub fn uri(self) -> &'r Uri {
         self.0.original_uri()
     }
 
-    /// The headers.
     #[must_use]
     pub fn headers(self) -> &'r HeaderMap {
         self.0.headers()
     }
 
-    /// The other end of the connection, which may be a proxy; `None` where the transport has no addresses, or the host
-    /// does not say them.
+    /// The peer of the connection, which may be a proxy. `None` if the transport has no addresses or the embedding
+    /// application does not pass them on.
     #[must_use]
     pub fn peer(self) -> Option<SocketAddr> {
         match &self.0.remote_addr().0 {
@@ -96,14 +97,14 @@ impl<'r> RequestHead<'r> {
         }
     }
 
-    /// What a layer of the host in front of the API has put beside the request.
+    /// Returns request data attached by an outer layer of the embedding application.
     #[must_use]
     pub fn extension<T: Clone + Send + Sync + 'static>(self) -> Option<&'r T> {
         self.0.extensions().get()
     }
 }
 
-/// Without the headers: they hold secrets.
+/// Omits the headers, because they contain secrets.
 impl fmt::Debug for RequestHead<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RequestHead")
@@ -113,7 +114,7 @@ impl fmt::Debug for RequestHead<'_> {
     }
 }
 
-/// The actor of a request's bearer token; `None` where it has none.
+/// Returns the actor of a request's bearer token, `None` without a token.
 pub(crate) async fn by_token<A: Authenticator + ?Sized>(
     authenticator: &A,
     RequestHead(request): RequestHead<'_>,
@@ -126,23 +127,25 @@ pub(crate) async fn by_token<A: Authenticator + ?Sized>(
     Ok(Some(actor))
 }
 
-/// An authenticator as it is attached to requests.
+/// The type of the request data with the authenticator.
 pub type SharedAuthenticator<A> = Arc<dyn Authenticator<Actor = A>>;
 
-/// The actor that the request comes from: the one of its bearer token, unless the [`Authenticator`] says otherwise.
+/// The actor of the request, as returned by the [`Authenticator`]; by default that of its bearer token.
 ///
-/// Make it the first parameter of a handler, so that nothing of a request is looked at before it is known who sends
-/// it. Fix the type of the actor once: `type Auth = Signed<Actor>;`.
+/// Use it as the first parameter of a handler, so that the sender is authenticated before anything else is parsed.
+/// Define the actor type once: `type Auth = Signed<Actor>;`.
 ///
 /// # Errors
-/// 401 with a sentence that tells apart no header, another scheme, and a token that is not valid.
+///
+/// 401 with a message that distinguishes a missing header, another scheme, and an invalid token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signed<A>(pub A);
 
-/// The actor that the request comes from, or nobody when it carries nothing to sign in with.
+/// The actor of the request, or `None` for a request without credentials.
 ///
 /// # Errors
-/// 401 when there is a token and it is not valid: a client that meant to sign in should hear that it did not.
+///
+/// 401 for an invalid token. A client that attempts to authenticate is not treated as anonymous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaybeSigned<A>(pub Option<A>);
 
@@ -199,8 +202,8 @@ impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for MaybeSigned<A> {
     }
 }
 
-/// The actor of a request. A token of a user allows bodies over the [limit](crate::wire::budget::AnonymousBodyLimit) of
-/// anonymous requests.
+/// Authenticates a request. A token of a user allows bodies over the [limit](crate::wire::budget::AnonymousBodyLimit)
+/// of anonymous requests.
 async fn identified<A>(
     authenticator: &dyn Authenticator<Actor = A>,
     request: &Request,
@@ -231,7 +234,6 @@ fn describe(registry: &mut Registry) {
     registry.create_security_scheme(SCHEME, scheme);
 }
 
-/// The request's bearer token.
 pub(crate) fn token(request: &Request) -> Result<Option<&str>, ApiError> {
     let mut headers = request.headers().get_all(header::AUTHORIZATION).iter();
     let Some(value) = headers.next() else {

@@ -1,8 +1,8 @@
-//! Conditions of requests: `If-Match` and `If-None-Match`, as RFC 9110 says (8.8.3, 13.1).
+//! Conditional requests: `If-Match` and `If-None-Match` according to RFC 9110 (8.8.3, 13.1).
 //!
-//! A handler that changes or deletes one thing takes a [`Condition`] behind who asks, and calls the operation on the
-//! platform that [`Condition::platform`] gives: the condition is decided in the transaction of the change. Conditions
-//! of reads are decided where answers are [represented](crate::representation).
+//! A handler that changes or deletes one resource takes a [`Condition`] after the actor, and calls the operation on the
+//! platform that [`Condition::platform`] returns. The condition is evaluated in the transaction of the change.
+//! Conditions of reads are evaluated where responses are [represented](crate::representation).
 
 use docs_core::{
     Platform,
@@ -19,25 +19,24 @@ use poem_openapi::{
 
 use crate::{encoding, wire::error::ApiError};
 
-/// The header by which the document says that an operation takes a condition.
+/// The header that declares in the OpenAPI document that an operation accepts a condition.
 pub(crate) const IF_MATCH: &str = "If-Match";
 
-/// What the document says of the header.
+/// The description of the header in the OpenAPI document.
 pub(crate) const DESCRIPTION: &str = "The `ETag` of what is changed, as it was read last; several, separated by commas, or \
     `*` for any. If it is another by now, nothing is changed, and the answer is 412. `If-None-Match` is the opposite.";
 
-/// What the document says of the answer 412.
+/// The description of the 412 response in the OpenAPI document.
 pub(crate) const UNMET: &str = "A condition is not met; the message says which";
 
-/// What a list of tags looks like, as [`read_tags`] reads it.
+/// The pattern of a list of tags, as accepted by [`read_tags`].
 const PATTERN: &str = r#"^([\t ]*\*[\t ]*|[\t ,]*((W/)?"[^\u0000-\u0020"\u007f]*"[\t ]*(,[\t ,]*|$))*)$"#;
 
-/// The tags that a header lists.
+/// The tags in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Listed {
     /// `*`.
     Any,
-    /// These.
     Tags(Vec<ListedTag>),
 }
 
@@ -49,10 +48,11 @@ pub(crate) struct ListedTag {
 }
 
 impl Listed {
-    /// Reads a header, of which there may be several lines.
+    /// Parses a header, which may occur on several lines.
     ///
     /// # Errors
-    /// 400 that names the header, when it is no list of tags.
+    ///
+    /// 400 with the name of the header if it is not a list of tags.
     pub(crate) fn read(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Self>, ApiError> {
         let mut listed = Vec::new();
         let mut lines = headers.get_all(name).iter().peekable();
@@ -74,8 +74,8 @@ impl Listed {
         Ok(Some(Self::Tags(listed)))
     }
 
-    /// The tag that is in the list, in the form in which it is: that of the answer as it is, or of its encoded form for
-    /// who takes that. Weak tags count.
+    /// Returns the listed tag in its listed form: that of the plain response, or that of the encoded response if the
+    /// client accepts it. Weak tags count.
     pub(crate) fn find(&self, tag: &EntityTag, encoded: encoding::Taken) -> Option<EntityTag> {
         let Self::Tags(tags) = self else { return Some(tag.clone()) };
         let is_listed = |wanted: &EntityTag| tags.iter().any(|listed| listed.text == wanted.as_str());
@@ -83,12 +83,12 @@ impl Listed {
         forms.into_iter().flatten().find(is_listed)
     }
 
-    /// The states that they name by the strong comparison: weak tags name none.
+    /// Returns the listed states by strong comparison, which ignores weak tags.
     pub(crate) fn strong(&self) -> Tags {
         self.states(|tag| !tag.is_weak)
     }
 
-    /// The states that they name by the weak comparison.
+    /// Returns the listed states by weak comparison.
     fn weak(&self) -> Tags {
         self.states(|_| true)
     }
@@ -104,11 +104,11 @@ impl Listed {
     }
 }
 
-/// Reads one line of a list of tags; answers whether it is one.
+/// Parses one line of a list of tags. Returns `false` if it is malformed.
 fn read_tags(line: &[u8], tags: &mut Vec<ListedTag>) -> bool {
     let mut rest = line;
     loop {
-        // Empty elements of a list are none.
+        // Empty list elements are ignored.
         while let Some((b' ' | b'\t' | b',', after)) = rest.split_first() {
             rest = after;
         }
@@ -133,16 +133,17 @@ fn read_tags(line: &[u8], tags: &mut Vec<ListedTag>) -> bool {
     }
 }
 
-/// The condition of a request that changes something.
+/// The condition of a writing request.
 ///
-/// Make it a parameter behind the actor, before the body.
+/// It is a parameter after the actor and before the body.
 ///
 /// # Errors
-/// 400 that names the header, when it is no list of tags.
+///
+/// 400 with the name of the header if it is not a list of tags.
 pub(crate) struct Condition(Option<Precondition>);
 
 impl Condition {
-    /// The platform for this request.
+    /// Returns the platform with the condition of this request.
     pub(crate) fn platform(&self, platform: &Platform) -> Platform {
         match &self.0 {
             Some(condition) => platform.with_precondition(condition.clone()),
@@ -151,7 +152,7 @@ impl Condition {
     }
 }
 
-/// Tells which condition a request has that takes none; `None` where it has none.
+/// Returns an error if the request has a condition that the operation does not accept.
 pub(crate) fn unwanted(headers: &HeaderMap) -> Option<ApiError> {
     let of = |name: &HeaderName, shown: &str| {
         headers.contains_key(name).then(|| {
@@ -195,14 +196,14 @@ impl<'a> ApiExtractor<'a> for Condition {
     }
 }
 
-/// What its client says that it has already.
+/// The state that the client has cached.
 pub(crate) struct Known {
     listed: Option<Listed>,
     encoded: encoding::Taken,
 }
 
 impl Known {
-    /// Tells whether the client has what this tag names.
+    /// Returns `true` if the client has the state with this tag.
     pub(crate) fn has(&self, tag: &EntityTag) -> bool {
         self.listed.as_ref().is_some_and(|listed| listed.find(tag, self.encoded).is_some())
     }
@@ -210,7 +211,7 @@ impl Known {
 
 impl<'a> FromRequest<'a> for Known {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        // What is no tag names nothing that the client has.
+        // A malformed header matches no state.
         let listed = Listed::read(request.headers(), &header::IF_NONE_MATCH).ok().flatten();
         Ok(Self { listed, encoded: encoding::Taken::by(request.headers()) })
     }

@@ -1,9 +1,9 @@
-//! Which web pages of other origins may call the API: cross-origin resource sharing.
+//! Cross-origin resource sharing: the web pages of other origins that may call the API.
 //!
-//! A browser asks before it sends such a request, without the token (the preflight), and keeps the answer from the page
-//! unless the page's origin is allowed. poem's `Cors` writes the headers. It would refuse every request of an origin
-//! that is not allowed, those of the application's own pages among them; here such a request is answered as any other,
-//! without the headers, and the browser keeps the answer to itself.
+//! A browser first sends a preflight request without the token, and withholds the response from the page unless the
+//! page's origin is allowed. The headers are written by poem's `Cors`. That middleware would reject every request of an
+//! origin that is not allowed, including those of the application's own pages. Here such a request is answered without
+//! the headers, and the browser withholds the response.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -22,14 +22,14 @@ use crate::{
     wire::error::answer,
 };
 
-/// How long a browser may remember the answer to a preflight, in seconds: two hours, the most that all keep to.
+/// The lifetime of a preflight response in a browser's cache, in seconds: two hours, the most that all browsers honour.
 const MAX_AGE: i32 = 7_200;
 
 /// The methods of the API.
 const ALLOWED_METHODS: [Method; 6] =
     [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
-/// The headers of requests that a page may set.
+/// The request headers that a page may set.
 const REQUEST_HEADERS: [HeaderName; 7] = [
     header::AUTHORIZATION,
     header::CONTENT_TYPE,
@@ -40,7 +40,7 @@ const REQUEST_HEADERS: [HeaderName; 7] = [
     REQUEST_ID,
 ];
 
-/// The headers of answers that a page may read, beside those it always may.
+/// The response headers that a page may read, in addition to the safelisted ones.
 const RESPONSE_HEADERS: [HeaderName; 13] = [
     header::LOCATION,
     header::LINK,
@@ -60,6 +60,7 @@ const RESPONSE_HEADERS: [HeaderName; 13] = [
 /// The origins whose pages may call the API.
 ///
 /// # Example
+///
 /// ```
 /// use docs_http::Cors;
 ///
@@ -72,13 +73,13 @@ const RESPONSE_HEADERS: [HeaderName; 13] = [
 pub struct Cors(Vec<CorsOrigin>);
 
 impl Cors {
-    /// The pages of these origins may call the API.
+    /// Allows the pages of these origins.
     #[must_use]
     pub fn origins(origins: impl IntoIterator<Item = CorsOrigin>) -> Self {
         Self(origins.into_iter().collect())
     }
 
-    /// Any page may call the API. It still needs a token: browsers send none by themselves.
+    /// Allows any page. It still needs a token, which browsers do not send automatically.
     #[must_use]
     pub fn any() -> Self {
         Self(vec![CorsOrigin(Allowed::Any)])
@@ -99,11 +100,11 @@ pub struct CorsOrigin(Allowed);
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Allowed {
     Any,
-    /// As a browser sends it: in lower case, without the port that the scheme has anyway.
+    /// As browsers send it: in lower case, without the default port of the scheme.
     Origin(String),
 }
 
-/// A text is no origin.
+/// The error for a malformed origin.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{0}` is no origin: write scheme and host like https://docs.example.com, or * for any")]
 pub struct OriginError(String);
@@ -118,7 +119,7 @@ impl FromStr for CorsOrigin {
         }
         let url = Url::parse(text).map_err(|_| wrong())?;
         let is_bare = url.username().is_empty() && url.password().is_none();
-        // A host of which a part is a star would match nothing.
+        // A host with a wildcard part would match nothing.
         let has_star = url.host_str().is_some_and(|host| host.contains('*'));
         if !is_bare
             || has_star
@@ -152,9 +153,9 @@ impl fmt::Display for CorsOrigin {
 /// An endpoint that pages of the allowed origins may call.
 pub(crate) struct CrossOrigin<E> {
     cors: Cors,
-    /// For requests of allowed origins.
+    /// The endpoint for requests of allowed origins.
     shared: CorsEndpoint<Arc<E>>,
-    /// For all others.
+    /// The endpoint for all others.
     inner: Arc<E>,
 }
 
@@ -173,7 +174,7 @@ impl<E: Endpoint<Output = Response> + 'static> CrossOrigin<E> {
         Self { cors, shared: middleware.transform(Arc::clone(&inner)), inner }
     }
 
-    /// Tells whether a request is one that a browser sends for a page of an allowed origin. OPTIONS is one only as a
+    /// Returns `true` for a request that a browser sends for a page of an allowed origin. OPTIONS counts only as a
     /// preflight.
     fn is_shared(&self, request: &Request) -> bool {
         let headers = request.headers();
@@ -192,7 +193,7 @@ impl<E: Endpoint<Output = Response> + 'static> Endpoint for CrossOrigin<E> {
         } else {
             self.inner.get_response(request).await
         };
-        // Whoever keeps an answer for later has to know that it depends on who asked.
+        // Caches have to know that the response depends on the origin.
         let headers = response.headers_mut();
         if !headers.get_all(header::VARY).iter().any(|value| value.as_bytes().eq_ignore_ascii_case(b"origin"))
         {
@@ -202,7 +203,7 @@ impl<E: Endpoint<Output = Response> + 'static> Endpoint for CrossOrigin<E> {
     }
 }
 
-/// Lets pages of the allowed origins call an endpoint, where there are any.
+/// Wraps an endpoint if any origins are allowed.
 pub(crate) fn share<E>(cors: Option<Cors>, endpoint: E) -> poem::endpoint::BoxEndpoint<'static>
 where
     E: Endpoint<Output = Response> + 'static,

@@ -1,7 +1,8 @@
-//! Answers in fewer bytes: gzip, for those who take it.
+//! Compression of responses with gzip.
 //!
-//! Text is encoded from [`LEAST_BYTES`] on; pictures, films and archives are compressed already. An encoded answer is
-//! another form of the same state, so it has a tag of its own, made of that of the plain one (RFC 9110, 8.8.3.3).
+//! Text of at least [`LEAST_BYTES`] is compressed; images, videos and archives are compressed already. An encoded
+//! response is another representation of the same state, so it has its own tag, derived from the plain one (RFC 9110,
+//! 8.8.3.3).
 
 use std::io::{self, Write as _};
 
@@ -11,29 +12,28 @@ use flate2::{Compression, write::GzEncoder};
 use poem::http::{HeaderMap, header};
 use tokio::runtime::Handle;
 
-/// Fewest bytes that are encoded: below, a packet of the network is not saved.
+/// Fewest bytes that are compressed. Smaller responses fit into a network packet anyway.
 pub(crate) const LEAST_BYTES: usize = 1024;
-/// Most bytes that are encoded on the task of the connection: more would keep others waiting.
+/// Most bytes that are compressed on the connection's task. More would block other tasks.
 const MAX_INLINE: usize = 64 * 1024;
-/// What the tag of an encoded answer ends in.
+/// The suffix of the tag of an encoded response.
 const SUFFIX: &str = "-gzip";
-/// How hard it tries: most of the gain for a part of the time.
+/// The compression level, with most of the gain for a fraction of the time.
 const LEVEL: Compression = Compression::new(4);
 
 /// The name of the encoding.
 pub(crate) const GZIP: &str = "gzip";
 
-/// The encodings that a client takes.
+/// The encoding that a client accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// None.
+    /// No encoding.
     Plain,
-    /// gzip.
     Gzip,
 }
 
 impl Taken {
-    /// What the headers of a request say.
+    /// Parses the headers of a request.
     pub(crate) fn by(headers: &HeaderMap) -> Self {
         let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
         let (mut gzip, mut identity, mut others) = (None, None, None);
@@ -56,28 +56,28 @@ impl Taken {
     }
 }
 
-/// The weight of an element, in thousandths; that of one whose weight cannot be read is 0.
+/// Returns the weight of an element in thousandths, 0 if it is malformed.
 fn weight_of(parameters: &str) -> u16 {
     let Some((name, value)) = parameters.split_once('=') else {
         return if parameters.trim().is_empty() { 1000 } else { 0 };
     };
     let weight = value.trim().parse::<f32>().ok().filter(|_| name.trim().eq_ignore_ascii_case("q"));
     let weight = weight.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(0.0);
-    // Within 0 to 1000, so nothing is cut.
+    // The value is within 0 to 1000, so the cast is exact.
     (weight * 1000.0) as u16
 }
 
-/// The tag of the encoded form of an answer.
+/// Returns the tag of the encoded form of a response.
 pub(crate) fn encoded_tag(plain: &EntityTag) -> EntityTag {
     EntityTag::new(format!("{plain}{SUFFIX}"))
 }
 
-/// The tag of the state that a tag names, whichever form it is of.
+/// Returns the tag of the state, given the tag of either form.
 pub(crate) fn plain_tag(text: &str) -> EntityTag {
     EntityTag::new(text.strip_suffix(SUFFIX).unwrap_or(text))
 }
 
-/// Tells whether answers of a media type get smaller.
+/// Returns `true` if responses of a media type are worth compressing.
 pub(crate) fn is_compressible(media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let known = ["application/json", "application/javascript", "application/xml", "image/svg+xml"];
@@ -86,7 +86,7 @@ pub(crate) fn is_compressible(media_type: &str) -> bool {
         || (essence.starts_with("application/") && (essence.ends_with("+json") || essence.ends_with("+xml")))
 }
 
-/// The bytes in fewer bytes; `None` where they get no smaller.
+/// Compresses bytes. Returns `None` if they do not become smaller.
 pub(crate) async fn gzipped(bytes: Bytes) -> Option<Bytes> {
     let length = bytes.len();
     let encoded = match Handle::try_current() {

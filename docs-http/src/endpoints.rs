@@ -1,5 +1,5 @@
-//! What stands beside the API: `/healthz`, `/readyz`, `/metrics`, `/openapi.json`. None of it asks for a token; a host
-//! that must hide it mounts the API alone.
+//! The endpoints next to the API: `/healthz`, `/readyz`, `/metrics`, `/openapi.json`. They require no token. An
+//! application that has to hide them mounts the API alone.
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
@@ -21,7 +21,7 @@ use crate::{
 type Answering = Pin<Box<dyn Future<Output = docs_core::Result<()>> + Send>>;
 type Probe = dyn Fn() -> Answering + Send + Sync;
 
-/// Whether something is as it should be: asked by every `GET /healthz` or `GET /readyz`.
+/// A health check, run on every `GET /healthz` or `GET /readyz`.
 ///
 /// ```
 /// use docs_http::HealthCheck;
@@ -32,8 +32,8 @@ type Probe = dyn Fn() -> Answering + Send + Sync;
 pub struct HealthCheck(Arc<Probe>);
 
 impl HealthCheck {
-    /// A check. An error makes the answer a failure with its status and message, so that a load balancer looks
-    /// elsewhere; [`Unavailable`](docs_core::ErrorKind::Unavailable) is the fitting one.
+    /// Creates a check. An error becomes the response with its status and message, so that a load balancer selects
+    /// another server. The suitable kind is [`Unavailable`](docs_core::ErrorKind::Unavailable).
     pub fn new<F, O>(probe: F) -> Self
     where
         F: Fn() -> O + Send + Sync + 'static,
@@ -44,7 +44,7 @@ impl HealthCheck {
 }
 
 impl Default for HealthCheck {
-    /// Well as soon as it answers at all.
+    /// Succeeds whenever the process can respond.
     fn default() -> Self {
         Self::new(|| async { Ok(()) })
     }
@@ -56,7 +56,7 @@ impl fmt::Debug for HealthCheck {
     }
 }
 
-/// Answers a method that an endpoint has no answer of its own for: `OPTIONS` with what it allows, others with 405.
+/// Responds to a method that an endpoint does not implement: to `OPTIONS` with the allowed methods, to others with 405.
 pub(crate) fn other_method(method: &Method, allow: HeaderValue) -> Response {
     if method == Method::OPTIONS {
         Response::builder().status(StatusCode::NO_CONTENT).header(header::ALLOW, allow).finish()
@@ -65,8 +65,8 @@ pub(crate) fn other_method(method: &Method, allow: HeaderValue) -> Response {
     }
 }
 
-/// An endpoint for reading: `GET`, and what follows from it. `HEAD` is what `GET` answers without its body; an endpoint
-/// that looks at the method can save itself the body.
+/// A read-only endpoint: `GET`, `HEAD` and `OPTIONS`. `HEAD` runs `GET` and drops the body; an endpoint can check the
+/// method to avoid producing it.
 pub(crate) struct ReadOnly<E>(pub(crate) E);
 
 impl<E: Endpoint<Output = Response>> Endpoint for ReadOnly<E> {
@@ -87,7 +87,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for ReadOnly<E> {
     }
 }
 
-/// `/healthz` and `/readyz`: `{"status":"ok"}`, or the failure that the check found.
+/// `/healthz` and `/readyz`: `{"status":"ok"}`, or the failure of the check.
 pub(crate) struct Checked(pub(crate) HealthCheck);
 
 impl Endpoint for Checked {
@@ -102,7 +102,7 @@ impl Endpoint for Checked {
 /// `/metrics`.
 pub(crate) struct Counters {
     pub(crate) metrics: Arc<Metrics>,
-    /// What reads the numbers that nobody counts as they change.
+    /// Reads those gauges that are not updated on changes.
     pub(crate) measure: HealthCheck,
 }
 
@@ -110,7 +110,7 @@ impl Endpoint for Counters {
     type Output = Response;
 
     async fn call(&self, _: Request) -> poem::Result<Response> {
-        // Where the store is away, what was counted is wanted most.
+        // The counters matter most while the store is unavailable.
         if let Err(error) = (self.measure.0)().await {
             tracing::warn!(error = ?error, "some numbers cannot be measured");
         }
@@ -119,7 +119,7 @@ impl Endpoint for Counters {
     }
 }
 
-/// Bytes that never change while the program runs, told apart from those of another version by their hash.
+/// Constant bytes, with a hash as their tag.
 pub(crate) struct Fixed {
     bytes: Bytes,
     media_type: &'static str,
@@ -134,9 +134,9 @@ impl Fixed {
     }
 }
 
-/// Tells whether the client has what this tag names already.
+/// Returns `true` if the client has the state with this tag.
 pub(crate) fn is_known(request: &Request, tag: &str) -> bool {
-    // A list may be sent as several headers, too.
+    // A list may be split over several headers.
     let lists = request.headers().get_all(header::IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
     let mut known = lists.flat_map(|list| list.split(',')).map(str::trim);
     known.any(|it| it == "*" || it.strip_prefix("W/").unwrap_or(it) == tag)

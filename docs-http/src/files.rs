@@ -1,9 +1,9 @@
 //! `/files/…`: the bytes of files.
 //!
-//! Files are written by users, and unless they have an origin of their own they share one with the API. So nothing in
-//! them may run as a page of this origin. The platform rebuilds the media type and chooses the presentation
-//! ([`StoredFile`]), and [`Isolated`] takes all rights from whatever a browser opens. Pages that show a file as a
-//! picture, sound or film are not affected.
+//! Files are uploaded by users, and share an origin with the API unless they have their own. Therefore no file may run
+//! as a page of this origin. The platform normalizes the media type and chooses the disposition ([`StoredFile`]), and
+//! [`Isolated`] removes all permissions from a file opened in a browser. Pages that embed a file as an image, audio or
+//! video are not affected.
 
 use std::{io, ops::Range};
 
@@ -23,33 +23,33 @@ use crate::{
     wire::error::{ApiError, answer},
 };
 
-/// Shared caches may store a file that any visitor sees. They revalidate it at each use, because a file that the site
-/// stops showing must not stay in them.
+/// Shared caches may store a file that is visible to anonymous visitors. They revalidate it on each use, so that it
+/// disappears when the site stops showing it.
 const FOR_ANYBODY: &str = "public, no-cache";
-/// A file for one caller is revalidated at each use: the bytes never change, but the rights of the caller do.
+/// A file for one caller is revalidated on each use: its bytes never change, but the permissions of the caller do.
 const FOR_BEARER: &str = "private, no-cache";
-/// The policy of a file that is opened as a page. It has styles of its own: those that browsers put around pictures and
-/// text, and those within SVG. Chromium opens PDF under it, too.
+/// The policy of a file that is opened as a page. It permits inline styles, which browsers add to images and text and
+/// which SVG contains. Chromium also opens PDF under it.
 const NO_RIGHTS: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
-/// A part of the tags of files. A change of the headers of answers needs a new one: a browser that revalidates a cached
-/// answer keeps the media type that it was cached with.
+/// A component of the tags of files. Increment it with a change of the response headers: a browser that revalidates a
+/// cached response keeps the cached media type.
 const HEADERS: &str = "b";
 
-/// The bytes of files. Their address is sealed by the platform and made for one reader of the content, so no token is
-/// asked for: whether they still may read it is.
+/// The bytes of files. An address is sealed by the platform and issued to one reader, so no token is required. Each
+/// request checks that the reader still has access.
 pub(crate) struct Files {
     platform: Platform,
     of: FilesOf,
 }
 
-/// What files are of.
+/// The owner of the files.
 #[derive(Clone, Copy)]
 enum FilesOf {
     Space,
-    /// The documents of OpenAPI specifications, by sealed addresses.
+    /// The documents of OpenAPI specifications, by sealed address.
     Spec,
-    /// The documents of those that are public, by their slugs.
+    /// The documents of public specifications, by slug.
     PublishedSpec,
 }
 
@@ -65,7 +65,7 @@ impl Endpoint for Files {
         };
         let answer = Response::builder()
             .header(header::ETAG, &tag)
-            // With each status: a browser that revalidates an answer takes its policy from the newer one.
+            // On every status, because a browser that revalidates takes the policy from the newer response.
             .header(RESOURCE_POLICY, resource_policy(&file.content_type))
             .header(header::CACHE_CONTROL, kept)
             .header(header::ACCEPT_RANGES, "bytes");
@@ -93,7 +93,6 @@ impl Files {
         Self { platform: platform.clone(), of: FilesOf::PublishedSpec }
     }
 
-    /// The file that a request names.
     async fn find(&self, request: &Request) -> docs_core::Result<StoredFile> {
         let missing = || Error::not_found("file");
         let named = |name: &str| request.raw_path_param(name).ok_or_else(missing);
@@ -132,7 +131,7 @@ impl Files {
         let range = range.unwrap_or(0..size);
         let answer = answer.header(header::CONTENT_LENGTH, range.end.saturating_sub(range.start));
         let mut pieces = file.pieces(range.clone());
-        // The first piece is read before anything is said, so that a failure is told as one.
+        // The first piece is read before the response starts, so that a failure has an error status.
         let first = pieces.next().unwrap_or(range);
         let first = self.platform.file_bytes(file, Some(first)).await.map_err(ApiError::from)?;
         let Some(second) = pieces.next() else { return Ok(answer.body(first)) };
@@ -147,7 +146,7 @@ impl Files {
     }
 }
 
-/// The refusal of a range that begins behind the last of so many bytes.
+/// Returns the error for a range that begins after the end of the file.
 pub(crate) fn unsatisfied(size: u64) -> Response {
     let error = ApiError::new(StatusCode::RANGE_NOT_SATISFIABLE, format!("Range: there are {size} bytes"));
     let mut response = poem::Error::from(error).into_response();
@@ -156,25 +155,25 @@ pub(crate) fn unsatisfied(size: u64) -> Response {
     response
 }
 
-/// Adds the media type of a file and its presentation.
+/// Sets the media type and the disposition of a file.
 fn described(answer: ResponseBuilder, file: &StoredFile) -> ResponseBuilder {
     let answer = answer.header(header::CONTENT_TYPE, &file.content_type);
     match file.disposition {
         Disposition::Inline => answer,
-        // Without a name, which browsers take from the address: so no name can break out of the header.
+        // Browsers take the file name from the address. Without a name, the header cannot be injected into.
         Disposition::Attachment => answer.header(header::CONTENT_DISPOSITION, "attachment"),
     }
 }
 
-/// Pages of any host embed pictures, sound, films and fonts. Other files are opened or fetched, which this policy does
-/// not concern.
+/// Pages of any host may embed images, audio, video and fonts. Other files are opened or fetched, which this policy
+/// does not affect.
 fn resource_policy(content_type: &str) -> &'static str {
     let is_embedded =
         ["image/", "audio/", "video/", "font/"].iter().any(|kind| content_type.starts_with(kind));
     if is_embedded { "cross-origin" } else { "same-origin" }
 }
 
-/// The endpoints of files, whose answers of every status run nothing in the origin that they come from.
+/// An endpoint of files. Its responses of every status run nothing in their origin.
 pub(crate) struct Isolated<E>(pub(crate) E);
 
 impl<E: Endpoint<Output = Response>> Endpoint for Isolated<E> {
@@ -185,25 +184,26 @@ impl<E: Endpoint<Output = Response>> Endpoint for Isolated<E> {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(NO_RIGHTS));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        // The address opens the file, so links within it do not pass it on.
+        // The address grants access to the file, so it must not leak through the referrer.
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         headers.entry(RESOURCE_POLICY).or_insert(HeaderValue::from_static("same-origin"));
         Ok(response)
     }
 }
 
-/// The bytes that a request asks for.
+/// The bytes that a request selects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Wanted {
     All,
     Part(Range<u64>),
-    /// A range that begins behind the last byte.
+    /// A range that begins after the end.
     Nothing,
 }
 
-/// What the request asks for, of so many bytes with this tag.
+/// Determines the selected bytes of a file of `size` bytes with this tag.
 pub(crate) fn wanted(request: &Request, tag: &str, size: u64) -> Wanted {
-    // Who has part of other bytes needs all of these. A date never fits, as none is told.
+    // A partial copy of other bytes is useless to the client, so it gets the whole file. A date never matches, because
+    // no `Last-Modified` is sent.
     if request.headers().get(header::IF_RANGE).is_some_and(|of| of.as_bytes() != tag.as_bytes()) {
         return Wanted::All;
     }
@@ -214,8 +214,8 @@ pub(crate) fn wanted(request: &Request, tag: &str, size: u64) -> Wanted {
     }
 }
 
-/// What a range header asks for (RFC 9110, 14.2); `None` for what is no single range of bytes, which is answered as if
-/// it were not there.
+/// Parses a `Range` header (RFC 9110, 14.2). Returns `None` for anything but a single range of bytes, which is then
+/// ignored.
 fn part(header: &str, size: u64) -> Option<Wanted> {
     let (unit, range) = header.split_once('=')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {
@@ -224,11 +224,11 @@ fn part(header: &str, size: u64) -> Option<Wanted> {
     let (first, last) = range.trim().split_once('-')?;
     let number = |text: &str| -> Option<u64> {
         let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        // A number too large for any file is as good as the largest.
+        // A number that overflows is larger than any file.
         is_number.then(|| text.parse().unwrap_or(u64::MAX))
     };
     let range = if first.is_empty() {
-        // The last so many bytes.
+        // A suffix range: the last bytes.
         size.saturating_sub(number(last)?)..size
     } else {
         let first = number(first)?;

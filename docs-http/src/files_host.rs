@@ -1,4 +1,4 @@
-//! An origin for files alone: [`files_origin`](docs_core::platform::Builder::files_origin).
+//! A separate origin for files: [`files_origin`](docs_core::platform::Builder::files_origin).
 
 use docs_core::Platform;
 use poem::{
@@ -9,14 +9,14 @@ use poem::{
 
 use crate::wire::error::ApiError;
 
-/// Tests if a request is for the host of files.
+/// Returns `true` if a request is for the host of files.
 pub(crate) fn is_for_files(platform: &Platform, request: &Request) -> bool {
     let authority = request.uri().authority().map(|authority| authority.as_str());
     let named = || request.headers().get(header::HOST)?.to_str().ok();
     authority.or_else(named).is_some_and(|host| platform.urls().is_files_host(host))
 }
 
-/// Answers files, and nothing else, on their own host, and all other requests elsewhere.
+/// Serves only files on their own host, and all other requests elsewhere.
 pub(crate) struct ByHost {
     platform: Platform,
     files: Route,
@@ -40,8 +40,8 @@ impl Endpoint for ByHost {
     }
 }
 
-/// Redirects file addresses of other hosts to the origin of files: they may be in texts that were written before it was
-/// set.
+/// Redirects file addresses of other hosts to the origin of files. They may occur in texts that were written before it
+/// was configured.
 pub(crate) struct ToFilesOrigin(pub(crate) Platform);
 
 impl Endpoint for ToFilesOrigin {
@@ -52,7 +52,7 @@ impl Endpoint for ToFilesOrigin {
         let to = format!("{}{path}", self.0.urls().files_base());
         let response =
             Response::builder().status(StatusCode::PERMANENT_REDIRECT).header(header::LOCATION, to);
-        // An address may open a confidential file, and browsers would keep the redirect for good.
+        // An address may grant access to a confidential file, and browsers would cache the permanent redirect.
         let response = response.header(header::CACHE_CONTROL, "no-store").finish();
         match response.headers().contains_key(header::LOCATION) {
             true => Ok(response),

@@ -1,9 +1,8 @@
-//! The `Idempotency-Key` of a request: it may be sent again without being done again.
+//! The `Idempotency-Key` header: a request with a key can be repeated without being executed again.
 //!
-//! A handler that makes something takes an [`Idempotency`] behind who asks, and calls the operation on the platform
-//! that [`Idempotency::platform`] gives. Everything else is the platform's: it keeps the answer with what was made.
-//! That a request was answered with what an earlier one had been answered, the operation's endpoint tells in
-//! [`REPLAYED`].
+//! A handler that creates something takes an [`Idempotency`] after the actor, and calls the operation on the platform
+//! that [`Idempotency::platform`] returns. The platform stores the response together with the result. The endpoint of
+//! the operation marks a repeated response with [`REPLAYED`].
 
 use std::{
     marker::PhantomData,
@@ -25,13 +24,13 @@ use poem_openapi::{
 
 use crate::wire::{error::ApiError, payload};
 
-/// The header that names a request.
+/// The request header with the key.
 pub(crate) const KEY: &str = "Idempotency-Key";
 
-/// The header of an answer that an earlier request was given already.
+/// The response header of a repeated response.
 pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
-/// What the document says of the header.
+/// The description of the header in the OpenAPI document.
 pub(crate) fn description() -> String {
     format!(
         "A name for this request, 1 to {} visible ASCII characters, best a random UUID. For {} hours the same request \
@@ -44,27 +43,28 @@ pub(crate) fn description() -> String {
     )
 }
 
-/// The request as one that may be sent again, if it has a key.
+/// The idempotency of a request, if it has a key.
 ///
-/// Make it the parameter behind the actor, before the body.
+/// It is the parameter after the actor and before the body.
 ///
 /// # Errors
-/// 400 that names the header, when it is given twice or is no key; those of reading the body.
+///
+/// 400 with the name of the header for a repeated or malformed key; the errors of reading the body.
 pub(crate) struct Idempotency<B = WholeBody>(Option<IdempotentRequest>, PhantomData<B>);
 
-/// What the body of a request tells of it.
+/// The part of the body that identifies the request.
 pub(crate) trait BodyOfRequest: Send + Sync + 'static {
-    /// The bytes by which the request is told from others.
+    /// Returns the bytes that distinguish the request from others.
     fn bytes(
         request: &Request,
         body: &mut RequestBody,
     ) -> impl Future<Output = Result<Vec<u8>, ApiError>> + Send;
 }
 
-/// All of the body, which the handler gets as well.
+/// The whole body, which the handler also receives.
 pub(crate) struct WholeBody;
 
-/// Nothing of the body yet: the operation adds what it has read.
+/// No part of the body; the operation adds the bytes that it reads.
 pub(crate) struct StreamedBody;
 
 impl BodyOfRequest for WholeBody {
@@ -82,7 +82,7 @@ impl BodyOfRequest for StreamedBody {
 }
 
 impl<B> Idempotency<B> {
-    /// The platform for this request.
+    /// Returns the platform with the key of this request.
     pub(crate) fn platform(&self, platform: &Platform) -> Platform {
         match &self.0 {
             Some(request) => platform.with_idempotency(request.clone()),
@@ -91,12 +91,12 @@ impl<B> Idempotency<B> {
     }
 }
 
-/// Where the endpoint of an operation learns which request the handler served.
+/// A slot that passes the handler's request to the endpoint of the operation.
 #[derive(Clone, Default)]
 pub(crate) struct Served(Arc<OnceLock<IdempotentRequest>>);
 
 impl Served {
-    /// The header for an answer that an earlier request was given.
+    /// Returns the header for a repeated response.
     pub(crate) fn replayed(&self) -> Option<HeaderValue> {
         let request = self.0.get()?;
         request.is_replayed().then_some(HeaderValue::from_static("true"))
@@ -137,7 +137,7 @@ impl<'a, B: BodyOfRequest> ApiExtractor<'a> for Idempotency<B> {
         let parts = [request.method().as_str().as_bytes(), path.as_bytes(), &bytes];
         let idempotent = IdempotentRequest::new(key, &parts);
         if let Some(served) = request.data::<Served>() {
-            // Each request has one handler, which asks once.
+            // Each request has one handler, which extracts this once.
             let _ = served.0.set(idempotent.clone());
         }
         Ok(Self(Some(idempotent), PhantomData))

@@ -1,8 +1,8 @@
-//! What a request says that nobody reads: parameters and fields that its operation does not know.
+//! Unknown parts of a request: parameters and fields that its operation does not declare.
 //!
-//! They are ignored, because newer clients send them. But a misspelt `role` would be ignored as well, so the answer
-//! names them: [`PARAMETERS`] those of the query, [`FIELDS`] those of the body, each with its path. What is known is
-//! what the document declares. Names only are answered, never values, and of them a bounded number.
+//! They are ignored, because newer clients send them. So that a misspelt `role` does not go unnoticed, the response
+//! lists them: [`PARAMETERS`] those of the query, [`FIELDS`] those of the body with their paths. The OpenAPI document
+//! determines the known names. Only names are returned, never values, and their number is limited.
 
 mod fields;
 
@@ -22,36 +22,36 @@ use schemars::JsonSchema;
 
 use self::fields::{Found, KnownFields};
 
-/// The header of an answer that names parameters of the query that were ignored.
+/// The response header that lists ignored query parameters.
 pub(crate) const PARAMETERS: HeaderName = HeaderName::from_static("ignored-parameters");
 
-/// The header of an answer that names fields of the body that were ignored.
+/// The response header that lists ignored body fields.
 pub(crate) const FIELDS: HeaderName = HeaderName::from_static("ignored-fields");
 
-/// Most names that an answer tells.
+/// Most names in a header.
 const MOST_NAMES: usize = 16;
 
-/// Most characters of a name that an answer tells.
+/// Most characters of a name.
 const MOST_OF_NAME: usize = 128;
 
-/// What stands for the rest of a name, or for further names.
+/// The ellipsis for a truncated name or list.
 const MORE: &str = "...";
 
-/// What is escaped in names: all that could be taken for a part of the path, or for another header.
+/// The characters to escape in names: all that could be read as part of a path or as another header.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~');
 
-/// Names, in the order in which they were found, each once.
+/// Distinct names in order of occurrence.
 #[derive(Default)]
 struct Names {
     names: Vec<String>,
-    /// There were more than are told.
+    /// Further names were dropped.
     has_more: bool,
 }
 
 impl Names {
     fn add(&mut self, mut name: String) {
         if name.len() > MOST_OF_NAME {
-            // It is ASCII.
+            // The name is ASCII, so truncation is safe.
             name.truncate(MOST_OF_NAME - MORE.len());
             name.push_str(MORE);
         }
@@ -72,12 +72,12 @@ impl Names {
     }
 }
 
-/// A name as answers tell it.
+/// Escapes a name for a header.
 fn escaped(name: &[u8]) -> String {
     percent_encode(name, ESCAPED).to_string()
 }
 
-/// Names the parameters of a query that an operation does not know.
+/// Lists the query parameters that an operation does not declare.
 pub(crate) fn parameters(query: Option<&str>, known: &[String]) -> Option<HeaderValue> {
     let mut names = Names::default();
     for pair in query?.split('&').filter(|pair| !pair.is_empty()) {
@@ -94,13 +94,13 @@ pub(crate) fn parameters(query: Option<&str>, known: &[String]) -> Option<Header
     names.header()
 }
 
-/// Where whoever reads the body of a request leaves the names of its fields that are ignored.
+/// A slot for the names of ignored fields, filled by the parser of a body.
 #[derive(Clone, Default)]
 pub(crate) struct IgnoredFields(Arc<OnceLock<HeaderValue>>);
 
 impl IgnoredFields {
-    /// Names the fields of a body that its type does not know, where the endpoint of the operation asks for it; answers
-    /// the first place of the body where a list stands for an object.
+    /// Records the fields of a body that its type does not declare, if the endpoint has a slot for them. Returns the
+    /// first place of the body with a list in place of an object.
     pub(crate) fn note<T: JsonSchema + 'static>(request: &Request, body: &[u8]) -> Option<String> {
         let Found { names, list } = known::<T>().walk(body);
         if let (Some(Self(place)), Some(names)) = (request.data(), names.header()) {
@@ -109,7 +109,7 @@ impl IgnoredFields {
         list
     }
 
-    /// Adds what was noted to the headers of the answer.
+    /// Adds the recorded names to the headers of the response.
     pub(crate) fn tell(&self, headers: &mut HeaderMap) {
         if let Some(names) = self.0.get() {
             headers.insert(FIELDS, names.clone());
@@ -117,7 +117,7 @@ impl IgnoredFields {
     }
 }
 
-/// The fields that a type knows: found out when the first request of the type comes.
+/// Returns the fields that a type declares. They are computed on the first request of the type.
 fn known<T: JsonSchema + 'static>() -> Arc<KnownFields> {
     type Types = HashMap<TypeId, Arc<KnownFields>>;
     static KNOWN: LazyLock<RwLock<Types>> = LazyLock::new(RwLock::default);

@@ -1,8 +1,8 @@
-//! The HTTP API: an OpenAPI service on poem, and what it takes to mount it in any host.
+//! The HTTP API: an OpenAPI service on poem, mountable in any Rust web application.
 //!
-//! An endpoint module has one struct a noun, whose methods take the parsed request, call one operation of the platform
-//! and wrap its answer. Types of `docs_core::model` are used as they are: they parse, they are written, and they tell
-//! their schema. This crate gives such a module its parts, and joins the modules into an application.
+//! An endpoint module has one struct per resource. Its methods take the parsed request, call one operation of the
+//! platform and wrap its result. Types of `docs_core::model` are used directly: they implement parsing, serialization
+//! and their schema. This crate provides the components of such a module, and combines modules into an application.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -55,15 +55,14 @@
 //! # Ok::<(), docs_http::openapi::Problems>(())
 //! ```
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`wire`] | bodies, parameters, answers, errors, schemas |
-//! | [`auth`] | who asks |
-//! | [`openapi`] | the decorator around the API: one form of failure, one path a template, writes that are not
-//! dropped |
-//! | [`middleware`] | what happens around every request |
-//! | [`metrics`] | what is counted |
-//! | `tower` | the service for hosts that are not poem; feature `tower` |
+//! | [`wire`] | bodies, parameters, responses, errors, schemas |
+//! | [`auth`] | authentication |
+//! | [`openapi`] | the decorator of the API: one error format, one path per template, no interrupted writes |
+//! | [`middleware`] | middleware of every request |
+//! | [`metrics`] | metrics |
+//! | `tower` | the service for servers other than poem; feature `tower` |
 
 mod api;
 pub mod auth;
@@ -127,64 +126,60 @@ pub use saml::SamlPages;
 pub use sign_in::{HostAuthenticator, HostSignIn, Identity, SignInFailure};
 pub use trusted_proxies::{ProxyError, TrustedProxies};
 
-/// What the document says of the API as a whole.
+/// The general information in the OpenAPI document.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct About {
-    /// Its name.
     pub title: String,
-    /// Its version.
     pub version: String,
-    /// What it is, in Markdown.
+    /// A description in Markdown.
     pub description: Option<String>,
-    /// Examples for its operations, as a JSON object: by the id of an operation the `body` of a request, where it takes
-    /// one, and the `answer`, where it has one. Operations that are not named have none.
+    /// Examples of operations as a JSON object: for each operation id, the `body` of a request and the `answer`, if the
+    /// operation has them. Other operations have no examples.
     pub examples: Option<&'static str>,
 }
 
 impl About {
-    /// A name and a version.
     #[must_use]
     pub fn new(title: impl Into<String>, version: impl Into<String>) -> Self {
         Self { title: title.into(), version: version.into(), description: None, examples: None }
     }
 }
 
-/// What a host may decide.
+/// The configuration of the application.
 #[derive(Clone)]
 pub struct HttpConfig {
-    /// Most bytes of a request body, but for a file that is uploaded: how large that may be is the platform's to say.
+    /// Most bytes of a request body. The limit of uploaded files is set on the platform.
     pub body_limit: BodyLimit,
     /// The largest body, in bytes, of a request whose sender has no token of a user.
     pub anonymous_body_limit: AnonymousBodyLimit,
     /// The budget for request bodies that are held in memory. Applications that share one clone it.
     pub body_budget: BodyBudget,
-    /// Where the API is mounted within the application.
+    /// The path of the API within the application.
     pub api_path: String,
-    /// The address of the API as the document names it, such as `https://docs.example.com/v1`. When absent it is a
-    /// path: that of the API, and with [`routes`] below that of the platform's
+    /// The address of the API in the OpenAPI document, such as `https://docs.example.com/v1`. If absent, it is a path:
+    /// that of the API, and with [`routes`] below that of the platform's
     /// [`base_url`](docs_core::platform::Builder::base_url).
     pub server_url: Option<String>,
-    /// How many requests a client may make in a minute; as many as it likes when absent.
+    /// The rate limit per client; none if absent.
     pub rate_limit: Option<RateLimit>,
-    /// The proxies whose word for the address of a client the limit takes.
+    /// The proxies trusted by the rate limit to state client addresses.
     pub trusted_proxies: TrustedProxies,
-    /// The host's own way of signing in, for [`routes`]; tokens of the platform when absent. [`assemble`] is given an
-    /// authenticator.
+    /// The authentication of the embedding application, for [`routes`]. If absent, only tokens of the platform are
+    /// accepted. [`assemble`] takes an authenticator.
     pub sign_in: Option<HostSignIn>,
-    /// Where people sign in through the SAML providers of their organizations, for [`routes`]; nowhere when absent.
+    /// Sign-in through the SAML providers of organizations, for [`routes`]; disabled if absent.
     pub saml: Option<SamlPages>,
-    /// The origins whose web pages may call the API; none but the application's own when absent.
+    /// The origins whose web pages may call the API; only the application's own if absent.
     pub cors: Option<Cors>,
-    /// Whether the process is alive: what `/healthz` answers. The platform's own check when absent.
+    /// The liveness check of `/healthz`. If absent, the platform's own check.
     pub health: Option<HealthCheck>,
-    /// Whether requests should be sent here: what `/readyz` answers. The platform's own check when absent.
+    /// The readiness check of `/readyz`. If absent, the platform's own check.
     pub readiness: Option<HealthCheck>,
-    /// What the platform counts into, to be shown at `/metrics`; only requests are shown when absent.
+    /// The metrics of the platform to show at `/metrics`. If absent, only requests are shown.
     pub registry: Option<Arc<Registry>>,
-    /// What is called before metrics are shown; the platform's own [`measure`](docs_core::Platform::measure) when
-    /// absent.
+    /// Called before metrics are rendered. If absent, the platform's own [`measure`](docs_core::Platform::measure).
     pub measure: Option<HealthCheck>,
-    /// Where the ids of requests come from.
+    /// The source of request ids.
     pub ids: Arc<dyn Ids>,
 }
 
@@ -229,14 +224,14 @@ impl fmt::Debug for HttpConfig {
 
 /// The whole application: a poem endpoint, to be served or to be mounted in a route.
 ///
-/// | path | what |
+/// | path | content |
 /// |---|---|
 /// | `/v1/…` | the API |
-/// | `/healthz` | `{"status":"ok"}` when the process is alive and its store can be read, else a failure |
-/// | `/readyz` | the same when searches find all there is, too: whether requests should be sent here |
-/// | `/metrics` | counters for Prometheus |
-/// | `/openapi.json` | the document |
-/// | `/docs` | a page to try the API out, where `/` leads too; feature `explorer` |
+/// | `/healthz` | `{"status":"ok"}` if the process is alive and its store can be read, otherwise an error |
+/// | `/readyz` | the same if searches are also complete: the readiness for requests |
+/// | `/metrics` | metrics for Prometheus |
+/// | `/openapi.json` | the OpenAPI document |
+/// | `/docs` | a page for trying the API; `/` redirects to it; feature `explorer` |
 #[derive(Clone)]
 pub struct HttpApp {
     endpoint: Arc<BoxEndpoint<'static>>,
@@ -247,27 +242,26 @@ pub struct HttpApp {
 }
 
 impl HttpApp {
-    /// Tests if a request is for the host of
-    /// [`files_origin`](docs_core::platform::Builder::files_origin), on which the application answers files alone. A
-    /// program that answers further requests itself hands these to the application first, at its root.
+    /// Returns `true` if a request is for the host of [`files_origin`](docs_core::platform::Builder::files_origin), on
+    /// which the application serves files only. An embedding application with routes of its own passes these requests
+    /// to the application first, at its root.
     #[must_use]
     pub fn is_for_files(&self, request: &Request) -> bool {
         self.files_of.as_ref().is_some_and(|platform| files_host::is_for_files(platform, request))
     }
 
-    /// The OpenAPI document, as JSON.
+    /// The OpenAPI document as JSON.
     #[must_use]
     pub fn document(&self) -> &str {
         &self.document
     }
 
-    /// What is counted.
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// The application for a host that is not poem.
+    /// Converts to a tower service, for servers other than poem.
     #[cfg(feature = "tower")]
     #[must_use]
     pub fn into_tower(self) -> tower::TowerService {
@@ -289,11 +283,12 @@ impl fmt::Debug for HttpApp {
     }
 }
 
-/// Joins an API, usually a tuple of API objects, and everything around it into an application.
+/// Combines an API, usually a tuple of API objects, with its middleware and endpoints into an application.
 ///
 /// # Errors
-/// [`Problems`] when the API contradicts itself, for example when two operations share an id, and for a `config` with a
-/// [`sign_in`](HttpConfig::sign_in) beside the authenticator, or [`saml`](HttpConfig::saml).
+///
+/// [`Problems`] if the API is inconsistent, for example if two operations share an id, and for a `config` with a
+/// [`sign_in`](HttpConfig::sign_in) in addition to the authenticator, or with [`saml`](HttpConfig::saml).
 pub fn assemble<T, A>(
     api: T,
     about: About,
@@ -308,14 +303,14 @@ where
     join(api, about, config, authenticator, Further { routes: Route::new(), files_host: None })
 }
 
-/// The routes around an API.
+/// Additional routes next to an API.
 struct Further {
     routes: Route,
     /// The platform whose files have an origin of their own, and the routes of that origin.
     files_host: Option<(Platform, Route)>,
 }
 
-/// Joins an API that is known to be right, everything around it, and further routes.
+/// Combines a checked API with its middleware, endpoints and further routes.
 fn join<T, A>(
     api: T,
     about: About,
@@ -369,14 +364,14 @@ where
     Ok(HttpApp { endpoint, document, metrics, files_of })
 }
 
-/// The API alone, for a host that puts its own things around it.
+/// Returns the API alone, for an application with its own middleware.
 ///
-/// Such a host attaches the authenticator and, if it wants another than the default, the body limit as request data:
-/// `service.data(authenticator).data(BodyLimit(1024))`, where the authenticator is a
-/// [`SharedAuthenticator`].
+/// Such an application attaches the authenticator, and optionally a body limit, as request data:
+/// `service.data(authenticator).data(BodyLimit(1024))`. The authenticator is a [`SharedAuthenticator`].
 ///
 /// # Errors
-/// [`Problems`] when the API contradicts itself, for example when two operations share an id.
+///
+/// [`Problems`] if the API is inconsistent, for example if two operations share an id.
 pub fn service<T: OpenApi>(
     api: T,
     about: About,
@@ -386,7 +381,7 @@ pub fn service<T: OpenApi>(
     Ok(unchecked(api, about, metrics))
 }
 
-/// The same for an API that is known to be right.
+/// Returns the service of a checked API.
 fn unchecked<T: OpenApi>(
     api: T,
     about: About,
@@ -399,7 +394,7 @@ fn unchecked<T: OpenApi>(
     }
 }
 
-/// A path that routes can be nested below as it stands.
+/// Checks that routes can be nested below a path.
 fn check_path(path: &str) -> Result<(), Problems> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     if path.starts_with('/') && path.bytes().all(is_plain) && !path.contains("//") {

@@ -1,4 +1,4 @@
-//! What is counted of the API and of the platform, in the text format of Prometheus.
+//! Metrics of the API and the platform in the text format of Prometheus.
 
 mod registry;
 
@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 
 pub use registry::Registry;
 
-/// The upper ends of the histogram, with their labels in seconds. What takes longer counts as `+Inf`.
+/// The upper bounds of the histogram buckets, with their labels in seconds. Longer durations count as `+Inf`.
 const BUCKETS: [(Duration, &str); 12] = [
     (Duration::from_millis(1), "0.001"),
     (Duration::from_micros(2_500), "0.0025"),
@@ -33,35 +33,35 @@ const BUCKETS: [(Duration, &str); 12] = [
     (Duration::from_secs(10), "10"),
 ];
 
-/// Requests that were answered.
+/// Completed requests.
 pub const REQUESTS: Metric = Metric::counter(
     "docs_http_requests_total",
     &["operation", "status"],
     "Requests by operation and status; 499: the client went away.",
 );
-/// Requests that are not answered yet.
+/// Requests in progress.
 pub const REQUESTS_RUNNING: Metric =
     Metric::gauge("docs_http_requests_running", &["operation"], "Requests that are not answered yet.");
-/// How long answers took.
+/// Durations of requests.
 pub const REQUEST_DURATION: Metric = Metric::histogram(
     "docs_http_request_duration_seconds",
     &["operation"],
     "Time from the request to its answer.",
 );
-/// Every metric of the API; those of the platform are [`docs_core::platform::metrics::METRICS`].
+/// Every metric of the API. Those of the platform are [`docs_core::platform::metrics::METRICS`].
 pub const METRICS: &[&Metric] = &[&REQUESTS, &REQUESTS_RUNNING, &REQUEST_DURATION];
 
-/// Counts an operation whose client went away before it was answered.
+/// The status of an operation whose client disconnected before the response.
 const CLIENT_GONE: u16 = 499;
 
-/// The counters of one API. There is no global registry: two APIs in one program count apart.
+/// The metrics of one API. There is no global registry: two APIs in one program count separately.
 #[derive(Debug, Default)]
 pub struct Metrics {
     operations: Mutex<BTreeMap<&'static str, Arc<Series>>>,
     registry: Option<Arc<Registry>>,
 }
 
-/// The counters of one operation.
+/// The metrics of one operation.
 #[derive(Debug, Default)]
 pub struct Series {
     answers: Mutex<BTreeMap<u16, u64>>,
@@ -71,19 +71,19 @@ pub struct Series {
 }
 
 impl Metrics {
-    /// Counters that are shown together with what a registry keeps.
+    /// Creates metrics that are rendered together with those of a registry.
     #[must_use]
     pub fn beside(registry: Arc<Registry>) -> Self {
         Self { registry: Some(registry), ..Self::default() }
     }
 
-    /// The counters of an operation; made when it is first asked for.
+    /// Returns the metrics of an operation, creating them on first use.
     #[must_use]
     pub fn series(&self, operation: &'static str) -> Arc<Series> {
         Arc::clone(self.operations.lock().entry(operation).or_default())
     }
 
-    /// All counters as text.
+    /// Renders all metrics as text.
     #[must_use]
     pub fn render(&self) -> String {
         let operations = self.operations.lock().clone();
@@ -101,13 +101,13 @@ impl Metrics {
 
 type Operations = BTreeMap<&'static str, Arc<Series>>;
 
-/// Writes what a metric is.
+/// Writes the help and type of a metric.
 fn head(out: &mut String, metric: &Metric) -> fmt::Result {
     writeln!(out, "# HELP {} {}", metric.name, metric.help)?;
     writeln!(out, "# TYPE {} {}", metric.name, metric.kind.as_str())
 }
 
-/// Writes a histogram of the counts between its ends, the last of which is `+Inf`; `pairs` are its labels.
+/// Writes a histogram from counts per bucket; the last bucket is `+Inf`. `pairs` are its labels.
 fn write_histogram(
     out: &mut String,
     name: &str,
@@ -124,7 +124,7 @@ fn write_histogram(
     writeln!(out, "{name}_count{} {total}", braced(pairs))
 }
 
-/// The labels of a series, where it has some.
+/// Formats the labels of a series, if it has any.
 fn braced<'p>(pairs: impl IntoIterator<Item = &'p String>) -> String {
     let pairs: Vec<&str> = pairs.into_iter().map(String::as_str).collect();
     if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) }
@@ -166,14 +166,14 @@ fn durations(out: &mut String, operations: &Operations) -> fmt::Result {
 }
 
 impl Series {
-    /// Begins to time a request.
+    /// Starts the measurement of a request.
     pub(crate) fn begin(self: &Arc<Self>) -> Running {
         self.running.fetch_add(1, Ordering::Relaxed);
         Running { series: Arc::clone(self), since: Instant::now(), status: CLIENT_GONE }
     }
 }
 
-/// A request that is not answered yet. Dropping it counts the request.
+/// A request in progress. Dropping it counts the request.
 pub(crate) struct Running {
     series: Arc<Series>,
     since: Instant,
@@ -181,7 +181,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// The request was answered with a status.
+    /// Records the status of the response.
     pub(crate) fn end(mut self, status: u16) {
         self.status = status;
     }

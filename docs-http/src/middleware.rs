@@ -1,16 +1,15 @@
-//! What happens around every request, whatever it asks for.
+//! Middleware of every request.
 //!
-//! - It has an id: `X-Request-Id` of the request when that is a plain name, else a new one. The answer carries it, and
-//!   so does all that is logged meanwhile.
-//! - A panic, and any error that got this far, is answered with the JSON body.
-//! - The answer says `Cache-Control: no-store` unless it says something else itself: what the API answers depends on
-//!   who asks, and may be confidential.
-//! - A 401 says how to sign in here ([`Authenticator::challenge`](crate::auth::Authenticator::challenge)).
-//! - One line of log tells method, path, operation, status and duration. Query and headers are left out, as they may
-//!   hold secrets.
+//! - Every request has an id: `X-Request-Id` of the request if it is a plain name, otherwise a new one. The response
+//!   and all log entries of the request contain it.
+//! - Panics and remaining errors become JSON error responses.
+//! - Responses have `Cache-Control: no-store` unless they set the header, because they depend on the caller and may be
+//!   confidential.
+//! - A 401 response contains the challenge ([`Authenticator::challenge`](crate::auth::Authenticator::challenge)).
+//! - One log line contains method, path, operation, status and duration. Query and headers are omitted, because they
+//!   may contain secrets.
 //!
-//! Which pages of other origins may call the API is for the host to say: [`HttpConfig::cors`](crate::HttpConfig::cors)
-//! goes around the whole.
+//! [`HttpConfig::cors`](crate::HttpConfig::cors) wraps this layer with the rules for other origins.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -28,10 +27,10 @@ use crate::{
     wire::error::{UsualChallenge, answer},
 };
 
-/// The header that names a request.
+/// The header of the request id.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Most characters of an id that a client chose.
+/// Most characters of an id chosen by a client.
 const MOST_OF_ID: usize = 128;
 
 /// The outermost endpoint.
@@ -75,8 +74,8 @@ impl<E: Endpoint<Output = Response>> Endpoint for RequestLayer<E> {
 
 impl<E: Endpoint<Output = Response>> RequestLayer<E> {
     async fn served(&self, mut request: Request) -> Response {
-        // No path knows TRACE, so that it is refused with the methods that are allowed. A method that HTTP itself does
-        // not know is answered likewise.
+        // No path implements TRACE, so it is rejected with the allowed methods. Methods unknown to HTTP are treated the
+        // same.
         if !known_methods().contains(request.method()) {
             request.set_method(Method::TRACE);
         }
@@ -94,14 +93,14 @@ impl<E: Endpoint<Output = Response>> RequestLayer<E> {
     }
 }
 
-/// The id that the client chose, when it can stand in a log line as it is.
+/// Returns the id chosen by the client if it is safe in a log line.
 fn chosen_id(request: &Request) -> Option<String> {
     let id = request.header(REQUEST_ID)?;
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte));
     (is_plain && !id.is_empty() && id.len() <= MOST_OF_ID).then(|| id.to_owned())
 }
 
-/// The path as the log shows it: the address of a file opens it, so it is not written down.
+/// The path for the log. The address of a file grants access to it, so it is not logged.
 fn shown_path(path: &str) -> &str {
     match path.find("/files/") {
         Some(at) if !path.contains("/v1/") => &path[..at + "/files/".len()],

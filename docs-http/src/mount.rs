@@ -1,4 +1,4 @@
-//! The platform over HTTP: three ways for a host to mount it.
+//! The platform over HTTP, with three ways to mount it.
 
 use std::sync::Arc;
 
@@ -41,11 +41,12 @@ impl Authenticator for Platform {
     }
 }
 
-/// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths. The bytes of files
-/// are below `/files`, PDF files and documents of OpenAPI specifications among them, and only on the host of
-/// [`files_origin`](docs_core::platform::Builder::files_origin) where it is set. Hosts of Git repositories tell of
-/// pushes below `/webhooks`. People sign in with tokens of the platform, which they get below `/saml` too where
-/// [`HttpConfig::saml`] says so, or as [`HttpConfig::sign_in`] says.
+/// Returns the platform's API as a poem endpoint with all its middleware. See [`HttpApp`] for the paths.
+///
+/// The bytes of files are below `/files`, including PDF files and documents of OpenAPI specifications. If
+/// [`files_origin`](docs_core::platform::Builder::files_origin) is set, they are served on its host alone. Hosts of Git
+/// repositories report pushes below `/webhooks`. Users authenticate with tokens of the platform, which they can also
+/// get below `/saml` with [`HttpConfig::saml`], or through [`HttpConfig::sign_in`].
 ///
 /// ```
 /// use docs_core::Platform;
@@ -58,13 +59,14 @@ impl Authenticator for Platform {
 /// ```
 ///
 /// # Errors
-/// [`Problems`] when `config` names a path that is none.
+///
+/// [`Problems`] if `config` contains a malformed path.
 pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Problems> {
     config.health.get_or_insert_with(|| check(platform, Platform::health));
     config.readiness.get_or_insert_with(|| check(platform, Platform::ready));
     config.measure.get_or_insert_with(|| check(platform, Platform::measure));
     if config.server_url.is_none() {
-        // What the document names leads to where the platform's own addresses lead, on whatever host it was read from.
+        // Addresses in the document are those of the platform, whichever host the document was read from.
         let base = Url::parse(platform.urls().base());
         let path = base.as_ref().map_or("", |base| base.path().trim_end_matches('/'));
         config.server_url = Some(format!("{path}{}", config.api_path));
@@ -90,7 +92,7 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
     join(api(platform), about(), config, Arc::new(doors), Further { routes, files_host })
 }
 
-/// Paths of the bytes of files: of a space, of a PDF file, of a specification, and of a public specification.
+/// The paths of the bytes of files: of a space, of a PDF file, of a specification, and of a public specification.
 const FILE_PATHS: [&str; 4] = [
     "/:owner/:sealed/:name",
     "/:owner/pdf/:sealed/:name",
@@ -98,7 +100,7 @@ const FILE_PATHS: [&str; 4] = [
     "/:owner/openapi/:slug",
 ];
 
-/// The bytes of files.
+/// The routes of the bytes of files.
 fn files(platform: &Platform) -> Route {
     let [space, pdf, spec, published] = FILE_PATHS.map(|path| format!("/{FILES}{path}"));
     Route::new()
@@ -108,14 +110,14 @@ fn files(platform: &Platform) -> Route {
         .at(published, Isolated(ReadOnly(Files::of_published_spec(platform))))
 }
 
-/// The addresses of files on hosts that do not answer them.
+/// The addresses of files on hosts that do not serve them.
 fn moved_files(platform: &Platform) -> Route {
     FILE_PATHS.into_iter().fold(Route::new(), |route, path| {
         route.at(format!("/{FILES}{path}"), Isolated(ReadOnly(ToFilesOrigin(platform.clone()))))
     })
 }
 
-/// A check of the platform's own.
+/// A check of the platform.
 fn check(
     platform: &Platform,
     check: for<'a> fn(&'a Platform) -> BoxFuture<'a, docs_core::Result<()>>,
@@ -127,9 +129,10 @@ fn check(
     })
 }
 
-/// The same for a host that is not poem: a `tower_service::Service` for axum and hyper.
+/// Returns the same as a `tower_service::Service` for axum and hyper.
 ///
 /// # Errors
+///
 /// As [`routes`].
 #[cfg(feature = "tower")]
 pub fn tower_service(
@@ -139,10 +142,11 @@ pub fn tower_service(
     Ok(routes(platform, config)?.into_tower())
 }
 
-/// The API alone, for those who want the document or put their own things around it.
+/// Returns the API alone, for reading the document or adding other middleware.
 ///
 /// # Errors
-/// [`Problems`] when the API contradicts itself, which a test of this crate rules out.
+///
+/// [`Problems`] if the API is inconsistent, which a test of this crate rules out.
 pub fn open_api_service(platform: &Platform) -> Result<OpenApiService<OperationLayer<Api>, ()>, Problems> {
     crate::service(api(platform), about(), Arc::new(Metrics::default()))
 }

@@ -1,4 +1,4 @@
-//! `/files/…/pdf/…`: PDF files that the platform makes.
+//! `/files/…/pdf/…`: PDF files made by the platform.
 
 use std::time::Duration;
 
@@ -21,16 +21,16 @@ use crate::{
     wire::error::ApiError,
 };
 
-/// What stands in the name of a file in a header as it is: letters, digits, and these.
+/// The characters that are not escaped in a file name in a header: letters, digits, and these.
 const NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_');
-/// How long a request waits for a file that is being made, unless it says less: shorter than most proxies wait.
+/// The default and longest time that a request waits for a pending file. It is below the timeout of most proxies.
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
 
-/// PDF files. Their address is sealed as that of files is, and good for an hour while whom it was made for may read
-/// them.
+/// PDF files. An address is sealed like that of a file. It is valid for an hour, while its recipient may read the
+/// content.
 ///
-/// Whoever loads one waits until it is made. Whoever would rather not sends `Prefer: respond-async`, and is told 202
-/// with when to ask again for as long as it is not.
+/// A request waits until the file is complete. With `Prefer: respond-async`, the response for a pending file is 202
+/// with the time to retry.
 pub(crate) struct PdfFiles(pub(crate) Platform);
 
 impl Endpoint for PdfFiles {
@@ -58,7 +58,7 @@ impl PdfFiles {
         let answer = Response::builder()
             .content_type("application/pdf")
             .header(header::CONTENT_DISPOSITION, format!("inline; filename*=UTF-8''{name}"))
-            // Who may read changes, and the address ends.
+            // The permissions of the reader can change, and the address expires.
             .header(header::CACHE_CONTROL, "private, no-cache")
             .header(header::ACCEPT_RANGES, "bytes")
             .header(header::ETAG, &tag);
@@ -77,7 +77,7 @@ impl PdfFiles {
                 (answer.status(StatusCode::PARTIAL_CONTENT).header(header::CONTENT_RANGE, told), range)
             }
         };
-        // The first piece is read before anything is answered: what is gone is an error, and no broken-off answer.
+        // The first piece is read before the response starts, so that a failure has an error status.
         let first = piece(&self.0, &file, range.start, range.end).await.map_err(ApiError::from)?;
         let length = range.end - range.start;
         let platform = self.0.clone();
@@ -87,7 +87,7 @@ impl PdfFiles {
                 return None;
             }
             let read = piece(&platform, &file, at, end).await;
-            // An answer that cannot go on is broken off, which its length tells the client.
+            // A failure aborts the response, which the client detects by its length.
             let read = read.map_err(|error| std::io::Error::other(error.to_string()));
             let next = read.as_ref().map_or(end, |read| at + read.len() as u64);
             Some((read, (platform, file, next, end)))
@@ -97,7 +97,7 @@ impl PdfFiles {
     }
 }
 
-/// The next bytes of a file before an end.
+/// Reads the next bytes of a file, up to `end`.
 async fn piece(platform: &Platform, file: &PdfFile, at: u64, end: u64) -> docs_core::Result<Bytes> {
     let mut piece = platform.pdf_piece(file, at).await?;
     if piece.is_empty() && at < end {
@@ -107,7 +107,7 @@ async fn piece(platform: &Platform, file: &PdfFile, at: u64, end: u64) -> docs_c
     Ok(piece)
 }
 
-/// What a request says of waiting (RFC 7240).
+/// The preferences of a request (RFC 7240).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Preference {
     responds_async: bool,
@@ -132,14 +132,14 @@ impl Preference {
         found
     }
 
-    /// How long the request waits.
+    /// Returns the waiting time of the request.
     fn wait(self) -> Duration {
         let unsaid = if self.responds_async { Duration::ZERO } else { LONGEST_WAIT };
         self.wait.unwrap_or(unsaid).min(LONGEST_WAIT)
     }
 
-    /// The answer while there is no file. Only who said so takes 202 for what it is; everybody else would keep an empty
-    /// file.
+    /// Returns the response for a pending file. A client that did not ask for 202 would store an empty file, so it gets
+    /// an error.
     fn pending(self, again: Duration) -> Response {
         let mut response = if self.responds_async {
             let applied = HeaderValue::from_static("respond-async");

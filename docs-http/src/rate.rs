@@ -1,15 +1,15 @@
-//! How many requests a client may make in a minute.
+//! The rate limit per client and minute.
 //!
-//! Every answer of the API says what is left: `X-RateLimit-Limit`, `X-RateLimit-Remaining`, and `X-RateLimit-Reset`,
-//! the time in seconds since 1970 at which the count starts anew, which is at each full minute. Over the limit the
-//! answer is 429 with `Retry-After`.
+//! Every response of the API contains the state of the limit: `X-RateLimit-Limit`, `X-RateLimit-Remaining`, and
+//! `X-RateLimit-Reset`, the time of the next restart in seconds since 1970. The count restarts at each full minute.
+//! Over the limit the response is 429 with `Retry-After`.
 //!
-//! The address of the client is that of the connection, or what a trusted proxy says: see [`TrustedProxies`].
+//! The address of the client is that of the connection, or the one stated by a trusted proxy: see [`TrustedProxies`].
 //!
-//! A token is counted by itself once it was found to be good. Whoever has none, and every try of a token that is not
-//! known here yet, is counted by the address of the client: whoever guesses tokens runs into the limit however many
-//! different ones are tried, and a token that is not good takes no room. An address that has used up its count can
-//! still use the tokens that are known here.
+//! A token has its own count once it was found to be valid. Requests without a token, and those with a token that is
+//! not known to be valid, count for the address of the client. Guessing tokens therefore reaches the limit however many
+//! different ones are tried, and invalid tokens use no memory. An address over its limit can still use tokens known to
+//! be valid.
 
 use std::{
     collections::HashMap,
@@ -35,18 +35,18 @@ use crate::{
     wire::error::{ApiError, answer},
 };
 
-/// The header that says how many requests a minute are allowed.
+/// The header with the number of requests allowed per minute.
 pub(crate) const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
-/// The header that says how many are left.
+/// The header with the number of remaining requests.
 pub(crate) const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-/// The header that says when the count starts anew, in seconds since 1970.
+/// The header with the time of the next restart, in seconds since 1970.
 pub(crate) const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// The time over which requests are counted.
+/// The length of a window in seconds.
 const WINDOW_SECONDS: u64 = 60;
-/// Parts of a table that are locked on their own.
+/// Shards of a table, each with its own lock.
 const SHARDS: usize = 16;
-/// Most clients that one part counts; whoever comes when it is full shares a count with others who do.
+/// Most clients per shard. Further clients share one count.
 const MOST_IN_SHARD: usize = 4_096;
 
 /// A limit on the requests of each client.
@@ -57,20 +57,21 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// At most so many requests in a minute.
+    /// Creates a limit of `requests` per minute.
     #[must_use]
     pub fn per_minute(requests: NonZeroU32) -> Self {
         Self { per_minute: requests, clock: Arc::new(SystemClock) }
     }
 
-    /// Takes the time from somewhere else, such as a manual clock.
+    /// Replaces the clock, for example by a manual one.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// The limit as a middleware of poem, for what a host has beside the API. The API counts its own requests.
+    /// Returns the limit as a middleware of poem, for other routes of the embedding application. The API applies its
+    /// own limit.
     #[must_use]
     pub fn middleware(self, proxies: TrustedProxies) -> RateLimiter {
         RateLimiter::new(Some(self), proxies)
@@ -83,7 +84,7 @@ impl fmt::Debug for RateLimit {
     }
 }
 
-/// A middleware that counts requests, and refuses those over the limit: [`RateLimit::middleware`].
+/// A middleware that counts requests and rejects those over the limit. Created by [`RateLimit::middleware`].
 pub struct RateLimiter(Option<Arc<Limiter>>);
 
 impl fmt::Debug for RateLimiter {
@@ -93,7 +94,7 @@ impl fmt::Debug for RateLimiter {
 }
 
 impl RateLimiter {
-    /// Lets all through where there is no limit.
+    /// Creates a limiter; without a limit it accepts all requests.
     pub(crate) fn new(limit: Option<RateLimit>, proxies: TrustedProxies) -> Self {
         Self(limit.map(|limit| Arc::new(Limiter::new(limit, proxies))))
     }
@@ -107,7 +108,7 @@ impl<E: Endpoint> Middleware<E> for RateLimiter {
     }
 }
 
-/// An endpoint whose requests are counted.
+/// An endpoint with a rate limit.
 pub struct RateLimited<E> {
     inner: E,
     limiter: Option<Arc<Limiter>>,
@@ -139,7 +140,7 @@ impl<E: Endpoint> Endpoint for RateLimited<E> {
     }
 }
 
-/// Whether the request's token was found to be good; set by whoever asks the authenticator.
+/// Records that the request's token is valid. Set after authentication.
 #[derive(Clone, Default)]
 pub(crate) struct Proof(Arc<AtomicBool>);
 
@@ -149,10 +150,10 @@ impl Proof {
     }
 }
 
-/// A token by its hash: what a table holds is of no use to who reads it.
+/// The hash of a token, so that a table contains no secrets.
 type TokenHash = [u8; 32];
 
-/// Who is counted, as far as the request tells.
+/// The identity of a client, as far as the request contains it.
 struct Client {
     token: Option<TokenHash>,
     address: Option<IpAddr>,
@@ -166,7 +167,7 @@ impl Client {
     }
 }
 
-/// What one client has of addresses: of IPv6 usually a network of 64 bits.
+/// Returns the network of one client. For IPv6 this is usually a network of 64 bits.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
@@ -174,10 +175,10 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A request that was counted.
+/// The result of counting a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Count {
-    /// Within the limit: with how many left, and by what it was counted.
+    /// Within the limit, with the remaining number and the key that was counted.
     Within { left: u32, by: By, window: u64 },
     /// Over the limit.
     Over,
@@ -189,7 +190,7 @@ enum By {
     Address,
 }
 
-/// The time of a request: which window, and how much of it is left.
+/// The current window, and the time until its end.
 #[derive(Clone, Copy)]
 struct Now {
     window: u64,
@@ -202,9 +203,9 @@ pub(crate) struct Limiter {
     limit: u32,
     clock: Arc<dyn Clock>,
     proxies: TrustedProxies,
-    /// Tokens that were found to be good.
+    /// The counts of valid tokens.
     tokens: Table<TokenHash>,
-    /// Addresses; all requests of unknown origin are one.
+    /// The counts of addresses. All requests without an address share one.
     addresses: Table<Option<IpAddr>>,
 }
 
@@ -236,7 +237,7 @@ impl Limiter {
         left.map_or(Count::Over, |left| Count::Within { left, by, window: now.window })
     }
 
-    /// A token that turned out to be good is counted by itself, and the address gets its request back.
+    /// Moves the request from the count of the address to that of the token if the token was found to be valid.
     fn settle(&self, client: &Client, proof: &Proof, count: Count) -> u32 {
         match (count, &client.token) {
             (Count::Within { by: By::Address, window, .. }, Some(token))
@@ -275,9 +276,9 @@ struct Table<K> {
 
 struct Shard<K> {
     counts: HashMap<K, Bucket>,
-    /// The count of all who came when there was no more room.
+    /// The common count of clients beyond the capacity.
     others: Bucket,
-    /// The last window in which those of earlier windows were removed.
+    /// The window of the last cleanup of earlier counts.
     swept: u64,
 }
 
@@ -288,7 +289,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// Counts a request; answers how many are left, or `None` when none was.
+    /// Counts a request. Returns the remaining number, or `None` if the limit was reached before.
     fn charge(&mut self, window: u64, limit: u32) -> Option<u32> {
         if self.window != window {
             *self = Self { window, used: 0 };
@@ -328,7 +329,7 @@ impl<K: Hash + Eq + Clone> Table<K> {
         shard.counts.entry(key.clone()).or_default().charge(window, limit)
     }
 
-    /// Counts a request of a key that has been counted before; the outer `None` is for one that was not.
+    /// Counts a request of a key that has a count. The outer `None` means that it has none.
     fn charge_known(&self, key: &K, window: u64, limit: u32) -> Option<Option<u32>> {
         self.shard(key).lock().counts.get_mut(key).map(|bucket| bucket.charge(window, limit))
     }

@@ -1,7 +1,6 @@
-//! How an answer is sent: its tag, whether the client has it already, and its encoding.
+//! The representation of responses: entity tags, conditions of reads, and content encoding.
 //!
-//! This is the one place where conditions of reads are decided and answers are encoded, for operations and for what
-//! stands beside them.
+//! Responses of operations and of the other endpoints are processed here only.
 
 use bytes::Bytes;
 use docs_core::platform::{EntityTag, Precondition};
@@ -16,16 +15,16 @@ use crate::{
     wire::error::ApiError,
 };
 
-/// Which answers have a tag.
+/// The responses that get a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tagging {
-    /// Those that have one already.
+    /// Only those that have one already.
     Given,
-    /// All: that of an answer without one is made of its bytes.
+    /// All. A missing tag is computed from the bytes.
     All,
 }
 
-/// What of a request decides how its answer is sent.
+/// The parts of a request that determine the representation.
 pub(crate) struct Asked {
     reads: bool,
     if_match: Result<Option<Listed>, ApiError>,
@@ -39,13 +38,13 @@ impl Asked {
         Self {
             reads: matches!(*request.method(), Method::GET | Method::HEAD),
             if_match: Listed::read(headers, &header::IF_MATCH),
-            // What is no tag names nothing that the client has.
+            // A malformed header matches no state.
             if_none_match: Listed::read(headers, &header::IF_NONE_MATCH).ok().flatten(),
             encoded: Taken::by(headers),
         }
     }
 
-    /// The answer as it is sent.
+    /// Applies conditions, tags and encoding to a response.
     pub(crate) async fn represent(self, response: Response, tagging: Tagging) -> Response {
         let outcome = match self.reads {
             true => self.read(response, tagging).await,
@@ -54,7 +53,7 @@ impl Asked {
         outcome.unwrap_or_else(|error| error.into_response())
     }
 
-    /// The answer to a read.
+    /// Processes the response to a read.
     async fn read(self, mut response: Response, tagging: Tagging) -> Result<Response, ApiError> {
         let status = response.status();
         if status != StatusCode::OK && status != StatusCode::NOT_MODIFIED {
@@ -75,7 +74,7 @@ impl Asked {
         }
     }
 
-    /// The answer to a write: where it shows the new state of what was changed, with the tag of that.
+    /// Processes the response to a write. If it contains the new state, it gets the tag of that state.
     async fn written(self, mut response: Response, tagging: Tagging) -> Result<Response, ApiError> {
         if tagging == Tagging::All && response.status() == StatusCode::OK {
             let tag = EntityTag::of_bytes(&body(&mut response).await?);
@@ -84,7 +83,7 @@ impl Asked {
         self.encode(response, None).await
     }
 
-    /// Encodes an answer where that is worth it and the client takes it, and gives it the tag of its form.
+    /// Encodes a response if it is worthwhile and the client accepts it, and sets the tag of that form.
     async fn encode(self, mut response: Response, tag: Option<EntityTag>) -> Result<Response, ApiError> {
         let mut tag = tag;
         if is_encodable(&response) {
@@ -108,15 +107,15 @@ impl Asked {
     }
 }
 
-/// The bytes of an answer, which keeps them.
+/// Returns the bytes of a response, which keeps its body.
 async fn body(response: &mut Response) -> Result<Bytes, ApiError> {
     let bytes = response.take_body().into_bytes().await.map_err(ApiError::internal)?;
     response.set_body(bytes.clone());
     Ok(bytes)
 }
 
-/// Tells whether an answer may be encoded: a text as a whole, which is in memory. Files are sent in the parts that are
-/// asked for.
+/// Returns `true` if a response may be encoded: a complete text in memory. Files are sent in ranges and are not
+/// encoded.
 fn is_encodable(response: &Response) -> bool {
     let headers = response.headers();
     let bare = [header::CONTENT_ENCODING, header::CONTENT_RANGE, header::ACCEPT_RANGES];
@@ -135,7 +134,7 @@ fn set_tag(response: &mut Response, tag: &EntityTag) {
     }
 }
 
-/// The answer to who has it already, in a form of this tag.
+/// Returns the 304 response for a client that has the form with this tag.
 fn not_modified(mut response: Response, known: &EntityTag) -> Response {
     let _ = response.take_body();
     response.set_status(StatusCode::NOT_MODIFIED);

@@ -1,14 +1,14 @@
-//! `/saml/…`: where people sign in through the SAML providers of their organizations.
+//! `/saml/…`: sign-in through the SAML providers of organizations.
 //!
-//! | path | what |
+//! | path | content |
 //! |---|---|
-//! | `GET /saml/{provider}` | the metadata of this service, for the provider to read |
-//! | `GET /saml/{provider}/start` | sends a browser to the provider |
-//! | `POST /saml/{provider}/acs` | where the browser comes back to: the session, or why there is none |
+//! | `GET /saml/{provider}` | the metadata of this service for the provider |
+//! | `GET /saml/{provider}/start` | redirects a browser to the provider |
+//! | `POST /saml/{provider}/acs` | completes the sign-in with a session or an error |
 //! | `POST /saml/{provider}/end` | ends a session |
 //!
-//! None of it is part of the API, and none asks for a token. Answers are pages for people, without scripts; a client
-//! that accepts `application/json` and no HTML gets that.
+//! These paths are not part of the API and require no token. Responses are pages without scripts. A client that accepts
+//! `application/json` and not HTML gets JSON.
 
 mod page;
 
@@ -36,22 +36,22 @@ use crate::{
     },
 };
 
-/// Most bytes of a form: a response in base64, with what forms make of some of its characters.
+/// Most bytes of a form: a response in base64, with percent-encoding.
 const MAX_FORM: usize = 768 * 1024;
-/// What the names of the cookies of browsers that are about to sign in begin with.
+/// The prefix of the names of cookies for pending logins.
 const COOKIE: &str = "docs-saml-";
-/// Characters of a request's id that the name of its cookie has.
+/// Characters of the request id in the name of a cookie.
 const COOKIE_ID: usize = 16;
-/// Most cookies of this kind that a browser keeps for a provider: a request with more of them could have a longer head
-/// than proxies take.
+/// Most cookies for pending logins that a browser keeps per provider. With more of them, the head of a request could
+/// exceed the limits of proxies.
 const MAX_COOKIES: usize = 8;
-/// What a browser says that an answer is for.
+/// The header with the destination of a browser's request.
 const DESTINATION: &str = "sec-fetch-dest";
-/// Requests a minute of one address, unless the host says otherwise.
+/// The default limit of requests per minute and address.
 const PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("it is not zero");
 
-/// That people sign in through SAML, in [`HttpConfig::saml`](crate::HttpConfig::saml). The platform needs an
-/// [adapter](docs_core::platform::Builder::saml) for it.
+/// The configuration of sign-in through SAML, for [`HttpConfig::saml`](crate::HttpConfig::saml). The platform needs an
+/// [adapter](docs_core::platform::Builder::saml).
 ///
 /// ```
 /// use docs_http::{HttpConfig, SamlPages};
@@ -60,19 +60,18 @@ const PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("it is not zero");
 /// ```
 #[derive(Clone, Debug)]
 pub struct SamlPages {
-    /// How many requests to these pages one address may make in a minute; as many as it likes when absent. It holds
-    /// beside the limit of the API.
+    /// The rate limit of these pages per address; none if absent. It applies in addition to the limit of the API.
     pub rate_limit: Option<RateLimit>,
 }
 
 impl Default for SamlPages {
-    /// A person signs in a few times a day, and a whole office behind one address on Monday morning.
+    /// The default limit allows a whole office behind one address to sign in at the same time.
     fn default() -> Self {
         Self { rate_limit: Some(RateLimit::per_minute(PER_MINUTE)) }
     }
 }
 
-/// The pages, to be nested at `/saml`.
+/// The endpoint to nest at `/saml`.
 pub(crate) fn pages(
     platform: &Platform,
     (pages, budget): (SamlPages, BodyBudget),
@@ -87,7 +86,7 @@ pub(crate) fn pages(
     Readable(route.with(RateLimiter::new(pages.rate_limit, proxies)))
 }
 
-/// What refuses requests in front of the pages, as a page.
+/// Converts rate limit errors in front of the pages to pages.
 struct Readable<E>(E);
 
 impl<E: Endpoint<Output = Response>> Endpoint for Readable<E> {
@@ -117,7 +116,7 @@ enum Step {
     End,
 }
 
-/// Why somebody is not let in.
+/// The reason of a refused sign-in.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
@@ -132,7 +131,7 @@ impl Refusal {
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        // Browsers ask for nothing better than a page; with 401 goes a challenge, which this is not.
+        // A 401 requires a challenge, which a page is not.
         if error.kind() == ErrorKind::Unauthenticated {
             return Self::new(StatusCode::FORBIDDEN, error.message());
         }
@@ -144,7 +143,7 @@ impl From<Error> for Refusal {
 /// One of the pages.
 struct Page {
     platform: Platform,
-    /// The memory for forms.
+    /// The memory budget for forms.
     budget: BodyBudget,
     step: Step,
 }
@@ -164,7 +163,7 @@ impl Endpoint for Page {
             Step::Metadata | Step::Start => is_read,
             Step::Finish | Step::End => request.method() == Method::POST,
         };
-        // A browser that a provider sends to the wrong kind of address shows somebody a page.
+        // A provider may be configured with the wrong binding; the browser then shows a page with an explanation.
         let is_redirect = self.step == Step::Finish && is_read;
         if !fits && !is_redirect {
             return Ok(other_method(request.method(), allowed));
@@ -195,13 +194,13 @@ impl Page {
     async fn metadata(&self, provider: &SamlProviderId) -> Result<Response, Refusal> {
         let metadata = self.platform.as_platform().saml_metadata(provider).await?;
         let answer = Response::builder().content_type("application/samlmetadata+xml");
-        // Browsers show XML as a page, so it has no rights as one.
+        // Browsers render XML as a page, so it gets no permissions.
         let answer = answer.header(header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'");
         Ok(answer.header(header::X_CONTENT_TYPE_OPTIONS, "nosniff").body(metadata))
     }
 
     async fn start(&self, provider: &SamlProviderId, asked: &HeaderMap) -> Result<Response, Refusal> {
-        // Other sites could fill a browser with ways that nobody is on, by images and frames.
+        // Other sites could otherwise fill a browser with pending logins through images and frames.
         if asked.get(DESTINATION).is_some_and(|to| to != "document") {
             let why = "this address is for a window of its own, not for a part of a page: open it as a link";
             return Err(Refusal::new(StatusCode::FORBIDDEN, why));
@@ -213,7 +212,7 @@ impl Page {
         headers.insert(header::LOCATION, HeaderValue::from_str(&start.location).map_err(unfit)?);
         let cookie = self.cookie(provider, &start);
         headers.append(header::SET_COOKIE, HeaderValue::from_str(&cookie).map_err(unfit)?);
-        // Browsers send the oldest first. More of them than this would be too long for a request, some day.
+        // Browsers send the oldest cookies first. The oldest ones are dropped to limit the length of requests.
         let (begun, _) = cookies(asked);
         let gone = &begun[..begun.len().saturating_sub(MAX_COOKIES - 1)];
         self.forget(provider, &mut response, gone);
@@ -235,7 +234,7 @@ impl Page {
         let answer = SamlAnswer { response: &response, kept: &kept };
         let session: SamlSession = self.platform.as_platform().finish_saml_login(provider, answer).await?;
         let mut page = page::signed_in(shape, &session, &self.path(provider, "/end"));
-        // Its way is over, and so are others that it has begun and not gone to the end of.
+        // The login is complete. Other pending ones of this browser are abandoned.
         self.forget(provider, &mut page, &names);
         Ok(page)
     }
@@ -251,7 +250,7 @@ impl Page {
         Ok(page::signed_out(shape))
     }
 
-    /// The body of a form, with its part of the memory for forms.
+    /// Reads the body of a form, with its part of the memory budget.
     async fn read_form(&self, request: &mut Request) -> Result<(Vec<u8>, Reserved), Refusal> {
         let kind = request.content_type().unwrap_or_default().split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
@@ -271,24 +270,24 @@ impl Page {
         })
     }
 
-    /// Has the audit log of the organization tell that what somebody came back with was not even read; answers what
-    /// they are told.
+    /// Records in the audit log of the organization that a response was rejected before it was parsed. Returns the
+    /// reason for the page.
     async fn note(&self, provider: &SamlProviderId, refusal: Refusal) -> Refusal {
-        // Of a provider through which nobody signs in, nobody is told.
+        // Refusals of inactive providers are not recorded.
         if let Err(why) = self.platform.as_platform().refuse_saml_login(provider, &refusal.message).await {
             tracing::debug!(%provider, why = why.message(), "a refused sign-in is not noted");
         }
         refusal
     }
 
-    /// What a browser keeps until it comes back. It is sent from another site then, by a form.
+    /// The cookie of a pending login. It is later sent with a cross-site form.
     fn cookie(&self, provider: &SamlProviderId, start: &SamlStart) -> String {
         let id: String = start.request.chars().filter(char::is_ascii_alphanumeric).take(COOKIE_ID).collect();
         let (path, end) = (self.path(provider, ""), http_date(start));
         format!("{COOKIE}{id}={}; Path={path}; Expires={end}; HttpOnly{}", start.keep, self.same_site())
     }
 
-    /// Has the browser forget cookies.
+    /// Deletes cookies.
     fn forget(&self, provider: &SamlProviderId, response: &mut Response, names: &[String]) {
         for name in names {
             let cookie = format!("{name}=; Path={}; Max-Age=0{}", self.path(provider, ""), self.same_site());
@@ -298,7 +297,7 @@ impl Page {
         }
     }
 
-    /// Cookies that go along with a form of another site need TLS. Without it, browsers decide for themselves.
+    /// Cookies on a cross-site form require TLS. Without it, the default of the browser applies.
     fn same_site(&self) -> &'static str {
         match self.platform.urls().base().starts_with("https://") {
             true => "; Secure; SameSite=None",
@@ -306,7 +305,7 @@ impl Page {
         }
     }
 
-    /// A path of a provider, as browsers see it.
+    /// The path below a provider, as browsers see it.
     fn path(&self, provider: &SamlProviderId, rest: &str) -> String {
         let base = Url::parse(self.platform.urls().base());
         let path = base.as_ref().map_or("", |base| base.path().trim_end_matches('/'));
@@ -317,19 +316,19 @@ impl Page {
         self.path(provider, "/start")
     }
 
-    /// Where to begin again, unless there is no such provider.
+    /// The address to retry the sign-in, `None` if the provider does not exist.
     fn way_back(&self, provider: &SamlProviderId, refusal: &Refusal) -> Option<String> {
         let is_over = refusal.status == StatusCode::NOT_FOUND || self.step == Step::Start;
         (!is_over).then(|| self.start_of(provider))
     }
 }
 
-/// When a way ends, as a cookie says it.
+/// The expiry of a pending login in the format of a cookie.
 fn http_date(start: &SamlStart) -> String {
     start.expires_at.time().format("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
-/// The names and the values of the cookies of browsers that are about to sign in.
+/// Returns the names and values of the cookies of pending logins.
 fn cookies(headers: &HeaderMap) -> (Vec<String>, Vec<String>) {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -340,7 +339,7 @@ fn cookies(headers: &HeaderMap) -> (Vec<String>, Vec<String>) {
     ours.map(|(name, value)| (name.to_owned(), value.to_owned())).unzip()
 }
 
-/// A field of a form that must be there, once.
+/// Returns a form field that has to occur exactly once.
 fn field(form: &[u8], name: &str) -> Result<String, Refusal> {
     let mut found = form_urlencoded::parse(form).filter(|(field, _)| field == name);
     match (found.next(), found.next()) {

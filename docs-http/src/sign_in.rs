@@ -1,4 +1,4 @@
-//! A host's own way of signing in, instead of the platform's tokens or beside them.
+//! Authentication by the embedding application, in place of the platform's tokens or in addition to them.
 
 use std::{borrow::Cow, error::Error as StdError, fmt, panic::AssertUnwindSafe, sync::Arc};
 
@@ -12,13 +12,13 @@ use crate::{
     wire::error::{ApiError, BEARER},
 };
 
-/// Knows who sends a request to the host that the API is a part of: by a session, a token of its own, a certificate.
+/// Authenticates requests to the application that the API is part of: by a session, its own tokens, or a certificate.
 ///
-/// It is asked once a request and nothing of what it answers is kept, so that a session that ends stops working at
-/// once. What it says of a user is believed; that the user exists is looked up.
+/// It is called once per request and its result is not cached, so an ended session stops working at once. The returned
+/// user is trusted; their existence is checked.
 ///
-/// A browser sends cookies with requests that another site made it send. A host that signs in by cookies refuses
-/// requests that write and come from elsewhere: by `SameSite` on the cookie, and by `Origin` or `Sec-Fetch-Site` here.
+/// Browsers also send cookies with cross-site requests. An application that authenticates by cookies has to reject
+/// cross-site writes: with `SameSite` on the cookie, and by checking `Origin` or `Sec-Fetch-Site` here.
 ///
 /// ```
 /// use async_trait::async_trait;
@@ -45,33 +45,34 @@ use crate::{
 /// ```
 #[async_trait]
 pub trait HostAuthenticator: Send + Sync + 'static {
-    /// Who sends a request. A panic is taken for a failure.
+    /// Authenticates a request. A panic counts as a failure.
     ///
     /// # Errors
-    /// [`SignInFailure::refused`] for what was meant to sign in and does not, answered with 401;
-    /// [`SignInFailure::failed`] where that cannot be told now, answered with 503. Neither lets anybody in.
+    ///
+    /// [`SignInFailure::refused`] for invalid credentials, answered with 401; [`SignInFailure::failed`] if
+    /// authentication is currently impossible, answered with 503. Neither grants access.
     async fn authenticate(&self, request: RequestHead<'_>) -> Result<Identity, SignInFailure>;
 
-    /// How to sign in, as the header `WWW-Authenticate` of a 401 says it where nothing else does.
+    /// The value of the header `WWW-Authenticate` of a 401 response, unless the failure has one of its own.
     fn challenge(&self) -> HeaderValue {
         BEARER
     }
 }
 
-/// Who sends a request.
+/// The authenticated caller.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Identity {
-    /// A user of the platform, with the rights that they have there. The audit log names them.
+    /// A user of the platform with their permissions. The audit log names them.
     User(UserId),
-    /// A visitor of published sites, who only reads.
+    /// A visitor of published sites, with read access only.
     Visitor(Visitor),
-    /// Nobody that the host knows: what is open to anybody is read, everything else is 401, unless the request has a
-    /// token of the platform and these are taken too.
+    /// An unauthenticated caller, who can read public content. Other requests are answered with 401, unless the request
+    /// has a token of the platform and these are accepted.
     Nobody,
 }
 
-/// Why nobody is signed in.
+/// The reason for a failed authentication.
 #[derive(Debug)]
 pub struct SignInFailure(Why);
 
@@ -82,20 +83,20 @@ enum Why {
 }
 
 impl SignInFailure {
-    /// The request was meant to sign in, and does not: 401, with one sentence for the caller that does not repeat what
-    /// was sent.
+    /// Rejects invalid credentials with 401. The message is one sentence for the caller and does not repeat the
+    /// credentials.
     #[must_use]
     pub fn refused(message: impl Into<Cow<'static, str>>) -> Self {
         Self(Why::Refused { message: message.into(), challenge: None })
     }
 
-    /// The same with a `WWW-Authenticate` of its own, such as `Bearer error="invalid_token"`.
+    /// Rejects invalid credentials with a specific `WWW-Authenticate`, such as `Bearer error="invalid_token"`.
     #[must_use]
     pub fn challenged(message: impl Into<Cow<'static, str>>, challenge: HeaderValue) -> Self {
         Self(Why::Refused { message: message.into(), challenge: Some(challenge) })
     }
 
-    /// Who it is cannot be told now: 503. The cause goes to the log only.
+    /// Reports with 503 that authentication is currently impossible. The cause is only logged.
     #[must_use]
     pub fn failed(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self(Why::Failed(cause.into()))
@@ -113,16 +114,17 @@ impl fmt::Display for SignInFailure {
 
 impl StdError for SignInFailure {}
 
-/// A host's own sign-in as [`routes`](crate::routes) takes it, in [`HttpConfig::sign_in`](crate::HttpConfig::sign_in).
+/// The authentication of an embedding application, for [`HttpConfig::sign_in`](crate::HttpConfig::sign_in) and
+/// [`routes`](crate::routes).
 ///
-/// The rate limit counts whom the host signs in by the address that they come from.
+/// The rate limit counts these users by their network address.
 #[derive(Clone)]
 pub struct HostSignIn {
     host: Arc<dyn HostAuthenticator>,
     tokens: Tokens,
 }
 
-/// Whether tokens of the platform are taken.
+/// The handling of the platform's tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Tokens {
     Taken,
@@ -130,20 +132,20 @@ enum Tokens {
 }
 
 impl HostSignIn {
-    /// The host alone says who somebody is: tokens of the platform let nobody in.
+    /// Uses only the embedding application. Tokens of the platform do not grant access.
     #[must_use]
     pub fn alone(host: impl HostAuthenticator) -> Self {
         Self { host: Arc::new(host), tokens: Tokens::Ignored }
     }
 
-    /// Whom the host does not know may send a token of the platform. Where the host knows somebody, a token is not
-    /// looked at.
+    /// Accepts tokens of the platform from callers that the embedding application does not know. If it knows the
+    /// caller, a token is ignored.
     #[must_use]
     pub fn beside_tokens(host: impl HostAuthenticator) -> Self {
         Self { host: Arc::new(host), tokens: Tokens::Taken }
     }
 
-    /// Who the host says that it is.
+    /// Authenticates a request with the embedding application.
     async fn ask(&self, request: RequestHead<'_>) -> Result<Identity, ApiError> {
         let asked = AssertUnwindSafe(self.host.authenticate(request)).catch_unwind().await;
         let asked = asked.unwrap_or_else(|_| Err(SignInFailure::failed("the host's authenticator panicked")));
@@ -168,7 +170,7 @@ impl fmt::Debug for HostSignIn {
     }
 }
 
-/// Knows who asks a platform: by its tokens, and as the host says.
+/// Authenticates by the platform's tokens and through the embedding application.
 pub(crate) struct Doors {
     pub(crate) platform: Platform,
     pub(crate) host: Option<HostSignIn>,
@@ -193,7 +195,7 @@ impl Authenticator for Doors {
                 Err(error) => Err(error.into()),
             },
             (Identity::Visitor(visitor), _) => Ok(Some(Actor::Visitor(visitor))),
-            // A token that is not valid is mended by another one, and not by what the host wants.
+            // An invalid token requires another token, not the challenge of the application.
             (Identity::Nobody, Tokens::Taken) => {
                 by_token(self, request).await.map_err(|refused| refused.challenged(BEARER))
             }

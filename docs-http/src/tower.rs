@@ -1,4 +1,4 @@
-//! A tower service around the API, for axum, hyper and other hosts that are not poem.
+//! The API as a tower service, for axum, hyper and other servers.
 
 use std::{
     convert::Infallible,
@@ -23,13 +23,13 @@ use tower_service::Service;
 
 use crate::HttpApp;
 
-/// The body of an answer.
+/// The body of a response.
 pub type ResponseBody = BoxBody<Bytes, io::Error>;
 
 /// The API as a [`tower_service::Service`].
 ///
-/// Bodies stream both ways. Nothing is stripped from the path: a host that mounts the service below a prefix strips
-/// it, as axum's `nest_service` does. The service is always ready and never fails.
+/// Bodies are streamed in both directions. The path is used unchanged: an application that mounts the service below a
+/// prefix strips it, as axum's `nest_service` does. The service is always ready and never fails.
 ///
 /// ```no_run
 /// # fn host(app: docs_http::HttpApp) -> axum::Router {
@@ -47,10 +47,10 @@ impl TowerService {
         Self { app, peer: |extensions| extensions.get().copied() }
     }
 
-    /// Says where a host keeps the address of the client.
+    /// Sets the source of the client address.
     ///
-    /// By default it is looked for as a plain [`SocketAddr`] among the extensions of the request. With axum's
-    /// `into_make_service_with_connect_info` give `|all| all.get::<ConnectInfo<SocketAddr>>().map(|info| info.0)`.
+    /// The default is a plain [`SocketAddr`] in the extensions of the request. With axum's
+    /// `into_make_service_with_connect_info` use `|all| all.get::<ConnectInfo<SocketAddr>>().map(|info| info.0)`.
     #[must_use]
     pub fn peer(mut self, peer: fn(&Extensions) -> Option<SocketAddr>) -> Self {
         self.peer = peer;
@@ -86,7 +86,7 @@ where
     }
 }
 
-/// Converts a request of the `http` crate to one of poem, which answers it as if it came from `peer`. The body streams.
+/// Converts a request of the `http` crate to one of poem with the address `peer`. The body is streamed.
 pub fn poem_request<B>(request: http::Request<B>, peer: Option<SocketAddr>) -> Request
 where
     B: http_body::Body + Send + 'static,
@@ -97,7 +97,7 @@ where
     let remote = RemoteAddr(peer.map_or_else(Addr::default, Addr::SocketAddr));
     let scheme = parts.uri.scheme().cloned().unwrap_or(Scheme::HTTP);
     let parts = RequestParts::from((parts, LocalAddr::default(), remote, scheme));
-    // A stream does not tell that it is empty, and some operations want to know.
+    // A stream cannot report that it is empty, which some operations check.
     let body = if body.is_end_stream() {
         Body::empty()
     } else {

@@ -1,9 +1,9 @@
-//! The address of a client behind proxies that the operator trusts.
+//! The address of a client behind trusted proxies.
 //!
-//! A proxy tells for whom it forwards, in `X-Forwarded-For` or in `Forwarded` (RFC 7239). Anybody can send these
-//! headers, so they count only when the peer of the connection is a trusted proxy, and only as far as trusted proxies
-//! wrote them: the list is read from its right end, where the nearest proxy added the address it was connected from, to
-//! the first address that is not trusted. What stands to the left of that was sent by the client.
+//! A proxy states the address it forwards for in `X-Forwarded-For` or in `Forwarded` (RFC 7239). Any client can send
+//! these headers, so they count only if the peer of the connection is a trusted proxy, and only as far as trusted
+//! proxies wrote them. The list is read from its right end, where the nearest proxy appended its peer, to the first
+//! address that is not trusted. Entries to the left of that come from the client.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
@@ -15,14 +15,15 @@ use poem::{
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Most proxies between a client and the server. A longer list is read no further.
+/// Most proxies between a client and the server. Further entries are ignored.
 const MAX_HOPS: usize = 32;
 
-/// The networks of the proxies whose word for the address of a client is taken; none by default.
+/// The networks of trusted proxies; none by default.
 ///
-/// It is read from networks and addresses that are separated by commas.
+/// It is parsed from networks and addresses separated by commas.
 ///
 /// # Example
+///
 /// ```
 /// use docs_http::TrustedProxies;
 ///
@@ -34,7 +35,7 @@ const MAX_HOPS: usize = 32;
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct TrustedProxies(Vec<IpNet>);
 
-/// A text is no list of networks.
+/// The error for a malformed list of networks.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{0}` is no network: write it like 10.0.0.0/8, or an address like 192.0.2.7")]
 pub struct ProxyError(String);
@@ -48,7 +49,7 @@ impl FromStr for TrustedProxies {
     }
 }
 
-/// A network, or the network of one address. One that is written as IPv6 but holds IPv4 is taken as IPv4.
+/// Parses a network, or an address as a network of one. An IPv4-mapped IPv6 network becomes an IPv4 network.
 fn network(text: &str) -> Result<IpNet, ProxyError> {
     let wrong = || ProxyError(text.to_owned());
     let net = match text.parse::<IpNet>() {
@@ -73,15 +74,14 @@ impl fmt::Display for TrustedProxies {
 }
 
 impl TrustedProxies {
-    /// Returns `true` if the address belongs to a trusted proxy. An IPv4 address that is written as IPv6 is compared as
-    /// IPv4.
+    /// Returns `true` if the address belongs to a trusted proxy. An IPv4-mapped IPv6 address is compared as IPv4.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|net| net.contains(&address))
     }
 
-    /// The address of the client that a request comes from; `None` where the transport has no addresses.
+    /// Returns the address of the client, `None` if the transport has no addresses.
     pub(crate) fn client_address(&self, request: &Request) -> Option<IpAddr> {
         let Addr::SocketAddr(peer) = &request.remote_addr().0 else { return None };
         let peer = peer.ip().to_canonical();
@@ -93,15 +93,15 @@ impl TrustedProxies {
         let forwarded = self.first_untrusted(peer, forwarded(headers));
         Some(match (x_forwarded_for, forwarded) {
             (Some(client), None) | (None, Some(client)) => client,
-            // A proxy writes one of the two and may hand on the other as the client sent it. Where they differ, nobody
-            // knows which is true.
+            // A proxy writes one of the two headers and may forward the other from the client. If they differ, neither
+            // can be trusted.
             (Some(one), Some(other)) if one == other => one,
             _ => peer,
         })
     }
 
-    /// The first address from the right that is no trusted proxy; the leftmost one where all are. A hop that names no
-    /// address ends the walk at the proxy that wrote it. `None` without any hops.
+    /// Returns the first untrusted address from the right, or the leftmost one if all are trusted. A hop without an
+    /// address ends the search at the proxy that wrote it. Returns `None` without hops.
     fn first_untrusted(&self, peer: IpAddr, hops: Vec<Option<IpAddr>>) -> Option<IpAddr> {
         if hops.is_empty() {
             return None;
@@ -118,7 +118,7 @@ impl TrustedProxies {
     }
 }
 
-/// The hops of all `X-Forwarded-For` headers; `None` stands for one that is no address.
+/// Parses the hops of all `X-Forwarded-For` headers. A hop that is not an address is `None`.
 fn x_forwarded_for(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
     let mut hops = Vec::new();
     for value in headers.get_all(X_FORWARDED_FOR) {
@@ -130,7 +130,7 @@ fn x_forwarded_for(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
     hops
 }
 
-/// The hops of all `Forwarded` headers; `None` stands for one that names no address.
+/// Parses the hops of all `Forwarded` headers. A hop without an address is `None`.
 fn forwarded(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
     let mut hops = Vec::new();
     for value in headers.get_all(header::FORWARDED) {
@@ -142,13 +142,13 @@ fn forwarded(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
     hops
 }
 
-/// The address after `for=` in one element of `Forwarded`.
+/// Parses the address after `for=` in one element of `Forwarded`.
 fn forwarded_for(element: &str) -> Option<IpAddr> {
     let mut of = None;
     for pair in split(element, ';') {
         let Some((name, value)) = pair.split_once('=') else { continue };
         if name.trim().eq_ignore_ascii_case("for") {
-            // Given twice, it names nobody.
+            // A duplicate `for` is ambiguous.
             if of.replace(value.trim()).is_some() {
                 return None;
             }
@@ -156,13 +156,13 @@ fn forwarded_for(element: &str) -> Option<IpAddr> {
     }
     let value = of?;
     match value.strip_prefix('"') {
-        // No address needs a backslash.
+        // An address contains no backslash.
         Some(quoted) => address(quoted.strip_suffix('"')?),
         None => address(value),
     }
 }
 
-/// Splits at a separator that does not stand in quotes.
+/// Splits at a separator outside of quotes.
 fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     text.split(|c: char| {
@@ -177,7 +177,8 @@ fn split(text: &str, separator: char) -> Vec<&str> {
     .collect()
 }
 
-/// An address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:80`.
+/// Parses an address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]`,
+/// `[2001:db8::1]:80`.
 fn address(text: &str) -> Option<IpAddr> {
     let host = match text.strip_prefix('[') {
         Some(rest) => {

@@ -1,7 +1,7 @@
-//! `/webhooks/…`: what hosts of Git repositories tell of pushes.
+//! `/webhooks/…`: notifications of pushes from hosts of Git repositories.
 //!
-//! No token is asked for: the host signs with the secret of the space's webhook, or sends it. Whoever does neither is
-//! told what they would be told of a space that is not there.
+//! No token is required: the host signs with the secret of the space's webhook, or sends the secret. Without either,
+//! the response is the same as for a space that does not exist.
 
 use docs_core::{
     Error, Platform,
@@ -18,11 +18,11 @@ use crate::{
     wire::{budget::BodyBudget, error::ApiError},
 };
 
-/// The signature of a body: of GitHub, Gitea and Forgejo, then of Bitbucket.
+/// The signature headers of GitHub, Gitea and Forgejo, then of Bitbucket.
 const SIGNATURES: [&str; 2] = ["x-hub-signature-256", "x-hub-signature"];
-/// The secret itself: of GitLab.
+/// The secret header of GitLab.
 const TOKEN: &str = "x-gitlab-token";
-/// What a delivery is about, with what a push is called there.
+/// The event headers, with the values for a push.
 const EVENTS: [(&str, &[&str]); 5] = [
     ("x-github-event", &["push"]),
     ("x-gitlab-event", &["Push Hook", "Tag Push Hook"]),
@@ -31,11 +31,11 @@ const EVENTS: [(&str, &[&str]); 5] = [
     ("x-event-key", &["repo:push", "repo:refs_changed"]),
 ];
 
-/// Webhooks of spaces, counted by the address of who delivers: `202` when both sides will be brought in step, `204`
-/// when nothing follows.
+/// Webhooks of spaces, rate-limited by the address of the sender. The response is `202` if a synchronization is
+/// enqueued, `204` if the event has no effect.
 pub(crate) struct GitWebhooks {
     pub(crate) platform: Platform,
-    /// The memory for deliveries until their signature is checked.
+    /// The memory budget for deliveries until their signature is verified.
     pub(crate) budget: BodyBudget,
 }
 
@@ -74,7 +74,7 @@ impl GitWebhooks {
     }
 }
 
-/// How a delivery proves where it is from, and what it is about.
+/// Extracts the credentials and the event of a delivery.
 fn delivery(headers: &HeaderMap) -> GitDelivery<'_> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let is_push = EVENTS.iter().any(|(name, pushes)| text(name).is_some_and(|event| pushes.contains(&event)));

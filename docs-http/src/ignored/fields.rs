@@ -1,4 +1,4 @@
-//! Which fields the body of a request may have, and which of those that it has it may not.
+//! The fields that the body of a request may have, and the detection of others.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -15,37 +15,37 @@ use serde::{
 use super::{Names, escaped};
 use crate::wire::schema::{self, Direction};
 
-/// The fields that a type of requests knows, at every place.
+/// The fields that a request type declares, at every place.
 ///
-/// Where several forms are allowed, a field is known when one of them has it.
+/// If several forms are permitted, a field is known if any of them declares it.
 pub(super) struct KnownFields {
     places: Vec<Place>,
     root: PlaceId,
 }
 
-/// Which place of a body; [`ANYTHING`] is one where nothing is looked at.
+/// The index of a place in a body. [`ANYTHING`] is a place without checks.
 type PlaceId = usize;
 
-/// The place that takes any value.
+/// The place that accepts any value.
 const ANYTHING: PlaceId = 0;
 
-/// What may be at one place of a body.
+/// The declared content at one place of a body.
 #[derive(Default)]
 struct Place {
     fields: HashMap<&'static str, PlaceId>,
-    /// What fields of any other name hold, where they are allowed.
+    /// The place of fields with any other name, if they are permitted.
     others: Option<PlaceId>,
     items: Option<PlaceId>,
-    /// Objects may be here, and no lists.
+    /// Objects are permitted here, lists are not.
     takes_no_list: bool,
 }
 
-/// What was found in a body.
+/// The findings in a body.
 #[derive(Default)]
 pub(super) struct Found {
-    /// The fields that are not known.
+    /// The unknown fields.
     pub(super) names: Names,
-    /// The first place where a list stands for an object; empty for the body itself. serde would read its items as the
+    /// The first place with a list instead of an object; empty for the body itself. serde would read its items as the
     /// fields of the object, in order.
     pub(super) list: Option<String>,
 }
@@ -60,27 +60,28 @@ impl KnownFields {
         Self { places: makes.places, root }
     }
 
-    /// What a body has that its type does not know; what stands before the first mistake, when it is no JSON.
+    /// Returns the unknown parts of a body. For malformed JSON, those before the first error.
     pub(super) fn walk(&self, json: &[u8]) -> Found {
         let mut found = Found::default();
         let mut json = serde_json::Deserializer::from_slice(json);
         let walk = Walk { known: self, at: self.root, path: &Path::Root, found: &mut found };
-        // What else is wrong with the body is for its parser to say.
+        // The parser of the body reports other errors.
         let _: Result<(), serde_json::Error> = walk.deserialize(&mut json);
         found
     }
 }
 
-/// Makes places of schemas.
+/// Builds places from schemas.
 struct Makes<'s> {
     schemas: &'s BTreeMap<String, MetaSchema>,
     places: Vec<Place>,
-    /// The places that were made, by the schemas that say what may be there.
+    /// The places built so far, by the schemas that apply there.
     made: BTreeMap<BTreeSet<*const MetaSchema>, PlaceId>,
 }
 
 impl<'s> Makes<'s> {
-    /// The place where one of these schemas holds, or all of them: for the names of fields that makes no difference.
+    /// Returns the place described by these schemas. For the names of fields it is irrelevant if one or all of them
+    /// have to match.
     fn place<'r>(&mut self, schemas: impl IntoIterator<Item = &'r MetaSchemaRef>) -> PlaceId
     where
         's: 'r,
@@ -94,7 +95,7 @@ impl<'s> Makes<'s> {
         if let Some(known) = self.made.get(&key) {
             return *known;
         }
-        // It may be found again within itself.
+        // Registered before its fields are built, because schemas may be recursive.
         let id = self.places.len();
         self.places.push(Place::default());
         self.made.insert(key, id);
@@ -113,7 +114,7 @@ impl<'s> Makes<'s> {
         id
     }
 
-    /// The parts that a schema is made of, itself among them.
+    /// Collects the schema and all schemas it is composed of.
     fn collect<'r>(&self, schema: &'r MetaSchemaRef, parts: &mut Vec<&'r MetaSchema>)
     where
         's: 'r,
@@ -125,7 +126,7 @@ impl<'s> Makes<'s> {
                 None => return,
             },
         };
-        // A form that refers to itself would be looked at for ever.
+        // A recursive form would not terminate.
         if parts.iter().any(|part| std::ptr::eq(*part, schema)) {
             return;
         }
@@ -136,7 +137,7 @@ impl<'s> Makes<'s> {
     }
 }
 
-/// Tells whether a schema says nothing of its values.
+/// Returns `true` if a schema does not restrict its values.
 fn takes_anything(schema: &MetaSchema) -> bool {
     let bare = MetaSchema {
         description: None,
@@ -149,7 +150,7 @@ fn takes_anything(schema: &MetaSchema) -> bool {
     bare == MetaSchema::ANY
 }
 
-/// How a place of the body is called.
+/// The path of a place in the body.
 enum Path<'p> {
     Root,
     Field(&'p Path<'p>, &'p str),
@@ -157,14 +158,14 @@ enum Path<'p> {
 }
 
 impl Path<'_> {
-    /// The name of this place.
+    /// Formats the path of this place.
     fn text(&self) -> String {
         let mut path = String::new();
         self.write(&mut path);
         path
     }
 
-    /// The name of a field here.
+    /// Formats the path of a field here.
     fn field(&self, name: &str) -> String {
         let mut path = self.text();
         push_field(&mut path, name);
@@ -193,7 +194,7 @@ fn push_field(path: &mut String, name: &str) {
     path.push_str(&escaped(name.as_bytes()));
 }
 
-/// Reads a value, and notes the names of fields that its place does not know, and lists where it takes none.
+/// Reads a value, and records unknown fields and lists in place of objects.
 struct Walk<'w> {
     known: &'w KnownFields,
     at: PlaceId,
@@ -284,7 +285,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 }
 
-/// The name of a field, as much of it as may be told.
+/// The name of a field, truncated to the reported length.
 struct Name(String);
 
 impl<'de> Deserialize<'de> for Name {

@@ -1,4 +1,4 @@
-//! What the platform counts, kept to be shown as the text of Prometheus: [`Registry`].
+//! Metrics of the platform in the text format of Prometheus: [`Registry`].
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::{braced, head, write_histogram};
 
-/// The upper ends of the histograms, with their labels in seconds. What takes longer counts as `+Inf`.
+/// The upper bounds of the histogram buckets, with their labels in seconds. Longer durations count as `+Inf`.
 const REGISTRY_BUCKETS: [(Duration, &str); 8] = [
     (Duration::from_millis(10), "0.01"),
     (Duration::from_millis(100), "0.1"),
@@ -23,8 +23,8 @@ const REGISTRY_BUCKETS: [(Duration, &str); 8] = [
     (Duration::from_secs(36_000), "36000"),
 ];
 
-/// Keeps what a platform counts, for `GET /metrics`. There is no global one: a host gives the same to the builder of
-/// its platform and to [`HttpConfig`](crate::HttpConfig).
+/// Collects the metrics of a platform for `GET /metrics`. There is no global registry: the embedding application passes
+/// the same one to the platform builder and to [`HttpConfig`](crate::HttpConfig).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -59,7 +59,7 @@ struct Number {
 }
 
 impl Registry {
-    /// Everything that was counted, as the text of Prometheus. A metric that was never counted is not among it.
+    /// Renders all metrics in the text format of Prometheus. Metrics without values are omitted.
     #[must_use]
     pub fn render(&self) -> String {
         let mut out = String::new();

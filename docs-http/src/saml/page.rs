@@ -1,4 +1,4 @@
-//! What people see of signing in: pages without scripts, that load nothing and that nobody keeps.
+//! The pages of SAML sign-in, without scripts, external resources and caching.
 
 use docs_core::platform::SamlSession;
 use maud::{DOCTYPE, Markup, html};
@@ -11,20 +11,20 @@ use serde_json::json;
 use super::Refusal;
 use crate::wire::reply::JSON;
 
-/// What these pages may do: send a form to where they are from.
+/// The content security policy of these pages. They can only submit a form to their own origin.
 const POLICY: &str = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What a client reads.
+/// The format that a client accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shape {
-    /// A page.
+    /// An HTML page.
     Html,
-    /// An object, for programs.
+    /// A JSON object, for programs.
     Json,
 }
 
 impl Shape {
-    /// What a client accepts: a program asks for JSON, browsers always take HTML.
+    /// Determines the format. Programs request JSON; browsers always accept HTML.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         match accept.contains("application/json") && !accept.contains("text/html") {
@@ -34,7 +34,7 @@ impl Shape {
     }
 }
 
-/// An answer without a body, with what holds of all of these.
+/// Returns a response without a body, with the common headers.
 pub(crate) fn bare(status: StatusCode) -> Response {
     let mut response = Response::builder().status(status).finish();
     let headers = response.headers_mut();
@@ -79,7 +79,7 @@ fn page(status: StatusCode, title: &str, content: &Markup) -> Response {
     sent(status, "text/html; charset=utf-8", page.into_string())
 }
 
-/// Somebody is let in: their token is shown, here and nowhere else.
+/// The page of a completed sign-in. The token is shown only here.
 pub(crate) fn signed_in(shape: Shape, session: &SamlSession, end: &str) -> Response {
     let SamlSession { organization, user, token, expires_at, .. } = session;
     if shape == Shape::Json {
@@ -107,7 +107,7 @@ pub(crate) fn signed_in(shape: Shape, session: &SamlSession, end: &str) -> Respo
     )
 }
 
-/// A session is over.
+/// The page of an ended session.
 pub(crate) fn signed_out(shape: Shape) -> Response {
     if shape == Shape::Json {
         return bare(StatusCode::NO_CONTENT);
@@ -116,7 +116,7 @@ pub(crate) fn signed_out(shape: Shape) -> Response {
     page(StatusCode::OK, "You are signed out", &said)
 }
 
-/// Somebody is not let in.
+/// The page of a refused sign-in.
 pub(crate) fn refused(shape: Shape, refusal: &Refusal, start: Option<String>) -> Response {
     let Refusal { status, message } = refusal;
     if shape == Shape::Json {

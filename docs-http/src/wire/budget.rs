@@ -1,4 +1,4 @@
-//! The memory that request bodies may hold: a budget for all requests together, and the account of one request.
+//! Memory limits of request bodies: a budget for all requests together, and the account of one request.
 
 use std::{
     fmt,
@@ -19,9 +19,9 @@ use tokio::{
 
 use super::error::ApiError;
 
-/// The unit in which a budget counts.
+/// The unit of a budget in bytes.
 const UNIT: usize = 1024;
-/// The part of a budget that an endpoint for anonymous requests has for itself: one in this number.
+/// The divisor for the separate budget of an anonymous endpoint.
 const ANONYMOUS_SHARE: usize = 4;
 /// The longest time that a request waits for a part of the budget.
 const WAIT: Duration = Duration::from_secs(2);
@@ -29,8 +29,8 @@ const WAIT: Duration = Duration::from_secs(2);
 /// A budget for the bytes of request bodies that are held in memory, shared by all requests of an application.
 ///
 /// The first bytes of each body, up to [`AnonymousBodyLimit::DEFAULT`], are not counted: the number of connections
-/// bounds them. A request for which nothing is left is answered with 503 and `Retry-After`. Bodies that are processed
-/// while they arrive, such as uploaded files, are not held and not counted.
+/// limits them. A request that exceeds the remaining budget is answered with 503 and `Retry-After`. Bodies that are
+/// processed while they arrive, such as uploaded files, are not held and not counted.
 #[derive(Clone)]
 pub struct BodyBudget {
     permits: Arc<Semaphore>,
@@ -38,24 +38,25 @@ pub struct BodyBudget {
 }
 
 impl BodyBudget {
-    /// The bytes of the default budget.
+    /// The size of the default budget in bytes.
     pub const DEFAULT_BYTES: usize = 48 << 20;
 
-    /// A budget of `bytes`.
+    /// Creates a budget of `bytes`.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         let units = bytes.div_ceil(UNIT).clamp(1, Semaphore::MAX_PERMITS);
         Self { permits: Arc::new(Semaphore::new(units)), units }
     }
 
-    /// A separate budget for an endpoint that anybody may call, so that it cannot use up that of users.
+    /// Creates a separate budget for an anonymous endpoint, so that it cannot use up that of users.
     pub(crate) fn for_anonymous(&self) -> Self {
         Self::new(self.units * UNIT / ANONYMOUS_SHARE)
     }
 
-    /// Takes `bytes` out of the budget, and waits for them at most [`WAIT`].
+    /// Reserves `bytes`, and waits for them at most [`WAIT`].
     ///
     /// # Errors
+    ///
     /// 503 if other requests hold the budget.
     pub(crate) async fn reserve(&self, bytes: usize) -> Result<Reserved, ApiError> {
         let units = u32::try_from(bytes.div_ceil(UNIT).min(self.units)).unwrap_or(u32::MAX);
@@ -90,7 +91,7 @@ impl fmt::Debug for BodyBudget {
 pub struct AnonymousBodyLimit(pub usize);
 
 impl AnonymousBodyLimit {
-    /// The limit of a server that sets none.
+    /// The default limit.
     pub const DEFAULT: Self = Self(32 * 1024);
 }
 
@@ -107,7 +108,7 @@ impl Reserved {
     }
 }
 
-/// The account of one request: whether its sender has a token of a user, and its part of the budget until its end.
+/// The account of one request: whether its sender has a token of a user, and its reserved part of the budget.
 #[derive(Clone, Default)]
 pub(crate) struct BodyAccount(Arc<Account>);
 
@@ -118,7 +119,7 @@ struct Account {
 }
 
 impl BodyAccount {
-    /// Notes that the sender of the request has a token of a user.
+    /// Records that the sender of the request has a token of a user.
     pub(crate) fn grant(&self) {
         self.0.is_personal.store(true, Ordering::Relaxed);
     }
@@ -132,9 +133,10 @@ impl BodyAccount {
     }
 }
 
-/// The bytes of a body, at most `limit`, within the budget of the application where the request has one.
+/// Collects a body of at most `limit` bytes, within the budget of the application if one is attached.
 ///
 /// # Errors
+///
 /// 413 for a longer body, 400 for one that ends early, 503 if the budget is used up.
 pub(crate) async fn collect(request: &Request, body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
     let (bytes, reserved) = collect_within(request.data(), body, limit).await?;
@@ -144,9 +146,10 @@ pub(crate) async fn collect(request: &Request, body: Body, limit: usize) -> Resu
     Ok(bytes)
 }
 
-/// The same with the part of the budget, for the caller to hold.
+/// Collects a body and returns it with the reserved part of the budget.
 ///
 /// # Errors
+///
 /// As [`collect`].
 pub(crate) async fn collect_within(
     budget: Option<&BodyBudget>,

@@ -1,4 +1,4 @@
-//! Failures: every one is the JSON object `{"error":{"code":404,"message":"no such space"}}`.
+//! Error responses. Each is a JSON object `{"error":{"code":404,"message":"no such space"}}`.
 
 use std::{borrow::Cow, error::Error as StdError, fmt};
 
@@ -16,39 +16,40 @@ use poem_openapi::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What an operation answers over HTTP: its value, or a failure.
+/// The result of an operation over HTTP.
 pub type Answer<T> = Result<T, ApiError>;
 
-/// The challenge of whoever takes bearer tokens.
+/// The challenge for bearer tokens.
 pub(crate) const BEARER: HeaderValue = HeaderValue::from_static("Bearer");
 
-/// In the data of a 401 whose challenge is the usual one: whoever signs people in otherwise says how.
+/// Marks a 401 response with the default challenge, which the [`Authenticator`](crate::auth::Authenticator) may
+/// replace.
 #[derive(Clone, Copy)]
 pub(crate) struct UsualChallenge;
 
-/// The body of every failure.
+/// The body of every error response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Error")]
 pub struct ErrorBody {
-    /// What went wrong.
+    /// The error.
     pub error: ErrorDetail,
 }
 
-/// What went wrong.
+/// The details of an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ErrorDetail {
-    /// The HTTP status.
+    /// The HTTP status code.
     #[schemars(range(min = 400, max = 599))]
     pub code: u16,
-    /// One sentence that says what is wrong, where, and what would be right.
+    /// One sentence with the problem, its place, and the correction.
     pub message: String,
 }
 
-/// Why a request was not answered: a status, and one sentence for the caller.
+/// An error response: a status, and one sentence for the caller.
 ///
-/// Handlers get one from a [`docs_core::Error`] through `?`. Whatever else fails on the way to a handler is turned
-/// into one at the edge, so a client sees a single form of failure.
+/// Handlers convert a [`docs_core::Error`] with `?`. All other errors on the way to a handler are converted as well, so
+/// a client sees a single format.
 ///
 /// ```
 /// use docs_http::wire::error::ApiError;
@@ -63,55 +64,55 @@ pub struct ApiError(Box<Inner>);
 struct Inner {
     status: StatusCode,
     message: Cow<'static, str>,
-    /// The methods that would be right, where the method is what is wrong.
+    /// The allowed methods, if the method is wrong.
     allow: Option<HeaderValue>,
-    /// How to sign in, where that is not by a bearer token.
+    /// The challenge, if it is not the default one.
     challenge: Option<HeaderValue>,
-    /// For the log only.
+    /// The cause, for the log only.
     cause: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// What a caller is told of a fault of ours.
+/// The message of an internal error.
 const INTERNAL: &str = "the platform failed to do this; it has been logged";
 
 impl ApiError {
-    /// A failure of a status, with one sentence for the caller.
+    /// Creates an error with a status and one sentence for the caller.
     #[must_use]
     pub fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(Inner { status, message: message.into(), allow: None, challenge: None, cause: None }))
     }
 
-    /// The request is wrong: 400. The sentence begins with the name of the field or parameter.
+    /// Creates a 400 for an invalid request. The message begins with the name of the field or parameter.
     #[must_use]
     pub fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// Nobody is signed in: 401.
+    /// Creates a 401 for missing or invalid credentials.
     #[must_use]
     pub fn unauthenticated(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, message)
     }
 
-    /// A fault of ours: 500. What caused it goes to the log, the caller learns only that it happened.
+    /// Creates a 500 for an internal error. The cause is only logged.
     #[must_use]
     pub fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL).caused_by(cause)
     }
 
-    /// The same with what caused it, for the log.
+    /// Adds the cause for the log.
     pub(crate) fn caused_by(mut self, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.cause = Some(cause.into());
         self
     }
 
-    /// The same with another way to sign in than by a bearer token.
+    /// Replaces the default challenge.
     pub(crate) fn challenged(mut self, challenge: HeaderValue) -> Self {
         self.0.challenge = Some(challenge);
         self
     }
 
-    /// The path is known, the method is not: 405.
+    /// Creates a 405 for a known path with another method.
     pub(crate) fn method_not_allowed(allow: HeaderValue) -> Self {
         let known = allow.to_str().unwrap_or_default();
         let message = format!("this path takes {known}, not this method");
@@ -120,17 +121,17 @@ impl ApiError {
         error
     }
 
-    /// Nothing is at this path: 404.
+    /// Creates a 404 for an unknown path.
     pub(crate) fn no_such_path() -> Self {
         Self::new(StatusCode::NOT_FOUND, "no such path")
     }
 
-    /// The path cannot be text: 400.
+    /// Creates a 400 for a path that is not text.
     pub(crate) fn unreadable_path() -> Self {
         Self::invalid("the path must be UTF-8 text without NUL, percent-encoded")
     }
 
-    /// The body is larger than the server takes: 413.
+    /// Creates a 413 for a body above the limit.
     pub(crate) fn too_large(limit: usize) -> Self {
         Self::new(
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -138,19 +139,18 @@ impl ApiError {
         )
     }
 
-    /// The HTTP status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.0.status
     }
 
-    /// One sentence for the caller.
+    /// The sentence for the caller.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Writes what the operator needs and the caller must not see.
+    /// Logs the cause, which the caller must not see.
     fn log(&self) {
         let status = self.0.status.as_u16();
         match &self.0.cause {
@@ -170,7 +170,7 @@ impl From<docs_core::Error> for ApiError {
     fn from(error: docs_core::Error) -> Self {
         let status = StatusCode::from_u16(error.kind().status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let message = match error.kind() {
-            // The text of an internal error may name what only the operator should know.
+            // The message of an internal error may contain confidential details.
             ErrorKind::Internal => Cow::Borrowed(INTERNAL),
             _ => Cow::Owned(error.message().to_owned()),
         };
@@ -250,7 +250,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// A failure documents nothing by itself: the decorator adds the same failures to every operation.
+/// Declares no responses: the decorator adds the common failures to every operation.
 impl ApiResponse for ApiError {
     fn meta() -> MetaResponses {
         MetaResponses { responses: Vec::new() }
@@ -278,9 +278,9 @@ impl StdError for ApiError {
     }
 }
 
-/// Turns what an endpoint returned into the answer that the client sees.
+/// Converts the outcome of an endpoint to a response.
 ///
-/// A redirect that was raised as an error stays a redirect; all else that is an error becomes the JSON body.
+/// A redirect that was returned as an error stays a redirect; every other error becomes a JSON body.
 pub(crate) fn answer(outcome: poem::Result<Response>) -> Response {
     match outcome {
         Ok(response) => response,

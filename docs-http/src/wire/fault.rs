@@ -1,17 +1,17 @@
-//! What is wrong with a request, in one sentence that begins with the place: `changes[0].title: is required`.
+//! Messages for invalid requests, in one sentence that begins with the place: `changes[0].title: is required`.
 
 use serde_json::{Value, error::Category};
 use serde_path_to_error::{Path, Segment};
 
-/// Most characters of a message that may repeat what the client sent.
+/// Most characters of a message that may repeat input of the client.
 const MOST_REPEATED: usize = 200;
 
-/// What a parser says of a body that it refuses.
+/// The error of a parser for a rejected body.
 pub(super) type Refusal = serde_path_to_error::Error<serde_json::Error>;
 
-/// Why a JSON body was refused. `again` tells what the same parser says of another body.
+/// Returns the message for a rejected JSON body. `again` runs the same parser on another body.
 ///
-/// Text that is no JSON is located by line and column, all else by the path of the field.
+/// Malformed JSON is located by line and column, every other error by the path of the field.
 pub(super) fn body(error: &Refusal, json: &[u8], again: &dyn Fn(&[u8]) -> Option<Refusal>) -> String {
     let inner = error.inner();
     let text = inner.to_string();
@@ -24,7 +24,7 @@ pub(super) fn body(error: &Refusal, json: &[u8], again: &dyn Fn(&[u8]) -> Option
             let position = format!(" at line {} column {}", inner.line(), inner.column());
             at(&path, text.strip_suffix(&position).unwrap_or(&text))
         }
-        // The parser calls it a fault of syntax, too, when it finds a number or a list in place of a name.
+        // The parser also reports a syntax error for a number or list in place of an enumeration value.
         Category::Syntax => match serde_json::from_slice(json) {
             Ok(value) => at(&path, &names(value, error.path(), again)),
             Err(_) => format!("the body is not valid JSON: {text}"),
@@ -33,7 +33,8 @@ pub(super) fn body(error: &Refusal, json: &[u8], again: &dyn Fn(&[u8]) -> Option
     }
 }
 
-/// What is said of a value that stands in place of a name. Which names there are is told by the refusal of another.
+/// Returns the message for a value in place of an enumeration value. The permitted values are taken from the error for
+/// an unknown one.
 fn names(mut body: Value, path: &Path, again: &dyn Fn(&[u8]) -> Option<Refusal>) -> String {
     let mut names = || {
         *find(&mut body, path)? = Value::String(String::new());
@@ -58,9 +59,9 @@ fn find<'v>(body: &'v mut Value, path: &Path) -> Option<&'v mut Value> {
     Some(place)
 }
 
-/// Puts a place before what is wrong there.
+/// Prefixes a message with its place.
 ///
-/// A message may name a place further inside: types that only their content tells parse their parts themselves.
+/// A message may contain a place further inside, because untagged types parse their parts themselves.
 pub(super) fn at(path: &str, message: &str) -> String {
     if let Some(field) = quoted(message, "missing field ") {
         return format!("{}: is required", join(path, field));
@@ -75,7 +76,7 @@ pub(super) fn at(path: &str, message: &str) -> String {
     format!("{place}: {}", plain(message))
 }
 
-/// What is wrong, without the names of Rust types and without long repetitions of the input.
+/// Returns the message without names of Rust types and without long repetitions of the input.
 pub(super) fn plain(message: &str) -> String {
     if message.starts_with("data did not match any variant of untagged enum") {
         return "has none of the forms that are allowed here".to_owned();
@@ -86,7 +87,7 @@ pub(super) fn plain(message: &str) -> String {
     }
 }
 
-/// What was expected, in the words of JSON.
+/// Translates the expected type to terms of JSON.
 fn expectation(expected: &str) -> &str {
     let word = expected.split(' ').next().unwrap_or_default();
     match word {
@@ -115,12 +116,12 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// The name in back quotes that follows a beginning and ends the message.
+/// Returns the name in backquotes that follows a prefix and ends the message.
 fn quoted<'a>(message: &'a str, beginning: &str) -> Option<&'a str> {
     message.strip_prefix(beginning)?.strip_prefix('`')?.strip_suffix('`')
 }
 
-/// Splits `changes[0].title: must be …` behind its path. A message of words does not begin with a path.
+/// Splits `changes[0].title: must be …` after its path. A message without a path does not match.
 fn leading_path(message: &str) -> Option<(&str, &str)> {
     let (path, rest) = message.split_once(": ")?;
     let begins_well = path.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '[');

@@ -1,12 +1,12 @@
-//! Forms with files: `multipart/form-data` (RFC 7578), read as it comes in. At most [`STEP`] bytes and the head of a
-//! part are held, whatever is sent and however fast.
+//! A streaming parser of forms with files: `multipart/form-data` (RFC 7578). It buffers at most [`STEP`] bytes and the
+//! head of a part.
 
 use bytes::{Bytes, BytesMut};
 use percent_encoding::percent_decode_str;
 
 use super::{error::ApiError, upload::Chunks};
 
-/// Bytes that are looked at together.
+/// Bytes that are processed at a time.
 const STEP: usize = 64 * 1024;
 /// Most bytes before the first boundary, and of the head of a part.
 const MAX_HEAD: usize = 8 * 1024;
@@ -14,12 +14,12 @@ const MAX_HEAD: usize = 8 * 1024;
 const MAX_BOUNDARY: usize = 70;
 const LINE_END: &[u8] = b"\r\n";
 
-/// What the head of a part says.
+/// The head of a part.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Part {
     /// The name of the field.
     pub(crate) name: String,
-    /// The name of the file that the field is.
+    /// The name of the file in the field.
     pub(crate) file_name: Option<String>,
     pub(crate) content_type: Option<String>,
 }
@@ -27,27 +27,28 @@ pub(crate) struct Part {
 /// A form that is being read: a part, its bytes, then the next part.
 pub(crate) struct Form {
     chunks: Chunks,
-    /// What came in and was not looked at yet.
+    /// Received bytes that are not processed yet.
     incoming: Bytes,
     buffer: BytesMut,
-    /// What ends the bytes of a part.
+    /// The delimiter after the bytes of a part.
     delimiter: Vec<u8>,
-    /// Whether the bytes of a part have been read to their end, and a delimiter is next.
+    /// The bytes of a part have been read, and a delimiter follows.
     is_at_delimiter: bool,
 }
 
 impl Form {
     pub(crate) fn new(chunks: Chunks, boundary: &str) -> Self {
-        // The first boundary may stand at the very start: it is looked for with the line before it.
+        // The first boundary may be at the very start, so the line break of the delimiter is added before it.
         let buffer = BytesMut::from(LINE_END);
         let delimiter = [b"\r\n--", boundary.as_bytes()].concat();
         Self { chunks, incoming: Bytes::new(), buffer, delimiter, is_at_delimiter: false }
     }
 
-    /// The head of the next part; `None` behind the last. What is left of the part before is skipped.
+    /// Returns the head of the next part, `None` after the last. Unread bytes of the previous part are skipped.
     ///
     /// # Errors
-    /// 400 for what is no form, and for one that breaks off.
+    ///
+    /// 400 for a malformed or truncated form.
     pub(crate) async fn next_part(&mut self) -> Result<Option<Part>, ApiError> {
         let mut skipped = 0;
         while let Some(bytes) = self.next_bytes().await? {
@@ -63,7 +64,7 @@ impl Form {
         if self.buffer[delimiter..].starts_with(b"--") {
             return Ok(None);
         }
-        // The rest of the boundary's line, the head, and the empty line behind it.
+        // The rest of the boundary line, the head, and the empty line after it.
         let end = loop {
             let line = find(&self.buffer[delimiter..], LINE_END).map(|at| at + delimiter);
             if let Some(end) = line.and_then(|line| Some(find(&self.buffer[line..], b"\r\n\r\n")? + line)) {
@@ -81,15 +82,16 @@ impl Form {
         part(head).map(Some).ok_or_else(wrong)
     }
 
-    /// The next bytes of the part; `None` behind the last.
+    /// Returns the next bytes of the part, `None` at its end.
     ///
     /// # Errors
-    /// 400 for a form that breaks off.
+    ///
+    /// 400 for a truncated form.
     pub(crate) async fn next_bytes(&mut self) -> Result<Option<Bytes>, ApiError> {
         while !self.is_at_delimiter {
             let found = find(&self.buffer, &self.delimiter);
             self.is_at_delimiter = found.is_some();
-            // Without a delimiter, its beginning may stand at the end.
+            // The buffer may end with the beginning of a delimiter.
             let done = found.unwrap_or_else(|| (self.buffer.len() + 1).saturating_sub(self.delimiter.len()));
             if done > 0 {
                 return Ok(Some(self.buffer.split_to(done).freeze()));
@@ -101,7 +103,7 @@ impl Form {
         Ok(None)
     }
 
-    /// Takes in more of the form.
+    /// Buffers the next bytes of the form.
     async fn more(&mut self) -> Result<(), ApiError> {
         while self.incoming.is_empty() {
             let more = self.chunks.next().await?;
@@ -114,7 +116,7 @@ impl Form {
     }
 }
 
-/// Where a sequence of bytes begins.
+/// Returns the position of a byte sequence.
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     let first = wanted.first()?;
     let mut at = 0;
@@ -128,7 +130,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     None
 }
 
-/// The boundary that a media type names.
+/// Parses the boundary of a media type.
 pub(crate) fn boundary(media_type: &str) -> Option<String> {
     let boundary = parameters(media_type).into_iter().find(|(name, _)| name == "boundary")?.1;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"'()+_,-./:=? ".contains(&byte);
@@ -136,10 +138,10 @@ pub(crate) fn boundary(media_type: &str) -> Option<String> {
     (fits && boundary.bytes().all(is_plain)).then_some(boundary)
 }
 
-/// What the head of a part says: from behind its boundary to the empty line.
+/// Parses the head of a part, from its boundary to the empty line.
 fn part(head: &str) -> Option<Part> {
     let mut lines = head.split("\r\n");
-    // Nothing but blanks stands behind a boundary.
+    // Only white space may follow a boundary.
     lines.next().filter(|rest| rest.trim().is_empty())?;
     let (mut part, mut is_named) = (Part::default(), false);
     for line in lines.filter(|line| !line.is_empty()) {
@@ -153,7 +155,7 @@ fn part(head: &str) -> Option<Part> {
             for (name, value) in parameters(value) {
                 match name.as_str() {
                     "name" => part.name = unescaped(&value),
-                    // What is said in an alphabet of its own goes before what is said without.
+                    // The form with a character set takes precedence.
                     "filename" if part.file_name.is_none() => part.file_name = Some(unescaped(&value)),
                     "filename*" => part.file_name = Some(extended(&value)?),
                     _ => {}
@@ -169,7 +171,7 @@ fn part(head: &str) -> Option<Part> {
     is_named.then_some(part)
 }
 
-/// The parameters behind a value, their names in lower case. Of what is no parameter, nothing is told.
+/// Parses the parameters of a header value, with names in lower case. Malformed parameters are dropped.
 fn parameters(header: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = header.split_once(';').map_or("", |(_, rest)| rest);
@@ -188,8 +190,8 @@ fn parameters(header: &str) -> Vec<(String, String)> {
     found
 }
 
-/// A quoted text from behind its first quote, and what follows it. A backslash stands before a quote or another one;
-/// elsewhere it is one, as in the paths that some programs send.
+/// Parses a quoted text after its opening quote, and returns the remainder. A backslash escapes only a quote or a
+/// backslash; elsewhere it is literal, as in the paths that some programs send.
 fn unquoted(text: &str) -> (String, &str) {
     let (mut value, mut chars) = (String::new(), text.char_indices().peekable());
     while let Some((at, c)) = chars.next() {
@@ -205,12 +207,12 @@ fn unquoted(text: &str) -> (String, &str) {
     (value, "")
 }
 
-/// What browsers write in place of a quote and the ends of lines.
+/// Decodes the characters that browsers escape: quotes and line breaks.
 fn unescaped(value: &str) -> String {
     value.replace("%22", "\"").replace("%0D", "\r").replace("%0A", "\n")
 }
 
-/// A value with its alphabet, which is UTF-8 (RFC 8187): `UTF-8''na%C3%AFve.txt`.
+/// Decodes an extended value in UTF-8 (RFC 8187): `UTF-8''na%C3%AFve.txt`.
 fn extended(value: &str) -> Option<String> {
     let (alphabet, rest) = value.split_once('\'')?;
     let text = rest.split_once('\'')?.1;
@@ -226,7 +228,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads a form that comes in these pieces; all parts with their bytes, or what is wrong.
+    /// Reads a form from these pieces. Returns all parts with their bytes, or the error.
     fn read(boundary: &str, pieces: Vec<Vec<u8>>) -> Result<Vec<(Part, Vec<u8>)>, String> {
         let pieces = pieces.into_iter().map(|piece| Ok::<_, std::io::Error>(Bytes::from(piece)));
         let chunks = Chunks::new(Body::from_bytes_stream(stream::iter(pieces)));
@@ -338,7 +340,7 @@ mod tests {
             step in 1usize..40,
             preamble in prop_oneof![Just(""), Just("a preamble\r\n")],
         ) {
-            // A boundary never stands in what it bounds.
+            // A boundary never occurs in the content of a part.
             let boundary = "bbb-b";
             let clean: Vec<Vec<u8>> = contents.into_iter()
                 .filter(|bytes| find(bytes, b"--bbb-b").is_none()).collect();

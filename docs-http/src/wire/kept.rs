@@ -1,4 +1,4 @@
-//! Answers that clients keep.
+//! Responses that clients may cache.
 
 use docs_core::platform::EntityTag;
 use poem::{
@@ -14,32 +14,32 @@ use serde::Serialize;
 
 use super::reply::Reply;
 
-/// How long a client may use an answer that it keeps.
+/// The conditions for using a cached response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// After asking whether it is still the answer.
+    /// After revalidation.
     Asking,
-    /// For ever: it never changes.
+    /// Without revalidation; it is immutable.
     Lasting,
 }
 
-/// 200 with a JSON body that its client may keep for itself, or 304 to a client that has it.
+/// 200 with a JSON body that the client may cache privately, or 304 to a client that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kept<T> {
-    /// What is answered; nothing to a client that has it.
+    /// The body, or `None` for a client that has it.
     body: Option<T>,
-    /// Made of the answer where there is none.
+    /// The tag. If absent, it is computed from the body.
     tag: Option<EntityTag>,
     keep: Use,
 }
 
 impl<T> Kept<T> {
-    /// An answer; its tag is made of it where none is given.
+    /// Creates a response with a body.
     pub(crate) fn new(body: T, tag: Option<EntityTag>, keep: Use) -> Self {
         Self { body: Some(body), tag, keep }
     }
 
-    /// That the client has it already.
+    /// Creates the response for a client that has the body.
     pub(crate) fn known(tag: EntityTag, keep: Use) -> Self {
         Self { body: None, tag: Some(tag), keep }
     }
@@ -60,7 +60,7 @@ impl<T: Serialize + Send> IntoResponse for Kept<T> {
                 Use::Lasting => "private, max-age=31536000, immutable",
             };
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
-            // What one user was answered is not for another of the same browser.
+            // A response for one user is not valid for another user of the same browser.
             headers.append(header::VARY, HeaderValue::from_static("Authorization"));
         }
         response

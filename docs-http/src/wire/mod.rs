@@ -1,4 +1,4 @@
-//! What goes over the wire: request bodies, parameters, answers, errors, and the schemas that describe them.
+//! Types on the wire: request bodies, parameters, responses, errors, and their schemas.
 
 pub mod budget;
 pub mod error;

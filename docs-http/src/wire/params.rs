@@ -1,12 +1,11 @@
 //! Parameters: [`Path`], [`Query`] and [`RequiredQuery`].
 //!
-//! A parameter of a path is text: whether it can be an id is for the platform to say, whose answer to an id that
-//! cannot be one is the same 404 as to one that does not exist.
+//! A path parameter is text. The platform validates ids, so that a malformed id gets the same 404 as one that does not
+//! exist.
 //!
-//! A parameter of the query is any type that serde reads and that tells its schema: numbers, `true` or `false`,
-//! the names of an enumeration, text with a limit, and lists of these. A list is given by repeating the parameter,
-//! `type=basic&type=premium`, which is the default of OpenAPI. A comma is part of a value, never a separator, because
-//! values may contain one.
+//! A query parameter is any type with serde and a schema: numbers, `true` or `false`, the names of an enumeration, text
+//! with a limit, and lists of these. A list is given by repeating the parameter, `type=basic&type=premium`, which is
+//! the default of OpenAPI. A comma is part of a value, never a separator, because values may contain one.
 
 use std::borrow::Cow;
 
@@ -34,15 +33,16 @@ use super::{
     schema::{self, Direction},
 };
 
-/// A parameter of the query that may be left out.
+/// An optional query parameter.
 ///
 /// # Errors
-/// 400, with a sentence that begins with the parameter's name, when the value does not fit its type, when a parameter
-/// that is no list is given twice, or when it is no UTF-8 text or contains NUL.
+///
+/// 400 with a message that begins with the parameter's name: for a value that does not fit the type, for a repeated
+/// parameter that is not a list, and for a value that is not UTF-8 or contains NUL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query<T>(pub Option<T>);
 
-/// A parameter of the query that has to be there. All else as with [`Query`].
+/// A required query parameter. Otherwise like [`Query`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequiredQuery<T>(pub T);
 
@@ -110,23 +110,23 @@ impl<'a, T: DeserializeOwned + JsonSchema + Send + 'static> ApiExtractor<'a> for
     }
 }
 
-/// The page of a list that is asked for: the parameters `page` and `limit`.
+/// The requested page of a list: the parameters `page` and `limit`.
 ///
-/// The document says of both what they are, in the same words wherever there are pages; make it a parameter that is
-/// called `page`.
+/// Both have the same description in every operation. The handler's parameter is called `page`.
 ///
 /// # Errors
-/// As with [`Query`].
+///
+/// As for [`Query`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PageQuery(pub(crate) PageRequest);
 
-/// Most items of an answer.
+/// Most items of a response.
 #[derive(Clone, Copy, Debug, serde::Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
 pub(crate) struct Limit(#[schemars(range(max = MAX_LIMIT))] pub(crate) u32);
 
-/// Where a page begins, as the page before told it.
+/// The start of a page, as returned with the previous page.
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(inline)]
 struct Cursor(
@@ -136,10 +136,10 @@ struct Cursor(
 );
 
 impl PageQuery {
-    /// What tells its parameter from others until it is documented.
+    /// The format that marks the parameter until it is documented.
     const FORMAT: &'static str = "page";
 
-    /// Says of the parameters of an operation what `page` is, and adds `limit` behind it.
+    /// Documents the parameter `page` of an operation, and adds `limit` after it.
     pub(crate) fn document(parameters: &mut Vec<MetaOperationParam>) {
         let is_page = |parameter: &MetaOperationParam| match &parameter.schema {
             MetaSchemaRef::Inline(schema) => schema.format == Some(Self::FORMAT),
@@ -201,7 +201,7 @@ fn read<T: DeserializeOwned>(request: &Request, name: &str) -> Result<Option<T>,
         .map_err(|error| ApiError::invalid(format!("{name}: {}", fault::plain(&error.to_string()))))
 }
 
-/// All values that a query gives a parameter, in order.
+/// Returns all values of a query parameter, in order.
 fn values(query: &str, name: &str) -> Result<Vec<String>, ApiError> {
     let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let ours = pairs.filter(|(key, _)| decode(key).is_some_and(|key| key == name));
@@ -220,12 +220,12 @@ fn decode(text: &str) -> Option<String> {
     percent_decode_str(&spaced).decode_utf8().ok().map(Cow::into_owned)
 }
 
-/// What a query gives one parameter, read by serde.
+/// A deserializer of the values of one parameter.
 #[derive(Clone, Copy)]
 struct Values<'v>(&'v [String]);
 
 impl<'v> Values<'v> {
-    /// The value of a parameter that is no list.
+    /// Returns the value of a parameter that is not a list.
     fn one(self) -> Result<&'v str, ValueError> {
         match self.0 {
             [value] => Ok(value),
@@ -244,7 +244,7 @@ impl<'v> Values<'v> {
     }
 }
 
-/// Reads numbers with the widest type of their kind; the type that is asked for then checks its own range.
+/// Parses numbers with the widest type of their kind; the requested type then checks its own range.
 macro_rules! numbers {
     ($($method:ident => $visit:ident, $type:ty, $what:literal);* $(;)?) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {

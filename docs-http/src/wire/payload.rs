@@ -1,4 +1,4 @@
-//! Request bodies: [`Strict`], and [`Optional`] where a request may come without one.
+//! Request bodies: [`Strict`], and [`Optional`] for operations that accept a missing body.
 
 use poem::{
     Body, Request, RequestBody,
@@ -20,15 +20,15 @@ use super::{
 };
 use crate::ignored::IgnoredFields;
 
-/// Most bytes of a request body. Attach it as request data; [`BodyLimit::DEFAULT`] holds where none is attached.
+/// Most bytes of a request body. It is attached as request data; the default is [`BodyLimit::DEFAULT`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BodyLimit(pub usize);
 
 impl BodyLimit {
-    /// The limit of a server that sets none.
+    /// The default limit.
     pub const DEFAULT: Self = Self(10 * 1024 * 1024);
 
-    /// The limit of a request: at most the [`AnonymousBodyLimit`] unless its sender has a token of a user.
+    /// Returns the limit of a request: at most the [`AnonymousBodyLimit`] unless its sender has a token of a user.
     #[must_use]
     pub fn of(request: &Request) -> Self {
         let Self(limit) = request.data().copied().unwrap_or(Self::DEFAULT);
@@ -40,24 +40,23 @@ impl BodyLimit {
     }
 }
 
-/// A JSON body that has to be there, parsed by serde.
+/// A required JSON body, parsed by serde.
 ///
-/// Fields that the type does not know are ignored; the answer names them in the header `Ignored-Fields`. What is
-/// refused, and how:
+/// Unknown fields are ignored and listed in the response header `Ignored-Fields`. Rejected bodies:
 ///
-/// | what | status | message |
+/// | body | status | message |
 /// |---|---|---|
-/// | no body | 400 | says that a JSON object is needed |
-/// | another media type | 415 | names the one that came and the one that is taken |
-/// | more bytes than [`BodyLimit`] | 413 | names the limit |
-/// | no JSON | 400 | line and column |
+/// | missing | 400 | a JSON object is needed |
+/// | another media type | 415 | the actual and the accepted media type |
+/// | longer than [`BodyLimit`] | 413 | the limit |
+/// | malformed JSON | 400 | line and column |
 /// | a wrong, missing or repeated field | 400 | the path first: `changes[0].title: is required` |
 /// | a list in place of an object | 400 | the path first: `position: must be an object, is a list` |
-/// | the NUL character | 400 | line and column; stores cannot keep it |
+/// | the NUL character | 400 | line and column; stores cannot store it |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strict<T>(pub T);
 
-/// A JSON body that may be left out; it is then the default of its type. All else as with [`Strict`].
+/// An optional JSON body. If it is missing, it is the default of its type. Otherwise like [`Strict`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Optional<T>(pub T);
 
@@ -108,10 +107,11 @@ impl<'a, T: DeserializeOwned + Default + JsonSchema + Send + 'static> ApiExtract
     }
 }
 
-/// The bytes of a body, at most as many as [`BodyLimit`] allows: for handlers whose body is not JSON.
+/// Reads a body up to [`BodyLimit`], for handlers whose body is not JSON.
 ///
 /// # Errors
-/// 413 when there are more, 400 when the connection ends before the body does, 503 when the
+///
+/// 413 for a longer body, 400 if the connection ends before the body does, 503 if the
 /// [`BodyBudget`](super::budget::BodyBudget) attached to the request is used up.
 pub async fn bytes(request: &Request, body: Body) -> Result<Vec<u8>, ApiError> {
     let BodyLimit(limit) = BodyLimit::of(request);
@@ -138,7 +138,7 @@ fn described<T: JsonSchema + 'static>(need: Need) -> MetaRequest {
     }
 }
 
-/// Reads and parses a body; `None` when there is none.
+/// Reads and parses a body, `None` if it is missing.
 async fn read<T: DeserializeOwned + JsonSchema + 'static>(
     request: &Request,
     body: &mut RequestBody,
@@ -154,17 +154,17 @@ async fn read<T: DeserializeOwned + JsonSchema + 'static>(
     parse(&bytes).map(Some)
 }
 
-/// Reads a body that has to be JSON; `None` when there is none.
+/// Reads a JSON body, `None` if it is missing.
 async fn json(request: &Request, body: &mut RequestBody) -> Result<Option<Vec<u8>>, ApiError> {
     let body = body.take().map_err(ApiError::internal)?;
-    // Some clients name a media type even when they send nothing, so emptiness is looked at first.
+    // Some clients send a media type even without a body, so emptiness is checked first.
     if body.is_empty() {
         return Ok(None);
     }
     let media_type =
         request.headers().get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
     if let Some(media_type) = media_type.filter(|media_type| !is_json(media_type)) {
-        // A body that is sent in parts shows only at its end that it is empty; one byte tells that it is not.
+        // The length of a chunked body is unknown; reading one byte shows if it is empty.
         let is_empty = body.into_bytes_limit(0).await.is_ok();
         return if is_empty { Ok(None) } else { Err(unsupported(media_type)) };
     }
@@ -194,8 +194,8 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// Parses a value; of what is refused, the error tells the path. The only place where a type of requests is parsed, so
-/// that its parser is compiled once.
+/// Parses a value, with the path in errors. This is the only place where a request type is parsed, so that its parser
+/// is compiled once.
 #[inline(never)]
 fn located<T: DeserializeOwned>(
     json: &mut serde_json::Deserializer<serde_json::de::SliceRead<'_>>,
@@ -203,7 +203,7 @@ fn located<T: DeserializeOwned>(
     serde_path_to_error::deserialize(json)
 }
 
-/// Tells whether a media type is JSON in UTF-8, the only encoding JSON has.
+/// Returns `true` if a media type is JSON in UTF-8, the only permitted encoding of JSON.
 fn is_json(media_type: &str) -> bool {
     let mut parts = media_type.split(';').map(str::trim);
     let is_json = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(JSON));
@@ -223,10 +223,10 @@ fn unsupported(media_type: &str) -> ApiError {
     )
 }
 
-/// Where a string of a JSON text spells out the NUL character.
+/// Returns the position of an escaped NUL character in a JSON string.
 ///
-/// A back slash stands only in strings and always begins a pair, so that in `\\u0000` it is an escaped back slash
-/// that is followed by plain text.
+/// A backslash occurs only in strings and always begins an escape sequence, so in `\\u0000` it is an escaped backslash
+/// followed by plain text.
 fn escaped_nul(json: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = json[at..].iter().position(|byte| *byte == b'\\') {

@@ -1,4 +1,4 @@
-//! Answers: what a handler returns, with its status and its place in the OpenAPI document.
+//! Responses of handlers, with their status and their description in the OpenAPI document.
 
 use poem::{
     IntoResponse, Response,
@@ -17,18 +17,18 @@ use super::{
 };
 use crate::conditions;
 
-/// The media type of every body that is JSON.
+/// The media type of every JSON body.
 pub const JSON: &str = "application/json";
 
 /// 200 with a JSON body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply<T>(pub T);
 
-/// 200 with a JSON body, of an operation that also answers 412: when a condition for it is not met.
+/// 200 with a JSON body, for an operation that also responds with 412 if a condition is not met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conditional<T>(pub T);
 
-/// 201 with a JSON body, and where the new resource is found.
+/// 201 with a JSON body and the address of the new resource.
 ///
 /// ```
 /// use docs_http::wire::reply::Created;
@@ -42,13 +42,13 @@ pub struct Created<T> {
 }
 
 impl<T> Created<T> {
-    /// The new resource.
+    /// Creates a response with the new resource.
     #[must_use]
     pub fn new(body: T) -> Self {
         Self { body, location: None }
     }
 
-    /// Tells in the `Location` header where the new resource is found.
+    /// Sets the `Location` header to the address of the new resource.
     #[must_use]
     pub fn at(mut self, location: impl Into<String>) -> Self {
         self.location = Some(location.into());
@@ -64,11 +64,10 @@ pub struct Empty<const STATUS: u16>;
 pub type Done = Empty<200>;
 /// 201 without a body.
 pub type CreatedEmpty = Empty<201>;
-/// 204: done, and there is nothing to show.
+/// 204 without a body.
 pub type NoContent = Empty<204>;
 
-/// 204: a job was started, and there is nothing to show yet. A `Link` header with the relation `status` says where the
-/// job is found.
+/// 204 for a started job. A `Link` header with the relation `status` contains the address of the job.
 ///
 /// ```
 /// use docs_http::wire::reply::Started;
@@ -81,17 +80,17 @@ pub struct Started {
 }
 
 impl Started {
-    /// The answer of what started the job at this address.
+    /// Creates the response for a job at this address.
     #[must_use]
     pub fn at(job: impl Into<String>) -> Self {
         Self { job: job.into() }
     }
 }
 
-/// The answer to a deletion that tells whether there was something to delete.
+/// The response to a deletion, which states if the resource existed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deletion {
-    /// It existed and is gone now: 205.
+    /// It existed and was deleted: 205.
     Deleted,
     /// It did not exist: 204.
     Absent,
@@ -211,17 +210,17 @@ impl ApiResponse for Deletion {
     fn register(_: &mut Registry) {}
 }
 
-/// The OpenAPI form of a status without body and headers.
+/// The OpenAPI description of a status without body and headers.
 pub(crate) fn bare(status: u16, description: &'static str) -> MetaResponse {
     MetaResponse { description, status: Some(status), status_range: None, content: vec![], headers: vec![] }
 }
 
-/// The OpenAPI form of a JSON body.
+/// The OpenAPI description of a JSON body.
 pub(crate) fn content<T: JsonSchema + 'static>() -> Vec<MetaMediaType> {
     vec![MetaMediaType { content_type: JSON, schema: schema::reference::<T>(Direction::Response) }]
 }
 
-/// The OpenAPI form of a header that holds text.
+/// The OpenAPI description of a text header.
 pub(crate) fn text_header(name: &str, description: &str) -> MetaHeader {
     MetaHeader {
         name: name.to_owned(),

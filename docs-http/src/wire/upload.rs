@@ -1,4 +1,4 @@
-//! Bodies that are a file: its bytes as they are, or a form with one file. They are read as they come in, never whole.
+//! Uploaded files: raw bytes, or a form with one file. They are streamed and never held as a whole.
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream::BoxStream};
@@ -17,18 +17,19 @@ use super::{
     form::{Form, Part, boundary},
 };
 
-/// The field of a form that is the file.
+/// The form field with the file.
 const FIELD: &str = "file";
-/// What a form has around the file, other fields among it.
+/// Most bytes of a form in addition to the file, including other fields.
 const FORM_OVERHEAD: u64 = 64 * 1024;
 const FORM: &str = "multipart/form-data";
 
-/// A file that is sent: a body of any media type, which is that of the file, or `multipart/form-data` with the file in
-/// a field called `file`; other fields are ignored.
+/// An uploaded file: a body of any media type, which is that of the file, or `multipart/form-data` with the file in a
+/// field called `file`. Other fields are ignored.
 ///
 /// # Errors
-/// 413 for a length that is more than a file has; 415 for another form, and for bytes that are compressed on the way;
-/// 400 for a form without a boundary.
+///
+/// 413 for a length above the limit of a file; 415 for another form encoding and for a content encoding; 400 for a form
+/// without a boundary.
 pub(crate) struct FileBody {
     chunks: Chunks,
     kind: Kind,
@@ -39,7 +40,7 @@ enum Kind {
     Form { boundary: String },
 }
 
-/// Bytes as they come in.
+/// A stream of bytes.
 pub(crate) struct Chunks(BoxStream<'static, std::io::Result<Bytes>>);
 
 impl Chunks {
@@ -47,16 +48,16 @@ impl Chunks {
         Self(body.into_bytes_stream().boxed())
     }
 
-    /// The next bytes; `None` behind the last.
+    /// Returns the next bytes, `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
         let next = self.0.next().await.transpose();
         next.map_err(|_| ApiError::invalid("the body could not be read to its end"))
     }
 }
 
-/// A file that is being read: what is said of it, and its bytes.
+/// A file that is being read, with its metadata.
 pub(crate) struct SentFile {
-    /// Its name; none was said of bytes alone.
+    /// The file name, `None` for raw bytes.
     pub(crate) name: Option<String>,
     pub(crate) content_type: Option<String>,
     source: Source,
@@ -67,15 +68,15 @@ enum Source {
     Form(FileForm),
 }
 
-/// A form with a file among fields that are ignored, as unknown fields are everywhere.
+/// A form with a file. Other fields are ignored, like unknown fields elsewhere.
 struct FileForm {
     form: Form,
-    /// How many bytes ignored fields may still have.
+    /// The remaining bytes for ignored fields.
     room: u64,
 }
 
 impl FileForm {
-    /// The next part that is called like the file; what stands before it is left out.
+    /// Returns the next part with the name of the file field, skipping earlier parts.
     async fn next_file(&mut self) -> Result<Option<Part>, ApiError> {
         while let Some(part) = self.form.next_part().await? {
             if part.name == FIELD {
@@ -94,10 +95,11 @@ impl FileForm {
 }
 
 impl FileBody {
-    /// The file; of a form, all that stands before it is read.
+    /// Opens the file. Parts of a form before it are skipped.
     ///
     /// # Errors
-    /// 400 for what is no form, for a form without a file, and for one with much before it.
+    ///
+    /// 400 for a malformed form, for a form without a file, and for too many bytes before it.
     pub(crate) async fn open(self) -> Result<SentFile, ApiError> {
         let boundary = match self.kind {
             Kind::Bytes { content_type } => {
@@ -113,10 +115,11 @@ impl FileBody {
 }
 
 impl SentFile {
-    /// The next bytes; `None` behind the last.
+    /// Returns the next bytes, `None` at the end.
     ///
     /// # Errors
-    /// 400 for a body that breaks off, and for a form with a second file or much behind the first.
+    ///
+    /// 400 for a truncated body, and for a form with a second file or too many bytes after the first.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
         let form = match &mut self.source {
             Source::Bytes(chunks) => return chunks.next().await,
@@ -207,7 +210,7 @@ fn kind(headers: &HeaderMap) -> Result<Kind, ApiError> {
     Ok(Kind::Bytes { content_type: Some(told) })
 }
 
-/// The text of a header that is given once at most.
+/// Returns the text of a header that occurs at most once.
 fn text(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, ApiError> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! One JSON Schema, written in the form of poem-openapi.
+//! Conversion of a JSON Schema to the schema type of poem-openapi.
 
 use docs_core::model::schema::not_null;
 use poem_openapi::registry::{MetaDiscriminatorObject, MetaSchema, MetaSchemaRef};
@@ -12,10 +12,11 @@ use super::{
 
 type Object = Map<String, Value>;
 
-/// What every text of a request is, unless it says more of itself: no request may hold NUL, as no store can keep it.
+/// The pattern of texts in requests without a pattern of their own. NUL is not permitted, because stores cannot store
+/// it.
 pub(super) const WITHOUT_NUL: &str = r"^[^\u0000]*$";
 
-/// Writes schemas, and collects the variants that become components of their own.
+/// Converts schemas, and collects variants that become components.
 pub(super) struct Converter {
     direction: Direction,
     variants: Vec<(String, MetaSchema)>,
@@ -26,12 +27,12 @@ impl Converter {
         Self { direction, variants: Vec::new() }
     }
 
-    /// The components that were found on the way.
+    /// The components collected during the conversion.
     pub(super) fn into_variants(self) -> Vec<(String, MetaSchema)> {
         self.variants
     }
 
-    /// A schema that has a name.
+    /// Converts a named schema.
     pub(super) fn definition(&mut self, name: &str, schema: &Value) -> MetaSchema {
         match schema.as_object().and_then(tagged) {
             Some((tag, branches)) => self.tagged_union(name, schema, tag, branches),
@@ -39,7 +40,7 @@ impl Converter {
         }
     }
 
-    /// A schema where it is used: a reference, or written out.
+    /// Converts a schema at its place of use: to a reference, or inline.
     pub(super) fn reference(&mut self, schema: &Value) -> MetaSchemaRef {
         match schema.as_object() {
             Some(object) if object.len() == 1 && object.contains_key("$ref") => {
@@ -50,7 +51,7 @@ impl Converter {
     }
 
     fn schema(&mut self, schema: &Value) -> MetaSchema {
-        // `true`, or a schema that says nothing: any value.
+        // `true`, or a schema without restrictions: any value.
         let Some(object) = schema.as_object() else {
             return MetaSchema::ANY;
         };
@@ -75,7 +76,7 @@ impl Converter {
             description: text(object, "description").map(keep),
             format: text(object, "format").map(keep),
             pattern: text(object, "pattern").map(str::to_owned),
-            // An answer always says what it has; a default would tell its reader nothing.
+            // A response always contains the field, so its default is irrelevant to the reader.
             default: default.filter(|_| self.direction == Direction::Request),
             example: example.cloned(),
             deprecated: flag("deprecated"),
@@ -92,7 +93,7 @@ impl Converter {
         for (name, schema) in properties.into_iter().flatten() {
             let optional_answer = self.direction == Direction::Response && !required.contains(&name.as_str());
             let schema = match Schema::try_from(schema.clone()) {
-                // It is left out instead of being null.
+                // It is omitted instead of being null.
                 Ok(mut schema) if optional_answer => {
                     not_null(&mut schema);
                     self.reference(schema.as_value())
@@ -101,7 +102,7 @@ impl Converter {
             };
             out.properties.push((keep(name), schema));
         }
-        // OpenAPI 3.0 cannot say of what form the names of members are.
+        // OpenAPI 3.0 has no patterns for member names.
         let of_a_form = object.get("patternProperties").and_then(Value::as_object);
         let named = of_a_form.and_then(|forms| forms.values().next());
         out.additional_properties = match named.or_else(|| object.get("additionalProperties")) {
@@ -115,7 +116,7 @@ impl Converter {
         let items = object.get("items").filter(|items| items.is_object());
         out.items = match items {
             Some(items) => Some(Box::new(self.reference(items))),
-            // OpenAPI 3.0 wants to hear of the items of a list in any case.
+            // OpenAPI 3.0 requires the items of every list.
             None if out.ty == "array" => Some(Box::new(MetaSchemaRef::Inline(Box::new(MetaSchema::ANY)))),
             None => None,
         };
@@ -135,7 +136,7 @@ impl Converter {
         let (nulls, parts): (Vec<_>, Vec<_>) = list(object, "anyOf").iter().partition(|part| is_null(part));
         out.nullable |= !nulls.is_empty();
         match parts.as_slice() {
-            // Something or null: the something, nullable.
+            // A type or null becomes the nullable type.
             [only] => match self.reference(only) {
                 MetaSchemaRef::Inline(inner) => take_up(out, *inner),
                 reference @ MetaSchemaRef::Reference(_) => out.all_of.push(reference),
@@ -160,10 +161,10 @@ impl Converter {
     }
 }
 
-/// The member whose constant tells the branches of a union apart, and the branches.
+/// Returns the tag of a union's branches, and the branches.
 fn tagged(object: &Object) -> Option<(&str, &[Value])> {
     let branches = object.get("oneOf")?.as_array()?;
-    // With members of its own it is an object into which a union was flattened: its branches are not whole.
+    // An object with properties of its own has a flattened union, whose branches are incomplete.
     if object.contains_key("properties") {
         return None;
     }
@@ -172,14 +173,14 @@ fn tagged(object: &Object) -> Option<(&str, &[Value])> {
     Some((tag.as_str(), branches))
 }
 
-/// The constant that a branch has as a required member.
+/// Returns the constant of a required member.
 fn tag_value<'s>(branch: &'s Value, tag: &str) -> Option<&'s str> {
     let required = branch.get("required")?.as_array()?;
     let is_required = required.iter().any(|name| name == tag);
     branch.get("properties")?.get(tag)?.get("const")?.as_str().filter(|_| is_required)
 }
 
-/// Type, nullability and the values that are allowed.
+/// Converts the type, the nullability and the permitted values.
 fn kinds(object: &Object, out: &mut MetaSchema) {
     let kinds: Vec<&str> = match object.get("type") {
         Some(Value::String(kind)) => vec![kind],
@@ -212,7 +213,7 @@ fn limits(object: &Object, out: &mut MetaSchema) {
     out.exclusive_minimum = number("exclusiveMinimum").map(|_| true);
     out.maximum = number("maximum").or_else(|| number("exclusiveMaximum"));
     out.exclusive_maximum = number("exclusiveMaximum").map(|_| true);
-    // What a number is parsed as bounds it, unless it says a closer bound.
+    // The integer type limits a number that has no narrower bound.
     let widest = match out.format {
         Some("uint8") => Some(u8::MAX.into()),
         Some("uint16") => Some(u16::MAX.into()),
@@ -230,7 +231,7 @@ fn limits(object: &Object, out: &mut MetaSchema) {
     out.unique_items = object.get("uniqueItems").and_then(Value::as_bool);
 }
 
-/// Lets the only part of a combination speak for the whole, which may have said something of itself.
+/// Merges the only part of a combination into the whole. Annotations of the whole take precedence.
 fn take_up(out: &mut MetaSchema, part: MetaSchema) {
     let whole = std::mem::replace(out, part);
     out.nullable |= whole.nullable;
@@ -250,7 +251,7 @@ fn is_text_constant(schema: &Value) -> bool {
     is_text && (schema.get("const").is_some() || schema.get("enum").is_some())
 }
 
-/// Constants side by side as one enumeration, whose description says what each of them means.
+/// Converts alternative constants to one enumeration. The description lists their meanings.
 fn text_constants(branches: &[Value], out: &mut MetaSchema) {
     out.ty = "string";
     let mut meanings = String::new();
@@ -277,7 +278,7 @@ fn list<'o>(object: &'o Object, key: &str) -> &'o [Value] {
     object.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// What nothing is, in the place of `false`, which poem-openapi has no form for: the finished document says that.
+/// A placeholder for `false`, which poem-openapi cannot express. It is replaced in the finished document.
 fn nothing() -> MetaSchema {
     MetaSchema { min_properties: Some(1), max_properties: Some(0), ..MetaSchema::new("object") }
 }

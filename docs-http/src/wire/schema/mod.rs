@@ -1,13 +1,13 @@
-//! From the schemas that resources tell of themselves to those of the OpenAPI document.
+//! Conversion of resource schemas to schemas of the OpenAPI document.
 //!
-//! A resource derives serde and [`JsonSchema`], so that one definition says what is parsed, what is written and what
-//! is documented. poem-openapi keeps schemas in a form of its own, for OpenAPI 3.0; this module writes the one as the
-//! other:
+//! A resource derives serde and [`JsonSchema`], so one definition determines parsing, serialization and documentation.
+//! poem-openapi has its own schema type for OpenAPI 3.0; this module converts to it:
 //!
-//! - a type with a name becomes a component and is referred to; all else is written where it stands;
-//! - `null` becomes `nullable`, a constant an enumeration of one, text constants side by side one enumeration;
-//! - the variants of a tagged enumeration become components of their own, told apart by a discriminator;
-//! - a field that an answer leaves out when it is `None` is optional there, not nullable.
+//! - a named type becomes a referenced component; other types are written inline;
+//! - `null` becomes `nullable`, a constant becomes an enumeration with one value, and alternatives of text constants
+//!   become one enumeration;
+//! - the variants of a tagged enumeration become components with a discriminator;
+//! - a field that a response omits when it is `None` is optional there, not nullable.
 
 mod convert;
 mod names;
@@ -21,20 +21,20 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 
 use convert::Converter;
 
-/// Which way a value goes. A type may promise more than it asks for: a field with a default is optional in a request,
-/// and always there in an answer.
+/// The direction of a value. They can differ: a field with a default is optional in a request and always present in a
+/// response.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {
     /// From the client, parsed.
     Request,
-    /// To the client, written.
+    /// To the client, serialized.
     Response,
 }
 
-/// How the schema of a type is written where the type is used.
+/// Returns the schema to write where the type is used.
 ///
-/// Each time that an API is mounted, it asks for that of each of its types, and an answer takes all the schemas that
-/// the type consists of: what was written once is kept, for each type of the program.
+/// Every mount of an API requests this for each of its types, and computing it takes all schemas that the type consists
+/// of. The results are cached per type for the lifetime of the process.
 #[must_use]
 pub fn reference<T: JsonSchema + 'static>(direction: Direction) -> MetaSchemaRef {
     type Known = HashMap<(TypeId, Direction), MetaSchemaRef>;
@@ -51,10 +51,10 @@ fn written(schema: &Schema, direction: Direction) -> MetaSchemaRef {
     Converter::new(direction).reference(schema.as_value())
 }
 
-/// Adds the components that a type consists of.
+/// Registers the components of a type.
 ///
-/// A type that is used in both directions promises what holds in both. Two types of one name that differ in more
-/// than that are a mistake, which [`clashes`] finds.
+/// A type that is used in both directions gets their common schema. Two incompatible types with the same name are an
+/// error, which [`clashes`] detects.
 pub fn register<T: JsonSchema>(registry: &mut Registry, direction: Direction) {
     let mut generator = generator(direction);
     generator.subschema_for::<T>();
@@ -72,16 +72,17 @@ fn register_all(registry: &mut Registry, mut generator: SchemaGenerator, directi
     }
 }
 
-/// The names that different types lay claim to.
+/// The names that several incompatible types use.
 #[must_use]
 pub fn clashes(registry: &Registry) -> Vec<&str> {
     registry.schemas.keys().filter_map(|name| name.strip_suffix(CLASH)).collect()
 }
 
-/// Where components stand in an OpenAPI document.
+/// The prefix of references to components in an OpenAPI document.
 const COMPONENTS: &str = "#/components/schemas/";
 
-/// Marks a second schema of one name. Nothing can refer to it, as names hold no spaces, so it is never shown.
+/// The suffix of a second schema with the same name. It contains a space, which names cannot, so nothing references it
+/// and it is never shown.
 const CLASH: &str = " (clash)";
 
 fn generator(direction: Direction) -> SchemaGenerator {

@@ -1,4 +1,4 @@
-//! Names of components, and text that lives as long as the program.
+//! Names of components, and static text.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -7,19 +7,19 @@ use percent_encoding::percent_decode_str;
 
 use super::COMPONENTS;
 
-/// The name with `_` for all that is neither letter nor digit: what generators of clients can use as it is.
+/// Replaces all characters except letters and digits by `_`, so that client generators can use the name unchanged.
 pub(super) fn clean(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-/// The component that a `$ref` refers to.
+/// Returns the component of a `$ref`.
 pub(super) fn referred(reference: &str) -> String {
     let name = reference.strip_prefix(COMPONENTS).unwrap_or(reference);
     let decoded = percent_decode_str(name).decode_utf8_lossy();
     clean(&decoded.replace("~1", "/").replace("~0", "~"))
 }
 
-/// `insert_files` and `share-link` as `InsertFiles` and `ShareLink`.
+/// Converts to Pascal case: `insert_files` and `share-link` become `InsertFiles` and `ShareLink`.
 pub(super) fn pascal(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     words
@@ -30,10 +30,10 @@ pub(super) fn pascal(name: &str) -> String {
         .collect()
 }
 
-/// The same text, kept for good, as the registry of poem-openapi asks for.
+/// Interns a text for the lifetime of the program, as the registry of poem-openapi requires.
 ///
-/// Each distinct text is kept once for the whole program. These are names and descriptions from the source code, so
-/// their number is bounded by it and not by what clients send.
+/// Each distinct text is leaked once. These are names and descriptions from the source code, so their number does not
+/// depend on requests.
 pub(super) fn keep(text: &str) -> &'static str {
     static KEPT: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
     let mut kept = KEPT.lock();

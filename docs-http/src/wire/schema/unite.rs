@@ -1,12 +1,12 @@
-//! One schema for a type that is both asked for and answered.
+//! The common schema of a type that occurs in requests and responses.
 
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use serde_json::Value;
 
-/// What holds for both schemas, or `None` when they speak of different things.
+/// Returns the schema that is valid for both, or `None` if they are incompatible.
 ///
-/// They may differ in what is required, in defaults, and in whether `null` is taken. A pattern that only one of them
-/// has holds for both: what is answered was asked for.
+/// They may differ in required fields, in defaults, and in nullability. A pattern of only one of them applies to both,
+/// since values in responses come from requests.
 pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> {
     if one == other {
         return Some(one.clone());
@@ -44,7 +44,7 @@ pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> 
     (same_values && rest == united).then_some(united)
 }
 
-/// The pattern of both; the outer `None` when there are two.
+/// Returns the common pattern. The outer `None` means that there are two different ones.
 #[expect(
     clippy::option_option,
     reason = "whether there is one, and whether they unite, are different questions"
@@ -68,7 +68,7 @@ fn properties(one: &MetaSchema, other: &MetaSchema) -> Option<Vec<(&'static str,
     pairs.map(|(one, other)| (one.0 == other.0).then_some((one.0, property(&one.1, &other.1)?))).collect()
 }
 
-/// A schema that both have or neither; the outer `None` when they speak of different things.
+/// Returns the common schema of an optional part. The outer `None` means that they are incompatible.
 #[expect(
     clippy::option_option,
     reason = "whether there is one, and whether they unite, are different questions"
@@ -92,7 +92,7 @@ fn property(one: &MetaSchemaRef, other: &MetaSchemaRef) -> Option<MetaSchemaRef>
         (MetaSchemaRef::Inline(a), MetaSchemaRef::Inline(b)) => {
             unite(a, b).map(|united| MetaSchemaRef::Inline(Box::new(united)))
         }
-        // A reference that may be null in one direction only is written around the reference there.
+        // A reference that is nullable in one direction only is wrapped there.
         (MetaSchemaRef::Reference(_), MetaSchemaRef::Inline(wide)) => {
             wide.all_of.contains(one).then(|| other.clone())
         }
