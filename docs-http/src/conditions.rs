@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weak_tag_names_no_state_and_an_encoded_form_the_same_as_the_plain_one() {
+    fn strong_tags_exclude_weak_ones_and_drop_the_encoding() {
         let listed = read(&[r#"W/"a", "b", "c-gzip""#]).expect("tags").expect("some");
         let tags = |texts: &[&str]| Tags::OneOf(texts.iter().copied().map(EntityTag::new).collect());
         assert_eq!(listed.strong(), tags(&["b", "c"]));

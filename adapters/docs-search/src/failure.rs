@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_file_holds_is_damage_and_not_what_happens_around_it() {
+    fn only_invalid_file_content_is_damage() {
         for (code, is_damage) in [
             (ffi::SQLITE_CORRUPT, true),
             (ffi::SQLITE_CORRUPT_INDEX, true),

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_for_which_there_is_no_room_leaves_the_index_as_it_was() {
+    fn batch_on_a_full_disk_leaves_the_index_unchanged() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut work = Work::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
         let at = |n: u64| Some(FeedPos(n.to_string().into()));
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_that_is_cleared_under_a_search_is_not_mixed_with_the_new_one() {
+    fn search_never_mixes_a_cleared_index_with_the_new_one() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut work = Work::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
         work.apply(vec![put("a", "before")], None).expect("applied");

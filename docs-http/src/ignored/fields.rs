@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_items_and_of_forms_that_refer_to_themselves_are_looked_at() {
+    fn fields_of_items_and_recursive_forms_are_checked() {
         let list = json!({ "object": "block", "type": "list-unordered", "nodes": [
             { "object": "block", "type": "paragraph", "nodes": [{ "object": "text", "leafs": [], "leaves": [] }] },
         ] });

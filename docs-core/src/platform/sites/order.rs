@@ -125,7 +125,7 @@ mod tests {
         }
 
         #[test]
-        fn a_page_goes_on_strictly_after_the_last_item_of_the_one_before(
+        fn pages_continue_strictly_after_the_previous_item(
             number in 0..30_usize, limit in 1..10_u32, gone in prop::collection::btree_set(0..30_usize, 0..5),
         ) {
             let items = |without: &std::collections::BTreeSet<usize>| -> Vec<(String, usize)> {

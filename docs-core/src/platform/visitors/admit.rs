@@ -333,7 +333,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn claims_without_a_name_count_where_the_schema_says_what_they_are() {
+    fn undeclared_claims_follow_additional_properties() {
         let schema = json!({ "type": "object", "properties": { "plan": { "type": "string" } },
             "additionalProperties": { "type": "boolean" } });
         let claims = json!({ "plan": "pro", "beta": true, "seats": 3, "name": "Ada" });

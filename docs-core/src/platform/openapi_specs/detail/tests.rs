@@ -140,7 +140,7 @@ fn parts_without_number_give_as_many_fields_as_are_shown() {
 }
 
 #[test]
-fn what_is_told_of_something_does_not_depend_on_what_is_looked_up_with_it() {
+fn lookup_result_does_not_depend_on_other_subjects() {
     let long = "x".repeat(200 << 10);
     let names: Vec<String> = (0..200).map(|n| format!("S{n}")).collect();
     let schemas: serde_json::Map<_, _> = names

@@ -184,7 +184,7 @@ fn what_had_a_path_last_is_found_by_it_where_nothing_has_it_now() {
 }
 
 #[test]
-fn a_space_whose_path_is_that_of_a_section_is_named_with_its_section() {
+fn space_path_shadowed_by_a_section_includes_its_section() {
     let outline = Drawn::new().section("guide", None, &["en", "api"]).section("API", None, &["v1"]).outline();
     assert_eq!(address(&outline, "s-guide-api"), "guide/api");
     assert_eq!(found(&outline, "api"), Some(("s-API-v1".to_owned(), 1)));
@@ -192,7 +192,7 @@ fn a_space_whose_path_is_that_of_a_section_is_named_with_its_section() {
 }
 
 #[test]
-fn what_is_filtered_is_gone_with_what_it_leaves_empty_and_defaults_pass_on() {
+fn filter_removes_empty_parts_and_passes_defaults_on() {
     let outline = Drawn::new()
         .section("a", None, &["x", "y"])
         .group("g", None)

@@ -1,5 +1,4 @@
-//! Random tokens derived from the tokens and names that the parser accepts. The process must not abort, and memory is
-//! bounded.
+//! Tokens with repeated parts. Parsing never aborts the process, and its memory is bounded.
 //!
 //! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-core --lib tokens_that -- --nocapture` sets the number of
 //! inputs.
@@ -10,7 +9,7 @@ use docs_hostile::{OWN, Parser, Read};
 use super::*;
 
 #[test]
-fn tokens_that_repeat_something_take_memory_that_follows_their_bytes() {
+fn tokens_that_repeat_parts_use_memory_linear_in_their_size() {
     docs_hostile::run_among_others(PARSERS);
 }
 
