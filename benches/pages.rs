@@ -3,9 +3,9 @@
 //!
 //! The measure is processor time. Over a persistent connection it is that of the process without the client thread, so
 //! it includes the threads of the store. Within the process it is that of calling the endpoint. A page is rendered on
-//! its first request, with a warm or an empty site cache. It has 5 kB of Markdown. Over the connection, the limit is
-//! 1.5 times the handler for a cached page, and six times for a rendered one. The measured values and their reasons are
-//! in `decisions/0027-site.md`.
+//! its first request of a known site, and on every request without a cache. It has 5 kB of Markdown. Over the
+//! connection, the limit is 1.5 times the handler for a cached page, and six times for a rendered one. The measured
+//! values and their reasons are in `decisions/0027-site.md`.
 //!
 //! There are three kinds of first requests. For "drawn before", the text was rendered since the server was started, as
 //! after a change of the site or for other readers. For "never drawn", it was parsed, but not rendered for a site. For

@@ -12,9 +12,9 @@ use flate2::{Compression, write::GzEncoder};
 use poem::http::{HeaderMap, header};
 use tokio::runtime::Handle;
 
-/// Fewest bytes that are compressed. Smaller responses fit into a network packet anyway.
+/// Minimum size in bytes of a compressed response. Smaller responses fit into a network packet anyway.
 pub(crate) const LEAST_BYTES: usize = 1024;
-/// Most bytes that are compressed on the connection's task. More would block other tasks.
+/// Maximum size in bytes for compression on the connection's task. More would block other tasks.
 const MAX_INLINE: usize = 64 * 1024;
 /// The suffix of the tag of an encoded response.
 const SUFFIX: &str = "-gzip";

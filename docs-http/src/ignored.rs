@@ -28,10 +28,10 @@ pub(crate) const PARAMETERS: HeaderName = HeaderName::from_static("ignored-param
 /// The response header that lists ignored body fields.
 pub(crate) const FIELDS: HeaderName = HeaderName::from_static("ignored-fields");
 
-/// Most names in a header.
+/// Maximum number of names in a header.
 const MOST_NAMES: usize = 16;
 
-/// Most characters of a name.
+/// Maximum number of characters of a name.
 const MOST_OF_NAME: usize = 128;
 
 /// The ellipsis for a truncated name or list.

@@ -148,7 +148,7 @@ impl About {
 /// The configuration of the application.
 #[derive(Clone)]
 pub struct HttpConfig {
-    /// Most bytes of a request body. The limit of uploaded files is set on the platform.
+    /// Maximum size of a request body in bytes. The limit of uploaded files is set on the platform.
     pub body_limit: BodyLimit,
     /// The largest body, in bytes, of a request whose sender has no token of a user.
     pub anonymous_body_limit: AnonymousBodyLimit,

@@ -30,7 +30,7 @@ use crate::{
 /// The header of the request id.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Most characters of an id chosen by a client.
+/// Maximum number of characters of an id chosen by a client.
 const MOST_OF_ID: usize = 128;
 
 /// The outermost endpoint.

@@ -46,7 +46,7 @@ pub(crate) const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset"
 const WINDOW_SECONDS: u64 = 60;
 /// Shards of a table, each with its own lock.
 const SHARDS: usize = 16;
-/// Most clients per shard. Further clients share one count.
+/// Maximum number of clients per shard. Further clients share one count.
 const MOST_IN_SHARD: usize = 4_096;
 
 /// A limit on the requests of each client.

@@ -36,14 +36,14 @@ use crate::{
     },
 };
 
-/// Most bytes of a form: a response in base64, with percent-encoding.
+/// Maximum size of a form in bytes: a response in base64, with percent-encoding.
 const MAX_FORM: usize = 768 * 1024;
 /// The prefix of the names of cookies for pending logins.
 const COOKIE: &str = "docs-saml-";
 /// Characters of the request id in the name of a cookie.
 const COOKIE_ID: usize = 16;
-/// Most cookies for pending logins that a browser keeps per provider. With more of them, the head of a request could
-/// exceed the limits of proxies.
+/// Maximum number of cookies for pending logins that a browser keeps per provider. With more of them, the head of a
+/// request could exceed the limits of proxies.
 const MAX_COOKIES: usize = 8;
 /// The header with the destination of a browser's request.
 const DESTINATION: &str = "sec-fetch-dest";

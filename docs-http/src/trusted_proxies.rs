@@ -15,7 +15,7 @@ use poem::{
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Most proxies between a client and the server. Further entries are ignored.
+/// Maximum number of proxies between a client and the server. Further entries are ignored.
 const MAX_HOPS: usize = 32;
 
 /// The networks of trusted proxies; none by default.

@@ -144,7 +144,7 @@ impl<'s> Words<'s> {
         Ok(self.snapshot.conn.prepare_cached(sql)?)
     }
 
-    /// Calls `each` for each page with the exact word, or with a word that it is a prefix of if prefixes are permitted.
+    /// Calls `each` for each page with the word, and with words that begin with it if it may be a prefix.
     fn each_whole(
         &self,
         field: Field,
@@ -173,7 +173,7 @@ impl<'s> Words<'s> {
         Ok(())
     }
 
-    /// Returns the words that approximately match.
+    /// Returns the indexed words that match up to the permitted number of typos.
     fn near(&self, word: &Word) -> Outcome<Rc<[Near]>> {
         let key = (word.text().to_owned(), word.is_beginning());
         if let Some(near) = self.near.borrow().get(&key) {

@@ -42,9 +42,9 @@ use crate::{
     },
 };
 
-/// Most specifications of an organization.
+/// Maximum number of specifications of an organization.
 pub(super) const MAX_SPECS: i64 = 500;
-/// Most versions of a specification. A new version replaces the oldest.
+/// Maximum number of versions of a specification. A new version replaces the oldest.
 pub(super) const MAX_VERSIONS: i64 = 100;
 
 impl<'p> OpenApiSpecs<'p> {

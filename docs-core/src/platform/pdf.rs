@@ -41,7 +41,7 @@ pub const PDF_WINDOW: Duration = Duration::from_secs(60 * 60);
 /// The period of reuse of a completed file. Its pieces are unreferenced objects, which are garbage-collected some time
 /// later than this.
 pub(super) const PDF_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
-/// Most pages of a PDF.
+/// Maximum number of pages of a PDF.
 pub(super) const MAX_PAGES: usize = 5_000;
 /// The delay after which a client repeats a request for a pending file.
 const ASK_AGAIN: Duration = Duration::from_secs(2);

@@ -34,7 +34,7 @@ use crate::{
     },
 };
 
-/// Most SAML providers of an organization.
+/// Maximum number of SAML providers of an organization.
 pub(super) const MAX_PROVIDERS: u32 = 50;
 
 impl<'p> SamlProviders<'p> {

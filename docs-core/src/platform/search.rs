@@ -39,7 +39,7 @@ use crate::{
     },
 };
 
-/// Most index queries for one page of results. Dropped hits can make the page short.
+/// Maximum number of index queries for one page of results. Dropped hits can make the page short.
 const MAX_ROUNDS: usize = 8;
 
 /// The audience of the results.

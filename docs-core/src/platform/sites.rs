@@ -76,7 +76,7 @@ impl SiteFilter {
     }
 }
 
-/// Most initial spaces of a site.
+/// Maximum number of initial spaces of a site.
 pub(super) const MAX_FIRST_SPACES: usize = 100;
 /// The text of the sample space's page.
 const SAMPLE_PAGE: &str = "This is the first page of a new space.\n\nOpen a change request to edit it, and merge the request: \

@@ -468,8 +468,8 @@ pub(super) async fn move_head(tx: &mut Tx, proof: &SpaceProof, revision: Revisio
     move_head_to(tx, proof, new, revision).await
 }
 
-/// Makes a new revision the head of a space together with other changes of the space. Enqueues the export to a
-/// synchronized repository.
+/// Makes a new revision the head of a space together with other changes of the space. Enqueues the synchronization with
+/// its repository, and its translations.
 pub(super) async fn move_head_to(
     tx: &mut Tx,
     proof: &SpaceProof,

@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// Most members that one request adds, changes or removes. They fit into one transaction.
+/// Maximum number of members that one request adds, changes or removes. They fit into one transaction.
 pub(super) const MAX_MEMBER_CHANGES: usize = 300;
 
 /// A filter for teams.

@@ -37,7 +37,7 @@ use crate::{
     },
 };
 
-/// Most bytes of instructions as Markdown.
+/// Maximum size of instructions as Markdown in bytes.
 pub(super) const MAX_INSTRUCTION_BYTES: usize = 16 << 10;
 
 impl<'p> Translations<'p> {

@@ -18,7 +18,8 @@ pub(super) use self::{
     walk::{Met, Walk, Wanted},
 };
 
-/// Most children of a collection, without deleted spaces. Deleting a collection moves all of them in one transaction.
+/// Maximum number of children of a collection, without deleted spaces. Deleting a collection moves all of them in one
+/// transaction.
 pub(super) const MAX_CHILDREN: u64 = 500;
-/// Most children that one transaction moves. Each takes three of its changes.
+/// Maximum number of children that one transaction moves. Each takes three of its changes.
 pub(super) const MAX_MOVED: usize = 600;

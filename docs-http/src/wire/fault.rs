@@ -3,7 +3,7 @@
 use serde_json::{Value, error::Category};
 use serde_path_to_error::{Path, Segment};
 
-/// Most characters of a message that may repeat input of the client.
+/// Maximum number of characters of a message that may repeat input of the client.
 const MOST_REPEATED: usize = 200;
 
 /// The error of a parser for a rejected body.

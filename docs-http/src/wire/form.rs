@@ -8,9 +8,9 @@ use super::{error::ApiError, upload::Chunks};
 
 /// Bytes that are processed at a time.
 const STEP: usize = 64 * 1024;
-/// Most bytes before the first boundary, and of the head of a part.
+/// Maximum number of bytes before the first boundary, and of the head of a part.
 const MAX_HEAD: usize = 8 * 1024;
-/// Most characters of a boundary (RFC 2046, 5.1.1).
+/// Maximum number of characters of a boundary (RFC 2046, 5.1.1).
 const MAX_BOUNDARY: usize = 70;
 const LINE_END: &[u8] = b"\r\n";
 

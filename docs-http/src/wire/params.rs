@@ -120,7 +120,7 @@ impl<'a, T: DeserializeOwned + JsonSchema + Send + 'static> ApiExtractor<'a> for
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PageQuery(pub(crate) PageRequest);
 
-/// Most items of a response.
+/// Maximum number of items of a response.
 #[derive(Clone, Copy, Debug, serde::Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::ignored::IgnoredFields;
 
-/// Most bytes of a request body. It is attached as request data; the default is [`BodyLimit::DEFAULT`].
+/// Maximum size of a request body in bytes, attached as request data. The default is [`BodyLimit::DEFAULT`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BodyLimit(pub usize);
 

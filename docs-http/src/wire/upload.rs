@@ -19,7 +19,7 @@ use super::{
 
 /// The form field with the file.
 const FIELD: &str = "file";
-/// Most bytes of a form in addition to the file, including other fields.
+/// Maximum size of a form in addition to the file in bytes, including other fields.
 const FORM_OVERHEAD: u64 = 64 * 1024;
 const FORM: &str = "multipart/form-data";
 

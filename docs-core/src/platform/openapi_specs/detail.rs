@@ -15,9 +15,9 @@ use self::{
     schema::Schemas,
 };
 
-/// Most characters of a description that are shown.
+/// Maximum number of characters of a description that are shown.
 const MAX_TEXT: usize = 20_000;
-/// Most parameters, and most responses, of an operation that are shown.
+/// Maximum number of parameters, and of responses, shown per operation.
 const MAX_ITEMS: usize = 100;
 /// The substring of the media types that are preferred over others.
 const JSON: &str = "json";

@@ -16,9 +16,9 @@ use crate::{
     store::records::{OpenApiSpecRecord, StoredSpecSource},
 };
 
-/// Most files that a specification references, directly and indirectly.
+/// Maximum number of files that a specification references, directly and indirectly.
 pub(in crate::platform) const MAX_FILES: usize = 5_000;
-/// Most levels of references between fetched files.
+/// Maximum depth of references between fetched files.
 const MAX_FILE_DEPTH: usize = 16;
 /// Files that are fetched concurrently.
 const FETCHED_AT_ONCE: usize = 4;

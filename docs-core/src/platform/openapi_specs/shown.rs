@@ -14,11 +14,11 @@ use crate::{
     store::records::OpenApiSpecVersionRecord,
 };
 
-/// Most operations, webhooks and schemas of a document that are shown.
+/// Maximum number of operations, webhooks and schemas of a document that are shown.
 pub(in crate::platform) const MAX_SHOWN: usize = 200;
 /// The capacity of the cache in bytes.
 const KEPT_BYTES: u64 = 8 << 20;
-/// Most bytes of the name of a cached subject. Longer names are looked up every time.
+/// Maximum size of the name of a cached subject in bytes. Longer names are looked up every time.
 const MAX_NAME: usize = 1_000;
 
 /// A cache of looked-up subjects. Versions are immutable, so entries never become stale.

@@ -29,17 +29,18 @@ use crate::{
     },
 };
 
-/// Most evaluation steps of all expressions of a file together. The remaining expressions stay in source form.
+/// Maximum number of evaluation steps of all expressions of a file together. The remaining expressions stay in source
+/// form.
 const MAX_BOOK_STEPS: u32 = 100 * MAX_STEPS;
 /// Members per batch when reading names.
 const PEOPLE_AT_ONCE: usize = 1_000;
-/// Most bytes of Markdown, and separately of evaluated values.
+/// Maximum size of Markdown in bytes, and separately of evaluated values.
 const MAX_TEXT: usize = 32 << 20;
-/// Most bytes of one image. A larger one is replaced by its alternative text.
+/// Maximum size of one image in bytes. A larger one is replaced by its alternative text.
 const MAX_IMAGE: u64 = 32 << 20;
-/// Most bytes of all images. They are loaded during typesetting, so they are never all in memory here.
+/// Maximum size of all images in bytes. They are loaded during typesetting, so they are never all in memory here.
 const MAX_IMAGES: u64 = 250_000_000;
-/// Most reusable contents.
+/// Maximum number of reusable contents.
 const MAX_REUSABLES: usize = 1_000;
 
 /// The state of reading a book.

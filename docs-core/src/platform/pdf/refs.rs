@@ -15,7 +15,7 @@ pub(super) struct References {
 }
 
 impl References {
-    /// Most references. Each one costs a lookup.
+    /// Maximum number of references. Each one costs a lookup.
     pub(super) const MAX: usize = 20_000;
 
     /// Returns `true` if references were dropped at the limit.

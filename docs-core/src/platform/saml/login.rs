@@ -19,8 +19,8 @@ use crate::{
 
 /// The time limit for a sign-in at a provider.
 pub(in crate::platform) const SAML_LOGIN_WINDOW: TimeDelta = TimeDelta::minutes(15);
-/// Most pending logins that are examined per browser. Above that only the latest are, since browsers send them oldest
-/// first.
+/// Maximum number of pending logins that are examined per browser. Above that only the latest are, since browsers send
+/// them oldest first.
 const MAX_ON_THE_WAY: usize = 16;
 /// The longest remaining validity of an assertion: a day, plus clock skew. A consumed one is remembered until it
 /// expires.

@@ -22,9 +22,9 @@ use crate::{
     },
 };
 
-/// Most characters of the stored reason.
+/// Maximum number of characters of the stored reason.
 const MAX_REASON: usize = 500;
-/// Most refusals of unsigned responses that a server records per provider and window.
+/// Maximum number of refusals of unsigned responses that a server records per provider and window.
 pub(in crate::platform) const MOST_UNSIGNED: u32 = 20;
 const UNSIGNED_WINDOW: TimeDelta = TimeDelta::minutes(1);
 /// Windows above which expired windows without omitted refusals are dropped.

@@ -28,7 +28,7 @@ use crate::{
 pub(in crate::platform) const SESSION_WINDOW: TimeDelta = TimeDelta::hours(12);
 /// The retention of a consumed assertion after its expiry, because the clocks of servers differ.
 const KNOWN_LONGER: TimeDelta = TimeDelta::minutes(5);
-/// Most characters of a display name.
+/// Maximum number of characters of a display name.
 const MAX_NAME: usize = 128;
 /// Records of each kind that one cleanup transaction removes.
 const ENDED_AT_ONCE: u32 = 100;

@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// Most bytes of a customization as JSON, well below the limit of a store.
+/// Maximum size of a customization as JSON in bytes, well below the limit of a store.
 pub(in crate::platform) const MAX_BYTES: usize = 64 * 1024;
 
 impl<'p> SiteHandle<'p> {

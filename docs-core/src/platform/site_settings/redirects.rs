@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-/// Most redirects of a site.
+/// Maximum number of redirects of a site.
 pub(in crate::platform) const MAX_REDIRECTS: i64 = 10_000;
 /// Redirects that one transaction removes together with their targets. With a section of all the spaces that a site may
 /// have, that is about 1,700 of the 2,000 changes of a transaction.

@@ -23,9 +23,9 @@ use crate::{
     },
 };
 
-/// Most share links of a site.
+/// Maximum number of share links of a site.
 pub(in crate::platform) const MAX_LINKS: i64 = 100;
-/// Most characters of a key that is looked up. A valid one has 52.
+/// Maximum number of characters of a key that is looked up. A valid one has 52.
 const MAX_KEY: usize = 128;
 
 impl<'p> ShareLinks<'p> {

@@ -16,14 +16,14 @@ use crate::{
     },
 };
 
-/// Most sections of a site, well above a usable menu. Sections, groups and spaces together are few enough to delete a
-/// full site in one transaction: about 1,600 of its 2,000 changes.
+/// Maximum number of sections of a site, well above a usable menu. Sections, groups and spaces together are few enough
+/// to delete a full site in one transaction: about 1,600 of its 2,000 changes.
 pub(in crate::platform) const MAX_SECTIONS: usize = 100;
-/// Most groups of a site.
+/// Maximum number of groups of a site.
 pub(in crate::platform) const MAX_GROUPS: usize = 50;
-/// Most levels of nested groups. A deeper menu is unusable, and each level nests the responses deeper.
+/// Maximum depth of nested groups. A deeper menu is unusable, and each level nests the responses deeper.
 pub(in crate::platform) const MAX_GROUP_DEPTH: usize = 5;
-/// Most spaces of a site, in all its sections.
+/// Maximum number of spaces of a site, in all its sections.
 pub(in crate::platform) const MAX_SPACES: usize = 300;
 
 /// A section, or a group of sections.
@@ -332,7 +332,7 @@ impl Outline {
         latest(self.places(section), |place| &place.former_paths, path)
     }
 
-    /// Returns the space with the longest matching address. Default spaces match by their short address only.
+    /// Returns the space with the longest matching canonical address. A default does not match by its path.
     pub(in crate::platform) fn find_canonical(&self, segments: &[&str]) -> Option<Found<'_>> {
         let found = self.all_places().into_iter().filter_map(|place| {
             let names = self.place_segments(place);

@@ -15,7 +15,7 @@ use crate::{
 
 /// Numbered names that are tried before the fallback.
 const NAMES_TRIED: usize = 20;
-/// Most characters of a name.
+/// Maximum number of characters of a name.
 const MAX_NAME_CHARS: usize = 100;
 /// Former paths that are stored per section or space.
 const FORMER_KEPT: usize = 10;

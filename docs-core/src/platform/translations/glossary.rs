@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// Most bytes of a glossary as JSON.
+/// Maximum size of a glossary as JSON in bytes.
 pub(in crate::platform) const MAX_GLOSSARY_BYTES: usize = 192 << 10;
 /// Translations that are read in one batch.
 const TRANSLATIONS_AT_ONCE: u32 = 100;

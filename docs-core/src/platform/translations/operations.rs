@@ -29,9 +29,9 @@ use crate::{
     },
 };
 
-/// Most translations of a space.
+/// Maximum number of translations of a space.
 pub(in crate::platform) const MAX_TRANSLATIONS: u32 = 50;
-/// Most characters of the title of a space.
+/// Maximum number of characters of the title of a space.
 const MAX_TITLE: usize = 50;
 /// Translations that one transaction of the purge of a space deletes.
 const DROPPED_AT_ONCE: u32 = 10;

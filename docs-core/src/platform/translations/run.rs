@@ -39,12 +39,12 @@ use crate::{
 const MAX_MOVES: usize = 10;
 /// Pages that are translated in one batch.
 const PAGES_AT_ONCE: usize = 20;
-/// Most bytes of text in a batch of several pages.
+/// Maximum size of the text in bytes in a batch of several pages.
 const BYTES_AT_ONCE: usize = 256 << 10;
 /// Reusable contents that are read in one batch.
 const REUSABLES_AT_ONCE: usize = 100;
 
-/// Most items with failures that are recorded. If there are more, the next run examines everything.
+/// Maximum number of items with failures that are recorded. If there are more, the next run examines everything.
 const MAX_FAILING: usize = 200;
 
 /// The payload of the translation job.

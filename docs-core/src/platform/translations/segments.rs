@@ -9,11 +9,11 @@ use crate::{
     store::Hash,
 };
 
-/// Most bytes of a segment. Longer ones stay in the source language.
+/// Maximum size of a segment in bytes. Longer ones stay in the source language.
 pub(in crate::platform) const MAX_SEGMENT_BYTES: usize = 16 << 10;
-/// Most segments of one request.
+/// Maximum number of segments of one request.
 const BATCH_SEGMENTS: usize = 40;
-/// Most bytes of a request with several segments.
+/// Maximum size of a request with several segments in bytes.
 const BATCH_BYTES: usize = 8 << 10;
 /// Segments of an unanswered batch that are retried before the translator itself is tested.
 const HOPELESS: usize = 3;

@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Most bytes of a part of the memory.
+/// Maximum size of a part of the memory in bytes.
 const PART_BYTES: usize = 96 << 10;
 /// The overhead of a segment in bytes.
 const SEGMENT_OVERHEAD: usize = 64;

@@ -17,7 +17,7 @@ use crate::{
     store::{Hash, records::TranslatedThing},
 };
 
-/// Most characters of a title or a description, equal to the limit for editors.
+/// Maximum number of characters of a title or a description, equal to the limit for editors.
 const MAX_CHARS: usize = 1_000;
 
 /// A page or reusable content to translate.

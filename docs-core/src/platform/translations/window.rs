@@ -83,8 +83,8 @@ impl Platform {
     }
 
     /// Handles a request without any usable answer. Either the translator does not work, or it cannot translate these
-    /// segments. To find out, a previously translated segment is sent. If there is none, the decision is left to the
-    /// end of the run.
+    /// segments. To find out, a previously translated segment is sent. If there is none, the run fails if more segments
+    /// remain to be tried; otherwise its end decides.
     async fn after_nothing(
         &self,
         work: &Work,

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Most spaces and collections of one transfer.
+/// Maximum number of spaces and collections of one transfer.
 const MAX_PARTS: usize = 500;
 /// Changes of the transaction reserved for shared rows such as counters.
 const SPARE_CHANGES: usize = 100;
@@ -202,7 +202,7 @@ impl Parts {
     }
 }
 
-/// Rejects a space that is referenced by a site, a job or a translation.
+/// Rejects a space that a site, an import, a translation or a synchronized repository refers to.
 async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
     let scans = [
         SiteSpaceRecord::of_space(&space.id).scan(1),

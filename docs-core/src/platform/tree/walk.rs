@@ -21,7 +21,7 @@ use crate::{
 
 /// The cost of descending into a collection, in rows. Even an empty one takes a read.
 const COLLECTION_LOOKUP_COST: usize = 10;
-/// Fewest rows per read. A list of collections also encounters spaces.
+/// Minimum number of rows per read. A list of collections also encounters spaces.
 const LEAST_READ: usize = 50;
 
 /// The kind of content to list.

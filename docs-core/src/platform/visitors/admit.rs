@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// Most sites that are examined for a space, among those that contain it and may grant the visitor access.
+/// Maximum number of sites that are examined for a space, among those that contain it and may grant the visitor access.
 const SITES_ASKED: usize = 50;
 
 /// A published site as a visitor sees it.

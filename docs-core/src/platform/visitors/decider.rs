@@ -13,7 +13,8 @@ use crate::{
     model::{Condition, PageId},
 };
 
-/// Most evaluation steps of all conditions of a site or content together. Conditions beyond that do not hold.
+/// Maximum number of evaluation steps of all conditions of a site or content together. Conditions beyond that do not
+/// hold.
 const MAX_CONDITION_STEPS: u32 = 20 * MAX_STEPS;
 
 /// Evaluates conditions within one budget, each once, because parts of a site and pages often share them. A condition

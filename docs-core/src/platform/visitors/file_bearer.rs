@@ -19,10 +19,11 @@ use crate::{
     store::{Hash, Tx},
 };
 
-/// Most bytes of the claims in the address of a file, as JSON, so that intermediate servers accept the address.
+/// Maximum size in bytes of the claims in the address of a file, as JSON, so that intermediate servers accept the
+/// address.
 pub(in crate::platform) const MAX_SEALED_CLAIMS: usize = 4 * 1024;
 
-/// Most cached decisions about files.
+/// Maximum number of cached decisions about files.
 const SHOWN_FILES: usize = 20_000;
 
 /// A cache of file visibility, keyed by content, claims of the reader, and file.

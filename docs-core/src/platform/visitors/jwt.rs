@@ -35,7 +35,7 @@ impl Clock {
     }
 }
 
-/// Most bytes of a token. It fits into the headers of most servers.
+/// Maximum size of a token in bytes. It fits into the headers of most servers.
 pub(crate) const MAX_TOKEN: usize = 8 * 1024;
 /// The accepted difference between the clock of a site's sign-in and that of the server. A token is valid this long
 /// before its `nbf` and after its `exp`.

@@ -77,7 +77,7 @@ impl Tokens {
 
 /// The name of the object with unsigned claims.
 pub(super) const UNSIGNED: &str = "unsigned";
-/// Most bytes of a content token. It contains all visible spaces and the claims.
+/// Maximum size of a content token in bytes. It contains all visible spaces and the claims.
 const MAX_CONTENT_TOKEN: usize = 32 * 1024;
 /// The granularity of expiry times, so that visitors with equal claims share a token for a while.
 const EVEN: i64 = 300;

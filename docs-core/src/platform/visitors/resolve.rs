@@ -23,9 +23,9 @@ use crate::{
     },
 };
 
-/// Most bytes of a visitor's unsigned claims as JSON.
+/// Maximum size of a visitor's unsigned claims as JSON in bytes.
 pub(in crate::platform) const MAX_UNSIGNED: usize = 8 * 1024;
-/// Most path segments of a mount.
+/// Maximum number of path segments of a mount.
 const MAX_MOUNT: usize = 16;
 /// Claims about the validity of a token rather than the visitor, and the reserved name of unsigned claims.
 const ABOUT_THE_TOKEN: [&str; 4] = ["exp", "iat", "nbf", pass::UNSIGNED];

@@ -12,7 +12,7 @@ use crate::{
     model::{PageId, Variables},
 };
 
-/// Most sources of a target per read.
+/// Maximum number of sources of a target per read.
 const SOURCES_AT_ONCE: usize = 200;
 
 /// Cached results about the sources of a content.

@@ -11,12 +11,12 @@ use serde_json::{Value, value::RawValue};
 
 use crate::platform::openapi_specs::process::folder_of;
 
-/// Most bytes of one value that is parsed as a tree, and of all values that one subject reads.
+/// Maximum size in bytes of one value that is parsed as a tree, and of all values that one subject reads.
 const MAX_BYTES: usize = 256 << 10;
 const MAX_BYTES_OF_ONE: usize = 4 << 20;
 /// Bytes read after which no further subject is started.
 const ENOUGH_BYTES: usize = 16 << 20;
-/// Most chained references that are followed.
+/// Maximum length of a chain of references.
 const MAX_HOPS: usize = 8;
 
 /// The fields of an object by name, unparsed.

@@ -13,15 +13,15 @@ use super::{
     text,
 };
 
-/// Most levels of nested schemas.
+/// Maximum depth of nested schemas.
 const MAX_DEPTH: usize = 6;
-/// Most fields of a body.
+/// Maximum number of fields of a body.
 const MAX_FIELDS: usize = 300;
-/// Most schemas that are read for one operation. Every use of a schema counts.
+/// Maximum number of schemas that are read for one operation. Every use of a schema counts.
 const MAX_READ: usize = 1_000;
-/// Most values of an enumeration that are listed.
+/// Maximum number of values of an enumeration that are listed.
 const MAX_VALUES: usize = 20;
-/// Most characters of an example.
+/// Maximum number of characters of an example.
 const MAX_EXAMPLE: usize = 20_000;
 
 /// The reader of the schemas of one answer.
