@@ -32,8 +32,8 @@ const FOR_BEARER: &str = "private, no-cache";
 /// which SVG contains. Chromium also opens PDF under it.
 const NO_RIGHTS: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
-/// A component of the tags of files. Increment it with a change of the response headers: a browser that revalidates a
-/// cached response keeps the cached media type.
+/// A component of the tags of files. Change it together with the response headers: a browser that revalidates a cached
+/// response keeps the cached media type.
 const HEADERS: &str = "b";
 
 /// The bytes of files. An address is sealed by the platform and issued to one reader, so no token is required. Each

@@ -231,7 +231,7 @@ impl Pointer for SiteStructurePointer {
     }
 }
 
-/// Returns the neighbour of a moved part, and the side of it.
+/// Returns the target position of a move: the neighbour, and the side of it.
 fn beside<T: Pointer>(position: &BesidePosition<T>) -> Result<(Side, Named)> {
     match (&position.before, &position.after) {
         (Some(before), None) => Ok((Side::Before, before.part("position.before")?)),
