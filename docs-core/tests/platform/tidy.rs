@@ -3,9 +3,7 @@
 mod citations;
 mod layers;
 mod numbers;
-mod operations;
 mod sizes;
-mod source;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -6,7 +6,6 @@ use std::fs;
 use super::{
     citations::{comments, prose},
     files, root, rust_files,
-    source::items,
 };
 
 /// What limits are counted in.
@@ -110,18 +109,6 @@ fn no_limit_is_repeated_in_what_is_said_of_the_model_and_of_the_api() {
         let rustdoc: Vec<&str> = text.lines().filter(is_rustdoc).collect();
         let said = prose(&comments(&rustdoc.join("\n")));
         found.extend(said.lines().filter_map(limit).map(|limit| format!("{}: {limit}", file.display())));
-    }
-    assert!(found.is_empty(), "say these in code only: {found:#?}");
-}
-
-#[test]
-fn no_limit_is_repeated_in_what_is_said_of_the_operations() {
-    let mut found = Vec::new();
-    for file in rust_files(&root().join("docs-core/src/platform")) {
-        for item in items(&fs::read_to_string(&file).expect("a file")) {
-            let said = prose(&item.said);
-            found.extend(said.lines().filter_map(limit).map(|limit| format!("{}: {limit}", item.name)));
-        }
     }
     assert!(found.is_empty(), "say these in code only: {found:#?}");
 }
