@@ -12,7 +12,7 @@ use docs_core::{
     ErrorKind,
     content::templates::TEMPLATES,
     model::{
-        ApplySpaceTemplate, ContentRef, EditMode, ImportContent, ImportContentResult, PageId, RevisionPage,
+        ApplySpaceTemplate, ContentRef, CreateChangeRequest, EditMode, ImportContent, ImportContentResult, PageId, RevisionPage,
         Role, SpaceId, UpdateSpace,
     },
     platform::{ContentOf, Shown},
@@ -20,7 +20,7 @@ use docs_core::{
     store::PageRequest,
 };
 use docs_memstore::{MemGit, MemStore, MemWeb};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Refused, World, page};
 
@@ -256,6 +256,33 @@ async fn single_documents_become_single_pages() {
     assert_eq!(s.import("https://a.test/letter.docx", "docx").await, (2, 2));
     let picture = s.files().await.into_iter().find(|(_, name)| name == "a.png").expect("the picture").0;
     assert_eq!(s.at("letter").await.1, format!("Dear all![](/files/{picture})\n"));
+    s.check().await;
+}
+
+#[tokio::test]
+async fn imported_files_keep_no_tricky_type_of_a_web_server() {
+    let s = Setting::new().await;
+    let tricks = ["image/png; x=\"\",text/html;y=\"", "image/png,text/html", "image/png\u{b}text/html", "image/"];
+    let mut text = "# Title\n\n".to_owned();
+    for (n, trick) in tricks.iter().enumerate() {
+        s.web.put(&format!("https://a.test/{n}.png"), trick, format!("{n}"));
+        text.push_str(&format!("![{n}]({n}.png)\n"));
+    }
+    s.web.put("https://a.test/x.md", "text/markdown", text);
+    assert_eq!(s.import("https://a.test/x.md", "markdown").await, (5, 5));
+    let url = |n: usize| json!({ "name": format!("{n}.jpg"), "url": format!("https://a.test/{n}.png") });
+    let files: Vec<Value> = (0..tricks.len()).map(url).collect();
+    let change = json!({ "changes": [{ "operation": "insert_files", "files": files }] });
+    let change = serde_json::from_value(change).expect("a change");
+    let request = s.w.as_admin().space(s.space()).change_requests().create(CreateChangeRequest::default()).await;
+    let request = request.expect("a change request");
+    let content = || s.w.as_admin().space(s.space()).change_request(request.id.as_str());
+    content().edit(change).await.expect("inserted");
+    let all = PageRequest { page: None, limit: None };
+    let files = content().content().list_files(Shown::default(), &all).await.expect("read");
+    let mut types: Vec<String> = files.items.into_iter().map(|file| file.content_type).collect();
+    types.sort();
+    assert_eq!(types, [["image/jpeg"; 4], ["image/png"; 4]].concat());
     s.check().await;
 }
 

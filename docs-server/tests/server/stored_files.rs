@@ -210,78 +210,76 @@ async fn embed(browser: &mut Browser, urls: &[String]) {
     browser.eval(&script).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn no_stored_file_runs_in_the_servers_origin() {
-    let Some(mut browser) = Browser::start().await else { return };
-    browser.ask("Browser.setDownloadBehavior", json!({ "behavior": "deny" })).await;
-    let server = Process::with(&["--bind", "127.0.0.1:0", "--secret", SECRET]).await;
-    let (space, urls) = upload(&Client::new(&server.base, TOKEN)).await;
-    let url_of = |name: &str| {
-        let at = FILES.iter().position(|(of, ..)| *of == name).expect("a file");
-        urls[at].clone()
-    };
-    // The mark shows where a script does run.
-    assert!(open(&mut browser, &marking_server().await).await);
-    assert_eq!(browser.eval("typeof localStorage.ran").await, "string");
+/// The address of a file by its name.
+fn url_of(urls: &[String], name: &str) -> String {
+    let at = FILES.iter().position(|(of, ..)| *of == name).expect("a file");
+    urls[at].clone()
+}
 
-    assert!(open(&mut browser, &url_of("a.png")).await);
+/// Opens what browsers show as pages.
+async fn shows_pictures_text_and_pdf(browser: &mut Browser, urls: &[String]) {
+    assert!(open(browser, &url_of(urls, "a.png")).await);
     assert_eq!(browser.eval("document.images[0].naturalWidth").await, 1, "a picture is shown");
-    assert!(open(&mut browser, &url_of("a.txt")).await);
+    assert!(open(browser, &url_of(urls, "a.txt")).await);
     assert_eq!(browser.eval("document.body.innerText").await, "Some text, no page: <script>");
-    assert!(open(&mut browser, &url_of("a.pdf")).await);
+    assert!(open(browser, &url_of(urls, "a.pdf")).await);
     until("the viewer of PDF", async || {
         let targets = browser.ask("Target.getTargets", json!({})).await;
         let mut infos = targets["targetInfos"].as_array().into_iter().flatten();
         infos.any(|it| it["url"].as_str().is_some_and(|url| url.starts_with(PDF_VIEWER)))
     })
     .await;
+}
+
+/// Shows files within a page of the server's origin.
+async fn shows_pictures_and_sound_of_pages(browser: &mut Browser, urls: &[String]) {
+    let width = format!(
+        "(async () => {{ const it = new Image(); it.src = {}; await it.decode(); return it.naturalWidth }})()",
+        json!(url_of(urls, "a.svg"))
+    );
+    assert_eq!(browser.eval(&width).await, 30, "SVG is shown as a picture of a page");
+    let sound = format!(
+        "new Promise((done, fail) => {{ const it = new Audio({}); it.onloadedmetadata = () => done(it.duration); \
+         it.onerror = fail }})",
+        json!(url_of(urls, "a.wav"))
+    );
+    assert_eq!(browser.eval(&sound).await, 1, "sound is played by a page");
+}
+
+/// Media types that are shown as pages; the others are saved.
+const SHOWN: &[&str] =
+    &["image/png", "image/webp", "text/plain", "application/pdf", "audio/wav", "video/mp4", "video/webm"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_stored_file_runs_in_the_servers_origin() {
+    let Some(mut browser) = Browser::start().await else { return };
+    browser.ask("Browser.setDownloadBehavior", json!({ "behavior": "deny" })).await;
+    let server = Process::with(&["--bind", "127.0.0.1:0", "--secret", SECRET]).await;
+    let (space, urls) = upload(&Client::new(&server.base, TOKEN)).await;
+    // The mark shows where a script does run.
+    assert!(open(&mut browser, &marking_server().await).await);
+    assert_eq!(browser.eval("typeof localStorage.ran").await, "string");
+    shows_pictures_text_and_pdf(&mut browser, &urls).await;
 
     let mut all = urls.clone();
     for content_type in tricks::TRICKS.iter().chain(tricks::ACTIVE) {
-        all.extend(["a.html", "a.xhtml"].map(|name| planted(&url_of(name), &space, content_type)));
+        all.extend(["a.html", "a.xhtml"].map(|name| planted(&url_of(&urls, name), &space, content_type)));
     }
-    let home = format!("{}/healthz", server.base);
     for url in &all {
         let is_shown = open(&mut browser, url).await;
         let at = urls.iter().position(|of| of == url).map(|at| FILES[at]);
-        let is_media = at.is_some_and(|(_, content_type, _)| {
-            [
-                "image/png",
-                "image/webp",
-                "text/plain",
-                "application/pdf",
-                "audio/wav",
-                "video/mp4",
-                "video/webm",
-            ]
-            .contains(&content_type)
-        });
-        assert_eq!(is_shown, is_media, "{at:?} {url}");
+        let expected = at.is_some_and(|(_, content_type, _)| SHOWN.contains(&content_type));
+        assert_eq!(is_shown, expected, "{at:?} {url}");
     }
-    assert!(open(&mut browser, &home).await);
+    assert!(open(&mut browser, &format!("{}/healthz", server.base)).await);
     embed(&mut browser, &urls).await;
     for some in all[urls.len()..].chunks(10) {
         embed(&mut browser, some).await;
     }
-    assert_eq!(
-        browser.eval("typeof localStorage.ran").await,
-        "undefined",
-        "nothing ran in the server's origin"
-    );
-    assert_eq!(
-        browser.eval("getComputedStyle(document.documentElement).getPropertyValue('--ran')").await,
-        "",
-        "no file is a style sheet"
-    );
-    let width = format!(
-        "(async () => {{ const it = new Image(); it.src = {}; await it.decode(); return it.naturalWidth }})()",
-        json!(url_of("a.svg"))
-    );
-    assert_eq!(browser.eval(&width).await, 30, "SVG is shown as a picture of a page");
-    let sound = format!(
-        "new Promise((done, fail) => {{ const it = new Audio({}); it.onloadedmetadata = () => done(it.duration); it.onerror = fail }})",
-        json!(url_of("a.wav"))
-    );
-    assert_eq!(browser.eval(&sound).await, 1, "sound is played by a page");
+    let ran = browser.eval("typeof localStorage.ran").await;
+    assert_eq!(ran, "undefined", "nothing ran in the server's origin");
+    let style = browser.eval("getComputedStyle(document.documentElement).getPropertyValue('--ran')").await;
+    assert_eq!(style, "", "no file is a style sheet");
+    shows_pictures_and_sound_of_pages(&mut browser, &urls).await;
     browser.end().await;
 }
