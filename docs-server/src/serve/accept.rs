@@ -43,7 +43,7 @@ impl Service {
     }
 
     /// Serves connections until `stop` ends. Then requests that have begun may take `grace`.
-    pub(crate) async fn run(self, stop: impl Future<Output = ()>, grace: Duration) {
+    pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send, grace: Duration) {
         let Self { shared, proxies, listener } = self;
         let (stopping, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();

@@ -179,7 +179,7 @@ enum Full {
 
 impl Charge {
     /// Runs the work that makes the response; a response that takes long is no longer expected.
-    pub(super) async fn expect<T>(&self, work: impl Future<Output = T>) -> T {
+    pub(super) async fn expect<T: Send>(&self, work: impl Future<Output = T> + Send) -> T {
         let mut work = std::pin::pin!(work);
         let result = match tokio::time::timeout(EXPECTED_FOR, &mut work).await {
             Ok(result) => result,
