@@ -73,6 +73,10 @@ impl Frames {
         self.keep_oversized(&key, &frame);
         // The waiting requests receive the tree, even if the cache has no room for it.
         drop(guard.insert(Arc::clone(&frame)));
+        // A full cache evicts what a guard inserts before anything else.
+        if !self.cached.contains_key(&key) {
+            self.cached.insert(key.clone(), Arc::clone(&frame));
+        }
         Ok((key, frame))
     }
 
@@ -143,6 +147,16 @@ mod tests {
             assert_eq!(built.load(Ordering::Relaxed), 1, "with {bytes} bytes");
             let is_cached = frames.get(&key()).is_some();
             assert_eq!(is_cached, bytes > 0, "a tree larger than the cache is kept too; with {bytes} bytes");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_full_cache_keeps_the_newest_tree() {
+        let frames = Frames::new(3 * frame(20).1.weight() as u64);
+        for audience in 0..20 {
+            let key = FrameKey { audience: audience.to_string().into(), ..key() };
+            let built = frames.get_or_build(key.clone(), async { Ok(frame(20)) }).await;
+            assert!(built.is_ok() && frames.cached.contains_key(&key), "{audience}");
         }
     }
 

@@ -290,6 +290,7 @@ impl Shared {
             Err(guard) => {
                 let tree = build.await?;
                 drop(guard.insert(Arc::clone(&tree)));
+                keep(&self.trees, id, &tree);
                 Ok(tree)
             }
         }
@@ -316,7 +317,8 @@ impl Shared {
         self.count(Cost { documents_read: 1, ..Cost::default() });
         let bytes = (document::memory(&document) + text.len()) as u64;
         let weighed = WeighedDocument { document: document.clone(), bytes };
-        drop(guard.insert(weighed));
+        drop(guard.insert(weighed.clone()));
+        keep(&self.documents, id, &weighed);
         document
     }
 
@@ -333,6 +335,16 @@ impl Shared {
         for (total, more) in self.total.iter().zip(all) {
             total.fetch_add(more, Ordering::Relaxed);
         }
+    }
+}
+
+/// Keeps what a guard has inserted: a full cache evicts that before anything else.
+fn keep<V: Clone>(cache: &Cache<Id, V, CacheWeight>, id: Id, value: &V)
+where
+    CacheWeight: Weighter<Id, V>,
+{
+    if !cache.contains_key(&id) {
+        cache.insert(id, value.clone());
     }
 }
 
