@@ -65,10 +65,11 @@ pub(crate) fn is_listed_in_parts(scene: &Scene<'_>) -> bool {
 }
 
 impl Tree {
-    /// The whole tree of a space; `None` if it is too large for a page.
+    /// The whole tree of a space; `None` if it is too large for a page, or deeper than a whole tree is shown.
     pub(super) fn whole(scene: &Scene<'_>) -> Option<Self> {
         let entries = &scene.frame.entries;
         let is_small = entries.len() <= MAX_WHOLE
+            && (0..entries.len()).all(|at| scene.frame.above(at).nth(MAX_DEPTH).is_none())
             && entries.iter().map(|entry| cost(scene, entry)).sum::<usize>() <= MAX_WHOLE_BYTES;
         is_small.then(|| Self::of(scene, None))
     }

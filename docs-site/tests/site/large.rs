@@ -127,11 +127,17 @@ async fn all_pages_of_a_large_space_are_reached_by_links() {
 
 #[tokio::test]
 async fn a_deep_page_shows_the_way_to_it_in_a_bounded_navigation() {
+    // A tree is deeper than is shown as a whole, or has more entries too.
+    for beside in [0, 320] {
+        deep_pages_are_bounded(beside).await;
+    }
+}
+
+async fn deep_pages_are_bounded(beside: usize) {
     let w = World::new().await;
     let space = w.space("Deep").await;
     let line = |depth: usize| format!("{}* Level {depth}\n", "  ".repeat(depth));
-    // The tree has more entries than are shown as a whole.
-    let beside: String = (0..320).map(|at| format!("* Beside {at}\n")).collect();
+    let beside: String = (0..beside).map(|at| format!("* Beside {at}\n")).collect();
     import(&w, &space, &((0..30).map(line).collect::<String>() + &beside)).await;
     let (_, site) = w.site("Docs", &space).await;
     let path = |depth: usize| (0..=depth).map(|at| format!("level-{at}")).collect::<Vec<_>>().join("/");
