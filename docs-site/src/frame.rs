@@ -302,6 +302,10 @@ impl Entry {
 }
 
 /// A step while a tree is read.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the stack holds each page once, and a box for each would be slower"
+)]
 enum Step {
     /// A page, and the position of the entry above it.
     Page(RevisionPage, Option<usize>),
