@@ -1,4 +1,4 @@
-//! Bounds of requests that no field shows: at the bound a request is read, one beyond it is refused, and nothing changes.
+//! Bounds of requests that no field shows: a request at the bound is read, and one beyond it is refused.
 
 use serde_json::{Value, json};
 
