@@ -13,7 +13,7 @@ mod source;
 use std::collections::BTreeSet;
 
 pub(crate) use measure::{Measured, is_optimized, measured};
-pub(crate) use rows::{Beyond, Bound, inputs};
+pub(crate) use rows::{Bound, inputs};
 
 use rows::INTERNAL;
 use source::Sources;
