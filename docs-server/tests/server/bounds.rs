@@ -18,8 +18,10 @@ pub(crate) use rows::{Bound, inputs};
 use rows::INTERNAL;
 use source::Sources;
 
+/// Constants that the list of limits calls by another name.
+const RENAMED: &[(&str, &str)] = &[("MAX_FRONT_MATTER_BYTES", "MAX_BYTES")];
 /// Rows that no test proves yet. The number only goes down.
-const UNPROVEN: usize = 68;
+const UNPROVEN: usize = 66;
 
 fn bounds() -> impl Iterator<Item = &'static Bound> {
     inputs().flat_map(|input| input.bounds)
@@ -79,6 +81,7 @@ fn every_limit_of_the_platform_is_in_the_table() {
     assert!(named.len() > 50, "{named:?}");
     let in_table = |limit: &String| {
         let name = limit.rsplit("::").next().unwrap_or_default();
+        let name = RENAMED.iter().find(|(used, _)| *used == name).map_or(name, |(_, own)| own);
         bounds().any(|bound| bound.constant.rsplit("::").next() == Some(name))
     };
     let unlisted: Vec<_> = named.iter().filter(|limit| !in_table(limit)).collect();

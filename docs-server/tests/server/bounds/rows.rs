@@ -1,5 +1,6 @@
 //! The inputs of the platform with the bounds of their dimensions.
 
+mod connections;
 mod content;
 mod formats;
 mod internal;
@@ -58,10 +59,13 @@ pub(crate) enum Beyond {
     NotMet,
     Parts,
     Queued,
+    Closed,
+    HeadTooLarge,
+    Unavailable,
 }
 
 impl Beyond {
-    pub(crate) const ALL: [(Self, &'static str); 15] = [
+    pub(crate) const ALL: [(Self, &'static str); 18] = [
         (Self::Refused, "`400`, and the message names the field"),
         (Self::TooLarge, "`413`"),
         (Self::Conflict, "`409`"),
@@ -77,6 +81,9 @@ impl Beyond {
         (Self::NotMet, "The condition does not hold; the expression has no value"),
         (Self::Parts, "Answered in parts"),
         (Self::Queued, "Waits"),
+        (Self::Closed, "A connection is closed"),
+        (Self::HeadTooLarge, "`431`"),
+        (Self::Unavailable, "`503` with `Retry-After`"),
     ];
 
     pub(crate) fn text(self) -> &'static str {
@@ -86,6 +93,13 @@ impl Beyond {
 
 /// All inputs, in the order of the handbook.
 pub(crate) fn inputs() -> impl Iterator<Item = &'static Input> {
-    let parts = [requests::INPUTS, content::INPUTS, formats::INPUTS, repositories::INPUTS, sites::INPUTS];
+    let parts = [
+        connections::INPUTS,
+        requests::INPUTS,
+        content::INPUTS,
+        formats::INPUTS,
+        repositories::INPUTS,
+        sites::INPUTS,
+    ];
     parts.into_iter().flatten()
 }

@@ -457,7 +457,7 @@ fn links_beyond_their_bound_are_text() {
 
 #[test]
 fn front_matter_beyond_its_bound_is_left_out() {
-    const FRONT: usize = 256 * 1024;
+    const FRONT: usize = MAX_FRONT_MATTER_BYTES;
     let text = |bytes: usize| {
         let description = "a".repeat(bytes - "description: \n".len());
         format!("---\ndescription: {description}\n---\n\nText.\n")

@@ -49,6 +49,12 @@ pub(super) const INPUTS: &[Input] = &[
         ],
     },
     Input {
+        name: "Imports",
+        bounds: &[
+            bound("Bytes of memory of all imports of a server", "docs-core/src/platform/import/memory.rs::IMPORT_MEMORY", Beyond::Queued, "docs-core/src/platform/import/memory.rs::reservations_wait_for_those_before_and_never_exceed_the_budget"),
+        ],
+    },
+    Input {
         name: "Websites and wikis",
         bounds: &[
             bound("Pages of a website", "docs-core/src/platform/import/gather.rs::MAX_PAGES", Beyond::LeftOut, "docs-core/tests/platform/imports.rs::a_website_stops_at_twenty_pages_and_twenty_files"),

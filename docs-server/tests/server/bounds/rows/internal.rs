@@ -16,6 +16,9 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
     (
         "Attempts after which work ends or is given up",
         &[
+            "docs-server/src/serve/accept.rs::MAX_PAUSE",
+            "docs-server/src/serve/table.rs::MAX_ENDING",
+            "docs-core/src/platform/import/memory.rs::LONGEST_WAIT",
             "docs-core/src/platform/change_requests.rs::MAX_MOVES",
             "docs-core/src/platform/content_edit.rs::MAX_MOVES",
             "docs-core/src/platform/git/export.rs::MAX_ATTEMPTS",
@@ -63,6 +66,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
     (
         "Default, or the range of a setting of the operator",
         &[
+            "docs-server/src/serve/descriptors.rs::MOST",
             "adapters/docs-translate/src/service.rs::MAX_WAIT",
             "docs-core/src/platform/content/changes.rs::DEFAULT_LIMIT",
             "docs-http/src/cors.rs::MAX_AGE",

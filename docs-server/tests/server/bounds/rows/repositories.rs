@@ -195,12 +195,6 @@ pub(super) const INPUTS: &[Input] = &[
                 "",
             ),
             bound(
-                "Entries for computed pages",
-                "engine/docs-markup/src/gitsync/summary.rs::MAX_COMPUTED",
-                Beyond::Reported,
-                "engine/docs-markup/src/gitsync/summary/tests.rs::generated_pages_are_limited",
-            ),
-            bound(
                 "Bytes of `.gitbook.yaml` and of a file of variables",
                 "engine/docs-markup/src/gitsync/config.rs::MAX_CONFIG_BYTES",
                 Beyond::Fails,

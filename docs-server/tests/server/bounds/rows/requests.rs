@@ -130,9 +130,9 @@ pub(super) const INPUTS: &[Input] = &[
             ),
             bound(
                 "Characters of a media type",
-                "docs-core/src/platform/files/upload.rs::MAX_MEDIA_TYPE",
+                "engine/docs-model/src/media_type.rs::MAX",
                 Beyond::Refused,
-                "docs-http/tests/http/uploads.rs::what_is_no_upload_is_refused_and_changes_nothing",
+                "docs-http/tests/http/file_types.rs::tricky_media_types_are_refused_on_every_way_in",
             ),
             bound(
                 "Characters of a file name with its number",

@@ -149,6 +149,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/src/claims.rs::claims_of_an_address_stand_above_those_of_cookies_and_what_is_no_claim_is_left_out",
             ),
             bound(
+                "Bytes of claims in the address of a file",
+                "docs-core/src/platform/visitors/file_bearer.rs::MAX_SEALED_CLAIMS",
+                Beyond::LeftOut,
+                "docs-core/tests/platform/visitors/taken_back.rs::file_of_a_visitor_with_claims_follows_conditions",
+            ),
+            bound(
                 "Bytes of a content token",
                 "docs-core/src/platform/visitors/pass.rs::MAX_CONTENT_TOKEN",
                 Beyond::Refused,
@@ -187,13 +193,61 @@ pub(super) const INPUTS: &[Input] = &[
                 "Entries of a page tree that is shown as a whole",
                 "docs-site/src/page/tree.rs::MAX_WHOLE",
                 Beyond::Parts,
-                "",
+                "docs-site/tests/site/large.rs::pages_of_a_wide_space_have_a_bounded_size",
             ),
             bound(
-                "Levels of the page tree that are shown",
-                "docs-site/src/page/tree.rs::MAX_DEPTH",
+                "Bytes of a page tree that is shown as a whole",
+                "docs-site/src/page/tree.rs::MAX_WHOLE_BYTES",
+                Beyond::Parts,
+                "docs-site/tests/site/large.rs::titles_of_the_largest_size_do_not_make_a_large_page",
+            ),
+            bound(
+                "Entries of a level of a page tree in parts",
+                "docs-site/src/page/tree.rs::MAX_SIBLINGS",
+                Beyond::Parts,
+                "docs-site/tests/site/large.rs::pages_of_a_wide_space_have_a_bounded_size",
+            ),
+            bound(
+                "Bytes of a page tree in parts",
+                "docs-site/src/page/tree.rs::MAX_PART_BYTES",
+                Beyond::Parts,
+                "docs-site/tests/site/large.rs::titles_of_the_largest_size_do_not_make_a_large_page",
+            ),
+            bound(
+                "Bytes from which groups are shown closed",
+                "docs-site/src/page/tree.rs::MAX_GROUP_BYTES",
+                Beyond::Parts,
+                "docs-site/tests/site/large.rs::pages_of_a_wide_space_have_a_bounded_size",
+            ),
+            bound(
+                "Entries of a part of the list of all pages",
+                "docs-site/src/page/listing.rs::MAX_ENTRIES",
+                Beyond::Parts,
+                "docs-site/tests/site/large.rs::all_pages_of_a_large_space_are_reached_by_links",
+            ),
+            bound(
+                "Child pages that a page without content shows",
+                "docs-site/src/page/around.rs::MAX_CARDS",
                 Beyond::LeftOut,
-                "",
+                "docs-site/tests/site/large.rs::a_page_without_content_shows_a_bounded_number_of_cards",
+            ),
+            bound(
+                "Characters of a text in navigation",
+                "docs-site/src/page/parts.rs::MAX_BRIEF",
+                Beyond::Truncated,
+                "docs-site/tests/site/large.rs::titles_of_the_largest_size_do_not_make_a_large_page",
+            ),
+            bound(
+                "Page trees that are built at a time",
+                "docs-site/src/frames.rs::MAX_BUILDS",
+                Beyond::Queued,
+                "docs-site/src/frames.rs::concurrent_requests_build_a_tree_once",
+            ),
+            bound(
+                "Levels of a page tree that is shown as a whole",
+                "docs-site/src/page/tree.rs::MAX_DEPTH",
+                Beyond::Parts,
+                "docs-site/tests/site/large.rs::a_deep_page_shows_the_way_to_it_in_a_bounded_navigation",
             ),
             bound(
                 "Blocks and elements in each other",
@@ -214,6 +268,24 @@ pub(super) const INPUTS: &[Input] = &[
                 "",
             )
             .measured("reusable contents"),
+            bound(
+                "Bytes of memory of reusable contents",
+                "docs-site/src/gather.rs::MAX_REUSED_MEMORY",
+                Beyond::LeftOut,
+                "",
+            ),
+            bound(
+                "Bytes of reusable contents that are shown",
+                "docs-site/src/render/mod.rs::MAX_REUSED_BYTES",
+                Beyond::LeftOut,
+                "docs-site/tests/site/large.rs::one_reusable_content_used_many_times_makes_no_huge_page",
+            ),
+            bound(
+                "Bytes of operations and schemas that are shown",
+                "docs-site/src/render/mod.rs::MAX_DESCRIBED_BYTES",
+                Beyond::LeftOut,
+                "",
+            ),
             bound(
                 "Reusable contents in each other",
                 "docs-site/src/render/mod.rs::MAX_REUSE_DEPTH",
@@ -315,8 +387,14 @@ pub(super) const INPUTS: &[Input] = &[
             bound(
                 "Pages of `llms.txt` and of one of its parts",
                 "docs-site/src/machine/llms.rs::MAX_LISTED",
-                Beyond::LeftOut,
-                "",
+                Beyond::Parts,
+                "docs-site/tests/site/large.rs::lists_for_machines_come_in_parts",
+            ),
+            bound(
+                "Bytes of `llms.txt` and of one of its parts",
+                "docs-site/src/machine/llms.rs::MAX_LIST_BYTES",
+                Beyond::Parts,
+                "docs-site/tests/site/large.rs::lists_for_machines_come_in_parts",
             ),
             bound(
                 "Addresses of one site map",

@@ -1,0 +1,69 @@
+//! Connections of clients, before a request is read.
+
+use super::{Beyond, Input, bound};
+
+pub(super) const INPUTS: &[Input] = &[Input {
+    name: "Connections",
+    bounds: &[
+        bound(
+            "Connections at a time",
+            "docs-server/src/serve/config.rs::MAX_CONNECTIONS",
+            Beyond::Closed,
+            "docs-server/tests/server/connections/limits.rs::unfinished_connections_make_room_for_others",
+        ),
+        bound(
+            "Part of the connections that an address may have: one in",
+            "docs-server/src/serve/config.rs::ADDRESS_SHARE",
+            Beyond::Closed,
+            "docs-server/tests/server/connections/limits.rs::an_address_has_a_share_of_the_connections",
+        ),
+        bound(
+            "Bytes of the head of a request",
+            "docs-server/src/serve/config.rs::MAX_HEAD_BYTES",
+            Beyond::HeadTooLarge,
+            "docs-server/tests/server/connections/heads.rs::large_heads_are_refused",
+        ),
+        bound(
+            "Time to send the head of a request",
+            "docs-server/src/serve/config.rs::HEAD_TIMEOUT",
+            Beyond::Closed,
+            "docs-server/tests/server/connections/heads.rs::a_head_sent_byte_by_byte_is_closed",
+        ),
+        bound(
+            "Time without a request",
+            "docs-server/src/serve/config.rs::IDLE_TIMEOUT",
+            Beyond::Closed,
+            "docs-server/tests/server/connections/heads.rs::a_connection_is_kept_until_it_is_idle_for_long",
+        ),
+        bound(
+            "Streams of an HTTP/2 connection",
+            "docs-server/src/serve/config.rs::MAX_STREAMS",
+            Beyond::Queued,
+            "docs-server/tests/server/connections/http2.rs::streams_of_a_connection_are_bounded",
+        ),
+        bound(
+            "Streams of an HTTP/2 connection that are reset at once",
+            "docs-server/src/serve/exchange.rs::MAX_RESETS",
+            Beyond::Closed,
+            "docs-server/tests/server/connections/http2.rs::streams_that_are_reset_at_once_end_the_connection",
+        ),
+        bound(
+            "Bytes of responses of all clients that are not read",
+            "docs-server/src/serve/config.rs::RESPONSE_BYTES",
+            Beyond::Queued,
+            "docs-server/tests/server/connections/responses.rs::requests_of_a_client_that_does_not_read_wait",
+        ),
+        bound(
+            "Bytes of a body without the token of a user",
+            "docs-http/src/wire/budget.rs::DEFAULT",
+            Beyond::TooLarge,
+            "docs-server/tests/server/connections/bodies.rs::anonymous_bodies_are_kilobytes",
+        ),
+        bound(
+            "Bytes of all bodies that are in memory",
+            "docs-http/src/wire/budget.rs::DEFAULT_BYTES",
+            Beyond::Unavailable,
+            "docs-http/src/wire/budget.rs::bodies_over_the_budget_are_refused_until_others_end",
+        ),
+    ],
+}];
