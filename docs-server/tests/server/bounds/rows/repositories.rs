@@ -245,7 +245,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes",
                 "docs-core/src/platform/git/setting/webhook.rs::MAX_DELIVERY",
                 Beyond::TooLarge,
-                "docs-http/tests/http/git_sync.rs::what_could_prove_nothing_or_is_too_long_is_refused_before_its_body_comes",
+                "docs-http/tests/http/git_sync.rs::unauthenticated_or_too_long_is_rejected_before_its_body",
             ),
             bound(
                 "Bytes that are read for the branch",

@@ -30,7 +30,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Rows that a filter looks at for one answer",
                 "engine/docs-store/src/pagination.rs::MAX_SCANNED",
                 Beyond::Parts,
-                "docs-core/tests/platform/lists.rs::a_filter_that_drops_nearly_all_reads_a_bounded_number_of_rows",
+                "docs-core/tests/platform/lists.rs::selective_filter_reads_a_bounded_number_of_rows",
             ),
             bound(
                 "Bytes of the position in a cursor",
@@ -84,7 +84,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Addresses in a `Forwarded` header",
                 "docs-http/src/trusted_proxies.rs::MAX_HOPS",
                 Beyond::LeftOut,
-                "docs-http/tests/http/rate.rs::an_address_in_a_header_counts_only_when_a_trusted_proxy_sent_it",
+                "docs-http/tests/http/rate.rs::client_address_header_requires_a_trusted_proxy",
             ),
             bound(
                 "Clients that each part of the rate limit's table counts",
@@ -232,7 +232,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Spaces and collections directly in a collection",
                 "docs-core/src/platform/tree.rs::MAX_CHILDREN",
                 Beyond::Conflict,
-                "docs-core/tests/platform/collections.rs::a_collection_holds_five_hundred_things_and_is_deleted_with_all_of_them",
+                "docs-core/tests/platform/collections.rs::full_collection_is_deleted_with_all_children",
             ),
             bound(
                 "Collections in each other",
@@ -244,13 +244,13 @@ pub(super) const INPUTS: &[Input] = &[
                 "Spaces and collections that one request transfers",
                 "docs-core/src/platform/tree/transfer.rs::MAX_PARTS",
                 Beyond::Conflict,
-                "docs-core/tests/platform/collections.rs::a_collection_with_more_than_five_hundred_parts_is_not_transferred_at_once",
+                "docs-core/tests/platform/collections.rs::collection_with_too_many_descendants_is_not_transferred",
             ),
             bound(
                 "Jobs of one kind that a space lists",
                 "engine/docs-store/src/jobs.rs::MAX_LISTED",
                 Beyond::Evicted,
-                "docs-core/tests/platform/job_states.rs::a_subject_keeps_so_many_jobs_of_a_kind_and_those_that_ended_first_go",
+                "docs-core/tests/platform/job_states.rs::oldest_finished_jobs_beyond_the_limit_are_evicted",
             ),
             bound(
                 "Bytes of the log of a job",
@@ -345,13 +345,13 @@ pub(super) const INPUTS: &[Input] = &[
                 "Sign-ins of a browser at a time",
                 "docs-core/src/platform/saml/login.rs::MAX_ON_THE_WAY",
                 Beyond::Evicted,
-                "docs-http/tests/http/saml_pages.rs::no_part_of_a_page_begins_to_sign_in_and_the_oldest_ways_are_forgotten",
+                "docs-http/tests/http/saml_pages.rs::subresources_start_no_login_and_oldest_logins_are_evicted",
             ),
             bound(
                 "Cookies of sign-ins for a provider",
                 "docs-http/src/saml.rs::MAX_COOKIES",
                 Beyond::Evicted,
-                "docs-http/tests/http/saml_pages.rs::no_part_of_a_page_begins_to_sign_in_and_the_oldest_ways_are_forgotten",
+                "docs-http/tests/http/saml_pages.rs::subresources_start_no_login_and_oldest_logins_are_evicted",
             ),
             bound(
                 "Requests of an address to the SAML pages in a minute",
