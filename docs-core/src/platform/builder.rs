@@ -211,8 +211,8 @@ impl Builder {
         self
     }
 
-    /// Sets the bytes of memory that all imports may take together; [`LIMITS`](super::LIMITS) has the default. An import
-    /// waits until others have given back the memory that it needs. One that needs more than the budget runs alone.
+    /// Sets the bytes of memory for all imports in total; [`LIMITS`](super::LIMITS) has the default. An import waits
+    /// until others have released the memory that it needs. One that needs more than the budget runs alone.
     #[must_use]
     pub fn import_memory(mut self, bytes: u64) -> Self {
         self.import_memory = import::ImportMemory::new(bytes);

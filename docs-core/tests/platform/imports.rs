@@ -12,8 +12,8 @@ use docs_core::{
     ErrorKind,
     content::templates::TEMPLATES,
     model::{
-        ApplySpaceTemplate, ContentRef, CreateChangeRequest, EditMode, ImportContent, ImportContentResult, PageId, RevisionPage,
-        Role, SpaceId, UpdateSpace,
+        ApplySpaceTemplate, ContentRef, CreateChangeRequest, EditMode, ImportContent, ImportContentResult,
+        PageId, RevisionPage, Role, SpaceId, UpdateSpace,
     },
     platform::{ContentOf, Shown},
     ports::{ConvertError, ConvertedPage, Converter, Document, UnpackedFile},
@@ -262,7 +262,8 @@ async fn single_documents_become_single_pages() {
 #[tokio::test]
 async fn imported_files_keep_no_tricky_type_of_a_web_server() {
     let s = Setting::new().await;
-    let tricks = ["image/png; x=\"\",text/html;y=\"", "image/png,text/html", "image/png\u{b}text/html", "image/"];
+    let tricks =
+        ["image/png; x=\"\",text/html;y=\"", "image/png,text/html", "image/png\u{b}text/html", "image/"];
     let mut text = "# Title\n\n".to_owned();
     for (n, trick) in tricks.iter().enumerate() {
         s.web.put(&format!("https://a.test/{n}.png"), trick, format!("{n}"));
@@ -274,7 +275,8 @@ async fn imported_files_keep_no_tricky_type_of_a_web_server() {
     let files: Vec<Value> = (0..tricks.len()).map(url).collect();
     let change = json!({ "changes": [{ "operation": "insert_files", "files": files }] });
     let change = serde_json::from_value(change).expect("a change");
-    let request = s.w.as_admin().space(s.space()).change_requests().create(CreateChangeRequest::default()).await;
+    let request =
+        s.w.as_admin().space(s.space()).change_requests().create(CreateChangeRequest::default()).await;
     let request = request.expect("a change request");
     let content = || s.w.as_admin().space(s.space()).change_request(request.id.as_str());
     content().edit(change).await.expect("inserted");

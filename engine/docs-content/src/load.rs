@@ -1,5 +1,7 @@
 //! Running the pure algorithms over stored objects: load what a pass reports as missing, then run it again.
 
+mod weight;
+
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{
@@ -11,7 +13,9 @@ use std::{
 use bytes::Bytes;
 use docs_markup::document;
 use docs_store::{Hash, Key, Objects};
-use quick_cache::{Equivalent, Weighter, sync::Cache};
+use quick_cache::sync::Cache;
+
+use weight::{CacheWeight, Id, IdRef, WeighedDocument};
 
 use super::{
     ContentError, ContentResult, PageTree, SharedDocument,
@@ -131,59 +135,6 @@ impl Gather {
     /// Ends the pass when anything is needed.
     pub(crate) fn done(self) -> Step<()> {
         if self.0.is_empty() { Ok(()) } else { Err(Stop::Need(self.0)) }
-    }
-}
-
-/// A cached object: hashes of different tenants never meet.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Id {
-    domain: Arc<str>,
-    hash: Hash,
-}
-
-#[derive(PartialEq, Eq, Hash)]
-struct IdRef<'a> {
-    domain: &'a str,
-    hash: &'a Hash,
-}
-
-impl Equivalent<Id> for IdRef<'_> {
-    fn equivalent(&self, id: &Id) -> bool {
-        *self.domain == *id.domain && *self.hash == id.hash
-    }
-}
-
-#[derive(Clone)]
-struct CacheWeight;
-
-impl Weighter<Id, Arc<Node>> for CacheWeight {
-    fn weight(&self, _: &Id, node: &Arc<Node>) -> u64 {
-        node.weight() as u64 + 64
-    }
-}
-
-impl Weighter<Id, Arc<str>> for CacheWeight {
-    fn weight(&self, _: &Id, text: &Arc<str>) -> u64 {
-        text.len() as u64 + 64
-    }
-}
-
-impl Weighter<Id, Arc<PageTree>> for CacheWeight {
-    fn weight(&self, _: &Id, tree: &Arc<PageTree>) -> u64 {
-        tree.memory() + 64
-    }
-}
-
-/// A document with what it weighs.
-#[derive(Clone)]
-struct WeighedDocument {
-    document: SharedDocument,
-    bytes: u64,
-}
-
-impl Weighter<Id, WeighedDocument> for CacheWeight {
-    fn weight(&self, _: &Id, document: &WeighedDocument) -> u64 {
-        document.bytes + 64
     }
 }
 

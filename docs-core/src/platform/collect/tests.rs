@@ -354,7 +354,8 @@ fn block_on(doing: impl Future<Output = ()>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Runs with concurrent writers and collectors. Referenced objects are never removed; at the end no others are left.
+    /// Runs with concurrent writers and collectors. Referenced objects are never removed; at the end no others are
+    /// left.
     #[test]
     fn collection_removes_exactly_the_unreferenced_objects(
         seed in any::<u32>(),

@@ -28,7 +28,8 @@ impl At<'_, '_> {
         let mut entry = entry.clone();
         let mut plan = Plan::default();
         if before.as_ref().is_none_or(|before| before.name != entry.name) {
-            let (wanted, base) = (std::mem::take(&mut entry.name), keys::named(&entry.name).key());
+            let base = keys::named(&entry.name).key();
+            let wanted = std::mem::take(&mut entry.name);
             let numbers = (1, |number| numbered_file_name(&wanted, number));
             let is_free = |name: &str| self.is_free_for(name, file);
             (entry.name, plan.numbered) = self.free_name(base, &wanted, numbers, is_free)?;
