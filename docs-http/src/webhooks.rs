@@ -15,7 +15,10 @@ use poem::{
 
 use crate::{
     endpoints::other_method,
-    wire::{budget::BodyBudget, error::ApiError},
+    wire::{
+        budget::{BodyBudget, Reserved},
+        error::ApiError,
+    },
 };
 
 /// The signature headers of GitHub, Gitea and Forgejo, then of Bitbucket.
@@ -61,12 +64,12 @@ impl GitWebhooks {
         let mut webhook = GitWebhook::open(&self.platform, space, delivery(request.headers())).await?;
         let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
         webhook.announce(length.and_then(|length| length.parse().ok()).unwrap_or_default())?;
-        let mut held = Vec::new();
+        let mut held = Reserved::default();
         let mut parts = Box::pin(body.into_bytes_stream());
         while let Some(part) = parts.next().await {
             let part = part.map_err(|_| Error::invalid("the body", "ended before it was complete"))?;
             if webhook.keeps_bytes() {
-                held.push(self.budget.reserve(part.len()).await?);
+                self.budget.grow(&mut held, part.len()).await?;
             }
             webhook.take(&part)?;
         }

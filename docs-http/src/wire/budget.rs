@@ -53,18 +53,29 @@ impl BodyBudget {
         Self::new(self.units * UNIT / ANONYMOUS_SHARE)
     }
 
-    /// Reserves `bytes`, and waits for them at most [`WAIT`].
+    /// Adds `bytes` to a reserved part, and waits for them at most [`WAIT`].
     ///
     /// # Errors
     ///
     /// 503 if other requests hold the budget.
-    pub(crate) async fn reserve(&self, bytes: usize) -> Result<Reserved, ApiError> {
-        let units = u32::try_from(bytes.div_ceil(UNIT).min(self.units)).unwrap_or(u32::MAX);
+    pub(crate) async fn grow(&self, reserved: &mut Reserved, bytes: usize) -> Result<(), ApiError> {
+        let total = reserved.bytes.saturating_add(bytes);
+        let held = reserved.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let missing = total.div_ceil(UNIT).min(self.units).saturating_sub(held);
+        if missing > 0 {
+            let permit = self.take(u32::try_from(missing).unwrap_or(u32::MAX)).await?;
+            reserved.add(Reserved { permit: Some(permit), bytes: 0 });
+        }
+        reserved.bytes = total;
+        Ok(())
+    }
+
+    async fn take(&self, units: u32) -> Result<OwnedSemaphorePermit, ApiError> {
         if let Ok(permit) = Arc::clone(&self.permits).try_acquire_many_owned(units) {
-            return Ok(Reserved(Some(permit)));
+            return Ok(permit);
         }
         match timeout(WAIT, Arc::clone(&self.permits).acquire_many_owned(units)).await {
-            Ok(Ok(permit)) => Ok(Reserved(Some(permit))),
+            Ok(Ok(permit)) => Ok(permit),
             _ => Err(ApiError::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the server holds too many request bodies; send the request again later",
@@ -97,12 +108,18 @@ impl AnonymousBodyLimit {
 
 /// A part of a [`BodyBudget`], returned to it when dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Reserved(Option<OwnedSemaphorePermit>);
+pub(crate) struct Reserved {
+    permit: Option<OwnedSemaphorePermit>,
+    /// Bytes that the permit is for: parts are rounded up to units together.
+    bytes: usize,
+}
 
 impl Reserved {
-    fn add(&mut self, Self(more): Self) {
-        match (&mut self.0, more) {
+    fn add(&mut self, more: Self) {
+        self.bytes += more.bytes;
+        match (&mut self.permit, more.permit) {
             (Some(permit), Some(more)) => permit.merge(more),
+            (_, None) => {}
             (none, more) => *none = more,
         }
     }
@@ -167,7 +184,7 @@ pub(crate) async fn collect_within(
         }
         let counted = length.saturating_sub(free) - bytes.len().saturating_sub(free);
         if let Some(budget) = budget.filter(|_| counted > 0) {
-            reserved.add(budget.reserve(counted).await?);
+            budget.grow(&mut reserved, counted).await?;
         }
         bytes.extend_from_slice(&part);
     }
@@ -197,5 +214,18 @@ mod tests {
         assert!(small.is_ok(), "the first bytes of a body are not counted");
         drop(held);
         assert!(collect_within(Some(&budget), body(most), most).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn small_parts_of_a_body_are_counted_by_their_bytes() {
+        let budget = BodyBudget::new(64 * UNIT);
+        let parts = std::iter::repeat_n(Ok::<_, std::io::Error>(Bytes::from_static(b"a")), 90_000);
+        let body = Body::from_bytes_stream(futures_util::stream::iter(parts));
+        let (bytes, held) = collect_within(Some(&budget), body, 100_000).await.expect("it fits");
+        assert_eq!(bytes.len(), 90_000);
+        assert!(budget.permits.available_permits() > 0, "parts are not rounded up one by one");
+        let mut account = held;
+        account.add(Reserved::default());
+        assert!(account.permit.is_some(), "adding nothing releases nothing");
     }
 }

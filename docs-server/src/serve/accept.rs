@@ -22,6 +22,10 @@ use super::{
 /// The pause after a first failure to accept, and the longest one.
 const PAUSE: Duration = Duration::from_millis(10);
 const MAX_PAUSE: Duration = Duration::from_secs(1);
+/// Bytes of responses that the system buffers for a connection. A blocked socket accepts bytes again once about a third
+/// of its buffer is sent, so a client that reads slowly would seem to stall behind a larger one.
+#[cfg(unix)]
+const SEND_BUFFER: usize = 256 * 1024;
 
 /// The service of an application on a listener.
 pub(crate) struct Service {
@@ -114,6 +118,10 @@ async fn admit(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection ended early");
         return;
+    }
+    #[cfg(unix)]
+    if let Err(error) = rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER) {
+        tracing::debug!(%error, "the send buffer of a connection keeps its size");
     }
     let (shared, stopped) = (Arc::clone(shared), stopped.clone());
     tasks.spawn(async move {

@@ -54,8 +54,9 @@ impl ConnectionConfig {
     pub const MAX_HEAD_BYTES: u32 = 32 * 1024;
     /// The default of [`head_timeout`](Self::head_timeout).
     pub const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-    /// The default of [`idle_timeout`](Self::idle_timeout): longer than proxies keep idle connections by default.
-    pub const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
+    /// The default of [`idle_timeout`](Self::idle_timeout): longer than nginx, Caddy, Traefik and HAProxy keep idle
+    /// connections by default. Idle connections are the first that make room for others.
+    pub const IDLE_TIMEOUT: Duration = Duration::from_secs(150);
     /// The default of [`request_pace`](Self::request_pace).
     pub const REQUEST_PACE: Pace = Pace { stall: Duration::from_secs(20), bytes_per_second: 1_024 };
     /// The default of [`response_pace`](Self::response_pace).

@@ -38,6 +38,8 @@ struct State {
     requests: usize,
     /// Requests among them whose body the server waits for.
     receiving: usize,
+    /// The last time that bytes of a request body arrived.
+    received: Instant,
     /// The start of the connection, or the last time that it became idle or busy.
     since: Instant,
     /// The first byte since then.
@@ -54,6 +56,8 @@ struct State {
 /// What a connection waits for, in the order in which connections are closed to make room.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Wait {
+    /// The client sends a request body, with bytes in the last moments.
+    Sending,
     /// The client does not read a response, or does not send a request body.
     Stalled,
     /// The next request, or the rest of its head.
@@ -67,6 +71,7 @@ impl Connection {
             is_http2: false,
             requests: 0,
             receiving: 0,
+            received: Instant::now(),
             since: Instant::now(),
             has_read: false,
             head_since: None,
@@ -178,6 +183,7 @@ impl Connection {
     pub(super) fn end_receiving(&self) {
         let mut state = self.state.lock();
         state.receiving = state.receiving.saturating_sub(1);
+        state.received = Instant::now();
     }
 
     pub(super) fn begin_sending(&self, sending: &Arc<Sending>) {
@@ -201,9 +207,30 @@ impl Connection {
             return Some((Wait::Request, state.head_since.unwrap_or(state.since)));
         }
         let receives = state.requests > 0 && state.receiving == state.requests;
-        let since = sent.or_else(|| receives.then_some(state.since));
-        let since = since.filter(|since| now.saturating_duration_since(*since) >= STALLED);
-        since.map(|since| (Wait::Stalled, since))
+        let is_long = |since: Instant| now.saturating_duration_since(since) >= STALLED;
+        if let Some(since) = sent.filter(|since| is_long(*since)) {
+            return Some((Wait::Stalled, since));
+        }
+        let since = Some(state.since).filter(|since| receives && sent.is_none() && is_long(*since))?;
+        // An upload that makes progress is closed only where nothing else can be.
+        let wait = if is_long(state.received.max(state.since)) { Wait::Stalled } else { Wait::Sending };
+        Some((wait, since))
+    }
+
+    /// Resets the HTTP/2 streams whose clients have not read for some time: the others of the connection belong to other
+    /// clients of a proxy. Returns `false` if there is none to reset.
+    pub(super) fn reset_stalled(&self, now: Instant) -> bool {
+        let state = self.state.lock();
+        if !state.is_http2 {
+            return false;
+        }
+        state.stalled(now).fold(false, |is_any, sending| sending.reset(now) | is_any)
+    }
+
+    /// Returns `true` if an HTTP/2 connection has requests beside those whose clients do not read.
+    pub(super) fn has_other_streams(&self, now: Instant) -> bool {
+        let state = self.state.lock();
+        state.is_http2 && state.requests > state.stalled(now).count()
     }
 
     /// Resets the HTTP/2 streams whose clients are too slow, and returns `true` if the connection is to be closed: its
@@ -226,6 +253,14 @@ impl Connection {
 }
 
 impl State {
+    /// Responses that their clients have not read for some time.
+    fn stalled(&self, now: Instant) -> impl Iterator<Item = &Arc<Sending>> {
+        self.responses.iter().filter(move |sending| {
+            let since = sending.pacer.lock().waiting_since();
+            since.is_some_and(|since| now.saturating_duration_since(since) >= STALLED)
+        })
+    }
+
     /// The time at which the next request has to be there.
     fn request_deadline(&self, config: &ConnectionConfig) -> Instant {
         match self.head_since {

@@ -94,22 +94,25 @@ impl Memory {
     ) -> Option<Arc<Charge>> {
         let holder = Holder::of(connection);
         let end = Instant::now() + PATIENCE;
+        let mut look = Instant::now();
         loop {
             let freed = self.freed.notified();
-            match self.try_admit(holder) {
+            let full = match self.try_admit(holder) {
                 Ok(()) => return Some(Arc::new(self.charge(connection, holder))),
-                Err(Full::Share) => {
-                    table.close_unread(|it| Holder::of(it) == holder && it.id != connection.id)
-                }
-                Err(Full::All) => table.close_unread(|it| it.id != connection.id),
+                Err(full) => full,
             };
             let now = Instant::now();
             if now >= end {
                 return None;
             }
+            // All requests that wait are woken when memory is freed: only some of them look at all connections.
+            if now >= look {
+                look = now + RETRY;
+                make_room(table, (connection, holder), full);
+            }
             tokio::select! {
                 () = freed => {}
-                () = sleep_until(now + RETRY) => {}
+                () = sleep_until(look.min(end)) => {}
             }
         }
     }
@@ -161,6 +164,17 @@ impl Memory {
         drop(used);
         self.freed.notify_waiters();
     }
+}
+
+/// Ends stalled responses: those of the connection itself where its share is used up, or of the connection that holds
+/// most.
+fn make_room(table: &Table, (connection, holder): (&Arc<Connection>, Holder), full: Full) {
+    let is_other = |it: &Connection| it.id != connection.id;
+    let own = || connection.reset_stalled(Instant::now());
+    match full {
+        Full::Share => own() || table.close_unread(|it| is_other(it) && Holder::of(it) == holder),
+        Full::All => table.close_unread(is_other) || own(),
+    };
 }
 
 impl Used {

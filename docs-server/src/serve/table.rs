@@ -108,11 +108,15 @@ impl Table {
         let now = Instant::now();
         let mut state = self.state.lock();
         let stalled = state.connections.values().filter(|connection| {
-            let is_stalled = matches!(connection.waits(now), Some((Wait::Stalled, _)));
-            is_stalled && connection.unread() > 0 && matches(connection)
+            // The cheap tests first: most connections hold nothing.
+            connection.unread() > 0
+                && matches(connection)
+                && matches!(connection.waits(now), Some((Wait::Stalled, _)))
         });
         let Some(most) = stalled.max_by_key(|connection| connection.unread()).cloned() else { return false };
-        state.close(&most);
+        if !most.reset_stalled(now) {
+            state.close(&most);
+        }
         true
     }
 
@@ -159,6 +163,7 @@ impl State {
     fn close_one(&mut self, matches: impl Fn(&Connection) -> bool) -> bool {
         let now = Instant::now();
         let waiting = self.connections.values().filter(|connection| matches(connection));
+        let waiting = waiting.filter(|connection| !connection.has_other_streams(now));
         let waiting = waiting.filter_map(|connection| {
             let (wait, since) = connection.waits(now)?;
             // A proxy has many connections because it has many clients.

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
 use crate::{Error, ErrorKind, Result, platform::Platform};
 
@@ -27,6 +27,8 @@ const UNIT: u64 = 1 << 10;
 pub(in crate::platform) struct ImportMemory {
     free: Arc<Semaphore>,
     units: u32,
+    /// Held by the one import that is larger than the free budget.
+    excess: Arc<Mutex<()>>,
 }
 
 impl Default for ImportMemory {
@@ -39,14 +41,32 @@ impl ImportMemory {
     pub(in crate::platform) fn new(bytes: u64) -> Self {
         let most = u64::from(u32::MAX).min(Semaphore::MAX_PERMITS as u64);
         let units = bytes.div_ceil(UNIT).clamp(1, most) as u32;
-        Self { free: Arc::new(Semaphore::new(units as usize)), units }
+        Self { free: Arc::new(Semaphore::new(units as usize)), units, excess: Arc::default() }
     }
 
     /// Waits until bytes are free; more than the budget has count as all of it. First come, first served.
     async fn reserve(&self, bytes: u64) -> Result<Reservation> {
         let units = self.units_of(bytes);
         let permit = Arc::clone(&self.free).acquire_many_owned(units).await.map_err(Error::internal)?;
-        Ok(Reservation { permit: Some(permit) })
+        Ok(Reservation { permit: Some(permit), _excess: None })
+    }
+
+    /// Gives back what a reservation does not need, or adds what it lacks.
+    async fn resize(&self, reservation: &mut Reservation, bytes: u64) {
+        let wanted = self.units_of(bytes) as usize;
+        let held = reservation.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        if wanted <= held {
+            if let Some(permit) = &mut reservation.permit {
+                drop(permit.split(held - wanted));
+            }
+            return;
+        }
+        let missing = u32::try_from(wanted - held).unwrap_or(u32::MAX);
+        match (Arc::clone(&self.free).try_acquire_many_owned(missing), &mut reservation.permit) {
+            (Ok(more), Some(permit)) => permit.merge(more),
+            (Ok(more), none) => *none = Some(more),
+            (Err(_), _) => reservation._excess = Some(Arc::clone(&self.excess).lock_owned().await),
+        }
     }
 
     fn units_of(&self, bytes: u64) -> u32 {
@@ -57,6 +77,7 @@ impl ImportMemory {
 /// A part of the budget, given back when it is dropped.
 pub(in crate::platform) struct Reservation {
     permit: Option<OwnedSemaphorePermit>,
+    _excess: Option<OwnedMutexGuard<()>>,
 }
 
 /// What an import holds, once that is known.
@@ -94,21 +115,14 @@ impl Platform {
         }
     }
 
-    /// Makes a reservation as large as an import is. A larger one is reserved from scratch: nothing waits while it
-    /// holds a part of the budget.
+    /// Makes a reservation as large as an import is. Its texts are in memory by now, so it keeps the part that it holds.
+    /// Where the rest is not free, one import at a time exceeds the budget, which waits for nothing then.
     pub(in crate::platform) async fn resize_import(
         &self,
         reservation: &mut Reservation,
         size: ImportSize,
     ) -> Result<()> {
-        let wanted = self.inner.import_memory.units_of(size.bytes()) as usize;
-        let held = reservation.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        if wanted > held {
-            reservation.permit = None;
-            *reservation = self.reserve_import(size.bytes()).await?;
-        } else if let Some(permit) = &mut reservation.permit {
-            drop(permit.split(held - wanted));
-        }
+        self.inner.import_memory.resize(reservation, size.bytes()).await;
         Ok(())
     }
 }
@@ -132,6 +146,20 @@ mod tests {
         let all = memory.reserve(u64::MAX).await.expect("all of it");
         assert_eq!(memory.free.available_permits(), 0);
         drop(all);
+        assert_eq!(memory.free.available_permits(), 100);
+    }
+
+    #[tokio::test]
+    async fn one_import_at_a_time_exceeds_the_budget() {
+        let memory = ImportMemory::new(100 << 10);
+        let mut first = memory.reserve(50 << 10).await.expect("free");
+        let mut second = memory.reserve(50 << 10).await.expect("free");
+        memory.resize(&mut first, 80 << 10).await;
+        let mut waits = Box::pin(memory.resize(&mut second, 80 << 10));
+        assert!(polled_once(&mut waits).is_none(), "another import exceeds the budget");
+        drop(first);
+        waits.await;
+        drop(second);
         assert_eq!(memory.free.available_permits(), 100);
     }
 

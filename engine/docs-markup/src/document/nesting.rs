@@ -25,21 +25,15 @@ fn is_long(lines: &[Line<'_>]) -> bool {
     lines.iter().map(bytes).sum::<usize>() > MIN_BYTES
 }
 
-/// The most lists and quotations that are within each other, counted up to the first number above `room`. Code is
-/// passed over. The count bounds how often each byte is looked at.
+/// The maximum number of nested lists and quotations, counted up to the first number above `room`. Lines of code count
+/// too, because only the reader of the block knows which lines are code. The bound limits the visits of each byte.
 fn levels(lines: &[Line<'_>], room: usize) -> usize {
     // The columns from which on a line belongs to each open item.
     let mut open: Vec<usize> = Vec::new();
-    let (mut most, mut is_code) = (0, false);
+    let mut most = 0;
     for line in lines {
         let (mut quotes, column, mut rest) = marks(&line.text);
         if rest.is_empty() {
-            continue;
-        }
-        if rest.starts_with("```") || rest.starts_with("~~~") {
-            is_code = !is_code;
-        }
-        if is_code {
             continue;
         }
         while open.pop_if(|start| *start > column).is_some() {}
@@ -98,7 +92,9 @@ mod tests {
             ("- - - a\n", 3),
             ("- > - > a\n", 4),
             ("- - -\n", 0),
-            ("- a\n\n  ```\n  - - - - - a\n  ```\n", 1),
+            ("- a\n\n  ```\n  - - - - - a\n  ```\n", 6),
+            ("- a\n  ```` `x\n  - b\n    - c\n", 3),
+            ("- a\n  ```\n- b\n  - c\n", 2),
             (deep.as_str(), 30),
         ] {
             assert_eq!(levels(&split(text), usize::MAX), expected, "{text:?}");
