@@ -1,9 +1,9 @@
-//! Computed pages: pages that are made of something else than stored text whenever they are read.
+//! Computed pages: pages that are generated when they are read instead of being stored.
 //!
-//! A computed page of an OpenAPI specification stands for pages of its tags. In answers they take its place, at its
-//! level: what they are follows from the latest version of the specification, which is read once and kept in memory,
-//! and from where the computed page is. Their ids follow from its seed and the names of the tags, so they stay when the
-//! specification changes.
+//! A computed page of an OpenAPI specification is replaced in responses by one page per tag, at the level of the
+//! computed page. The generated pages depend on the latest version of the specification, which is cached in memory,
+//! and on the location of the computed page. Their ids are derived from its seed and the names of the tags, so they
+//! survive changes of the specification.
 
 mod outline;
 mod placed;
@@ -29,12 +29,12 @@ use crate::{
     store::records::{OpenApiSpecRecord, OpenApiSpecVersionRecord},
 };
 
-/// What is computed of OpenAPI specifications.
+/// The `type` of pages that are computed from OpenAPI specifications.
 pub(super) const OPENAPI: &str = "builtin:openapi";
-/// Outlines of versions that are kept in memory, by their bytes.
+/// Capacity of the cache of specification outlines, in bytes.
 const KEPT_BYTES: u64 = 32 << 20;
 
-/// The pages of versions that were read lately.
+/// A cache of the pages of recently read versions.
 pub(super) struct SpecPagesCache(quick_cache::sync::Cache<OpenApiSpecVersionId, Arc<SpecPages>, ByBytes>);
 
 #[derive(Clone)]
@@ -52,17 +52,17 @@ impl Default for SpecPagesCache {
     }
 }
 
-/// What a computed page is made from, as far as it is known here.
+/// The source of a computed page, as far as this module interprets it.
 pub(super) struct OpenApiSource {
     slug: String,
-    /// With a page of the schemas.
+    /// Includes a page of the schemas.
     models: bool,
-    /// With a link to the document, where anybody may read it.
+    /// Includes a link to the document if the specification is public.
     download: bool,
 }
 
 impl OpenApiSource {
-    /// What a page is computed from; `None` for pages that are not computed from a specification.
+    /// Returns the source of a page, or `None` if it is not computed from a specification.
     pub(super) fn of(entry: &PageEntry) -> Option<Self> {
         let computed = entry.computed.as_ref().filter(|_| entry.kind == PageKind::Computed)?;
         if computed.get("type").and_then(Value::as_str) != Some(OPENAPI) {
@@ -77,26 +77,26 @@ impl OpenApiSource {
     }
 }
 
-/// A specification that pages are made of, as it is now.
+/// A specification in its current version.
 pub(super) struct Spec {
     record: Arc<OpenApiSpecRecord>,
     version: OpenApiSpecVersionId,
     pages: Arc<SpecPages>,
-    /// Where anybody reads its document.
+    /// The public URL of its document, if it has one.
     published: Option<String>,
 }
 
-/// A computed page with the pages that it stands for.
+/// A computed page with the source of its generated pages.
 struct ComputedPlace {
-    /// `None` where the specification is missing or was not processed yet.
+    /// `None` if the specification is missing or not processed yet.
     spec: Option<Arc<Spec>>,
     source: OpenApiSource,
-    /// The number of pages that it makes.
+    /// The number of pages it generates.
     room: usize,
 }
 
 /// The computed pages of a tree. A space has at most [`MAX_COMPUTED_PAGES`] in at most [`MAX_COMPUTED_PLACES`]: the
-/// first ones in the order of the tree, whoever reads it.
+/// first ones in tree order, for every reader.
 #[derive(Default)]
 pub(super) struct ComputedPlaces {
     places: HashMap<PageId, ComputedPlace>,
@@ -104,14 +104,14 @@ pub(super) struct ComputedPlaces {
 }
 
 impl ComputedPlaces {
-    /// The pages that a computed page stands for; `None` for pages that are not computed from a specification. Without
-    /// a processed specification there are none.
+    /// Generates the pages that replace a computed page. Returns `None` for pages that are not computed from a
+    /// specification, and no pages without a processed specification.
     pub(super) fn made(&self, entry: &PageEntry, at: Place<'_>) -> Option<Vec<MadePage>> {
         let ComputedPlace { spec, source, room } = self.places.get(at.id)?;
         Some(spec.as_ref().map_or_else(Vec::new, |spec| place((spec, *room), source, (entry, at))))
     }
 
-    /// A sentence on the pages that are left out.
+    /// A warning about the pages that exceed the limits, if any do.
     pub(super) fn warning(&self) -> Option<String> {
         (self.omitted > 0).then(|| {
             format!(
@@ -123,7 +123,7 @@ impl ComputedPlaces {
 }
 
 impl Platform {
-    /// The computed pages of a tree: how many each place makes of the specifications that it has now.
+    /// Resolves the computed pages of a tree against the current specifications, within the limits.
     pub(super) async fn computed_places(&self, org: &OrgId, tree: &PageTree) -> Result<ComputedPlaces> {
         let mut specs: HashMap<String, Option<Arc<Spec>>> = HashMap::new();
         let mut places = ComputedPlaces::default();
@@ -147,7 +147,8 @@ impl Platform {
         Ok(places)
     }
 
-    /// Names what pages of a tree are computed from now, and what of it they show; `None` where none is.
+    /// The tag of the specifications that the pages of a tree are computed from, their versions and visibility; `None`
+    /// without computed pages.
     pub(super) async fn computed_from(&self, org: &OrgId, tree: &PageTree) -> Result<Option<EntityTag>> {
         let places = sources(tree).take(MAX_COMPUTED_PLACES);
         let slugs: BTreeSet<String> = places.map(|(_, source)| source.slug).collect();
@@ -172,7 +173,7 @@ impl Platform {
                 let found: Option<Arc<OpenApiSpecVersionRecord>> =
                     tx.get(&OpenApiSpecVersionRecord::at(&version)).await?;
                 let Some(found) = found else { return Ok(None) };
-                // Objects may come through the same connections as the transaction, so none is held meanwhile.
+                // Objects may be read through the connections of the transaction, so it is closed first.
                 drop(tx);
                 let bytes = self.spec_bytes(&record.id, &found.outline).await?;
                 let outline: SpecOutline = serde_json::from_slice(&bytes).map_err(Error::internal)?;
@@ -187,12 +188,12 @@ impl Platform {
     }
 }
 
-/// Tells whether pages of a tree are made of specifications, which change without the revision.
+/// Returns `true` if pages of a tree are computed from specifications, which change independently of the revision.
 pub(super) fn is_in(tree: &PageTree) -> bool {
     sources(tree).next().is_some()
 }
 
-/// The pages of a tree that stand for others, with what these are made from.
+/// The computed pages of a tree by index, with their sources.
 pub(super) fn sources(tree: &PageTree) -> impl Iterator<Item = (usize, OpenApiSource)> {
     let pages = tree.pages().iter().enumerate();
     pages.filter_map(|(at, page)| Some((at, OpenApiSource::of(&page.entry)?)))

@@ -1,4 +1,4 @@
-//! Content as it is read: the same operations for a space, for a change request and for any revision.
+//! Reading content, with the same operations for a space, a change request and any revision.
 
 mod changes;
 mod computed;
@@ -38,23 +38,21 @@ use crate::{
     },
 };
 
-/// Whose content, and which state of it.
+/// A reference to one state of the content of a space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentOf {
-    /// The space.
     pub space: SpaceId,
-    /// Which of its revisions.
     pub version: Version,
 }
 
-/// Which of a space's revisions.
+/// A state of the content of a space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// The current one.
+    /// The current revision.
     Live,
-    /// The latest of a change request, by id or number.
+    /// The latest revision of a change request, by id or number.
     Request(String),
-    /// This one, whether of the space or of one of its change requests. It never changes.
+    /// A revision of the space or of one of its change requests. It never changes.
     Revision(RevisionId),
 }
 
@@ -71,13 +69,12 @@ impl ContentOf {
         Self { space, version: Version::Request(request.to_owned()) }
     }
 
-    /// The content of a revision.
     #[must_use]
     pub const fn revision(space: SpaceId, revision: RevisionId) -> Self {
         Self { space, version: Version::Revision(revision) }
     }
 
-    /// The change request whose content it is, by id or number.
+    /// The id or number of the change request, if it is the content of one.
     pub(super) fn request_name(&self) -> Option<&str> {
         match &self.version {
             Version::Request(name) => Some(name),
@@ -85,7 +82,7 @@ impl ContentOf {
         }
     }
 
-    /// What tells the lists of one content from those of another.
+    /// Adds the content to the identity of a list, so that a cursor is valid for this content only.
     pub(super) fn identify(&self, list: ListIdentity) -> ListIdentity {
         let list = list.with("space", &self.space);
         match &self.version {
@@ -96,16 +93,16 @@ impl ContentOf {
     }
 }
 
-/// What to show of content.
+/// Options for the presentation of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// With what Git knows of pages and files.
+    /// Includes the Git metadata of pages and files.
     pub git: bool,
-    /// How the content of a page is written.
+    /// The format of page content.
     pub format: ContentFormat,
-    /// What of the content of a page is evaluated.
+    /// Selects the parts of page content that are evaluated.
     pub evaluated: Evaluated,
-    /// With the pages that computed pages stand for, in their place; without, they are shown as they were written.
+    /// Replaces computed pages by the pages that they generate; otherwise they are returned as stored.
     pub computed: bool,
 }
 
@@ -116,15 +113,15 @@ impl Default for Shown {
     }
 }
 
-/// One revision, found and allowed.
+/// A revision that the caller may read.
 pub(super) struct Located {
     pub(super) access: SpaceAccess,
     pub(super) revision: RevisionId,
     pub(super) view: View,
     reader: Reader,
-    /// Where a visitor reads it.
+    /// The location on a site where a visitor reads it.
     placement: Option<Placement>,
-    /// For whom addresses of files are made.
+    /// The reader that file URLs are signed for.
     pub(super) bearer: Bearer,
 }
 
@@ -133,7 +130,7 @@ impl Located {
         self.access.space()
     }
 
-    /// Equal for readers who see the same of equal content.
+    /// Identifies the visible content: equal for readers who see the same parts of equal content.
     pub(super) fn reader_id(&self) -> Option<String> {
         match &self.reader {
             Reader::Member => None,
@@ -141,12 +138,12 @@ impl Located {
         }
     }
 
-    /// What its reader sees it through.
+    /// The filter of the content that its reader may see.
     pub(super) async fn content_filter(&self) -> Result<ContentFilter> {
         self.reader.content_filter(&self.view).await
     }
 
-    /// A reusable content that the reader sees, and what they see it through.
+    /// Finds a reusable content that the reader may see, with the filter.
     async fn reusable(&self, id: &ReusableId) -> Result<(ReusableEntry, ContentFilter)> {
         let missing = || Error::not_found("reusable content");
         let entry = self.view.reusable(id).await?.ok_or_else(missing)?;
@@ -164,37 +161,15 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, Shown}};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let revision = me.space(space).content().get(Shown::default()).await?;
-    /// println!("{} of {}, {} files", revision.id, revision.created_at, revision.files.len());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get(self, shown: Shown) -> BoxFuture<'p, Result<Revision>> {
         Box::pin(async move { Ok(self.get_with_tag(shown).await?.revision) })
     }
 
-    /// Reads a revision as [`get`](Self::get) does, with its tag, which a
-    /// [precondition](Platform::with_precondition) of an edit names: another one once the content is another, or what
-    /// pages of it are computed from.
+    /// Reads a revision as [`get`](Self::get) does, with its tag for the [precondition](Platform::with_precondition)
+    /// of an edit. The tag changes with the content and with the specifications that its pages are computed from.
     ///
     /// # Errors
     /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, Shown, TaggedRevision}};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let content = me.space(space).content();
-    /// let TaggedRevision { revision, tag } = content.get_with_tag(Shown::default()).await?;
-    /// println!("{}: {} files", tag.expect("of a member"), revision.files.len());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get_with_tag(self, shown: Shown) -> BoxFuture<'p, Result<TaggedRevision>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -206,11 +181,11 @@ impl<'p> ContentHandle<'p> {
                 None => platform.bare_revision(&tx, (actor, at.space()), &record).await?,
                 Some(placement) => platform.visited_revision(at.space(), &record, placement),
             };
-            // Objects may come through the same connections as the transaction, so none is held meanwhile.
+            // Objects may be read through the connections of the transaction, so it is closed first.
             drop(tx);
             let filter = at.content_filter().await?;
             let tree = at.view.tree().await?;
-            // Before the pages are made: a tag may be older than what is answered with it, never newer.
+            // The tag is computed before the pages: it may be older than the returned content, never newer.
             let tag = match &at.placement {
                 None => Some(platform.tag_of_revision((actor, at.space()), &frame, &tree).await?),
                 Some(_) => None,
@@ -241,17 +216,6 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, Shown}};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let request = me.space(space).change_request("3");
-    /// let pages = request.content().list_pages(Shown::default()).await?.pages;
-    /// println!("{} pages at the top level", pages.len());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn list_pages(self, shown: Shown) -> BoxFuture<'p, Result<Pages>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -263,7 +227,7 @@ impl<'p> ContentHandle<'p> {
         })
     }
 
-    /// Reads a page with its content and the pages below it.
+    /// Reads a page with its content and its descendants.
     ///
     /// # Errors
     /// `NotFound`.
@@ -294,23 +258,11 @@ impl<'p> ContentHandle<'p> {
         })
     }
 
-    /// Reads a page by its path, in any case, or by one that leads to it: where it was, or below a page that was there,
-    /// or what a repository says. A page that is there goes first.
+    /// Reads a page by its path, case-insensitively, or by a path that redirects to it: a previous path of the page or
+    /// of an ancestor, or a redirect of the repository. A current page takes precedence over redirects.
     ///
     /// # Errors
     /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{RevisionPage, SpaceId}, platform::{Caller, Shown}};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let content = me.space(space).content();
-    /// if let RevisionPage::Document(page) = content.get_page_by_path("guides", Shown::default()).await? {
-    ///     println!("{:?}", page.markdown);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get_page_by_path(self, path: &'p str, shown: Shown) -> BoxFuture<'p, Result<RevisionPage>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -328,22 +280,10 @@ impl<'p> ContentHandle<'p> {
         })
     }
 
-    /// Lists the files. Cursors are bound to the revision they began with.
+    /// Lists the files. A cursor is bound to the revision of its first page.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, Shown}, store::PageRequest};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let files = me.space(space).content().list_files(Shown::default(), &PageRequest::default()).await?;
-    /// for file in files.items {
-    ///     println!("{}: {} bytes", file.name, file.size);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn list_files(
         self,
         shown: Shown,
@@ -363,7 +303,7 @@ impl<'p> ContentHandle<'p> {
                     let (revision, after) = position.split_once('!').ok_or_else(wrong_cursor)?;
                     let revision: RevisionId = revision.parse().map_err(|_| wrong_cursor())?;
                     let after: FileId = after.parse().map_err(|_| wrong_cursor())?;
-                    // Only revisions of this space can be named, whoever made the cursor.
+                    // A cursor can only name revisions of this space, even a forged one.
                     let record: Option<Arc<RevisionRecord>> =
                         tx.get(&RevisionRecord::at(&of.space, &revision)).await?;
                     let root = record.ok_or_else(wrong_cursor)?.root;
@@ -389,7 +329,7 @@ impl<'p> ContentHandle<'p> {
                 .last()
                 .filter(|_| more)
                 .map(|(last, _)| seal_cursor(&format!("{revision}!{last}"), fingerprint));
-            // How many a visitor sees is known when all have been looked at.
+            // The number of visible files is unknown until all have been filtered.
             let count = match filter.hides() {
                 true => None,
                 false => Some(view.counts().await?.files),
@@ -399,20 +339,10 @@ impl<'p> ContentHandle<'p> {
         })
     }
 
-    /// Reads what is known of a file.
+    /// Reads the metadata of a file.
     ///
     /// # Errors
     /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{FileId, SpaceId}, platform::{Caller, Shown}};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, file: &FileId) -> Result<()> {
-    /// let file = me.space(space).content().get_file(file, Shown::default()).await?;
-    /// println!("{} is at {}", file.name, file.download_url);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get_file(self, file: &'p FileId, shown: Shown) -> BoxFuture<'p, Result<RevisionFile>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -431,17 +361,6 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{ReusableId, SpaceId}, platform::{Caller, Shown}};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, reusable: &ReusableId) -> Result<()> {
-    /// let content = me.space(space).content();
-    /// let reusable = content.get_reusable_content(reusable, Shown::default()).await?;
-    /// println!("{}", reusable.title);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get_reusable_content(
         self,
         reusable: &'p ReusableId,
@@ -458,13 +377,13 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl Platform {
-    /// Finds the content that a member's request is about.
+    /// Finds the content of a member's request.
     pub(super) async fn locate(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
         let access = access::space(tx, actor, &of.space).await?;
         self.locate_in(tx, (access, Bearer::member(actor)?), of).await
     }
 
-    /// Finds the content that a request is about, which may be that of a visitor of a site.
+    /// Finds the content of a request by a member or by a visitor of a site.
     async fn locate_read(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
         let visitor = match Visitor::of(actor, None) {
             Some(visitor) => visitor,
@@ -475,7 +394,7 @@ impl Platform {
             },
         };
         let admitted = self.admit(tx, &visitor, &of.space).await?;
-        // What was published before may have been taken back with good reason.
+        // Earlier published revisions may have been withdrawn for a reason.
         let is_published = match &of.version {
             Version::Live => true,
             Version::Request(_) => false,
@@ -484,7 +403,7 @@ impl Platform {
         if is_published { Ok(self.located_by(&visitor, admitted)) } else { Err(Error::not_found("revision")) }
     }
 
-    /// The live content of a space that a visitor was let into.
+    /// The live content of a space that a visitor may read.
     pub(super) fn located_by(&self, visitor: &Visitor, admitted: Admitted) -> Located {
         let Admitted { access, claims, placement } = admitted;
         let bearer = VisitorBearer::new(visitor, &placement.site.id, &claims, self.now());
@@ -518,24 +437,23 @@ impl Platform {
         Ok(Located { access, revision, view, reader: Reader::Member, placement: None, bearer })
     }
 
-    /// The same, with a snapshot of its own: none is held while objects are read, as they may come through the same
-    /// connections.
+    /// Finds content on a snapshot of its own. The snapshot is closed before objects are read, since they may be read
+    /// through the same connections.
     async fn located(&self, actor: &Actor, of: &ContentOf) -> Result<Located> {
         let tx = self.read().await?;
         self.locate_read(&tx, actor, of).await
     }
 }
 
-/// A revision as it was read, and the tag of that.
+/// A revision with its tag.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaggedRevision {
-    /// What it holds.
     pub revision: Revision,
-    /// Its tag. `None` for visitors, whose answers depend on more than the revision.
+    /// `None` for visitors, whose responses depend on more than the revision.
     pub tag: Option<EntityTag>,
 }
 
-/// Those of some things that a reader sees.
+/// Keeps the items that a reader may see.
 async fn seen<Id: Clone, T>(
     filter: &ContentFilter,
     things: Vec<(Id, T)>,
@@ -550,16 +468,16 @@ async fn seen<Id: Clone, T>(
     Ok(seen)
 }
 
-/// Files that are looked at together where not all are seen.
+/// Number of files read per batch when some may be hidden.
 const FILES_AT_ONCE: usize = 200;
 
-/// The first files after one that a reader sees.
+/// The first files after `after` that a reader may see, at most `most`.
 async fn files_after(
     filter: &ContentFilter,
     mut after: Option<FileId>,
     most: usize,
 ) -> Result<Vec<(FileId, FileEntry)>> {
-    // A visitor may see few of them.
+    // A visitor may see only few of them, so larger batches are read.
     let chunk = if filter.hides() { most.max(FILES_AT_ONCE) } else { most };
     let mut files = Vec::new();
     loop {

@@ -1,30 +1,28 @@
-//! The pages of a specification, wherever they are shown: one a tag.
+//! The pages of a specification, independent of their location: one per tag.
 
 use std::collections::HashMap;
 
 use crate::ports::{SpecOperation, SpecOutline, SpecTag};
 
-/// Most levels of tags below one another: what is deeper stands at the top.
+/// Maximum nesting depth of tags. A deeper tag becomes a top-level page.
 const MAX_LEVELS: usize = 8;
 
-/// The pages of a version.
 pub(super) struct SpecPages {
     pub(super) outline: SpecOutline,
-    /// A page for each tag, in their order; then the one of what has no tag, if there is any.
+    /// One page per tag, in their order, then one for untagged operations, if there are any.
     pub(super) pages: Vec<TagPage>,
-    /// The pages at the top.
+    /// The top-level pages.
     pub(super) roots: Vec<usize>,
-    /// About what it takes in memory.
+    /// Approximate size in memory.
     pub(super) bytes: u64,
 }
 
-/// The page of a tag.
 pub(super) struct TagPage {
     pub(super) tag: SpecTag,
-    /// The numbers of the operations, and of the webhooks, that it shows.
+    /// The indexes of its operations; `webhooks` has those of its webhooks.
     pub(super) operations: Vec<usize>,
     pub(super) webhooks: Vec<usize>,
-    /// The pages below it.
+    /// The indexes of its child pages.
     pub(super) children: Vec<usize>,
 }
 
@@ -66,7 +64,7 @@ impl SpecPages {
     }
 }
 
-/// Tells whether a tag has a parent, and all above it end at the top after few steps: parents may be in a circle.
+/// Returns `true` if a tag has a parent and its ancestors end within [`MAX_LEVELS`]. Parents may form a cycle.
 fn is_below_the_top(at: usize, parents: &[Option<usize>]) -> bool {
     let mut above = at;
     for _ in 0..MAX_LEVELS {

@@ -1,4 +1,4 @@
-//! The pages of a specification where a computed page stands.
+//! The pages of a specification at the location of a computed page.
 
 use std::sync::Arc;
 
@@ -12,17 +12,16 @@ use crate::{
     store::Hash,
 };
 
-/// Where a computed page stands.
+/// The location of a computed page.
 pub(in crate::platform) struct Place<'a> {
-    /// The computed page.
     pub(in crate::platform) id: &'a PageId,
-    /// The path of the page above it; empty at the top.
+    /// The path of its parent; empty at the top level.
     pub(in crate::platform) above: &'a str,
-    /// The slugs of the pages beside it, to which those of the pages in its place come.
+    /// The slugs of its siblings. Those of the generated pages are added.
     pub(in crate::platform) beside: &'a mut UniqueNames,
 }
 
-/// A page that was made.
+/// A generated page.
 pub(in crate::platform) struct MadePage {
     pub(in crate::platform) id: PageId,
     pub(in crate::platform) title: String,
@@ -31,40 +30,40 @@ pub(in crate::platform) struct MadePage {
     pub(in crate::platform) slug: String,
     pub(in crate::platform) path: String,
     props: Value,
-    /// Seeds its id.
+    /// The seed of its id.
     pub(in crate::platform) seed: String,
-    /// The pages below it.
+    /// Its child pages.
     pub(in crate::platform) pages: Vec<MadePage>,
     what: What,
     spec: Arc<Spec>,
 }
 
-/// What a page shows.
+/// The content of a generated page.
 enum What {
-    /// The tag of this number.
+    /// The tag with this index.
     Tag(usize),
     /// All schemas.
     Models,
-    /// Where the document is.
+    /// A link to this URL of the document.
     Download(String),
 }
 
-/// Makes pages at one place.
+/// Generates the pages of one location.
 struct Maker<'a> {
     spec: &'a Arc<Spec>,
     seed: String,
-    /// The number of pages that may still be made here.
+    /// The number of pages that may still be generated.
     room: usize,
 }
 
-/// The number of pages of a specification in one place.
+/// The number of pages that a specification generates in one location.
 pub(super) fn wanted(spec: &Spec, source: &OpenApiSource) -> usize {
     let has_models = source.models && !spec.pages.outline.schemas.is_empty();
     let has_download = source.download && spec.published.is_some();
     spec.pages.pages.len() + usize::from(has_models) + usize::from(has_download)
 }
 
-/// The first pages of a specification, at most `room`, in the place of a computed page.
+/// Generates the first pages of a specification, at most `room`, at the location of a computed page.
 pub(super) fn place(
     (spec, room): (&Arc<Spec>, usize),
     source: &OpenApiSource,
@@ -87,7 +86,7 @@ pub(super) fn place(
 }
 
 impl Maker<'_> {
-    /// The page of a tag, with those below it.
+    /// The page of a tag with its descendants.
     fn tag(&mut self, number: usize, above: &str, taken: &mut UniqueNames) -> Option<MadePage> {
         let spec = Arc::clone(self.spec);
         let TagPage { tag, operations, webhooks, children } = &spec.pages.pages[number];
@@ -132,7 +131,7 @@ impl Maker<'_> {
 }
 
 impl MadePage {
-    /// This page, or the one below it that is looked for.
+    /// Takes the first page that matches out of this page and its descendants.
     pub(in crate::platform) fn take(self, is_it: &dyn Fn(&Self) -> bool) -> Option<Self> {
         if is_it(&self) {
             return Some(self);
@@ -140,7 +139,7 @@ impl MadePage {
         self.pages.into_iter().find_map(|page| page.take(is_it))
     }
 
-    /// What it is computed from.
+    /// The `computed` value that states its source.
     pub(in crate::platform) fn computed(&self) -> Value {
         let Spec { record, version, .. } = &*self.spec;
         json!({
@@ -158,7 +157,7 @@ impl MadePage {
         })
     }
 
-    /// Its text.
+    /// Its content as Markdown.
     pub(in crate::platform) fn markdown(&self) -> String {
         let Spec { record, pages, .. } = &*self.spec;
         let target = ContentRef::OpenApi { spec: record.slug.to_string() };
@@ -172,7 +171,7 @@ impl MadePage {
                 let TagPage { tag, operations, webhooks, .. } = &pages.pages[*number];
                 let mut text = tag.description.as_deref().map(foreign).unwrap_or_default();
                 if text.is_empty() {
-                    // A page that says nothing of itself says what is below it.
+                    // A tag without a description and operations lists its child pages.
                     let links = self
                         .pages
                         .iter()
@@ -205,7 +204,7 @@ impl MadePage {
     }
 }
 
-/// A block as Markdown. One that Markdown has no form for is left out: a path may be anything.
+/// Prints a block as Markdown. A block that Markdown cannot represent is omitted: a path may be any text.
 fn printed(kind: BlockKind) -> String {
     match document::print(&Document::new(vec![Block::new(kind, Vec::new())])) {
         Ok(text) => format!("{}\n", text.trim_end()),
@@ -216,19 +215,19 @@ fn printed(kind: BlockKind) -> String {
     }
 }
 
-/// A text of a specification as text of a page: what would be a tag of ours is none.
+/// Escapes text of a specification, so that it contains no template tags.
 fn foreign(text: &str) -> String {
     let text = text.trim();
     if text.is_empty() { String::new() } else { format!("{}\n", text.replace("{%", "\\{%")) }
 }
 
-/// A title as the text of a link.
+/// Escapes a title as link text.
 fn label(title: &str) -> String {
     let is_special = |c: char| c.is_ascii_punctuation();
     title.chars().flat_map(|c| is_special(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
-/// The id of a page that is made: the same for the same name under the same seed.
+/// The id of a generated page, derived from its name and the seed.
 fn made_id(seed: &str, name: &str) -> PageId {
     let hash = Hash::of(format!("computed page {name} of {seed}").as_bytes()).to_string();
     let id = hash.get(..26).unwrap_or(&hash).parse();

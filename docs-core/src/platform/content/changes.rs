@@ -1,4 +1,4 @@
-//! What changed: a revision against the one before it, a change request against what it is based on.
+//! Semantic changes: a revision compared with its parent, a change request compared with its base.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// How many changes are shown unless the caller says otherwise.
+/// Number of changes returned unless the caller sets a limit.
 const DEFAULT_LIMIT: u32 = 10;
 
 /// Two roots to compare.
@@ -30,27 +30,14 @@ struct Compared {
 }
 
 impl<'p> ContentHandle<'p> {
-    /// Lists the changes of a revision against its first parent, or of a change request against the revision it is
-    /// based on. Costs what changed.
+    /// Lists the changes of a revision against its first parent, or of a change request against its base revision.
+    /// Cost is proportional to the changes.
     ///
-    /// The first parent of a merge is what the space had, that of an update what the request had. A revision without
-    /// parents, such as the first of a copied space, is compared with empty content. Without a `limit` the answer has
-    /// the first few.
+    /// The first parent of a merge is the previous revision of the space, that of an update the previous revision of
+    /// the request. A revision without parents, such as the first of a copied space, is compared with empty content.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong limit.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let request = me.space(space).change_request("3");
-    /// for change in request.content().list_changes(Some(50)).await?.changes {
-    ///     println!("{change:?}");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn list_changes(self, limit: Option<u32>) -> BoxFuture<'p, Result<RevisionSemanticChanges>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -121,7 +108,7 @@ impl Platform {
     }
 }
 
-/// Shows the changes of one comparison.
+/// Presents the changes of one comparison.
 struct ChangePresenter<'a> {
     platform: &'a Platform,
     space: &'a SpaceId,
@@ -131,7 +118,7 @@ struct ChangePresenter<'a> {
 }
 
 impl ChangePresenter<'_> {
-    /// A change as clients know it; nothing when only what is never shown has changed, such as unknown front matter.
+    /// The API form of a change; `None` if only hidden data has changed, such as unknown front matter.
     async fn shown(&self, change: RevisionChange) -> Result<Option<SemanticChange>> {
         Ok(Some(match change {
             RevisionChange::PageCreated(page) => SemanticChange::PageCreated { page: page_of(page) },
@@ -185,7 +172,7 @@ impl ChangePresenter<'_> {
         }))
     }
 
-    /// Tells whether a change is shown at all.
+    /// Returns `true` if the API shows a change.
     fn is_shown(&self, change: &RevisionChange) -> Result<bool> {
         Ok(match change {
             RevisionChange::PageEdited { page, before, .. } => {
@@ -215,7 +202,7 @@ impl ChangePresenter<'_> {
         let url = |file: &FileEntry| self.platform.file_url(self.space, file, &self.bearer);
         Ok(FileAttributes {
             name: Changed::between(Some(before.name.clone()), Some(after.name.clone())),
-            // A new name alone shows in the address too, but the bytes are the same.
+            // A rename also changes the URL, but not the bytes.
             download_url: if before.blob == after.blob {
                 None
             } else {
@@ -262,7 +249,7 @@ fn page_of(page: content::ChangedPage) -> ChangedPage {
     ChangedPage { id: page.id, kind: page.entry.kind.into(), title: page.entry.title, path: page.path }
 }
 
-/// The page that another stands below, as a revision has it.
+/// A parent page in the state of one revision.
 async fn parent(view: &View, id: Option<PageId>) -> Result<Option<ChangedPage>> {
     let Some(id) = id else { return Ok(None) };
     let path = view.path_of(&id).await?;

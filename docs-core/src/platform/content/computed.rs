@@ -1,4 +1,4 @@
-//! Computed pages in answers: the pages that take their place.
+//! Computed pages in responses: the pages that replace them.
 
 use std::collections::HashMap;
 
@@ -15,11 +15,11 @@ use crate::{
     store::records::SpaceRecord,
 };
 
-/// The pages that take the place of others, by these.
+/// The generated pages by the id of the computed page they replace.
 pub(super) type Replaced = HashMap<PageId, Vec<RevisionPage>>;
 
 impl Platform {
-    /// The pages that take the place of computed pages of a tree, of those that its reader sees.
+    /// Generates the pages that replace the computed pages of a tree that its reader may see.
     pub(super) async fn replaced(
         &self,
         space: &SpaceRecord,
@@ -37,7 +37,7 @@ impl Platform {
         Ok(replaced)
     }
 
-    /// The pages that are made of a tree, of what its reader sees, with the pages whose places they take.
+    /// Generates the pages of all computed pages that the reader may see, each with the page it replaces.
     async fn made<'t>(
         &self,
         org: &OrgId,
@@ -61,7 +61,7 @@ impl Platform {
         Ok(all)
     }
 
-    /// The computed pages of content; `None` where they are not shown.
+    /// The computed pages of content; `None` if they are returned as stored.
     pub(super) async fn places_of(&self, at: &Located, shown: Shown) -> Result<Option<ComputedPlaces>> {
         if !shown.computed {
             return Ok(None);
@@ -70,7 +70,7 @@ impl Platform {
         self.computed_places(&at.space().organization, &tree).await.map(Some)
     }
 
-    /// The pages that take the place of a page beside others; `None` for one that stays.
+    /// Generates the pages that replace one page among its siblings; `None` for a page that is not computed.
     pub(super) fn replaced_one(
         &self,
         (space, places): (&SpaceRecord, &ComputedPlaces),
@@ -115,7 +115,7 @@ impl Platform {
         }))
     }
 
-    /// The page that takes a place and is looked for, as a whole; `None` where there is none that its reader sees.
+    /// Finds a generated page with its content; `None` if its reader sees no such page.
     pub(super) async fn made_page(
         &self,
         at: &Located,
@@ -134,14 +134,14 @@ impl Platform {
         Ok(Some(page))
     }
 
-    /// The document of a page that takes a place and that its reader sees; `None` where it has no content.
+    /// The document of a generated page that its reader may see; `None` if it has no content.
     pub(super) async fn made_document(&self, at: &Located, id: &PageId) -> Result<Option<Document>> {
         let found = self.find_made(at, &|made| made.id == *id, Shown::default()).await?;
         let (_, text, _) = found.ok_or_else(|| Error::not_found("page"))?;
         Ok((!text.is_empty()).then(|| document::parse(&text)))
     }
 
-    /// A page that takes a place, with its text and the page whose place it takes.
+    /// Finds a generated page, with its Markdown and the page it replaces.
     async fn find_made(
         &self,
         at: &Located,
@@ -161,7 +161,7 @@ impl Platform {
     }
 }
 
-/// The slugs of stored pages directly below one, or at the top level.
+/// The slugs of the stored children of a page, or of the top-level pages.
 fn slugs_beside(tree: &PageTree, parent: Option<usize>) -> UniqueNames {
     let beside = parent.and_then(|at| tree.pages().get(at)).map_or(tree.roots(), |page| &page.children);
     let entries = beside.iter().filter_map(|at| tree.pages().get(*at)).map(|page| &page.entry);
@@ -170,7 +170,7 @@ fn slugs_beside(tree: &PageTree, parent: Option<usize>) -> UniqueNames {
     slugs
 }
 
-/// The slugs of pages that are read together, where one of them may be replaced.
+/// The slugs of sibling pages. They are only needed, and otherwise empty, if one of the pages is computed.
 pub(super) fn slugs_of(pages: &[(PageId, PageEntry)]) -> UniqueNames {
     let mut slugs = UniqueNames::default();
     if pages.iter().any(|(_, entry)| OpenApiSource::of(entry).is_some()) {

@@ -1,10 +1,9 @@
-//! Documents: the texts of pages and reusable contents under names that never mean another text.
+//! Documents: the texts of pages and reusable contents under permanent ids.
 //!
-//! The name of a text is its hash, sealed for its space. Objects are kept by organization and of every kind in one
-//! place, so a bare hash would lead to texts of other spaces, to nodes of the map and to files. A sealed one can only
-//! have come from the platform, which shows it to readers of content that has the text: it needs no index of the
-//! texts of a space, costs one lookup, and works for texts of old revisions, of change requests, and for the several
-//! texts of a conflict.
+//! The id of a text is its hash, sealed for its space. All objects of an organization are in one store, so a bare hash
+//! would give access to texts of other spaces, to nodes of the content map and to files. Only the platform issues
+//! sealed ids, and it shows them to readers of content that contains the text. This needs no index of the texts of a
+//! space, costs one lookup, and covers old revisions, change requests and the texts of a conflict.
 
 use std::sync::Arc;
 
@@ -25,29 +24,18 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ShownDocument {
-    /// The document, which is shared with others who read the same.
+    /// The document, shared between readers who see the same content.
     pub document: Arc<Document>,
-    /// The id of its text, as pages have it in `documentId`; `None` where what is shown does not follow from the text
-    /// alone.
+    /// The id of its text, as in `documentId` of pages; `None` if the document depends on more than the text.
     pub id: Option<String>,
 }
 
 impl<'p> SpaceHandle<'p> {
-    /// Reads a document by its id: `documentId` of a page, `document` of a reusable content. What an id stands for
-    /// never changes.
+    /// Reads a document by its id: `documentId` of a page, `document` of a reusable content. The text of an id never
+    /// changes.
     ///
     /// # Errors
     /// `NotFound`, also for the id of a document in another space.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let document = me.space(space).get_document("doc-id").await?;
-    /// println!("{} blocks", document.nodes.len());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get_document(self, id: &'p str) -> BoxFuture<'p, Result<Document>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -73,17 +61,6 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`, also when the page has no content.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, content::Evaluated, model::{PageId, SpaceId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
-    /// let content = me.space(space).content();
-    /// let document = content.get_page_document(page, Evaluated::Yes).await?;
-    /// println!("{} blocks", document.nodes.len());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get_page_document(
         self,
         page: &'p PageId,
@@ -96,22 +73,11 @@ impl<'p> ContentHandle<'p> {
         })
     }
 
-    /// The document of a page, shared with others who read the same; `None` for a page without content.
+    /// Reads the document of a page, shared between readers who see the same content; `None` for a page without
+    /// content.
     ///
     /// # Errors
     /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, content::Evaluated, model::{PageId, SpaceId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
-    /// let content = me.space(space).content();
-    /// if let Some(shown) = content.find_page_document(page, Evaluated::Yes).await? {
-    ///     println!("{} blocks", shown.document.nodes.len());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn find_page_document(
         self,
         page: &'p PageId,
@@ -128,17 +94,6 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`, also when it has no content.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, content::Evaluated, model::{ReusableId, SpaceId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, reusable: &ReusableId) -> Result<()> {
-    /// let content = me.space(space).content();
-    /// let document = content.get_reusable_document(reusable, Evaluated::No).await?;
-    /// println!("{} blocks", document.nodes.len());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get_reusable_document(
         self,
         reusable: &'p ReusableId,
@@ -181,7 +136,7 @@ impl Platform {
         Ok(Some(ShownDocument { document, id }))
     }
 
-    /// Names the text of a body; nothing for an empty one. Equal texts of a space have equal names, for ever.
+    /// The permanent id of the text of a body; `None` for an empty body. Equal texts of a space have equal ids.
     pub(in crate::platform) fn document_id(&self, space: &SpaceId, body: &Body) -> Result<Option<String>> {
         if body.is_empty() {
             return Ok(None);
@@ -191,7 +146,7 @@ impl Platform {
         self.seal_for_ever(&purpose(space), &names.join("!")).map(Some)
     }
 
-    /// The body that a document's name stands for.
+    /// Resolves a document id to its body.
     fn body_named(&self, space: &SpaceId, id: &str) -> Result<Body> {
         let missing = || Error::not_found("document");
         let names = self.secrets().open(&purpose(space), id).map_err(|_| missing())?;
@@ -206,9 +161,10 @@ impl Platform {
         }
     }
 
-    /// Seals a name so that the same name gives the same text each time: what it stands for may be kept for ever.
+    /// Seals a name deterministically: the same name always gives the same text, so the result may be cached
+    /// indefinitely.
     pub(in crate::platform) fn seal_for_ever(&self, purpose: &str, name: &str) -> Result<String> {
-        // Different names have different nonces, as far as their hashes differ.
+        // Different names have different nonces unless the first half of their hashes collides.
         let of = Hash::of(format!("{purpose}!{name}").as_bytes());
         let mut nonce = [0; 16];
         nonce.copy_from_slice(&of.as_bytes()[..16]);
@@ -217,8 +173,8 @@ impl Platform {
 }
 
 impl Located {
-    /// The variables of the page that a visitor sees this text on. What no page or reusable content that they see has
-    /// now is not there for them, whatever its name; members read every text that was ever named to them.
+    /// The variables of the page on which a visitor sees this text. A visitor cannot read a text that no visible page
+    /// or reusable content has now, even with its id. Members can read every text whose id they know.
     async fn variables_of(&self, filter: &ContentFilter, body: &Body) -> Result<Variables> {
         if !filter.hides() {
             return Ok(Variables::new());
@@ -238,7 +194,10 @@ impl Located {
         Err(Error::not_found("document"))
     }
 
-    /// The document of a body; an empty one has none.
+    /// The document of a body.
+    ///
+    /// # Errors
+    /// `NotFound` for an empty body.
     async fn document(&self, body: &Body) -> Result<SharedDocument> {
         if body.is_empty() {
             return Err(Error::not_found("document"));
@@ -247,7 +206,7 @@ impl Located {
     }
 }
 
-/// What a document's name is sealed for: it opens in its own space only, and is no file's address.
+/// The sealing purpose of document ids: an id is valid in its own space only and is not a file URL.
 fn purpose(space: &SpaceId) -> String {
     format!("document of {space}")
 }

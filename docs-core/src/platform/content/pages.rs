@@ -1,4 +1,4 @@
-//! A page as it is shown: with its text, and the pages below it.
+//! A page with its text and its descendants.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::{
     platform::{Platform, computed::OpenApiSource, visitors::ContentFilter},
 };
 
-/// Most levels of pages that are shown below one another; content has fewer.
+/// Maximum depth of returned pages. Content is less deep.
 const MAX_DEPTH: usize = 128;
 
 impl Platform {
-    /// A page with its text, and the pages below it without theirs.
+    /// A page with its text, and its descendants without theirs.
     pub(super) async fn whole_page(
         &self,
         at: &Located,
@@ -43,7 +43,7 @@ impl Platform {
                         false => {
                             let document =
                                 filter.document(document, &entry.variables, shown.evaluated).await?;
-                            // Blocks in which there was nothing to evaluate stay as they were written.
+                            // Blocks without expressions keep their original text.
                             let shown = work_on(&text, move |text| document::update_blocks(text, &document));
                             shown.await.map_err(Error::internal)?
                         }
@@ -60,7 +60,7 @@ impl Platform {
         Ok(page)
     }
 
-    /// The pages below one: costs what it answers, not what the space holds.
+    /// Reads the descendants of a page. Cost is proportional to the response, not to the space.
     async fn pages_below(
         &self,
         (at, filter): (&Located, &ContentFilter),
@@ -118,7 +118,7 @@ impl Platform {
     }
 }
 
-/// What merges left undecided is for those who decide it.
+/// Removes merge conflicts, which only editors resolve.
 pub(super) fn without_conflicts(page: &mut RevisionPage) {
     let below = match page {
         RevisionPage::Document(page) => {

@@ -1,34 +1,23 @@
-//! Where old paths of pages lead.
+//! Redirects from previous paths of pages.
 
 use super::Located;
 use crate::{BoxFuture, Error, Result, content::Moved, model::PageId, platform::nouns::ContentHandle};
 
-/// The page that a path leads to.
+/// The target of a redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageRedirect {
-    /// The page.
     pub page: PageId,
-    /// The place on it, where a repository names one.
+    /// The anchor on the page, if a redirect of the repository names one.
     pub anchor: Option<String>,
 }
 
 impl<'p> ContentHandle<'p> {
-    /// Resolves a path, in any case, by the redirects of the content: those of pages that were there, or below a page
-    /// that was, and those of a repository. A page that is there goes first.
+    /// Resolves a path, case-insensitively, by the redirects of the content: those that moved pages left, also for
+    /// paths below such a page, and those of a repository. A current page takes precedence over a redirect.
     ///
     /// # Errors
-    /// `NotFound` when it leads to no page that the actor may see.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let found = me.space(space).content().resolve_redirect("old/guides").await?;
-    /// println!("{} {:?}", found.page, found.anchor);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound` when the path resolves to no page that the actor may see.
     pub fn resolve_redirect(self, path: &'p str) -> BoxFuture<'p, Result<PageRedirect>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -41,7 +30,7 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl Located {
-    /// The page that a path leads to, whether or not its reader sees it.
+    /// Resolves a path to its page without checking that the reader may see it.
     pub(super) async fn moved(&self, path: &str) -> Result<Moved> {
         self.view.find_moved(path).await?.ok_or_else(|| Error::not_found("page"))
     }

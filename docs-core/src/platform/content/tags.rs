@@ -1,4 +1,4 @@
-//! The tags of content: told by its revision, without reading what it holds.
+//! The tags of content, derived from its revision without reading the content.
 
 use super::{Located, Version};
 use crate::{
@@ -10,22 +10,11 @@ use crate::{
 };
 
 impl<'p> ContentHandle<'p> {
-    /// The tag of what [`get_with_tag`](Self::get_with_tag) answers now, told without reading it. `None` for visitors,
-    /// whose answers depend on more than the revision. Where pages are computed, it is the tag of no answer.
+    /// Computes the current tag of [`get_with_tag`](Self::get_with_tag) without reading the content. `None` for
+    /// visitors, whose responses depend on more than the revision. With computed pages it matches no response.
     ///
     /// # Errors
     /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, EntityTag}};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, seen: Option<EntityTag>) -> Result<()> {
-    /// if me.space(space).change_request("3").content().revision_tag().await? == seen {
-    ///     println!("nobody has changed it since");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn revision_tag(self) -> BoxFuture<'p, Result<Option<EntityTag>>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -40,22 +29,11 @@ impl<'p> ContentHandle<'p> {
         })
     }
 
-    /// Names what pages of this content are computed from now: another tag once these pages are others, though the
-    /// revision is the same. `None` where nothing is computed.
+    /// The tag of the specifications that pages of this content are computed from. It changes with these pages, even
+    /// if the revision does not. `None` without computed pages.
     ///
     /// # Errors
     /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// if me.space(space).content().computed_tag().await?.is_none() {
-    ///     println!("the pages follow from the revision alone");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn computed_tag(self) -> BoxFuture<'p, Result<Option<EntityTag>>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -64,22 +42,12 @@ impl<'p> ContentHandle<'p> {
         })
     }
 
-    /// The tag of all that is read of a revision by its id, told without reading it: what a member reads of it never
-    /// changes, but for what is computed of it, which has a tag of its own, [`computed_tag`](Self::computed_tag).
-    /// `None` where it may: for visitors, and for the content of a space or a change request.
+    /// The tag of everything a member reads of a revision by its id, computed without reading the content. Revisions
+    /// are immutable, except for computed pages, which have their own [`computed_tag`](Self::computed_tag). `None` for
+    /// content that may change: for visitors, and for the content of a space or a change request.
     ///
     /// # Errors
     /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::{RevisionId, SpaceId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, revision: &RevisionId) -> Result<()> {
-    /// assert!(me.space(space).revision(revision).lasting_tag().await?.is_some());
-    /// assert!(me.space(space).content().lasting_tag().await?.is_none());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn lasting_tag(self) -> BoxFuture<'p, Result<Option<EntityTag>>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -96,8 +64,8 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl Platform {
-    /// The tag of what a member reads of a revision as a whole: what it holds follows from its id; what is told of it
-    /// beside that may change, and what its pages are computed from. No transaction may be open meanwhile.
+    /// The tag of a whole revision for a member. The content is determined by the revision id; its metadata and the
+    /// sources of computed pages may change. The caller must not hold a transaction.
     pub(in crate::platform) async fn tag_of_revision(
         &self,
         (actor, space): (&Actor, &SpaceRecord),
@@ -116,8 +84,8 @@ impl Platform {
         EntityTag::of(&(self.own_tag(actor, id)?.as_str(), kind, urls))
     }
 
-    /// Each reader gets file addresses of their own, and these begin with an address of this server. Another version of
-    /// the server may write content in another way.
+    /// Includes the reader and the server URLs, since each reader gets signed file URLs, and the server version, which
+    /// may serialize content differently.
     fn own_tag(&self, actor: &Actor, id: &RevisionId) -> Result<EntityTag> {
         let urls = (self.urls().base(), self.urls().files_origin());
         EntityTag::of(&(env!("CARGO_PKG_VERSION"), urls, Bearer::member(actor)?, id))

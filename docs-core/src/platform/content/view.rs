@@ -1,4 +1,4 @@
-//! How content is shown: pages, files and reusable contents as clients know them.
+//! The API form of content: pages, files and reusable contents.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::{
 };
 
 impl Platform {
-    /// A revision without what it holds: the frame of every answer with one.
+    /// A revision without its content, for all responses that contain one.
     pub(in crate::platform) async fn bare_revision(
         &self,
         tx: &Tx,
@@ -57,8 +57,8 @@ impl Platform {
         })
     }
 
-    /// The same for a visitor: nothing of how it came to be but where its commit can be seen, and the address they read
-    /// it at.
+    /// A revision without its content for a visitor: no history except the commit without its message and ref, and the
+    /// URL of the visited site.
     pub(super) fn visited_revision(
         &self,
         space: &SpaceRecord,
@@ -105,7 +105,7 @@ impl Platform {
     ) -> Result<Vec<RevisionPage>> {
         let seen = filter.shown(tree);
         let mut replaced = self.replaced(space, (tree, filter), shown).await?;
-        // Pages come before those below them, so going backwards every page's children are ready.
+        // Parents precede their children, so in reverse order the children of each page are ready.
         let mut ready: Vec<Vec<RevisionPage>> = tree.pages().iter().map(|_| Vec::new()).collect();
         for (at, page) in tree.pages().iter().enumerate().rev().filter(|(at, _)| seen[*at]) {
             let below = taken(&mut ready, &page.children);
@@ -231,7 +231,7 @@ impl Platform {
     }
 }
 
-/// Takes what is ready of some pages, in their order.
+/// Takes the finished views of some pages, in their order.
 fn taken(ready: &mut [Vec<RevisionPage>], pages: &[usize]) -> Vec<RevisionPage> {
     let mut taken = Vec::with_capacity(pages.len());
     for at in pages {
@@ -242,7 +242,7 @@ fn taken(ready: &mut [Vec<RevisionPage>], pages: &[usize]) -> Vec<RevisionPage> 
     taken
 }
 
-/// What all kinds of pages show.
+/// The fields that all kinds of pages have.
 pub(in crate::platform) fn page_base(id: &PageId, entry: &PageEntry) -> PageBase {
     PageBase {
         id: id.clone(),
@@ -255,7 +255,7 @@ pub(in crate::platform) fn page_base(id: &PageId, entry: &PageEntry) -> PageBase
     }
 }
 
-/// What merges left undecided of a page.
+/// The unresolved merge conflicts of a page.
 fn conflicts(entry: &PageEntry) -> Vec<PageConflict> {
     let text = entry.body.is_conflict().then(|| PageConflict {
         field: "document".to_owned(),
@@ -264,7 +264,7 @@ fn conflicts(entry: &PageEntry) -> Vec<PageConflict> {
         change_request: Value::Null,
     });
     let fields = entry.clash.iter().map(|(field, clash)| {
-        // Of a position, the parent is what people know; the rank is the store's.
+        // Only the parent of a position is shown; the rank is internal.
         let shown = |value: &Value| match value {
             Value::Object(place) if field == clash_field::POSITION => {
                 place.get("parent").cloned().unwrap_or_default()
