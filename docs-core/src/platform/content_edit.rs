@@ -1,4 +1,4 @@
-//! Editing the content of a change request: changes in order, all or none, one new revision.
+//! Editing the content of a change request: all changes in order, or none, as one new revision.
 
 mod assets;
 mod body;
@@ -34,17 +34,17 @@ use crate::{
     },
 };
 
-/// Most files that one request has fetched.
+/// Maximum number of files that one request may fetch from URLs.
 pub(super) const MAX_FETCHES: usize = 20;
-/// How often an edit starts again because the request's content moved meanwhile.
+/// Maximum number of attempts of an edit while the content of the request keeps changing.
 const MAX_MOVES: usize = 10;
 
 impl<'p> ChangeRequestHandle<'p> {
-    /// Changes the content of a change request: all of the changes in their order, or none, as one new revision.
+    /// Changes the content of a change request: all changes in order, or none, as one new revision.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived;
-    /// `Invalid` naming the change (`changes[2]`) and the field that is wrong.
+    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived; `Invalid`
+    /// with the change (`changes[2]`) and the field that is wrong.
     ///
     /// # Cancel safety
     /// Dropping the future leaves all changes applied or none.
@@ -84,7 +84,7 @@ impl<'p> ChangeRequestHandle<'p> {
                         .map_err(|error| edits.name(error))?;
                     let inserted = platform.inserted((actor, &space_record), &plan, &edited).await?;
                     let show = Shows { space, name, plan: &plan, edited: &edited, inserted: &inserted };
-                    // An edit that is refused anyway is refused for its own reason.
+                    // An invalid edit is refused for its own reason, before the precondition.
                     condition?;
                     if edited.root == request.root {
                         let tx = platform.read().await?;
@@ -116,7 +116,7 @@ impl<'p> ChangeRequestHandle<'p> {
 }
 
 impl Platform {
-    /// Finds the content of a change request, with the right and the state to edit it.
+    /// Finds the content of a change request and checks that the actor may edit it and that it is open.
     async fn edit_target(&self, actor: &Actor, space: &SpaceId, name: &str) -> Result<EditTarget> {
         let tx = self.read().await?;
         let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
@@ -162,7 +162,7 @@ impl Platform {
         Ok(ContentUpdate { change_request, changes, inserted_files, inserted_reusable_contents })
     }
 
-    /// What was inserted beside pages, as it is after an edit: a name that another file had was given a number.
+    /// The inserted files and reusable contents after an edit. A file with a name in use gets a numbered one.
     async fn inserted(
         &self,
         (actor, space): (&Actor, &SpaceRecord),
@@ -185,21 +185,21 @@ impl Platform {
     }
 }
 
-/// The content of a change request that is to be edited, as it was on one snapshot.
+/// The content of a change request to edit, as of one snapshot.
 struct EditTarget {
     space: Arc<SpaceRecord>,
     request: Arc<ChangeRequestRecord>,
-    /// Whether it is what the condition of the request admits. The edit is stored only where it is still that.
+    /// The result of the precondition. The edit is only stored if the head is unchanged.
     condition: Result<()>,
 }
 
-/// What an edit inserted beside pages.
+/// The inserted files and reusable contents.
 struct Inserted {
     files: Vec<RevisionFile>,
     reusables: Vec<ReusableContent>,
 }
 
-/// What the answer to an edit is made of, beside its change request.
+/// The parts of the response to an edit, besides the change request.
 #[derive(Clone, Copy)]
 struct Shows<'e> {
     space: &'e SpaceId,
@@ -234,7 +234,7 @@ fn check_counts(update: &UpdateContent) -> Result<()> {
     Ok(())
 }
 
-/// Makes an edited revision the active one; `Out` tells whether the request was still where it had been.
+/// Makes an edited revision the head of the request; `Out` is `false` if the head has changed.
 pub(super) struct ApplyEdits {
     pub(super) actor: Actor,
     pub(super) by: UserId,

@@ -1,4 +1,4 @@
-//! Changes that are about no page: files that go, variables, reusable contents.
+//! Changes of other content than pages: deleted files, variables, reusable contents.
 
 use super::{
     body, links,
@@ -13,11 +13,11 @@ use crate::{
     },
 };
 
-/// The field that names a reusable content.
+/// The field that identifies a reusable content.
 const REUSABLE: &str = "reusableContent";
 
 impl Plan {
-    /// Adds the edits that a change comes down to which is about no page; `id` is that of what it inserts.
+    /// Adds the edits of a change that concerns no page; `id` is the id of the inserted reusable content.
     pub(super) async fn push_assets(
         &self,
         view: &View,
@@ -83,7 +83,7 @@ impl Plan {
         Ok(Edit::PutReusable { reusable, fields })
     }
 
-    /// The text of a reusable content. It is no page: what stands at its start is part of it.
+    /// The text of a reusable content. It has no front matter: the start of the document is part of the text.
     async fn reusable_body(&self, view: &View, document: &DocumentInput, old: &str) -> Result<NewBody> {
         let text = body::text(document, old)?;
         links::resolve(&text, old, &self.names, (view, "")).await.map(NewBody::Text)

@@ -1,4 +1,4 @@
-//! The content of a page as a client sends it: Markdown, or a document tree.
+//! The content of a page as a client sends it: Markdown or a document tree.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,13 @@ use crate::{
     model::{DocumentInput, check_page_size},
 };
 
-/// The content as Markdown. A tree is written in place of the page's old text, so that blocks which say what they said
-/// keep their bytes.
+/// The content as Markdown. A tree is merged into the old text of the page, so that unchanged blocks keep their bytes.
 pub(super) fn text<'a>(input: &'a DocumentInput, old: &str) -> Result<Cow<'a, str>> {
     let wrong = |error: Invalid| Error::invalid(&format!("document.document.{}", error.place), error.message);
     match input {
         DocumentInput::Empty => Ok(Cow::Borrowed("")),
         DocumentInput::Markdown(markdown) => {
-            // Before its links are looked for. Front matter is no part of the text.
+            // Checked before links are resolved. Front matter does not count.
             check_page_size(split_front(markdown).1)
                 .map_err(|error| Error::invalid("document.markdown", error))?;
             Ok(Cow::Borrowed(markdown))
@@ -30,7 +29,7 @@ pub(super) fn text<'a>(input: &'a DocumentInput, old: &str) -> Result<Cow<'a, st
     }
 }
 
-/// The content taken apart. A tree has neither front matter nor a title of the page.
+/// Splits the content into front matter, title and body. A tree has only a body.
 pub(super) fn source<'a>(input: &DocumentInput, text: &'a str) -> PageSource<'a> {
     match input {
         DocumentInput::Empty | DocumentInput::Markdown(_) => parse_page(text),

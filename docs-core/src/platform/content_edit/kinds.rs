@@ -1,4 +1,4 @@
-//! What a change may set of a page of each kind, and where links lead.
+//! The fields that a change may set per kind of page, and link targets.
 
 use super::links::Names;
 use crate::{
@@ -22,7 +22,7 @@ pub(super) fn kind_of(kind: Option<PageType>) -> Result<PageKind> {
     })
 }
 
-/// Refuses a type that the page does not have: pages keep theirs.
+/// Rejects a type that differs from the type of the page, which is immutable.
 pub(super) fn check_kind(given: Option<PageType>, kind: PageKind) -> Result<()> {
     match given {
         Some(given) if given != PageType::from(kind) => {
@@ -32,7 +32,7 @@ pub(super) fn check_kind(given: Option<PageType>, kind: PageKind) -> Result<()> 
     }
 }
 
-/// Refuses fields that pages of this kind never show. Taking away what is not there is nothing to refuse.
+/// Rejects fields that pages of this kind never show. Clearing such a field succeeds.
 pub(super) fn check_fields(kind: PageKind, fields: &PageFields) -> Result<()> {
     let is_link = kind == PageKind::Link;
     let given = [
@@ -51,8 +51,8 @@ pub(super) fn check_fields(kind: PageKind, fields: &PageFields) -> Result<()> {
     }
 }
 
-/// Where a link leads: pages and files may be called by the names that the request gives them, and what is in the same
-/// space has to be there.
+/// Resolves the target of a link page. Pages and files may be referenced by the names of the request; targets in the
+/// same space must exist.
 pub(super) async fn target(target: &ContentRef, names: &Names, view: &View) -> Result<ContentRef> {
     let mut target = target.clone();
     let missing = |field: &str| Err(Error::invalid(field, "the content has nothing of this id"));

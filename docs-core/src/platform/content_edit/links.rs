@@ -1,6 +1,6 @@
 //! Links in Markdown that a client sends: to pages by id, path or name, to files by id or name.
 //!
-//! They are stored as `/pages/<id>` and `/files/<id>`, so that they hold when pages move.
+//! They are stored as `/pages/<id>` and `/files/<id>`, so that they remain valid when pages move.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +13,7 @@ use crate::{
     model::{FileId, PageId},
 };
 
-/// Names by which a request calls the pages and files that it creates.
+/// The names that a request gives to the pages and files it inserts.
 #[derive(Default)]
 pub(super) struct Names {
     pages: BTreeMap<String, PageId>,
@@ -42,7 +42,7 @@ impl Names {
         self.pages.iter().find(|(_, page)| *page == id).map(|(name, _)| name.clone())
     }
 
-    /// The page that a field names: by id, or by the name the request gave it.
+    /// Resolves a field to a page: by id, or by a name of the request.
     pub(super) fn page_id(&self, field: &str, text: &str) -> Result<PageId> {
         match self.pages.get(text) {
             Some(page) => Ok(page.clone()),
@@ -50,22 +50,22 @@ impl Names {
         }
     }
 
-    /// Tells whether the request inserts a page.
+    /// Returns `true` if the request inserts the page.
     pub(super) fn inserts(&self, id: &PageId) -> bool {
         self.pages.values().any(|page| page == id)
     }
 
-    /// Tells whether the request inserts a file.
+    /// Returns `true` if the request inserts the file.
     pub(super) fn inserts_file(&self, id: &FileId) -> bool {
         self.files.values().any(|file| file == id)
     }
 
-    /// The file that the request gave a name.
+    /// The file with this name in the request.
     pub(super) fn file_named(&self, name: &str) -> Option<FileId> {
         self.files.get(name).cloned()
     }
 
-    /// The file that a destination names: by id, or by the name the request gave it.
+    /// Resolves a link destination to a file: by id, or by a name of the request.
     pub(super) fn file(&self, destination: &str) -> Option<FileId> {
         if let Some(id) = destination.strip_prefix("/files/") {
             return self.files.get(id).cloned().or_else(|| id.parse().ok());
@@ -73,7 +73,7 @@ impl Names {
         self.files.get(destination.trim_start_matches("./")).cloned()
     }
 
-    /// A name that is the path of a page already: a link could mean either.
+    /// Returns a name that is also the path of an existing page, which makes links ambiguous.
     pub(super) async fn clash(&self, view: &View) -> Result<Option<&str>> {
         for name in self.pages.keys().chain(self.files.keys()) {
             if view.find(name).await?.is_some() {
@@ -84,7 +84,7 @@ impl Names {
     }
 }
 
-/// Where relative links of a page start: its own folder if it has pages below it, else that of its parent.
+/// The base of relative links of a page: its own folder if it has child pages, else that of its parent.
 pub(super) async fn folder_of(view: &View, page: &PageId) -> Result<String> {
     let path = view.path_of(page).await?.unwrap_or_default();
     if view.children(Some(page)).await?.is_empty() {
@@ -93,8 +93,8 @@ pub(super) async fn folder_of(view: &View, page: &PageId) -> Result<String> {
     Ok(path)
 }
 
-/// Replaces the links of a text by lasting ones. A link to a page that there is none of becomes plain text, unless the
-/// text before has led there too: whoever edits something else leaves it as it is.
+/// Replaces the links of a text by links with ids. A link to a missing page becomes plain text, unless the previous
+/// text has the same link: edits do not change links elsewhere in the text.
 pub(super) async fn resolve(
     text: &str,
     before: &str,
@@ -158,7 +158,7 @@ async fn answer(destination: &str, kind: LinkKind, at: (&Names, &View, &str)) ->
     })
 }
 
-/// A page by its id, or by its path as slugs or as a file of a repository.
+/// Finds a page by its id, or by its path as slugs or as a file of a repository.
 async fn find_page(text: &str, names: &Names, view: &View) -> Result<Option<PageId>> {
     let text = text.trim_matches('/');
     let slugs = match text {
@@ -179,7 +179,7 @@ async fn find_page(text: &str, names: &Names, view: &View) -> Result<Option<Page
     Ok(view.find(slugs).await?.map(|(id, _)| id))
 }
 
-/// A relative path seen from a folder; `None` when it leads above the top.
+/// Resolves a relative path against a folder; `None` if it is above the top level.
 fn joined(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
@@ -192,7 +192,7 @@ fn joined(folder: &str, path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Tells whether a destination leads somewhere else: it has a scheme, or a host.
+/// Returns `true` if a destination has a scheme or a host.
 fn is_external(path: &str) -> bool {
     let scheme = path.split([':', '/', '?']).next().unwrap_or_default();
     path.starts_with("//")
@@ -201,7 +201,7 @@ fn is_external(path: &str) -> bool {
             && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b)))
 }
 
-/// Tells whether a relative path is meant to be a page: Markdown, a folder, or a name without an extension.
+/// Returns `true` if a relative path looks like a page: Markdown, a folder, or a name without an extension.
 fn is_page_like(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     name.is_empty() || name.to_ascii_lowercase().ends_with(".md") || !name.contains('.')

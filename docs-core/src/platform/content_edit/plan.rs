@@ -1,4 +1,4 @@
-//! From the changes of a request to edits of content: ids are drawn once, names are resolved, files are stored.
+//! Translates the changes of a request into content edits: assigns ids once, resolves names, stores files.
 
 use bytes::Bytes;
 use data_encoding::BASE64;
@@ -25,39 +25,39 @@ use crate::{
     store::records::{ChangeRequestRecord, SpaceRecord},
 };
 
-/// The title of a page that is given none.
+/// The title of a page without one.
 const UNTITLED: &str = "Untitled";
-/// Most bytes of a file that comes within a request.
+/// Maximum size of a file that is sent within a request, in bytes.
 pub(in crate::platform) const MAX_INLINE: usize = 1_000_000;
 
-/// The changes of a request with the ids of what they create.
+/// The changes of a request with the ids of the items they create.
 pub(super) struct Plan {
     changes: Vec<Planned>,
     pub(super) names: Names,
-    /// In the order of the request; the entry is there once the bytes are stored.
+    /// In the order of the request; the entry is set once the bytes are stored.
     files: Vec<(FileId, Option<FileEntry>)>,
-    /// Files are stored from here on.
+    /// The start of the write window for files.
     pub(super) storing: StoringSince,
 }
 
 struct Planned {
     change: ContentEdit,
-    /// The id of the page that the change inserts.
+    /// The id of the inserted page.
     page: Option<PageId>,
-    /// The id of the reusable content that it inserts.
+    /// The id of the inserted reusable content.
     reusable: Option<ReusableId>,
 }
 
-/// Edits, and which change each of them came from.
+/// Edits with the change that each was derived from.
 pub(super) struct Edits {
     pub(super) list: Vec<Edit>,
     origin: Vec<Origin>,
 }
 
-/// Where in a request an edit comes from.
+/// The position in the request that an edit was derived from.
 struct Origin {
     change: usize,
-    /// The field that names what the edit is about, where the edit itself calls it otherwise.
+    /// The field of the request that names the subject, if the edit has another name for it.
     subject: Option<String>,
 }
 
@@ -67,13 +67,13 @@ impl Edits {
         self.origin.push(Origin { change, subject: None });
     }
 
-    /// Adds an edit of a thing that this field of the change names.
+    /// Adds an edit. The field of the change names its subject.
     pub(super) fn push_field(&mut self, (change, field): (usize, String), edit: Edit) {
         self.list.push(edit);
         self.origin.push(Origin { change, subject: Some(field) });
     }
 
-    /// Names the change that an edit's refusal is about.
+    /// Maps the error of an edit to the change and field of the request.
     pub(super) fn name(&self, error: ContentError) -> Error {
         match error {
             ContentError::Invalid { index, field, message } => {
@@ -89,7 +89,7 @@ impl Edits {
 }
 
 impl Plan {
-    /// Draws the ids of new pages and files, and learns their names.
+    /// Assigns the ids of new pages and files, and registers their names.
     pub(super) fn new(platform: &Platform, changes: Vec<ContentEdit>) -> Result<Self> {
         let storing = platform.storing();
         let mut plan = Self { changes: Vec::new(), names: Names::default(), files: Vec::new(), storing };
@@ -125,12 +125,12 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The name by which the request calls a page that it inserts.
+    /// The name that the request gives to an inserted page.
     pub(super) fn reference_of(&self, page: &PageId) -> Option<String> {
         self.names.of_page(page)
     }
 
-    /// The field in which the request gives a name.
+    /// The field of the request that defines a name.
     fn place_of(&self, name: &str) -> String {
         let is_name = |given: &Option<BoundedText<1, 256>>| given.as_deref() == Some(name);
         let within = |change: &ContentEdit| match change {
@@ -148,18 +148,16 @@ impl Plan {
         found.unwrap_or_else(|| "ref".to_owned())
     }
 
-    /// The files that the request inserts.
     pub(super) fn files(&self) -> impl Iterator<Item = &FileId> {
         self.files.iter().map(|(id, _)| id)
     }
 
-    /// The reusable contents that the request inserts.
     pub(super) fn reusables(&self) -> impl Iterator<Item = &ReusableId> {
         self.changes.iter().filter_map(|planned| planned.reusable.as_ref())
     }
 
-    /// The kind of a page, which an earlier change of the request may insert; a document where there is none: the edit
-    /// then refuses it.
+    /// The kind of a page, which an earlier change of the request may insert. A missing page counts as a document; the
+    /// edit then rejects it.
     async fn kind_of(&self, view: &View, page: &PageId) -> Result<PageKind> {
         if let Some(entry) = view.page(page).await? {
             return Ok(entry.kind);
@@ -171,7 +169,7 @@ impl Plan {
         }
     }
 
-    /// Stores the bytes of the request's files; a second time does nothing.
+    /// Stores the bytes of the request's files. Idempotent.
     pub(super) async fn store_files(&mut self, platform: &Platform, domain: &str) -> Result<()> {
         let mut slots = self.files.iter_mut();
         for (at, planned) in self.changes.iter().enumerate() {
@@ -190,7 +188,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The edits that the changes come down to, on the content that the request has now.
+    /// The edits of the changes for the current content of the change request.
     pub(super) async fn edits(
         &self,
         platform: &Platform,
@@ -274,7 +272,7 @@ impl Plan {
         })))
     }
 
-    /// A page without content: a group, or a link.
+    /// A page without content: a group or a link.
     async fn insert_bare(
         &self,
         view: &View,
@@ -299,7 +297,7 @@ impl Plan {
         Ok(Edit::InsertPage(Box::new(NewPage { parent, at, fields, ..page })))
     }
 
-    /// The fields of a change, with what its Markdown says on top.
+    /// The fields of a change, overridden by the front matter of its Markdown.
     fn fields(&self, source: &PageSource<'_>, fields: PagePatch) -> PagePatch {
         let mut fields = fields.overlaid(source.fields());
         if let Some(cover) = &source.front.cover {
@@ -352,7 +350,7 @@ impl Plan {
     }
 }
 
-/// Tells which change an error is about.
+/// Adds the index of the change to the field of an error.
 fn within(at: usize, error: Error) -> Error {
     error.within(&format!("changes[{at}]"))
 }
@@ -361,7 +359,7 @@ fn page_id(at: usize, id: &str) -> Result<PageId> {
     id.parse().map_err(|_| Error::invalid(&format!("changes[{at}].page"), "no such page"))
 }
 
-/// The fields of a change as an edit has them.
+/// Converts the fields of a change to those of an edit.
 fn patch(fields: &PageFields) -> Result<PagePatch> {
     if matches!((&fields.emoji, &fields.icon), (Patch::Set(_), Patch::Set(_))) {
         return Err(Error::invalid("icon", "a page has an emoji or an icon, not both"));
@@ -376,8 +374,8 @@ fn patch(fields: &PageFields) -> Result<PagePatch> {
     Ok(patch)
 }
 
-/// The bytes of a file of the request, and their media type: the declared one takes precedence over that of the web
-/// server, which is ignored where it is not accepted.
+/// The bytes of a file of the request and its media type. The declared type takes precedence over that of the web
+/// server, which is ignored if it is not accepted.
 async fn file_bytes(
     platform: &Platform,
     file: &InsertFile,
@@ -395,7 +393,7 @@ async fn file_bytes(
             }
             let field = format!("{field}.base64");
             let too_large = || Error::invalid(&field, format_args!("must be at most {MAX_INLINE} bytes"));
-            // Checked before decoding, so that nothing large is decoded in vain.
+            // Checked before decoding, so that nothing large is decoded.
             if text.len() > MAX_INLINE.div_ceil(3) * 4 {
                 return Err(too_large());
             }

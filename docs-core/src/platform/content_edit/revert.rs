@@ -1,4 +1,4 @@
-//! Taking back what a change request did to a page, or to blocks of it.
+//! Reverting the changes of a change request to a page, or to some of its blocks.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The edit that a revert comes down to, after the edits that come before it in the same request.
+/// The edit of a revert, after the preceding edits of the same request.
 pub(super) async fn edit(
     platform: &Platform,
     (space, request): (&SpaceRecord, &ChangeRequestRecord),
@@ -31,7 +31,7 @@ pub(super) async fn edit(
     Ok(Edit::SetBody { page, body: NewBody::Text(reverted) })
 }
 
-/// The content that a page is taken back to.
+/// The root of the target content of a revert.
 async fn root(platform: &Platform, request: &ChangeRequestRecord, revert: &RevertPageChange) -> Result<Hash> {
     let Some(revision) = &revert.revision else { return Ok(request.base_root) };
     let unknown = || Error::invalid("revision", "the space has no such revision");
@@ -46,8 +46,8 @@ async fn text(view: &View, page: &PageId) -> Result<Option<Arc<str>>> {
     Ok(Some(view.text(&entry.body, Rendering::Request).await?))
 }
 
-/// The text that the page has where the revert stands: what an earlier change of the same request wrote, or the
-/// request's.
+/// The current text of the page: the text written by an earlier change of the same request, or that of the change
+/// request.
 async fn current(view: &View, before: &[Edit], page: &PageId) -> Result<Arc<str>> {
     let written = before.iter().rev().find_map(|edit| match edit {
         Edit::SetBody { page: of, body } if of == page => Some(Some(body)),
