@@ -1,4 +1,4 @@
-//! Git import and export: the requests, and what is known of a space's repository.
+//! Git import and export: requests, and the state of a space's repository.
 
 mod export;
 mod import;
@@ -26,15 +26,15 @@ use crate::{
 };
 
 impl<'p> SpaceHandle<'p> {
-    /// Starts importing a Git repository into a space: answers at once with the job that does it.
+    /// Starts importing a Git repository into a space and returns the id of the job immediately.
     ///
-    /// The job makes the space's content equal to the repository's; a failure is recorded on the job, see
-    /// [`get_job`](Self::get_job), and leaves the space as it was. Imports and exports of one space run one after
-    /// the other, by their `timestamp`.
+    /// The job makes the content of the space equal to that of the repository. A failure is recorded on the job, see
+    /// [`get_job`](Self::get_job), and leaves the space unchanged. Imports and exports of one space run one at a time,
+    /// in the order of their `timestamp`.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for a text that is no URL or no ref; `Conflict`
-    /// when too many imports of the space wait already; `Precondition` when this platform reads no repositories.
+    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for an invalid URL or ref; `Conflict` when too
+    /// many imports of the space are waiting; `Precondition` when this platform does not support Git.
     ///
     /// # Example
     /// ```
@@ -55,30 +55,15 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Starts exporting a space to a Git repository: answers at once with the job that does it.
+    /// Starts exporting a space to a Git repository and returns the id of the job immediately.
     ///
-    /// The job makes one commit of what is not yet in the repository and pushes it; where there is nothing of that kind
-    /// it makes none. Pages that were not edited keep their files byte for byte, and what is in the repository and is
-    /// not the space's stays. The author of the commit is who asked for it. A failure is recorded on the job, see
-    /// [`get_job`](Self::get_job). What a commit and the space agree on is not exported again, unless with `force`.
+    /// The job pushes one commit with the changes that the repository does not have; without such changes it makes no
+    /// commit. Unedited pages keep their files byte for byte, and files that do not belong to the space are left
+    /// unchanged. The author of the commit is the user who requested the export. A failure is recorded on the job, see
+    /// [`get_job`](Self::get_job). Content that is already in sync with a commit is only exported again with `force`.
     ///
     /// # Errors
-    /// As [`import_git`](Self::import_git); `Invalid` also for a ref that is no branch and a message that is blank.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let request = serde_json::json!({
-    ///     "url": "https://me:token@example.com/docs.git",
-    ///     "ref": "refs/heads/main",
-    ///     "commitMessage": "Explain the limits",
-    /// });
-    /// let job = me.space(space).export_git(serde_json::from_value(request)?).await?;
-    /// println!("job {job} pushes the commit");
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// As [`import_git`](Self::import_git); `Invalid` also for a ref that is not a branch and for a blank message.
     pub fn export_git(self, request: ExportGitRepository) -> BoxFuture<'p, Result<JobId>> {
         Box::pin(async move {
             if !request.reference.starts_with("refs/heads/") || !is_full_ref(&request.reference) {
@@ -91,7 +76,7 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Checks what imports and exports have in common, and enqueues the job.
+    /// Validates the common fields of imports and exports, and enqueues the job.
     async fn sync_git<R: SyncRequest>(self, request: R) -> Result<JobId>
     where
         SyncPayload<R>: Job,
@@ -105,7 +90,7 @@ impl<'p> SpaceHandle<'p> {
             check_shown("repoTreeURL", wanted.tree_url)?;
             check_shown("repoCommitURL", wanted.commit_url)?;
             check_shown("gitInfo.url", wanted.info.and_then(|info| info.url.as_deref()))?;
-            // What can be told at once is refused here, where somebody reads it; the job tells the rest.
+            // Errors that can be detected immediately are returned to the caller; the job reports the rest.
             git.check(wanted.url, wanted.reference, R::ACCESS).map_err(git_error)?;
             RepoPath::new(wanted.directory).map_err(|error| path_error(&error))?;
             let by = actor.require_user()?.clone();
@@ -126,20 +111,10 @@ impl<'p> SpaceHandle<'p> {
         done.await
     }
 
-    /// Reads what is known of the Git repository that a space is in sync with.
+    /// Reads the state of the Git repository that a space is in sync with.
     ///
     /// # Errors
-    /// `NotFound`, also for a space that was never in sync with one.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let git = me.space(space).git_info().await?;
-    /// println!("in sync with {:?} since {:?}", git.url, git.updated_at);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`, also for a space that was never in sync with a repository.
     pub fn git_info(self) -> BoxFuture<'p, Result<GitSync>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -151,20 +126,11 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Removes the installation of an older kind that a space is in sync through: who hosts its repository is not
-    /// shown any more. Nothing else changes; a space without one is as it should be, and so is one that is missing.
+    /// Removes the legacy Git installation of a space: the host of its repository is no longer shown. Nothing else
+    /// changes. Succeeds if the space has none or does not exist.
     ///
     /// # Errors
     /// `Forbidden` without the role `create`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// me.space(space).remove_legacy_git_installation().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn remove_legacy_git_installation(self) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -186,7 +152,7 @@ impl Operation for RemoveLegacyInstallation {
     const NAME: &'static str = "git_legacy_installation_removed";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        // What is missing has none.
+        // A missing space has no installation.
         let access = match access::space(tx, &self.actor, &self.space).await {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             access => access?,

@@ -1,4 +1,4 @@
-//! The job that writes a space's content into a repository.
+//! The job that exports the content of a space to a repository.
 
 mod apply;
 mod space;
@@ -42,15 +42,16 @@ use crate::{
     },
 };
 
-/// How often an export starts anew on a commit that somebody else has pushed meanwhile.
+/// Maximum number of attempts of an export while others push to the branch.
 const MAX_ATTEMPTS: usize = 5;
 
-/// How often an export looks which files of the repository could be its own, before it takes none of them for that.
+/// Maximum number of comparisons with claims. After them an export no longer claims files of the repository as its
+/// own.
 const MAX_CLAIMS: usize = 3;
 
-/// Who commits what is exported; the author is who asked for it.
+/// The committer of exports; the author is the requesting user.
 const COMMITTER_NAME: &str = "Docs Platform";
-/// An address that nobody has and nobody can get.
+/// An address in the reserved domain `.invalid`, which nobody can own.
 const COMMITTER_EMAIL: &str = "git-export@docs-platform.invalid";
 
 #[async_trait]
@@ -82,35 +83,35 @@ impl Job for ExportPayload {
     }
 }
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 pub(super) enum Attempt {
     Ended(Effect),
-    /// The branch points elsewhere than when it was fetched, or the space has other content than was read.
+    /// The branch has moved since it was fetched, or the content of the space has changed since it was read.
     Moved,
-    /// The commit has not got what is exported, and nothing was to be pushed.
+    /// The commit lacks exported content, and the attempt was not to push.
     Differs,
 }
 
-/// What an export is made on.
+/// The base of an export.
 pub(super) struct Base<'a> {
     pub(super) checkout: Option<&'a dyn Checkout>,
-    /// Tells whether the branch is there; otherwise it is made on the commit of `HEAD`.
+    /// `true` if the branch exists; otherwise the export is based on the commit of `HEAD`.
     pub(super) is_branch: bool,
 }
 
-/// What an attempt does where the commit has not got all that is exported.
+/// The action of an attempt if the commit lacks exported content.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// It pushes another commit.
+    /// Push another commit.
     Pushed,
-    /// It leaves it at that.
+    /// Do nothing.
     Left,
 }
 
-/// What an attempt works with.
+/// The input of an attempt.
 pub(super) struct Export<'a> {
     pub(super) payload: &'a ExportPayload,
-    /// The space with the content that is exported, which may be that of an earlier revision.
+    /// The space with the content to export, which may be that of an earlier revision.
     pub(super) space: Arc<SpaceRecord>,
     pub(super) base: Base<'a>,
     /// The URL with its credentials.
@@ -148,7 +149,7 @@ impl Platform {
         self.export_on(Export { payload, space, base, url, missing: Missing::Pushed }, run, progress).await
     }
 
-    /// Tells whether the content of a space is what it last had in common with this repository.
+    /// Returns `true` if the content of a space is unchanged since its last sync with this repository.
     async fn came_from(&self, payload: &ExportPayload, space: &SpaceRecord) -> Result<bool> {
         let Some(state) = &space.git else { return Ok(false) };
         let head: Option<Arc<RevisionRecord>> =
@@ -157,7 +158,7 @@ impl Platform {
         Ok(git.is_some_and(|git| state.is_of(&git.oid, &payload.source())))
     }
 
-    /// Fetches the branch, or what it will be made on; tells whether it is the branch.
+    /// Fetches the branch, or `HEAD` if it is missing. The flag is `true` for the branch.
     pub(super) async fn base(
         &self,
         payload: &ExportPayload,
@@ -174,7 +175,7 @@ impl Platform {
         Ok((None, false))
     }
 
-    /// Exports the content of a space on a commit.
+    /// Exports the content of a space on top of a commit.
     pub(super) async fn export_on(
         &self,
         export: Export<'_>,
@@ -228,7 +229,8 @@ impl Platform {
             .map(Attempt::Ended)
     }
 
-    /// Compares the space with the repository until nothing is taken for the space's own that says something else.
+    /// Compares the space with the repository until every file that is claimed as the space's own has the expected
+    /// content.
     async fn prepare(
         &self,
         compared: &Compared<'_>,
@@ -256,7 +258,7 @@ impl Platform {
         }
     }
 
-    /// What the space had when it was last in sync.
+    /// The content of the space when it was last in sync.
     async fn before(
         &self,
         payload: &ExportPayload,
@@ -276,7 +278,7 @@ impl Platform {
         Ok(before)
     }
 
-    /// Pushes; none when the branch has moved. Answers the commit, and where it keeps everything.
+    /// Pushes and returns the commit with the Git locations of its files; `None` if the branch has moved.
     async fn push(
         &self,
         export: &Export<'_>,
@@ -299,7 +301,8 @@ impl Platform {
             message: payload.request.commit_message.to_string(),
             author: Signature { name: author.display_name.clone(), email: author.email.clone() },
             committer: Signature { name: COMMITTER_NAME.to_owned(), email: COMMITTER_EMAIL.to_owned() },
-            // Of this run, where nobody has to tell the commit from others: one that is made anew is another one.
+            // The commit time of a run by a setting is fixed, so that a repeated run makes the same commit. Other runs
+            // use the current time.
             committed_at: payload
                 .setting
                 .as_ref()
@@ -325,8 +328,8 @@ impl Platform {
         }
     }
 
-    /// Stores that the commit has what the space has, though its revision is another one than was exported: what
-    /// follows from a setting need not look again.
+    /// Records that the commit has the content of the space, although its revision differs from the exported one, so
+    /// that runs of a setting need not compare again.
     async fn store_in_step(&self, export: &Export<'_>, run: &Run) -> Result<Effect> {
         if export.payload.setting.is_none() {
             return Ok(Effect::Done);
@@ -340,7 +343,7 @@ impl Platform {
         Ok(Effect::Finished)
     }
 
-    /// Stores that the commit has what was exported; on top of it stays what was edited meanwhile.
+    /// Records that the commit has the exported content. Later edits of the space stay on top of it.
     async fn store_export(
         &self,
         export: &Export<'_>,
@@ -396,8 +399,8 @@ impl Platform {
     }
 }
 
-/// What the commit has that an export is made on, and the text of the configuration that it gets. `known` is where the
-/// space has its content: a repository that says nothing of that, and has no table of contents, gets it there too.
+/// Reads the repository at the base commit of an export, with the text of a configuration to add. `known` is the
+/// location of the space's content: it is used for a repository without a configuration and a table of contents.
 async fn repository(
     checkout: Option<&dyn Checkout>,
     project: &RepoPath,
@@ -423,7 +426,7 @@ async fn repository(
     Ok((Repository { tree, oids, config, summary }, new))
 }
 
-/// The text of a file that may be missing.
+/// The text of a file; `None` if it is missing.
 async fn text_at(
     checkout: Option<&dyn Checkout>,
     tree: &RepoTree,

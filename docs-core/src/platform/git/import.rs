@@ -1,4 +1,4 @@
-//! The job that makes a space's content equal to a repository's.
+//! The job that makes the content of a space equal to that of a repository.
 
 mod apply;
 mod changed;
@@ -58,7 +58,7 @@ impl Platform {
         let known = space.git_of(&payload.source()).filter(|_| !is_wanted_anew);
         let is_known = |oid: &String| known.is_some_and(|git| git.oid.as_ref() == Some(oid));
         let nothing = "this commit was imported before; nothing to do";
-        // Where the ref points is told without fetching anything.
+        // Resolving the ref needs no fetch.
         if known.is_some() && git.resolve(&wanted).await.map_err(git_error)?.as_ref().is_some_and(is_known) {
             run.say(self, nothing.to_owned());
             return Ok(Effect::Done);
@@ -72,14 +72,14 @@ impl Platform {
         }
         match self.import_on((payload, &space), &*checkout, run, &mut progress).await? {
             Attempt::Ended(effect) => Ok(effect),
-            // Nobody asked that the space be as it was.
+            // A requested import does not depend on the content of the space.
             Attempt::Moved | Attempt::Differs => {
                 Err(Error::internal("an import that was asked for depends on no content"))
             }
         }
     }
 
-    /// Makes a space's content equal to a commit's.
+    /// Makes the content of a space equal to that of a commit.
     pub(super) async fn import_on(
         &self,
         (payload, space): (ImportPayload, &SpaceRecord),
@@ -132,7 +132,7 @@ impl Platform {
         Ok(Attempt::Ended(Effect::Finished))
     }
 
-    /// Reads what a commit makes of a space.
+    /// Builds the content of a commit for a space.
     pub(super) async fn read_commit(
         &self,
         payload: &ImportPayload,
@@ -144,7 +144,7 @@ impl Platform {
         let unsaid = payload.setting.as_ref().map_or(Unsaid::Lost, |setting| setting.unsaid);
         let mut importer = Importer::new((self, space), checkout, unsaid).await?;
         let (tree, config, plan) = importer.plan(&project).await?;
-        // Whoever forces an import wants all of it.
+        // A forced import reads everything.
         if !is_set(payload.request.force)
             && let Some(read) = importer.read_changed(&project, &tree, &config, &plan).await?
         {

@@ -1,4 +1,4 @@
-//! Synchronization with a repository as a setting of a space: nobody has to ask for imports and exports.
+//! The Git synchronization setting of a space: automatic imports and exports.
 
 mod conflict;
 mod credit;
@@ -39,20 +39,10 @@ use crate::{
 };
 
 impl<'p> SpaceHandle<'p> {
-    /// Reads how a space and a repository are kept in step, and how far they are.
+    /// Reads the synchronization setting of a space and its state.
     ///
     /// # Errors
     /// `NotFound`, also for a space without this setting; `Forbidden` without the role `create`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let sync = me.space(space).git_sync().await?;
-    /// println!("{} is in step: {}", sync.setting.url, sync.state.in_step);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn git_sync(self) -> BoxFuture<'p, Result<GitSyncSetting>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -61,30 +51,17 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Keeps a space and a repository in step from now on: what was set before is replaced, and they are brought in
-    /// step at once. The first time, and for another address, there is a new secret for the webhook, which no later
-    /// answer shows.
+    /// Sets up continuous synchronization of a space with a repository, replacing a previous setting, and starts a
+    /// synchronization immediately. For the first setting and for another URL, a new webhook secret is generated,
+    /// which is returned only once.
     ///
-    /// Where both sides were never in sync and both have content, the content is merged as if all of it was new on
-    /// either side; with the direction `import` it becomes the repository's, and `export` writes beside what is there.
+    /// If both sides have content and were never in sync, all content counts as added on both sides of the merge. With
+    /// the direction `import` the content of the space is replaced, and `export` adds to the files of the repository.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for a text that is no URL, no ref, or no branch
-    /// where commits are made; `Conflict` for an import into a space whose live content may be edited; `Precondition`
-    /// when this platform reads no repositories.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let setting = serde_json::json!({
-    ///     "url": "https://me:token@example.com/docs.git", "ref": "refs/heads/main", "direction": "both",
-    /// });
-    /// let sync = me.space(space).set_git_sync(serde_json::from_value(setting)?).await?;
-    /// println!("tell {} of pushes, signed with {:?}", sync.webhook.url, sync.webhook.secret);
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for an invalid URL or ref, or for a ref that is
+    /// not a branch if commits are made; `Conflict` for an import into a space whose live content can be edited;
+    /// `Precondition` when this platform does not support Git.
     pub fn set_git_sync(self, setting: SetGitSync) -> BoxFuture<'p, Result<GitSyncSetting>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -100,20 +77,11 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Gives the webhook of a space another secret, which no later answer shows. The one before is void at once.
+    /// Replaces the webhook secret of a space and returns the new one, which is returned only once. The previous
+    /// secret becomes invalid immediately.
     ///
     /// # Errors
     /// As [`git_sync`](Self::git_sync).
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// let sync = me.space(space).rotate_git_sync_secret().await?;
-    /// assert!(sync.webhook.secret.is_some());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn rotate_git_sync_secret(self) -> BoxFuture<'p, Result<GitSyncSetting>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -125,22 +93,11 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Stops keeping a space and a repository in step. Both keep what they have; what runs stores nothing more.
-    /// Answers whether they were kept in step.
+    /// Removes the synchronization setting of a space. Both sides keep their content, and a running job stores nothing
+    /// more. Returns `false` if there was no setting.
     ///
     /// # Errors
     /// `Forbidden` without the role `create`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// if me.space(space).remove_git_sync().await? {
-    ///     println!("nothing is imported or exported any more unless somebody asks for it");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn remove_git_sync(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -152,20 +109,10 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Brings a space and its repository in step now: answers at once with the job that does it, which may have been
-    /// waiting already.
+    /// Starts a synchronization and returns the id of its job immediately; a job that is already waiting is reused.
     ///
     /// # Errors
     /// As [`git_sync`](Self::git_sync).
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// println!("job {} brings them in step", me.space(space).run_git_sync().await?);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn run_git_sync(self) -> BoxFuture<'p, Result<JobId>> {
         Box::pin(async move {
             let Self { caller, space } = self;
@@ -185,7 +132,7 @@ impl<'p> SpaceHandle<'p> {
 }
 
 impl Platform {
-    /// Checks a setting; answers it without credentials, and the URL with them where it has some.
+    /// Validates a setting. Returns it without credentials, and the URL with credentials, if it has any.
     fn checked_setting(&self, setting: SetGitSync) -> Result<(SetGitSync, Option<String>)> {
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         let clean = check_url(&setting.url)?;
@@ -241,7 +188,8 @@ impl Platform {
         shown.await
     }
 
-    /// The setting of a space with the secret of its webhook, where this change has made it: no other answer shows it.
+    /// The setting of a space, with the webhook secret if this change has generated it. No other response contains the
+    /// secret.
     async fn git_sync_made(
         &self,
         tx: &Tx,
@@ -257,7 +205,7 @@ impl Platform {
         Ok(shown)
     }
 
-    /// The setting of a space, as a transaction sees it.
+    /// The setting of a space in the state of a transaction.
     async fn git_sync_seen(&self, tx: &Tx, actor: &Actor, space: &SpaceId) -> Result<GitSyncSetting> {
         let proof = access::space(tx, actor, space).await?.require(SpaceAction::Manage)?;
         let space = proof.space();
@@ -280,14 +228,14 @@ impl Platform {
     }
 }
 
-/// A secret that a change may make, and how it lies in the store.
+/// A newly generated secret in plain and sealed form.
 #[derive(Clone, Copy)]
 struct Made<'s> {
     sealed: &'s str,
     secret: &'s str,
 }
 
-/// How far a space and its repository are in step.
+/// The synchronization state of a space.
 async fn state_of(tx: &Tx, space: &SpaceRecord, sync: &GitSyncState) -> Result<GitSyncProgress> {
     let job = jobs::for_the_same(tx, space.id.as_str(), enqueue::SAME).await?;
     let job = job.map(|job| GitSyncJob {
@@ -315,7 +263,7 @@ async fn state_of(tx: &Tx, space: &SpaceRecord, sync: &GitSyncState) -> Result<G
     })
 }
 
-/// What the secret of a webhook is sealed for.
+/// The sealing purpose of the webhook secret.
 fn secret_purpose(space: &SpaceId) -> String {
     format!("git-webhook {space}")
 }

@@ -1,4 +1,4 @@
-//! What imports from Git and exports to it have in common.
+//! Common parts of Git imports and exports.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -29,10 +29,10 @@ use crate::{
     },
 };
 
-/// Most characters of a commit's message that a revision keeps.
+/// Maximum length of a stored commit message in characters.
 const MAX_MESSAGE: usize = 4_000;
 
-/// Where a commit has the content, as it is kept.
+/// The locations of the content in a commit, in their stored form.
 pub(super) fn places_of(config: &RepoConfig) -> Option<ContentPlaces> {
     let project = config.project();
     let below = |path: &RepoPath| {
@@ -45,48 +45,49 @@ pub(super) fn places_of(config: &RepoConfig) -> Option<ContentPlaces> {
     })
 }
 
-/// What an import works on.
+/// The payload of an import.
 pub(in crate::platform) type ImportPayload = SyncPayload<ImportGitRepository>;
-/// What an export works on.
+/// The payload of an export.
 pub(in crate::platform) type ExportPayload = SyncPayload<ExportGitRepository>;
 
-/// What an import or export works on, as the job keeps it: without credentials.
+/// The payload of an import or export in its stored form, without plain credentials.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct SyncPayload<R> {
     pub(super) space: SpaceId,
-    /// Who asked for it, and makes the revision.
+    /// The requesting user, who is the author of the revision.
     pub(super) by: UserId,
-    /// The request, its URL without credentials.
+    /// The request. Its URL has no credentials.
     pub(super) request: R,
     /// The URL with credentials, sealed.
     #[serde(default)]
     pub(super) sealed_url: Option<String>,
-    /// The setting that it follows from; none where somebody asked for it.
+    /// The setting that caused the job; `None` if a user requested it.
     #[serde(skip)]
     pub(super) setting: Option<FromSetting>,
 }
 
-/// What an import or export that follows from the setting of a space works under.
+/// The context of an import or export that a setting of the space has caused.
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct FromSetting {
-    /// The setting: what is stored under another one is void.
+    /// The id of the setting. Results under a replaced setting are discarded.
     pub(super) generation: String,
-    /// What the space may have that a repository cannot say.
+    /// The handling of fields that files cannot represent.
     pub(super) unsaid: Unsaid,
-    /// When what is exported became the live content. It dates the commit, so that the commit can be told again.
+    /// The time at which the exported revision became live. It is the commit time, so that a pushed commit can be
+    /// recognized.
     pub(super) committed_at: Option<Timestamp>,
 }
 
-/// What an import does with what files cannot say: emojis, icons and conditions of groups and links.
+/// The handling of fields that files cannot represent in an import: emojis, icons and conditions of groups and links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unsaid {
-    /// It is as if the repository said that there is none.
+    /// Clears the fields.
     Lost,
-    /// It stays as it is.
+    /// Retains the fields of the space.
     Kept,
 }
 
-/// What both kinds of requests say.
+/// The common fields of both kinds of requests.
 pub(in crate::platform) struct Wanted<'r> {
     pub(super) url: &'r str,
     pub(super) reference: &'r str,
@@ -96,7 +97,7 @@ pub(in crate::platform) struct Wanted<'r> {
     pub(super) directory: &'r str,
     pub(super) info: Option<&'r GitInfoUpdate>,
     pub(super) timestamp: Option<Timestamp>,
-    /// Tells whether it goes on when something later was applied already.
+    /// `true` if the job also runs after a later event was applied.
     pub(super) is_unordered: bool,
 }
 
@@ -104,12 +105,12 @@ pub(in crate::platform) struct Wanted<'r> {
 pub(in crate::platform) trait SyncRequest:
     Clone + Send + Sync + Serialize + 'static
 {
-    /// What is done with the ref.
+    /// The access to the ref that is needed.
     const ACCESS: GitAccess;
 
     fn wanted(&self) -> Wanted<'_>;
 
-    /// The same request with another URL.
+    /// Replaces the URL of the request.
     fn at(self, url: String) -> Result<Self>;
 }
 
@@ -148,26 +149,26 @@ pub(super) fn is_set(flag: Option<bool>) -> bool {
 }
 
 impl<R: SyncRequest> SyncPayload<R> {
-    /// What is in sync, apart from the commit: the same commit from elsewhere is another one.
+    /// The identity of the source without the commit: the same commit from another source counts as different.
     pub(super) fn source(&self) -> String {
         let wanted = self.request.wanted();
         git_source(wanted.url, wanted.reference, wanted.directory)
     }
 
-    /// The folder of the repository that holds the documentation.
+    /// The folder of the repository that contains the documentation.
     pub(super) fn project(&self) -> Result<RepoPath> {
         RepoPath::new(self.request.wanted().directory).map_err(|error| path_error(&error))
     }
 
-    /// The space.
+    /// The space, unless it is deleted.
     pub(super) async fn live_space(&self, platform: &Platform) -> Result<Arc<SpaceRecord>> {
         let space: Option<Arc<SpaceRecord>> =
             platform.read().await?.get(&SpaceRecord::at(&self.space)).await?;
         space.filter(|space| space.deleted_at.is_none()).ok_or_else(|| Error::not_found("space"))
     }
 
-    /// The right to store what the job has done: whoever asked may have lost it, or the space may be gone, while the
-    /// job ran. What follows from the setting of the space is the space's own doing.
+    /// Checks the permission to store the result: while the job ran, the user may have lost it, or the space may have
+    /// been deleted. Jobs of a setting act for the platform.
     pub(super) async fn proof(&self, tx: &Tx) -> Result<SpaceProof> {
         let actor = match &self.setting {
             Some(_) => Actor::Platform,
@@ -176,8 +177,7 @@ impl<R: SyncRequest> SyncPayload<R> {
         access::space(tx, &actor, &self.space).await?.require(SpaceAction::Manage)
     }
 
-    /// Why this comes too late: something that happened after it was applied already, or the setting that it follows
-    /// from is another one.
+    /// The reason why the result is obsolete: a later event was applied first, or the setting was replaced.
     pub(super) fn is_stale(&self, space: &SpaceRecord, event_at: Timestamp) -> Option<String> {
         if let Some(setting) = &self.setting {
             let current = space.git_sync.as_ref().map(|sync| &sync.generation);
@@ -203,23 +203,21 @@ impl<R: SyncRequest> SyncPayload<R> {
         })
     }
 
-    /// What is fetched: the ref, or another one in its place. It is kept under the name that was asked for, else under
-    /// that of the space.
+    /// The fetch of a ref. The cache id defaults to the id of the space.
     pub(super) fn fetch_of(&self, url: &str, reference: &str) -> FetchRequest {
         let cache_id = self.request.wanted().cache_id.map_or_else(|| self.space.to_string(), str::to_owned);
         FetchRequest { url: url.to_owned(), reference: reference.to_owned(), cache_id: Some(cache_id) }
     }
 
-    /// What the space shows of its repository afterwards.
+    /// The state of the space's repository after the job.
     pub(super) fn state(&self, oid: &str, revision: &RevisionId, at: Times) -> GitState {
         let wanted = self.request.wanted();
-        // Where readers find the files: what the request says of it, else the repository, unless it is on the server's
-        // disk.
+        // The link for readers: from the request, else the repository, unless that is on the server's disk.
         let shown = wanted.info.and_then(|info| info.url.as_deref());
         let local = Url::parse(wanted.url).is_ok_and(|url| url.scheme() == "file");
         let link = shown.or(wanted.tree_url).filter(|url| !url.is_empty());
         let link = link.or_else(|| (!local).then_some(wanted.url));
-        // The address of a tree of files ends in a branch, and not in the name of the repository.
+        // The tree URL ends in a branch, not in the name of the repository.
         let name = repo_name(shown.filter(|url| !url.is_empty()).unwrap_or(wanted.url));
         GitState {
             info: GitSync {
@@ -244,14 +242,14 @@ impl<R: SyncRequest> SyncPayload<R> {
         }
     }
 
-    /// The commit as the revision shows it.
+    /// The commit as shown with the revision.
     pub(super) fn commit(&self, commit: &Commit, made_by: MadeBy) -> GitCommit {
         let wanted = self.request.wanted();
         let below = wanted.commit_url.filter(|url| !url.is_empty());
         let is_ours = made_by == MadeBy::Platform;
         GitCommit {
             oid: commit.oid.clone(),
-            // No store keeps NUL, and a message is no reason to refuse its commit.
+            // Stores reject NUL, which must not prevent the import of a commit.
             message: without_nul(&commit.message).chars().take(MAX_MESSAGE).collect(),
             created_by_platform: is_ours,
             created_by_git_book: is_ours,
@@ -261,21 +259,21 @@ impl<R: SyncRequest> SyncPayload<R> {
     }
 }
 
-/// When something happened, and when it is applied.
+/// The times of an event and of its application.
 #[derive(Clone, Copy)]
 pub(super) struct Times {
     pub(super) event: Timestamp,
     pub(super) now: Timestamp,
 }
 
-/// Who made a commit.
+/// The author of a commit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MadeBy {
     Platform,
     SomebodyElse,
 }
 
-/// The space as it is once it is in sync with a commit.
+/// The record of a space after a synchronization with a commit.
 pub(super) fn in_sync(
     old: &SpaceRecord,
     done: GitSyncDirection,
@@ -288,8 +286,8 @@ pub(super) fn in_sync(
     SpaceRecord { git: Some(git), git_sync, ..old.clone() }
 }
 
-/// Makes a revision the active one of its space, which is then in sync with Git: with that revision, or with one that
-/// it was made from.
+/// Makes a revision the head of its space. The space is then in sync with Git, with this revision or with one of its
+/// parents.
 pub(super) async fn move_head_in_sync(
     tx: &mut Tx,
     proof: &SpaceProof,
@@ -306,7 +304,7 @@ pub(super) async fn move_head_in_sync(
     move_head_to(tx, proof, new, revision).await
 }
 
-/// What the URL of a space's setting is sealed for.
+/// The sealing purpose of the URL of a space's setting.
 pub(super) fn url_purpose(space: &SpaceId) -> String {
     format!("git-sync-url {space}")
 }
@@ -332,14 +330,14 @@ pub(super) fn tree_of(checkout: &dyn Checkout) -> RepoTree {
     }))
 }
 
-/// A file as text, and what was replaced in it, as the end of a sentence.
+/// Decodes a file as text. The second part lists replacements, each as the end of a sentence.
 pub(super) fn readable(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
     let mut replaced = Vec::new();
     let text = String::from_utf8(bytes).unwrap_or_else(|error| {
         replaced.push("is not UTF-8; what is not was replaced");
         String::from_utf8_lossy(error.as_bytes()).into_owned()
     });
-    // An API that refuses the character could never take such a page back.
+    // The API rejects NUL, so a client could not save the page again.
     let clean = match without_nul(&text) {
         Cow::Borrowed(_) => None,
         Cow::Owned(clean) => Some(clean),
@@ -350,7 +348,7 @@ pub(super) fn readable(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
     (clean.unwrap_or(text), replaced)
 }
 
-/// The name of a repository: the last part of the path to it.
+/// The name of a repository: the last segment of its path.
 fn repo_name(address: &str) -> String {
     let url = Url::parse(address);
     let path = url.as_ref().map_or(address, Url::path).trim_end_matches('/');
@@ -359,13 +357,13 @@ fn repo_name(address: &str) -> String {
     without_nul(&name).into_owned()
 }
 
-/// What a repository's failure means for the job: what may pass is tried again.
+/// Maps a Git failure to a job error: temporary failures are retried.
 pub(super) fn git_error(error: GitError) -> Error {
     let kind = if error.may_pass() { ErrorKind::Unavailable } else { ErrorKind::Invalid };
     Error::new(kind, error.to_string()).caused_by(error)
 }
 
-/// Why nothing is exported to a branch that was there: whoever deletes one does not want it back without being asked.
+/// The error of an export to a deleted branch, which must not be recreated without a request.
 pub(super) fn branch_is_gone(reference: &str) -> Error {
     Error::invalid(
         "ref",
@@ -381,7 +379,7 @@ pub(super) fn path_error(error: &PathError) -> Error {
     Error::invalid("repoProjectDirectory", error)
 }
 
-/// Checks that text is the URL of a repository; answers it without credentials.
+/// Validates the URL of a repository and returns it without credentials.
 pub(super) fn check_url(url: &str) -> Result<String> {
     let wrong = || Error::invalid("url", "must be an absolute https, http, git or file URL");
     let no_host = || {
@@ -392,7 +390,8 @@ pub(super) fn check_url(url: &str) -> Result<String> {
     }
     let mut parsed = match Url::parse(url) {
         Err(ParseError::RelativeUrlWithoutBase) => return Err(wrong()),
-        // A password with a slash ends the host too early: what is left is no host, and is refused before it is kept.
+        // A slash in a password ends the host too early. The rest is not a valid host, and is rejected before it is
+        // stored.
         Err(_) => return Err(no_host()),
         Ok(parsed) => parsed,
     };
@@ -419,12 +418,12 @@ pub(super) fn check_url(url: &str) -> Result<String> {
     Ok(parsed.into())
 }
 
-/// Refuses what readers shall not be shown as an address: credentials, and what does not lead to the web. An empty one
-/// is none.
+/// Rejects URLs that readers must not see: those with credentials and those that are not web URLs. An empty text
+/// counts as none.
 pub(super) fn check_shown(field: &str, url: Option<&str>) -> Result<()> {
     let holds_some = url.is_some_and(|url| match Url::parse(url) {
         Ok(url) => has_credentials(&url),
-        // What cannot be read is refused for what it holds first.
+        // An invalid URL with credentials is rejected for the credentials.
         Err(_) => url.contains('@'),
     });
     if holds_some {
@@ -436,7 +435,7 @@ pub(super) fn check_shown(field: &str, url: Option<&str>) -> Result<()> {
     }
 }
 
-/// The lane of a space's imports and exports.
+/// The job lane of a space's imports and exports.
 pub(in crate::platform) fn lane(space: &SpaceId) -> String {
     format!("git:{space}")
 }
@@ -461,7 +460,7 @@ where
         let space = &self.payload.space;
         let access = access::space(tx, &self.actor, space).await?;
         access.require(SpaceAction::Manage)?;
-        // Without a time of its own an event is later than what was applied, whatever the clock of this server says.
+        // An event without a timestamp sorts after those already applied, even if the clock of this server lags.
         let applied = access.space().git.as_ref().and_then(|git| git.event_at);
         let told = self.payload.request.wanted().timestamp;
         let event_at = told.unwrap_or(self.now.max(applied.unwrap_or(self.now)));
@@ -484,7 +483,7 @@ mod tests {
         assert_eq!(clean("HTTPS://:secret@Example.com:443/a"), "https://example.com/a");
         assert_eq!(clean("http://me@[::1]:8080/a.git"), "http://[::1]:8080/a.git");
         assert_eq!(clean("git://me@example.com:9418/a.git"), "git://example.com:9418/a.git");
-        // Without any it stays as it was written.
+        // A URL without credentials is unchanged.
         assert_eq!(clean("https://Bücher.example:443/a"), "https://Bücher.example:443/a");
         assert_eq!(clean("http://[::1]:8080/a.git?x"), "http://[::1]:8080/a.git?x");
         assert_eq!(clean("https://example.com/a@b"), "https://example.com/a@b");

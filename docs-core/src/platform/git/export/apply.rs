@@ -1,4 +1,4 @@
-//! Storing an export: the commit and where it keeps everything, and the end of the job, all or nothing.
+//! Recording an export atomically: the commit, the Git locations of the files, and the end of the job.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -13,16 +13,16 @@ use crate::{
     },
 };
 
-/// What became of storing an export.
+/// The outcome of recording an export.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Applied {
-    /// It is stored, and the job is done.
+    /// The export is recorded and the job is finished.
     Done,
-    /// The content of the space has changed meanwhile: what is stored has to be made of the new one.
+    /// The content of the space has changed, so the new revisions must be built again.
     Changed,
-    /// Something that happened later was applied meanwhile.
+    /// A later event was applied first.
     Stale(String),
-    /// Another worker has the job.
+    /// Another worker has taken over the job.
     TakenOver,
 }
 
@@ -33,12 +33,12 @@ pub(super) struct NewRevision {
     pub(super) parent: RevisionId,
 }
 
-/// Stores an export.
+/// Records an export.
 pub(super) struct StoreExport {
     pub(super) payload: ExportPayload,
-    /// What is in the commit.
+    /// The content of the commit.
     pub(super) exported: NewRevision,
-    /// The content that was edited while the export ran, with where Git keeps it; none where nothing was.
+    /// The content that was edited during the export, with its Git locations; `None` if it is unchanged.
     pub(super) edited: Option<NewRevision>,
     pub(super) commit: GitCommit,
     pub(super) git: GitState,
@@ -84,7 +84,7 @@ impl StoreExport {
     }
 }
 
-/// Stores that the commit a space is in sync with has what the space has now.
+/// Records that the commit that a space is in sync with has the current content of the space.
 pub(super) struct StoreInStep {
     pub(super) payload: ExportPayload,
     /// The live revision that was compared.
@@ -103,7 +103,7 @@ impl Operation for StoreInStep {
             return Ok(());
         }
         let old = proof.space();
-        // What changed meanwhile has its own job.
+        // Later changes have their own job.
         let same = old.git.as_ref().filter(|_| old.head == self.head);
         let Some(git) = same.filter(|_| self.payload.is_stale(old, self.finished.job.lane_at).is_none())
         else {

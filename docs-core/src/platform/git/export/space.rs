@@ -1,4 +1,4 @@
-//! What a space has, as the plan of an export takes it.
+//! The content of a space in the form that an export plan needs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::{
     model::{ContentRef, FileId, GitBlob, PageId, ReusableId},
 };
 
-/// The records of a revision, with the outline that is made of them.
+/// The records of a revision with their outline.
 #[derive(Default)]
 pub(super) struct Revision {
     pub(super) outline: SpaceOutline,
@@ -21,8 +21,8 @@ pub(super) struct Revision {
 }
 
 impl Revision {
-    /// Reads a revision. `before` is the one that is in sync with Git: a page without text that had no file there needs
-    /// none now.
+    /// Reads a revision. `before` is the revision in sync with Git: an empty page that had no file there still needs
+    /// none.
     pub(super) async fn read(view: &View, before: Option<&Self>) -> Result<Self> {
         let mut revision = Self::default();
         for page in view.tree().await?.pages() {
@@ -43,15 +43,15 @@ impl Revision {
         Ok(revision)
     }
 
-    /// The paths in Git of its texts.
+    /// The Git paths of its texts.
     pub(super) fn own(&self) -> HashSet<&str> {
         let pages = self.outline.pages.iter().filter_map(|page| page.git.as_ref());
         let includes = self.outline.includes.iter().filter_map(|include| include.git.as_ref());
         pages.chain(includes).map(|git| git.path.as_str()).collect()
     }
 
-    /// Leaves only what the repository has byte for byte where the space had it: that alone is the space's own in a
-    /// repository that it was never in sync with.
+    /// Retains only items with a byte-identical file in the repository. In a repository that the space was never in
+    /// sync with, only those belong to the space.
     pub(super) fn retain_same(&mut self, oids: &HashMap<String, String>) {
         let is_same =
             |git: &Option<GitBlob>| git.as_ref().is_some_and(|git| oids.get(&git.path) == Some(&git.oid));
@@ -87,7 +87,7 @@ fn page_of(id: &PageId, entry: &PageEntry, before: Option<&Revision>) -> SpacePa
     }
 }
 
-/// Tells whether a page has what only front matter says.
+/// Returns `true` if a page has fields that are stored in front matter.
 fn has_fields(entry: &PageEntry) -> bool {
     let bare = PageEntry {
         parent: entry.parent.clone(),
@@ -102,7 +102,7 @@ fn has_fields(entry: &PageEntry) -> bool {
     *entry != bare
 }
 
-/// Tells whether a page's file says the same as before.
+/// Returns `true` if the file of a page is unchanged.
 pub(super) fn is_same_page(entry: &PageEntry, before: &PageEntry) -> bool {
     entry.git == before.git
         && entry.kind == before.kind

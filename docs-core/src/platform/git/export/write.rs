@@ -1,4 +1,4 @@
-//! What a push brings: texts that differ from those in the repository, and files that are read when their turn comes.
+//! The files of a push: texts that differ from those in the repository, and space files that are read lazily.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet, VecDeque},
@@ -31,13 +31,13 @@ use crate::{
     store::Hash,
 };
 
-/// A file that is pushed.
+/// A file to push.
 pub(super) enum Write {
     Text {
         path: RepoPath,
         bytes: Bytes,
     },
-    /// A file of the space, read when it is pushed; `known` is how the repository knows it.
+    /// A file of the space, read when it is pushed; `known` is its path in the repository.
     File {
         path: RepoPath,
         thing: GitThing,
@@ -46,31 +46,31 @@ pub(super) enum Write {
     },
 }
 
-/// What an export changes in the repository, and what it then keeps where.
+/// The changes of an export to the repository, and the resulting Git locations.
 #[derive(Default)]
 pub(super) struct Prepared {
     pub(super) writes: VecDeque<Write>,
     pub(super) removed: Vec<RepoPath>,
-    /// What is kept elsewhere, or is another blob, than the space knows.
+    /// The items with a different path or blob than recorded.
     pub(super) gits: Vec<GitFile>,
-    /// The texts of those that are texts.
+    /// The contents of the texts among them.
     sources: Vec<Arc<str>>,
-    /// Paths that are claimed and have something else.
+    /// Claimed paths of files with other content.
     pub(super) refused: BTreeSet<RepoPath>,
-    /// Bytes of all texts that are written.
+    /// The size of all written texts.
     bytes: u64,
     titles: HashMap<PageId, TitleIn>,
 }
 
-/// What is compared: the content of a space, and a commit.
+/// The two sides of a comparison: the content of a space and a commit.
 pub(super) struct Compared<'a> {
     pub(super) domain: &'a str,
     pub(super) view: &'a View,
     pub(super) repository: &'a Repository,
-    /// The text of the configuration that the repository gets.
+    /// The text of a configuration to add to the repository.
     pub(super) config: Option<String>,
     pub(super) checkout: Option<&'a dyn Checkout>,
-    /// Tells whether the repository is as the space left it: what was not edited since need not be read.
+    /// `true` if the repository is unchanged since the last sync, so that unedited items need not be read.
     pub(super) is_in_step: bool,
 }
 
@@ -81,11 +81,11 @@ pub(super) struct Preparer<'a> {
     pub(super) plan: &'a ExportPlan<'a>,
     pub(super) now: &'a Revision,
     pub(super) before: &'a Revision,
-    /// The paths that are the space's own in the repository.
+    /// The paths in the repository that belong to the space.
     pub(super) own: HashSet<&'a str>,
 }
 
-/// A text of the space, and where it goes.
+/// A text of the space with its target path.
 struct Text<'t> {
     thing: GitThing,
     git: Option<&'t GitBlob>,
@@ -134,7 +134,7 @@ impl Preparer<'_> {
             return Ok(());
         }
         let file = self.template_file(page.git.as_ref(), path)?;
-        // A file that was too long was imported without its text, and stays as it is.
+        // A file over the size limit was imported without its text and is left unchanged.
         if is_there
             && entry.body.is_empty()
             && file.as_ref().is_some_and(|file| file.size > MAX_PAGE_FILE_BYTES)
@@ -175,12 +175,12 @@ impl Preparer<'_> {
         self.text(text, template, written.text, prepared)
     }
 
-    /// Tells whether what is as it was needs no look: nothing that it may lead to is elsewhere.
+    /// Returns `true` if unedited items can be skipped: the repository is in sync and no link target has moved.
     fn may_skip(&self) -> bool {
         self.compared.is_in_step && !self.plan.moves_targets()
     }
 
-    /// Tells whether the repository has a blob at a path.
+    /// Returns `true` if the repository has the blob at this path.
     fn is_at(&self, git: &GitBlob, path: &RepoPath) -> bool {
         git.path == path.as_str() && self.oid_at(path).is_some_and(|oid| *oid == git.oid)
     }
@@ -190,7 +190,7 @@ impl Preparer<'_> {
         self.compared.repository.oids.get(file.source.as_str())
     }
 
-    /// The file that a text was read from or written to, as far as it is still that one.
+    /// The file that a text was read from or written to, if it still belongs to the space.
     fn template_file(&self, git: Option<&GitBlob>, path: &RepoPath) -> Result<Option<PlannedFile>> {
         if self.plan.claimed().contains(path) {
             return self.compared.repository.tree.file(path).map_err(format_error);
@@ -201,7 +201,7 @@ impl Preparer<'_> {
         if is_own { self.compared.repository.tree.file(&old).map_err(format_error) } else { Ok(None) }
     }
 
-    /// The text that is in the repository, and its object id.
+    /// The text in the repository with its object id.
     async fn template(&self, file: Option<PlannedFile>) -> Result<Option<(String, String)>> {
         let Some(file) = file.filter(|file| file.size <= MAX_PAGE_FILE_BYTES) else { return Ok(None) };
         let (Some(checkout), Some(oid)) =
@@ -219,7 +219,7 @@ impl Preparer<'_> {
         Ok(Some(self.platform.content().text(self.compared.domain, source).await?))
     }
 
-    /// Writes a text, unless the repository has it at its path.
+    /// Writes a text, unless the repository has it at this path.
     fn text(
         &self,
         new: Text<'_>,
@@ -306,7 +306,7 @@ impl Preparer<'_> {
     }
 }
 
-/// What a text is written over: what the repository has goes before what the space knows.
+/// Selects the template of a text. The file in the repository takes precedence over the text known to the space.
 fn chosen<'t>(repository: Option<&'t (String, String)>, known: Option<&'t str>) -> Option<Template<'t>> {
     let template = |text, origin| Template { text, origin };
     match repository {
@@ -325,7 +325,7 @@ pub(super) struct Files<'p> {
     platform: &'p Platform,
     domain: &'p str,
     writes: VecDeque<Write>,
-    /// What is kept where, complete when all files were taken.
+    /// The Git locations; complete when all files were taken.
     pub(super) gits: Vec<GitFile>,
 }
 

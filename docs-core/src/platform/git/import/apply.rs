@@ -1,4 +1,4 @@
-//! Storing an import: the revision, the space's head, and the end of the job, all or nothing.
+//! Recording an import atomically: the revision, the head of the space, and the end of the job.
 
 use async_trait::async_trait;
 
@@ -14,27 +14,27 @@ use crate::{
     },
 };
 
-/// What became of an import.
+/// The outcome of recording an import.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Applied {
-    /// It is stored, and the job is done.
+    /// The import is recorded and the job is finished.
     Done,
-    /// The content of the space has changed meanwhile, and may not be lost.
+    /// The content of the space has changed and must not be overwritten.
     Changed,
-    /// Something that happened later was applied meanwhile.
+    /// A later event was applied first.
     Stale(String),
-    /// Another worker has the job.
+    /// Another worker has taken over the job.
     TakenOver,
 }
 
-/// Stores an import.
+/// Records an import.
 pub(super) struct StoreImport {
     pub(super) payload: ImportPayload,
     pub(super) revision: RevisionId,
     pub(super) root: Hash,
     pub(super) commit: GitCommit,
     pub(super) git: GitState,
-    /// The live revision that it may take the place of; any where there is none.
+    /// The live revision that it may replace; `None` for any.
     pub(super) on: Option<RevisionId>,
     pub(super) finished: jobs::FinishJob,
 }

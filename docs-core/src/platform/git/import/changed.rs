@@ -1,5 +1,5 @@
-//! Reading only what a commit changed: where the repository and the space are as the last import left them but for the
-//! bytes of pages, files and reusable contents, the content follows from those alone. Everything else is read whole.
+//! Incremental import. If the repository and the space are as the last import left them, except for the bytes of
+//! pages, files and reusable contents, only these are read. Any other change causes a full import.
 
 use std::collections::HashSet;
 
@@ -22,16 +22,16 @@ use crate::{
     store::Hash,
 };
 
-/// The rules by which files become content: a number that changes with them, so that everything is read anew.
+/// The version of the import rules. Increment it when they change, so that everything is imported again.
 const RULES: u32 = 3;
-/// Bytes of a layout that are hashed at once.
+/// Number of bytes of a layout that are hashed at once.
 const LAYOUT_CHUNK: usize = 64 << 10;
-/// Of so many pages, files and reusable contents at most one may have changed: reading everything is faster else.
+/// At most one in this many items may have changed; otherwise a full import is faster.
 const MOST_CHANGED: usize = 4;
-/// Most links of a page or a reusable content that are looked at.
+/// Maximum number of links that are checked per page or reusable content.
 const MAX_LINKS: usize = 10_000;
 
-/// What has other bytes than before.
+/// The items with changed bytes.
 #[derive(Default)]
 struct Changed<'p> {
     pages: Vec<(&'p PlannedPage, &'p PlannedFile)>,
@@ -50,7 +50,7 @@ impl Changed<'_> {
 }
 
 impl Importer<'_> {
-    /// What the commit is like apart from the bytes of what was read of it.
+    /// Hashes everything of the commit except the bytes of the imported items.
     pub(super) fn layout(&self, project: &RepoPath) -> Hash {
         self.layout_but(project, |path| {
             RepoPath::new(path).is_ok_and(|path| {
@@ -61,7 +61,7 @@ impl Importer<'_> {
         })
     }
 
-    /// The layout that the commit has if what was imported before is all that is imported of it.
+    /// The layout of the commit on the assumption that the same items are imported as before.
     fn layout_before(&self, project: &RepoPath) -> Hash {
         let before = &self.before;
         self.layout_but(project, |path| {
@@ -91,7 +91,7 @@ impl Importer<'_> {
         Hash::of(text.as_bytes())
     }
 
-    /// Reads what has changed since the last import; none where that does not tell the content.
+    /// Reads the changes since the last import; `None` if a full import is needed.
     pub(super) async fn read_changed(
         &mut self,
         project: &RepoPath,
@@ -99,7 +99,7 @@ impl Importer<'_> {
         config: &RepoConfig,
         plan: &ImportPlan,
     ) -> Result<Option<Read>> {
-        // What was edited since has another head, and costs no look at the commit.
+        // Edits of the space have moved its head, which is detected without reading the commit.
         let left = self.space.git.as_ref().filter(|git| git.revision.as_ref() == Some(&self.space.head));
         let Some(layout) =
             left.and_then(|git| git.layout).filter(|left| *left == self.layout_before(project))
@@ -109,7 +109,7 @@ impl Importer<'_> {
         let said = self.warnings.len();
         let read = self.read_changed_of(tree, plan, (config, layout)).await?;
         if read.is_none() {
-            // All of it is read again, and what was thought of the files is not known to be so.
+            // A full import follows, so partial results are discarded.
             self.texts.clear();
             self.links.clear();
             self.link_count = 0;
@@ -169,7 +169,7 @@ impl Importer<'_> {
         Ok(Some(Read { root: edited.root, layout, places: places_of(config), what, warnings }))
     }
 
-    /// What has other bytes than before; none where there is something that was not there before, or is too large.
+    /// The items with changed bytes; `None` if an item is new or too large.
     fn changed<'p>(&self, tree: &RepoTree, plan: &'p ImportPlan) -> Result<Option<Changed<'p>>> {
         let (mut changed, mut texts, mut files) = (Changed::default(), 0, 0);
         for page in plan.documents() {
@@ -204,8 +204,8 @@ impl Importer<'_> {
         Ok((!has_too_long).then_some(changed))
     }
 
-    /// Tells whether the files that are imported for what refers to them are those from before. `wanted` has those that
-    /// the changed texts refer to.
+    /// Returns `true` if the set of imported files is unchanged. `wanted` has the files that the changed texts
+    /// reference.
     async fn has_same_files(&self, wanted: &ImportPlan, changed: &Changed<'_>) -> Result<bool> {
         let wanted: HashSet<&str> = wanted.assets.iter().map(|asset| asset.file.path.as_str()).collect();
         if wanted.iter().any(|path| !self.before.files.contains_key(*path)) {
@@ -242,8 +242,8 @@ impl Importer<'_> {
         Ok(true)
     }
 
-    /// The edits that make the space what the commit says; none where a page would get another slug, which others
-    /// may be waiting for.
+    /// The edits that bring the space up to date; `None` if the slug of a page would change, since that may affect the
+    /// slugs of other pages.
     async fn edits(&mut self, changed: &Changed<'_>) -> Result<Option<Vec<Edit>>> {
         let mut edits = Vec::new();
         for (id, name, file) in &changed.files {
@@ -268,7 +268,7 @@ impl Importer<'_> {
     }
 }
 
-/// Tells whether something else than some sources leads to a file.
+/// Returns `true` if the file is linked from anywhere except these sources.
 async fn is_shown_elsewhere(view: &View, file: FileId, sources: &HashSet<LinkSource>) -> Result<bool> {
     let found = view.backlinks(&LinkTarget::File(file), None, sources.len() + 1).await?;
     Ok(found.iter().any(|(source, _)| !sources.contains(source)))

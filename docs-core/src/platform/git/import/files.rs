@@ -1,5 +1,5 @@
-//! The files of a commit. One that was there with the same bytes is not read again; the others are read while those
-//! before them are stored.
+//! The files of a commit. Unchanged files are not read again. Others are read in batches, while the previous batch is
+//! stored.
 
 use bytes::Bytes;
 
@@ -15,9 +15,9 @@ use crate::{
     platform::files::NewFile,
 };
 
-/// Bytes of files that are read, and stored, at once: as many of both are in memory, and a file more.
+/// Target size of a batch in bytes. Two batches are in memory at a time, each exceeding this by at most one file.
 const BYTES_AT_ONCE: usize = 4 << 20;
-/// Files that are stored at once: others wait for the store meanwhile.
+/// Maximum number of files per batch. Other writers wait while the store writes a batch.
 const FILES_AT_ONCE: usize = 500;
 
 /// A file of the commit.
@@ -27,17 +27,17 @@ struct Placed<'p> {
     id: FileId,
     name: String,
     git: Option<GitBlob>,
-    /// Tells whether its path had a file before.
+    /// `true` if its path had a file before.
     is_known: bool,
-    /// The file as content has it, once its bytes are stored.
+    /// The file entry, once its bytes are stored.
     entry: Option<FileEntry>,
 }
 
 impl Importer<'_> {
     /// Adds the files.
     ///
-    /// Files of several folders can have one name, of which only the first has no number. Those that were there before
-    /// come first and keep what they were called.
+    /// If files in several folders have the same name, all but the first are numbered. Existing files come first and
+    /// keep their names.
     pub(super) async fn add_files(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
         let mut placed: Vec<Placed<'_>> = plan.assets.iter().map(|asset| self.placed(asset)).collect();
         self.store_files(&mut placed).await?;
@@ -64,7 +64,7 @@ impl Importer<'_> {
         Placed { path, source, id, name, git, is_known: before.is_some(), entry }
     }
 
-    /// Stores the bytes of the files that are not there yet.
+    /// Stores the bytes of new and changed files.
     async fn store_files(&self, placed: &mut [Placed<'_>]) -> Result<()> {
         let mut wanted = placed.iter_mut().filter(|file| file.entry.is_none());
         let mut read = self.read_some(&mut wanted).await?;
@@ -76,7 +76,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Reads the next files, as many as are stored at once.
+    /// Reads the next batch of files.
     async fn read_some<'p, 'r>(
         &self,
         wanted: &mut impl Iterator<Item = &'p mut Placed<'r>>,

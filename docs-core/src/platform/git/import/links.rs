@@ -1,4 +1,4 @@
-//! Where the texts of a repository lead: destinations in it become ids, which last when files move.
+//! Link resolution: destinations within the repository become ids, which remain valid when files move.
 
 use super::read::Importer;
 use crate::content::{
@@ -7,11 +7,11 @@ use crate::content::{
     reference::exactly,
 };
 
-/// Most links that are kept between two looks at the texts, some hundred bytes each.
+/// Maximum number of parsed links that are cached between the two passes, a few hundred bytes each.
 const MOST_LINKS_KEPT: usize = 200_000;
 
 impl Importer<'_> {
-    /// Gives every reusable content its id: the one that the same path had before.
+    /// Assigns an id to every reusable content, reusing the one of the same path.
     pub(super) fn name_reusables(&mut self, plan: &ImportPlan) {
         for include in &plan.includes {
             let before = self.before.reusables.get(include.file.path.as_str());
@@ -21,8 +21,8 @@ impl Importer<'_> {
         }
     }
 
-    /// Writes ids where the texts lead to pages, files and reusable contents of the repository. What leads to nothing
-    /// that is imported stays as it is written. The pages, files and reusable contents have their ids.
+    /// Replaces links to pages, files and reusable contents of the repository by links with their ids. Links to
+    /// anything that is not imported are left unchanged. The ids must have been assigned.
     pub(super) fn link_texts(&mut self, tree: &RepoTree, root: &RepoPath) {
         let mut links = std::mem::take(&mut self.links);
         let texts = std::mem::take(&mut self.texts);
@@ -31,7 +31,7 @@ impl Importer<'_> {
             .map(|(path, text)| {
                 let links = links.remove(&path).unwrap_or_else(|| PageLinks::read(&text, &path, root));
                 let linked = links.rewritten(&text, |destination, reference| {
-                    // An export writes what leads to nothing so that everybody sees it.
+                    // Exports mark broken links with this prefix, so that they are visible.
                     let broken = destination.strip_prefix("/broken").filter(|it| exactly(it).is_some());
                     let lasting = match broken {
                         Some(broken) => Some(broken.to_owned()),
@@ -44,8 +44,8 @@ impl Importer<'_> {
             .collect();
     }
 
-    /// Keeps where a text leads until [`link_texts`](Self::link_texts) wants to know it. Of too many links those that
-    /// come last are read once more instead.
+    /// Caches the links of a text for [`link_texts`](Self::link_texts). Links beyond the limit are parsed again
+    /// instead.
     pub(super) fn keep_links(&mut self, path: &RepoPath, links: PageLinks) {
         self.link_count += links.count();
         if self.link_count <= MOST_LINKS_KEPT {
@@ -53,9 +53,9 @@ impl Importer<'_> {
         }
     }
 
-    /// The destination by id of what a reference leads to.
+    /// The destination with an id for a reference.
     fn lasting(&self, reference: &Reference, tree: &RepoTree) -> Option<String> {
-        // A link out of the repository by way of a symbolic link was refused before, where it mattered.
+        // Symbolic links out of the repository were rejected earlier where they matter.
         let file = tree.locate_linked(&reference.path).ok().flatten()?;
         let anchor = reference.anchor.as_ref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
         if let Some(id) = self.pages.get(&file.path) {

@@ -1,5 +1,5 @@
-//! Pages whose files have other paths than before: they keep their ids where the bytes are the same, or most of the
-//! text is, as `git log --follow` would find them. With the id, comments and links to the page stay.
+//! Rename detection. A page whose file has moved keeps its id if the bytes are identical or most of the text is
+//! similar, as in `git log --follow`. Comments and links to the page are kept with the id.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,24 +11,24 @@ use crate::{
     store::Hash,
 };
 
-/// Of a hundred bytes of two texts, how many at least are on lines that both have.
+/// Minimum similarity of two texts: the percentage of their bytes on common lines.
 const LEAST_ALIKE: u64 = 50;
-/// A line that more of some texts have tells nothing of any of them.
+/// A line that occurs in more texts than this is ignored.
 const COMMON_LINE: usize = 50;
-/// Lines of fewer bytes, such as brackets and rules, tell nothing.
+/// Shorter lines, such as brackets and rules, are ignored. In bytes.
 const SHORT_LINE: usize = 4;
 
-/// Two texts that are alike: how many bytes of a hundred, the new text, the old one.
+/// Two similar texts: the percentage, the index of the new text, the index of the old text.
 type Alike = (u64, usize, usize);
 
 impl Importer<'_> {
-    /// Gives the pages whose paths are new the ids of pages whose paths are gone.
+    /// Assigns ids of deleted pages to pages at new paths.
     pub(super) async fn name_moved(&mut self, mut new: Vec<PlannedFile>) -> Result<()> {
         if new.is_empty() {
             return Ok(());
         }
         let taken: HashSet<&str> = self.pages.keys().map(|path| path.as_str()).collect();
-        // A page that is still there would lose its id to a copy.
+        // A page that still exists must not lose its id to a copy.
         let (kept, mut gone): (HashMap<_, _>, HashMap<_, _>) = std::mem::take(&mut self.before.pages)
             .into_iter()
             .partition(|(path, _)| taken.contains(path.as_str()));
@@ -64,13 +64,13 @@ impl Importer<'_> {
         self.before.pages.insert(file.path.to_string(), (id, entry));
     }
 
-    /// The text of the page of a new file.
+    /// The body of the page of a new file.
     fn text_at_path(&self, file: &PlannedFile) -> &str {
         parse_page(self.texts.get(&file.path).map_or("", String::as_str)).body
     }
 
-    /// Of the files that are new, those that most of a page that is gone is in, each with that page: the most alike
-    /// come first. In the time that the lines of all of them take, and the room of those of the fewer.
+    /// Matches new files with deleted pages of similar text, the most similar first. Time is proportional to the lines
+    /// of all texts, memory to those of the smaller set.
     async fn alike(
         &self,
         new: &[PlannedFile],
@@ -79,7 +79,7 @@ impl Importer<'_> {
         gone.sort_by(|(a, _), (b, _)| a.cmp(b));
         let view = self.platform.content().view(&self.space.domain, self.space.root);
         let mut pairs: Vec<Alike> = Vec::new();
-        // The lines of the fewer texts are held, those of the others pass by.
+        // Only the lines of the smaller set are held in memory.
         if gone.len() < new.len() {
             let mut lines = Lines::default();
             for (_, entry) in &gone {
@@ -111,17 +111,17 @@ impl Importer<'_> {
     }
 }
 
-/// The lines of some texts.
+/// An index of the lines of some texts.
 #[derive(Default)]
 struct Lines {
-    /// The texts that have a line, each with the bytes of all that are the same.
+    /// The texts that contain each line, with the total bytes of its occurrences.
     texts: HashMap<Hash, Vec<(usize, u64)>>,
-    /// The bytes of each text.
+    /// The size of each text in bytes.
     sizes: Vec<u64>,
 }
 
 impl Lines {
-    /// Adds a text, which gets the next number.
+    /// Adds a text with the next index.
     fn add(&mut self, text: &str) {
         let (at, lines) = (self.sizes.len(), lines_of(text));
         self.sizes.push(lines.values().sum());
@@ -130,13 +130,13 @@ impl Lines {
         }
     }
 
-    /// The same without lines that so many texts have that they tell nothing.
+    /// Removes lines that occur in too many texts to be significant.
     fn telling(mut self) -> Self {
         self.texts.retain(|_, texts| texts.len() <= COMMON_LINE);
         self
     }
 
-    /// The texts that another one is like, with how many bytes of a hundred are on lines that both have.
+    /// The texts that are similar to this one, with the percentages.
     fn alike(&self, text: &str) -> Vec<(u64, usize)> {
         let lines = lines_of(text);
         let size: u64 = lines.values().sum();
@@ -151,7 +151,7 @@ impl Lines {
     }
 }
 
-/// The lines of a text by their hashes, with the bytes of all that are the same.
+/// The lines of a text by hash, with the total bytes of their occurrences.
 fn lines_of(text: &str) -> HashMap<Hash, u64> {
     let mut lines = HashMap::new();
     for line in text.lines().map(str::trim).filter(|line| line.len() >= SHORT_LINE) {

@@ -1,4 +1,4 @@
-//! Reading a repository as content: every page, file, reusable content and variable, with the ids they had before.
+//! Reading a repository as content: all pages, files, reusable contents and variables, with their previous ids.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -31,24 +31,24 @@ use crate::{
     },
 };
 
-/// Most bytes of all pages and reusable contents together: they are in memory at the same time.
+/// Maximum total size of all pages and reusable contents in bytes. They are in memory at the same time.
 pub(in crate::platform::git) const MAX_TEXT_BYTES: u64 = 200_000_000;
-/// Most bytes of all files together.
+/// Maximum total size of all files in bytes.
 pub(super) const MAX_FILES_BYTES: u64 = 2_000_000_000;
 
-/// Most bytes of the file of a page: its text and its front matter.
+/// Maximum size of a page file in bytes, including front matter.
 pub(in crate::platform::git) const MAX_PAGE_FILE_BYTES: u64 = MAX_PAGE_BYTES as u64 + (256 << 10);
 
-/// What was read.
+/// The result of reading a commit.
 pub(in crate::platform::git) struct Read {
     pub(in crate::platform::git) root: Hash,
-    /// What the commit is like apart from the bytes of what was read.
+    /// The hash of everything except the bytes of the imported items.
     pub(in crate::platform::git) layout: Hash,
-    /// Where the commit has the content.
+    /// The locations of the content in the commit.
     pub(in crate::platform::git) places: Option<ContentPlaces>,
-    /// How much was read, as a sentence.
+    /// The amount of imported content, as a sentence.
     pub(in crate::platform::git) what: String,
-    /// What was left out or read in a way its author may not expect.
+    /// Omissions and interpretations that the author may not expect.
     pub(in crate::platform::git) warnings: Vec<String>,
 }
 
@@ -61,52 +61,52 @@ pub(super) struct Importer<'a> {
     oids: HashMap<&'a str, &'a str>,
     pub(super) before: Before,
     pub(super) texts: HashMap<RepoPath, String>,
-    /// Where the texts lead, as far as it is kept, and how many links were read.
+    /// The cached links of the texts, and the number of links parsed so far.
     pub(super) links: HashMap<RepoPath, PageLinks>,
     pub(super) link_count: usize,
-    /// The texts as they are in the repository, as objects.
+    /// The original texts of the repository as objects.
     sources: HashMap<RepoPath, Hash>,
     pub(super) files: HashMap<RepoPath, FileId>,
     pub(super) pages: HashMap<RepoPath, PageId>,
     pub(super) reusables: HashMap<RepoPath, ReusableId>,
     pub(super) landing: Option<Landing>,
     pub(super) warnings: Vec<String>,
-    /// What becomes of what files cannot say.
+    /// The handling of fields that files cannot represent.
     unsaid: Unsaid,
     memory: Reservation,
 }
 
-/// The file that is the first page by its name, of which there was a page before.
+/// The README at the location of the first page, if that page existed before.
 pub(super) struct Landing {
     path: RepoPath,
-    /// The slug that the page had.
+    /// The previous slug of the page.
     slug: String,
-    /// The slug that the name of the file would give it, and which is free.
+    /// The slug that the file name would give it, which is unused.
     planned: String,
 }
 
 impl Landing {
-    /// Tells whether a slug is only numbered because the name of this file would be the same.
+    /// Returns `true` if a slug is numbered only because this file name has the same slug.
     fn is_in_the_way_of(&self, slug: &str) -> bool {
         let number = slug.strip_prefix(self.planned.as_str()).and_then(|rest| rest.strip_prefix('-'));
         self.slug != self.planned && number.is_some_and(|number| number.parse::<u64>().is_ok())
     }
 }
 
-/// What the space had before: things keep their ids where they are the same in the repository.
+/// The previous content of the space. Items that are still in the repository keep their ids.
 #[derive(Default)]
 pub(super) struct Before {
     pub(super) pages: HashMap<String, (PageId, PageEntry)>,
-    /// Pages without a file, by their paths in the space.
+    /// Pages without a file, by path in the space.
     bare: HashMap<String, (PageId, PageEntry)>,
-    /// Their paths, by the page above and their slugs: above may be one whose slug no file says.
+    /// Their paths by parent and slug: the slug of the parent may not be derived from a file.
     beside: HashMap<(Option<PageId>, String), String>,
     groups: HashMap<String, (PageId, PageEntry)>,
-    /// Links by title and destination, and generated pages by what they are made from: several may be alike.
+    /// Link pages by title and destination, and computed pages by source. Several can have equal keys.
     links: HashMap<(String, String), VecDeque<(PageId, PageEntry)>>,
     computed: HashMap<String, VecDeque<(PageId, PageEntry)>>,
     pub(super) files: HashMap<String, (FileId, FileEntry)>,
-    /// The id of each, and the id of its bytes.
+    /// Reusable contents by path, with their ids and blob ids.
     pub(super) reusables: HashMap<String, (ReusableId, String)>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Importer<'a> {
         })
     }
 
-    /// Reads the documentation below a folder of the repository and builds its content.
+    /// Reads the documentation in a folder of the repository and builds its content.
     pub(super) async fn read(
         &mut self,
         project: &RepoPath,
@@ -181,7 +181,7 @@ impl<'a> Importer<'a> {
         Ok(Read { root, layout, places: places_of(config), what, warnings })
     }
 
-    /// What the repository says of itself, and what becomes of its files.
+    /// Reads the configuration and the table of contents, and plans the import of the files.
     pub(super) async fn plan(&mut self, project: &RepoPath) -> Result<(RepoTree, RepoConfig, ImportPlan)> {
         let tree = tree_of(self.checkout);
         let config = self.text_at(&tree, &RepoConfig::path(project)).await?;
@@ -195,7 +195,7 @@ impl<'a> Importer<'a> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// The text of a file that may be missing.
+    /// The text of a file; `None` if it is missing.
     async fn text_at(&mut self, tree: &RepoTree, path: &RepoPath) -> Result<Option<String>> {
         match tree.file(path).map_err(format_error)? {
             Some(file) => self.text_of(&file).await.map(Some),
@@ -210,7 +210,7 @@ impl<'a> Importer<'a> {
         Ok(text)
     }
 
-    /// Reads the text of every page and reusable content, and adds the files they refer to.
+    /// Reads the texts of all pages and reusable contents, and plans the files they reference.
     async fn read_texts(
         &mut self,
         tree: &RepoTree,
@@ -225,7 +225,7 @@ impl<'a> Importer<'a> {
             })
             .collect();
         wanted.extend(plan.includes.iter().map(|include| include.file.clone()));
-        // Front matter is no part of the text, so what is a little longer may fit.
+        // Front matter does not count towards the page size, so slightly larger files may fit.
         let (wanted, too_long): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|file| file.size <= MAX_PAGE_FILE_BYTES);
         for file in too_long {
@@ -249,9 +249,9 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Stores the texts as they are in the repository, before anything in them is changed.
+    /// Stores the original texts of the repository before they are changed.
     pub(super) async fn store_sources(&mut self) -> Result<()> {
-        // The text of a file that is too long was not read.
+        // Files over the size limit were not read.
         let (paths, texts): (Vec<&RepoPath>, Vec<&str>) = self
             .texts
             .iter()
@@ -263,7 +263,8 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// The text of a page or reusable content, or none where it is too long: the rest of the import goes on.
+    /// The text of a page or reusable content. A text over the size limit is omitted with a warning, and the import
+    /// continues.
     fn body(&mut self, path: &RepoPath, text: &str) -> NewBody {
         match check_page_size(text) {
             Ok(()) => NewBody::Text(text.to_owned()),
@@ -291,8 +292,7 @@ impl<'a> Importer<'a> {
         Some(GitBlob { oid: (*oid).to_owned(), path: file.path.to_string() })
     }
 
-    /// Gives every page with a file its id: the one that the same path had before, else what [`Self::name_moved`]
-    /// finds.
+    /// Assigns an id to every page with a file: the one of the same path, else a match of [`Self::name_moved`].
     pub(super) async fn name_pages(&mut self, pages: &[PlannedPage]) -> Result<()> {
         let mut stack: Vec<&PlannedPage> = pages.iter().rev().collect();
         let mut new = Vec::new();
@@ -307,8 +307,8 @@ impl<'a> Importer<'a> {
         self.name_moved(new).await
     }
 
-    /// The slug of the page that is at the path of the first page. The name of the file says nothing of it, so it is
-    /// what it was, unless another page beside it has that one now.
+    /// The slug of the page at the path of the first page. The file name is not meaningful, so the page keeps its
+    /// previous slug, unless another top-level page needs that.
     pub(super) fn landing_slug(&self, readme: &RepoPath, pages: &[PlannedPage]) -> Option<Landing> {
         let (_, entry) = self.before.pages.get(readme.as_str())?;
         let is_it = |page: &PlannedPage| matches!(&page.kind, PlannedKind::Document { file: Some(file), .. } if file.path == *readme);
@@ -361,7 +361,8 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// The slug of the page of a file: that of its name, unless the first page has another one than its own name says.
+    /// The slug of the page of a file. It is derived from the file name, unless the slug of the first page makes the
+    /// numbering of another slug unnecessary.
     fn slug(&self, page: &PlannedPage, file: &PlannedFile, parent: &Option<PageId>) -> Option<String> {
         let before = self.before.pages.get(file.path.as_str()).map(|(_, entry)| &entry.slug);
         let slug = match &self.landing {
@@ -427,12 +428,12 @@ impl<'a> Importer<'a> {
             }
             (Some(page), None, _) => ContentRef::Page { page: page.clone(), space: None },
             (None, _, Some(file)) => ContentRef::File { file: file.clone() },
-            // What has no file is named by its id.
+            // Targets without a file are referenced by id.
             (None, _, None) => exactly(url).unwrap_or_else(|| ContentRef::Url { url: url.to_owned() }),
         }
     }
 
-    /// A page without a file, with the id and times it had before.
+    /// A page without a file, with its previous id and timestamps.
     fn kept(
         &self,
         before: Option<(PageId, PageEntry)>,
@@ -462,7 +463,7 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// The fields of a reusable content, all that an import sets.
+    /// The fields that an import sets on a reusable content.
     pub(super) fn reusable(&mut self, include: &PlannedInclude) -> ReusablePatch {
         let text = self.texts.remove(&include.file.path).unwrap_or_default();
         let source = parse_include(&text);
@@ -496,7 +497,7 @@ impl<'a> Importer<'a> {
     }
 }
 
-/// What a person calls an item of an import.
+/// The name of an item for error messages.
 fn name_of(item: &BuildItem) -> String {
     match item {
         BuildItem::Page(page) => match &page.fields.git {
@@ -510,7 +511,7 @@ fn name_of(item: &BuildItem) -> String {
     }
 }
 
-/// Refuses what no server should read, however small it was packed.
+/// Rejects content over a size limit, which applies to the unpacked size.
 pub(in crate::platform::git) fn check_size(what: &str, bytes: u64, limit: u64) -> Result<()> {
     if bytes <= limit {
         return Ok(());

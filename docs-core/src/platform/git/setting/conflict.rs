@@ -1,5 +1,4 @@
-//! The change request with what could not be united: whether it still keeps its space waiting, and the commits that
-//! come meanwhile.
+//! The change request with conflicting changes of a commit: its state, and updates by later commits.
 
 use std::sync::Arc;
 
@@ -29,16 +28,16 @@ use crate::{
     },
 };
 
-/// Whether a space waits for a change request.
+/// The state of a conflict with the repository.
 pub(super) enum Standing {
     Free,
-    /// For this one.
+    /// This change request has to be merged or archived first.
     Open(Arc<ChangeRequestRecord>),
 }
 
 impl Platform {
-    /// Looks at the change request that a space waits for. Once it is merged or archived, its commit is what the space
-    /// is in sync with: what of it people left out is as if the space had changed it back.
+    /// Checks the conflict of a space. Once its change request is merged or archived, the space is in sync with its
+    /// commit: parts that were rejected count as changes of the space.
     pub(super) async fn settle_conflict(
         &self,
         space: Arc<SpaceRecord>,
@@ -58,7 +57,7 @@ impl Platform {
         Ok((settled.ok_or_else(|| Error::not_found("space"))?, Standing::Free))
     }
 
-    /// Brings a commit into the change request that has an earlier one.
+    /// Updates the change request of an earlier commit with a later one.
     pub(super) async fn renew_conflict(
         &self,
         at: Syncing<'_>,
@@ -74,7 +73,7 @@ impl Platform {
         let before: Option<Arc<RevisionRecord>> =
             self.read().await?.get(&RevisionRecord::at(&space.id, &id)).await?;
         let before = before.ok_or_else(|| Error::internal("the revision of a commit is there"))?;
-        // What the earlier commit brought keeps its ids.
+        // Items of the earlier commit keep their ids.
         let on = SpaceRecord {
             head: before.id.clone(),
             root: before.root,
@@ -121,7 +120,7 @@ impl Platform {
     }
 }
 
-/// Tells whether a space still waits for a change request. A synchronization of another way makes it void.
+/// Returns `true` if a conflict is unresolved. Another synchronization makes it obsolete.
 pub(super) fn is_open(
     space: &SpaceRecord,
     conflict: &GitSyncConflict,
@@ -134,7 +133,7 @@ fn is_of(space: &SpaceRecord, conflict: &GitSyncConflict) -> bool {
     space.git.as_ref().and_then(|git| git.revision.as_ref()) == conflict.since.as_ref()
 }
 
-/// Ends the waiting for a change request.
+/// Removes the resolved conflict of a space.
 struct SettleConflict {
     space: SpaceId,
 }
@@ -163,16 +162,15 @@ impl Operation for SettleConflict {
     }
 }
 
-/// Stores that a change request has a later commit.
+/// Records a later commit in a change request.
 struct RenewConflict {
     payload: ImportPayload,
-    /// The live revision of the space.
     live: RevisionId,
     since: Option<RevisionId>,
-    /// The request as it was read.
+    /// The change request when it was read.
     request: Arc<ChangeRequestRecord>,
     theirs: Theirs,
-    /// What the request has then, where that is not what the commit has.
+    /// The new head of the change request, if its content differs from the commit.
     head: Option<RevisionRecord>,
     finished: jobs::FinishJob,
 }
@@ -202,7 +200,7 @@ impl Operation for RenewConflict {
             Some(earlier) => tx.get(&RevisionRecord::at(&old.space, earlier)).await?,
             None => None,
         };
-        // A subject of somebody's own stays.
+        // A subject that a user has set is kept.
         let is_ours = earlier.is_some_and(|earlier| old.subject == subject(earlier.git.as_ref()));
         let subject = if is_ours { subject(revision.git.as_ref()) } else { old.subject.clone() };
         let mut new = ChangeRequestRecord {

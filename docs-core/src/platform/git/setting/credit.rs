@@ -1,4 +1,4 @@
-//! What a commit says of what it exports, and who gets the credit for it.
+//! The messages and authors of exported commits.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use crate::{
     },
 };
 
-/// The message of commits where the setting has none.
+/// The message template of a setting without one.
 const DEFAULT_MESSAGE: &str = "DOCS-{change_request_number}: {change_request_subject}";
-/// What stands for the number and the subject of the change request that was merged.
+/// The placeholders for the number and the subject of the merged change request.
 const NUMBER: &str = "{change_request_number}";
 const SUBJECT: &str = "{change_request_subject}";
-/// Most revisions that are looked at for the change request that was merged last.
+/// Maximum number of revisions that are searched for the last merge.
 const MAX_LOOKED_AT: u32 = 50;
 
-/// What a commit says: it follows from the revision that is exported alone, so that the commit can be told again.
+/// The metadata of a commit. It depends only on the exported revision, so that a pushed commit can be recognized.
 pub(super) struct Credit {
     pub(super) by: UserId,
     pub(super) message: String,
@@ -28,7 +28,7 @@ pub(super) struct Credit {
 }
 
 impl Credit {
-    /// The credit for the first of some revisions, the newest first.
+    /// The metadata for the newest of some revisions, which are ordered newest first.
     pub(super) async fn of(
         tx: &Tx,
         (space, sync): (&SpaceRecord, &GitSyncState),
@@ -65,15 +65,15 @@ impl Credit {
         Ok(Self { by: by.clone(), message, at })
     }
 
-    /// Tells whether a commit says this.
+    /// Returns `true` if a commit has this metadata.
     pub(super) fn is_of(&self, commit: &Commit) -> bool {
         commit.message.trim() == self.message.trim()
             && commit.committed_at.timestamp() == self.at.time().timestamp()
     }
 }
 
-/// The latest live revisions of a space, the newest first: those that came after one, and after the last that was in
-/// sync with a commit.
+/// The latest live revisions of a space, newest first: those after `since` and after the last one in sync with a
+/// commit.
 pub(super) async fn recent(
     tx: &Tx,
     space: &SpaceRecord,

@@ -1,5 +1,4 @@
-//! When space and repository are brought in step: whoever changes one of them enqueues the job, of which at most one
-//! waits.
+//! Scheduling of the synchronization job: every change of a side enqueues it, and at most one is waiting per space.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,25 +14,25 @@ use crate::{
     },
 };
 
-/// What tells these jobs from others of their space.
+/// The kind that identifies these jobs among those of a space.
 pub(super) const SAME: &str = "git sync";
 
-/// The job that brings a space and its repository in step, as the setting of the space says when it runs.
+/// The job that synchronizes a space with its repository, by the setting in force when it runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct SyncRun {
     pub(super) space: SpaceId,
 }
 
-/// What enqueues the job.
+/// The parameters of a new job.
 pub(super) struct Wake {
-    /// The id that the job gets, if there is to be another one.
+    /// The id of the job, if a new one is enqueued.
     pub(super) job: JobId,
     pub(super) by: Option<UserId>,
     pub(super) now: Timestamp,
     pub(super) urgency: Urgency,
 }
 
-/// Enqueues the job of a space that has a setting, unless one waits already, which will see what this one would.
+/// Enqueues the job of a space with a setting, unless one is waiting, which then processes this change as well.
 pub(super) async fn enqueue(tx: &mut Tx, space: &SpaceRecord, wake: Wake) -> Result<JobId> {
     look::schedule(tx, space, wake.now).await?;
     if let Some(waiting) = jobs::waiting_for_the_same(tx, space.id.as_str(), SAME).await? {
@@ -42,7 +41,7 @@ pub(super) async fn enqueue(tx: &mut Tx, space: &SpaceRecord, wake: Wake) -> Res
         }
         return Ok(waiting.id.clone());
     }
-    // Whatever the clock of this server says, it is later than what was applied.
+    // The clock of this server may lag, but the event must sort after those already applied.
     let applied = space.git.as_ref().and_then(|git| git.event_at);
     let event_at = wake.now.max(applied.unwrap_or(wake.now));
     let job = SyncRun { space: space.id.clone() }.about(&wake.job, &space.id, wake.now)?;
@@ -51,7 +50,7 @@ pub(super) async fn enqueue(tx: &mut Tx, space: &SpaceRecord, wake: Wake) -> Res
     Ok(wake.job)
 }
 
-/// Brings the repository that follows a space in step with a revision that has become its live content.
+/// Enqueues an export of a revision that has become the live content of a space.
 pub(in crate::platform) async fn follow(
     tx: &mut Tx,
     space: &SpaceRecord,
@@ -61,14 +60,14 @@ pub(in crate::platform) async fn follow(
     if !exports || space.is_in_step() {
         return Ok(());
     }
-    // The revision is nobody else's, so its id is none of another job.
+    // The revision id is unique, so it is also a unique job id.
     let job = revision.id.as_str().parse().map_err(Error::internal)?;
     let by = Some(revision.by.clone());
     let wake = Wake { job, by, now: revision.created_at, urgency: Urgency::Follows };
     enqueue(tx, space, wake).await.map(drop)
 }
 
-/// Goes on with a synchronization that waited for a change request which is merged or archived now.
+/// Resumes a synchronization when the change request with its conflict is merged or archived.
 pub(in crate::platform) async fn settled(
     tx: &mut Tx,
     space: &SpaceRecord,
@@ -82,7 +81,7 @@ pub(in crate::platform) async fn settled(
     Ok(())
 }
 
-/// Brings a space in step that was deleted and is there again: pushes and looks have passed it over.
+/// Synchronizes a restored space: pushes and scheduled checks were ignored while it was deleted.
 pub(in crate::platform) async fn restored(
     tx: &mut Tx,
     space: &SpaceRecord,

@@ -1,4 +1,4 @@
-//! The job that brings a space and its repository in step: it looks at both, and does the one thing that is next.
+//! The synchronization job: compares a space with its repository and performs the next step.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use crate::{
     },
 };
 
-/// How often a run starts anew because one of both sides has changed meanwhile.
+/// Maximum number of attempts of a run while one of the sides keeps changing.
 const MAX_ATTEMPTS: usize = 5;
 
 #[async_trait]
@@ -56,7 +56,7 @@ impl Job for SyncRun {
     }
 }
 
-/// What a run works with.
+/// The input of a run.
 pub(super) struct Syncing<'a> {
     pub(super) space: Arc<SpaceRecord>,
     pub(super) sync: &'a GitSyncState,
@@ -117,8 +117,8 @@ impl Platform {
         self.sync_with(syncing, standing, run, progress).await
     }
 
-    /// Tells whether the ref points where nothing follows from it, which needs no fetch: at the commit that the space
-    /// is in step with, or at the one that people have to decide about.
+    /// Returns `true` if the ref points to the commit that the space is in sync with, or to the one with an unresolved
+    /// conflict. No fetch is needed then.
     async fn is_at_known(
         &self,
         (space, sync): (&SpaceRecord, &GitSyncState),
@@ -142,13 +142,13 @@ impl Platform {
         Attempt::Ended(Effect::Done)
     }
 
-    /// Ends a run for a space in which nobody has written anything yet.
+    /// Ends a run for a space without any content yet.
     fn nothing_written(&self, run: &mut Run) -> Attempt {
         run.say(self, "nothing was written in the space yet; there is nothing to export".to_owned());
         Attempt::Ended(Effect::Done)
     }
 
-    /// Ends a run for a space that waits for a change request.
+    /// Ends a run for a space with an unresolved conflict.
     fn waits_for(&self, request: &ChangeRequestRecord, run: &mut Run) -> Attempt {
         let what =
             format!("nothing is exported until change request #{} is merged or archived", request.number);
@@ -158,7 +158,7 @@ impl Platform {
         Attempt::Ended(Effect::Done)
     }
 
-    /// Does what is next with the commit that was fetched.
+    /// Performs the next step for a fetched commit.
     async fn sync_with(
         &self,
         at: Syncing<'_>,
@@ -187,7 +187,7 @@ impl Platform {
         }
     }
 
-    /// Exports to a commit that the space knows.
+    /// Exports to a commit that the space is in sync with.
     async fn export_to(
         &self,
         at: Syncing<'_>,
@@ -201,7 +201,7 @@ impl Platform {
         self.export_on(export, run, progress).await
     }
 
-    /// Exports to a branch that is not there yet.
+    /// Exports to a branch that does not exist yet.
     async fn make_branch(
         &self,
         (space, sync): (Arc<SpaceRecord>, &GitSyncState),
@@ -220,15 +220,15 @@ impl Platform {
         self.export_on(export, run, progress).await
     }
 
-    /// Brings a commit that the space does not know together with content that the repository does not know.
+    /// Merges a new commit with unexported content of the space.
     async fn unite_with(
         &self,
         at: Syncing<'_>,
         run: &mut Run,
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
-        // An export that was killed after its push has left a commit that nobody recorded. It has the content of a
-        // revision of the space, and is told by what it says and by its date.
+        // An export that died after its push has left an unrecorded commit. It has the content of a revision of the
+        // space, and is recognized by its message and date.
         let commit = at.checkout.commit();
         let state = at.space.git.as_ref();
         let tx = self.read().await?;
@@ -261,7 +261,7 @@ impl Platform {
         self.unite(at, run, progress).await
     }
 
-    /// What an export of the setting does, for the live revision or the one that is given credit.
+    /// The payload of an export, for the live revision or the one with the given metadata.
     async fn export_payload(
         &self,
         (space, sync): (&SpaceRecord, &GitSyncState),
@@ -294,12 +294,12 @@ impl Platform {
     }
 }
 
-/// Tells whether nobody has written anything in a space yet.
+/// Returns `true` if a space has never had content.
 fn is_unwritten(space: &SpaceRecord) -> bool {
     space.git.is_none() && space.root == Content::nothing()
 }
 
-/// What an import of the setting does.
+/// The payload of an import.
 pub(super) fn import_payload(space: &SpaceRecord, sync: &GitSyncState) -> ImportPayload {
     let set = &sync.setting;
     let info = set.provider.map(|provider| GitInfoUpdate { provider: Some(provider), url: None });

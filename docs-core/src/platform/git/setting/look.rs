@@ -1,4 +1,4 @@
-//! The schedule: a look at the repository every so many minutes, where no webhook tells of pushes.
+//! The schedule: checks a repository for new commits at a fixed interval, for hosts without a webhook.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ use crate::{
     },
 };
 
-/// The job that looks whether the repository of a space has another commit.
+/// The job that checks the repository of a space for a new commit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct RepositoryLook {
     space: SpaceId,
-    /// The setting that it follows from: under another one there is another job.
+    /// The setting of the job. Another setting has another job.
     generation: String,
 }
 
@@ -41,10 +41,10 @@ impl Job for RepositoryLook {
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let space: Option<Arc<SpaceRecord>> =
             platform.read().await?.get(&SpaceRecord::at(&self.space)).await?;
-        // Whoever restores a deleted space makes it look again.
+        // Restoring a deleted space schedules a check.
         let space = space.filter(|space| self.is_of(space) && space.deleted_at.is_none());
         let Some(space) = space else { return Ok(Effect::Done) };
-        // There is a next look whatever becomes of this one.
+        // The next check is scheduled first, so that the failure of this one does not end the schedule.
         platform.upkeep(&NextLook { look: self.clone(), now: platform.now() }).await?;
         let wants = platform.wants_sync(&space, run).await?;
         let finished = run.finish(platform, JobOutcome::default());
@@ -61,8 +61,7 @@ impl RepositoryLook {
 }
 
 impl Platform {
-    /// Tells whether space and repository are to be brought in step: one of them has something new, or what came of the
-    /// last job says something else than a look does.
+    /// Returns `true` if a synchronization is needed: one of the sides has changed, or the last job has failed.
     async fn wants_sync(&self, space: &SpaceRecord, run: &Run) -> Result<bool> {
         let Some(sync) = &space.git_sync else { return Ok(false) };
         let tx = self.read().await?;
@@ -78,7 +77,7 @@ impl Platform {
             Ok(oid) => oid,
             Err(error) => {
                 tracing::warn!(space = %space.id, error = ?error, "a repository cannot be looked at");
-                // The job says so where people see it, once.
+                // A failed job reports the error to users, once.
                 return Ok(failed.is_empty());
             }
         };
@@ -91,8 +90,8 @@ impl Platform {
     }
 }
 
-/// Tells whether it is too early to try again what has failed. What fails once is tried again at the next look; what
-/// fails again and again is tried after one interval more, then three, seven and so on, at least once a day.
+/// Returns `true` if it is too early to retry failed jobs. The first retry is at the next check, the following ones
+/// after one more interval, then three, seven and so on, but at least once a day.
 fn rests(failed: &[Arc<JobRecord>], interval: GitSyncInterval, now: Timestamp) -> bool {
     let Some(ended) = failed.first().and_then(|job| job.ended_at) else { return false };
     let intervals = (1 << failed.len().saturating_sub(1).min(16)) - 1;
@@ -100,7 +99,7 @@ fn rests(failed: &[Arc<JobRecord>], interval: GitSyncInterval, now: Timestamp) -
     now.time() - ended.time() < rest
 }
 
-/// Sees to it that there is a next look.
+/// Schedules the next check.
 struct NextLook {
     look: RepositoryLook,
     now: Timestamp,
@@ -120,10 +119,10 @@ impl Operation for NextLook {
     }
 }
 
-/// Stores what a look has found.
+/// Records the result of a check.
 struct StoreLook {
     look: RepositoryLook,
-    /// The id of the job to enqueue.
+    /// The id of the synchronization job to enqueue.
     job: Option<JobId>,
     finished: FinishJob,
 }
@@ -137,7 +136,7 @@ impl Operation for StoreLook {
         if !jobs::finish(tx, &self.finished).await? {
             return Ok(());
         }
-        // Nobody asks what became of a look, and there are many.
+        // Finished checks are numerous and never listed, so they are deleted.
         tx.delete_all::<JobRecord>(&[JobRecord::at(&self.finished.job.id)]).await?;
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.look.space)).await?;
         let Some(space) = space.filter(|space| self.look.is_of(space)) else { return Ok(()) };
@@ -149,8 +148,8 @@ impl Operation for StoreLook {
     }
 }
 
-/// Enqueues the next look at the repository of a space, unless it is already. The time of each follows from the space
-/// and the setting, so however often this is done there is one; looks of different spaces are spread.
+/// Enqueues the next check of a repository, if it is not enqueued yet. Its time and id are derived from the space and
+/// the setting, so the operation is idempotent, and the checks of different spaces are spread over time.
 pub(super) async fn schedule(tx: &mut Tx, space: &SpaceRecord, now: Timestamp) -> Result<()> {
     let Some(sync) = &space.git_sync else { return Ok(()) };
     let Some(interval) = sync.setting.schedule else { return Ok(()) };

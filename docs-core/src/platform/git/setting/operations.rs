@@ -1,4 +1,4 @@
-//! The writes of the setting.
+//! The write operations of the setting.
 
 use async_trait::async_trait;
 
@@ -17,29 +17,29 @@ use crate::{
     },
 };
 
-/// What is changed of the setting.
+/// A change of the setting.
 pub(super) enum Change {
-    /// All that is set.
+    /// Replace the setting.
     Set {
         setting: Box<SetGitSync>,
-        /// The URL with credentials, where it came with some.
+        /// The URL with credentials, if it has any.
         sealed_url: Option<String>,
     },
-    /// The secret of the webhook.
+    /// Replace the webhook secret.
     Secret,
 }
 
-/// Changes the setting of a space, or makes it.
+/// Creates or changes the setting of a space.
 pub(super) struct ChangeGitSync {
     pub(super) actor: Actor,
     pub(super) by: UserId,
     pub(super) space: SpaceId,
     pub(super) change: Change,
-    /// A secret for a setting that has none, or is to have another.
+    /// The secret for a setting without one, or the replacement.
     pub(super) sealed_secret: String,
-    /// What tells the new setting from all others.
+    /// The unique id of the new setting.
     pub(super) generation: String,
-    /// The id of a job.
+    /// The id of a new job.
     pub(super) job: JobId,
     pub(super) now: Timestamp,
 }
@@ -79,7 +79,7 @@ impl Operation for ChangeGitSync {
             Some(url) => Some(SealedUrl { url: url.clone(), by: self.by.clone() }),
             None => self.kept_credentials(before, setting)?,
         };
-        // Who knows the secret of a repository has nothing to say for another.
+        // The secret of one repository must not authenticate pushes to another.
         let kept = before.filter(|before| before.setting.url == setting.url);
         let mut git_sync = GitSyncState {
             setting: SetGitSync::clone(setting),
@@ -93,11 +93,11 @@ impl Operation for ChangeGitSync {
             last_export: None,
             conflict: None,
         };
-        // What is known of a repository is of no use for another.
+        // The state of one source does not apply to another.
         if let Some(before) = before.filter(|before| before.source() == git_sync.source()) {
             git_sync.last_import.clone_from(&before.last_import);
             git_sync.last_export.clone_from(&before.last_export);
-            // What waits for people is what both sides are merged to.
+            // An unresolved conflict belongs to the direction it was found in.
             if before.setting.direction == setting.direction {
                 git_sync.conflict.clone_from(&before.conflict);
             }
@@ -111,8 +111,8 @@ impl Operation for ChangeGitSync {
 }
 
 impl ChangeGitSync {
-    /// The credentials of the setting before, for a setting of the same address that brings none. Who gave them may do
-    /// with them what they like; others may only change what needs no more of them.
+    /// The stored credentials, for a setting with the same URL and without credentials. The user who provided them may
+    /// change everything; others must not extend their use to another direction, ref or folder.
     fn kept_credentials(
         &self,
         before: Option<&GitSyncState>,
@@ -135,7 +135,6 @@ impl ChangeGitSync {
     }
 }
 
-/// Removes the setting of a space.
 pub(super) struct RemoveGitSync {
     pub(super) actor: Actor,
     pub(super) space: SpaceId,
@@ -157,7 +156,7 @@ impl Operation for RemoveGitSync {
     }
 }
 
-/// Brings a space and its repository in step now.
+/// Starts a synchronization of a space.
 pub(super) struct RunGitSync {
     pub(super) actor: Actor,
     pub(super) space: SpaceId,

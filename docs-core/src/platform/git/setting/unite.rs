@@ -1,5 +1,5 @@
-//! Bringing a commit together with content that the repository does not have: by the merge of change requests, and in
-//! a change request where that cannot unite them.
+//! Merging a commit with unexported content of a space, with the merge of change requests. Conflicting changes are put
+//! into a change request.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -35,27 +35,27 @@ use crate::{
     },
 };
 
-/// What became of storing something of a synchronization.
+/// The outcome of recording a synchronization.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Stored {
-    /// It is stored, and the job is done.
+    /// The result is recorded and the job is finished.
     Done,
-    /// One of both sides has changed meanwhile.
+    /// One of the sides has changed.
     Changed,
-    /// The setting is another one.
+    /// The setting was replaced.
     Stale(String),
-    /// Another worker has the job.
+    /// Another worker has taken over the job.
     TakenOver,
 }
 
-/// What a commit has, as a revision: what is in sync with the commit, whatever is live.
+/// The content of a commit as a revision, in sync with the commit independent of the live content.
 pub(super) struct Theirs {
     pub(super) revision: RevisionRecord,
     pub(super) git: GitState,
 }
 
 impl Platform {
-    /// Unites a commit with the content of its space.
+    /// Merges a commit with the content of its space.
     pub(super) async fn unite(
         &self,
         at: Syncing<'_>,
@@ -65,7 +65,7 @@ impl Platform {
         let storing = self.storing();
         progress.stage(JobStage::ConfigCheck).await?;
         let space = &*at.space;
-        // Nothing is known to be common to both where they were never in sync: then all of either is new.
+        // Without a common revision the base is empty, so that all content counts as added.
         let base = common(self, &at).await?;
         let on = match &base {
             Some(base) => SpaceRecord { head: base.id.clone(), root: base.root, ..space.clone() },
@@ -82,7 +82,7 @@ impl Platform {
         let theirs = self.theirs(&at, run, read);
         let base = match base {
             Some(base) => RevisionRecord::clone(&base),
-            // For a change request on nothing.
+            // The empty base of a change request.
             None => {
                 let (now, by) = (theirs.revision.created_at, at.sync.by.clone());
                 RevisionRecord::new(self.id(), space.id.clone(), base_root, now, by)
@@ -97,7 +97,7 @@ impl Platform {
         }
     }
 
-    /// What was read of a commit, as a revision.
+    /// The imported content of a commit as a revision.
     pub(super) fn theirs(&self, at: &Syncing<'_>, run: &mut Run, read: Read) -> Theirs {
         for warning in &read.warnings {
             run.say(self, warning.clone());
@@ -177,7 +177,7 @@ impl Platform {
         Ok(self.attempt(stored, run))
     }
 
-    /// What storing something means for the attempt.
+    /// The outcome of an attempt after recording.
     pub(super) fn attempt(&self, stored: Stored, run: &mut Run) -> Attempt {
         match stored {
             Stored::Done => Attempt::Ended(Effect::Finished),
@@ -194,8 +194,8 @@ impl Platform {
     }
 }
 
-/// Begins a transaction that stores something of a synchronization, and ends its job; answers the space, unless nothing
-/// is to be stored.
+/// Begins a transaction that records a synchronization, and finishes its job. Returns the space, or the reason why
+/// nothing is to be recorded.
 pub(super) async fn begin(
     tx: &mut Tx,
     payload: &ImportPayload,
@@ -216,15 +216,15 @@ pub(super) async fn begin(
     Ok(Ok(proof))
 }
 
-/// Stores what a commit and the content of a space make together.
+/// Records the merge of a commit with the content of a space.
 struct StoreUnited {
     payload: ImportPayload,
-    /// The live revision that was merged, and its content.
+    /// The live revision that was merged; `ours` is its content.
     head: RevisionId,
     ours: Hash,
     theirs: Theirs,
     live: RevisionRecord,
-    /// The id of the job that exports what the repository has not got.
+    /// The id of the job that exports the changes of the space.
     job: JobId,
     finished: jobs::FinishJob,
 }
@@ -260,7 +260,7 @@ impl Operation for StoreUnited {
     }
 }
 
-/// Stores a change request with what a commit has, for people to unite.
+/// Records a change request with the content of a commit, for users to resolve the conflicts.
 struct StoreConflict {
     payload: ImportPayload,
     head: RevisionId,
@@ -306,7 +306,7 @@ impl Operation for StoreConflict {
     }
 }
 
-/// Notes what a space waits for.
+/// Records the conflict of a space.
 pub(super) fn put_conflict(tx: &mut Tx, space: &SpaceRecord, conflict: GitSyncConflict) -> Result<()> {
     let Some(sync) = &space.git_sync else { return Err(Error::internal("the setting is there")) };
     let sync = GitSyncState { conflict: Some(conflict), ..GitSyncState::clone(sync) };
@@ -314,7 +314,7 @@ pub(super) fn put_conflict(tx: &mut Tx, space: &SpaceRecord, conflict: GitSyncCo
     Ok(())
 }
 
-/// The subject of a change request for a commit.
+/// The subject of the change request for a commit.
 pub(super) fn subject(commit: Option<&GitCommit>) -> Subject {
     let oid: String = commit.map(|commit| commit.oid.chars().take(7).collect()).unwrap_or_default();
     Subject::cut(&format!("Changes from Git {oid}")).unwrap_or_default()

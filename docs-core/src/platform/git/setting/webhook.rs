@@ -1,4 +1,5 @@
-//! What hosts of repositories tell of pushes: who signs with the secret of a space's webhook makes the space look.
+//! Webhook deliveries of Git hosts: a push that is signed with the secret of a space's webhook starts a
+//! synchronization.
 
 use std::sync::Arc;
 
@@ -19,48 +20,46 @@ use crate::{
     store::{Operation, Tx, records::SpaceRecord},
 };
 
-/// Most bytes of a delivery: what the largest host sends at most.
+/// Maximum size of a delivery in bytes, as sent by the largest host.
 pub(in crate::platform) const MAX_DELIVERY: u64 = 25 << 20;
-/// Most bytes of a delivery that are kept until its end is seen. What a longer one is about is not read: the space
-/// looks.
+/// Maximum size of a delivery that is parsed, in bytes. A longer one starts a synchronization unparsed.
 const MAX_READ: usize = 1 << 20;
-/// Bytes of a signature.
+/// Length of a signature in bytes.
 const SIGNATURE: usize = 32;
-/// What a push names as the commit of a branch that was deleted.
+/// The commit id in the push of a deleted branch.
 const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
-/// What an event of a host is about.
+/// The kind of a host event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum GitHostEvent {
-    /// Somebody has pushed.
+    /// A push to the repository.
     Push,
-    /// Anything else, such as a test of the address.
+    /// Any other event, such as a test of the URL.
     Other,
 }
 
-/// How a delivery proves that it is the host's, and what it is about.
+/// The authentication and kind of a delivery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GitDelivery<'h> {
     /// The signature of the body, `sha256=` and 64 hexadecimal digits: HMAC-SHA256 with the secret as its key.
     pub signature: Option<&'h str>,
-    /// The secret itself, as hosts send it that do not sign.
+    /// The secret itself, from hosts that do not sign deliveries.
     pub token: Option<&'h str>,
-    /// What it is about.
     pub event: GitHostEvent,
 }
 
-/// What became of a delivery.
+/// The result of a delivery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum GitWebhookAnswer {
-    /// Space and repository will be brought in step.
+    /// A synchronization is enqueued.
     Enqueued,
-    /// There is nothing to do.
+    /// No action is needed.
     Nothing,
 }
 
-/// A delivery to the webhook of a space, while its body comes.
+/// A delivery to the webhook of a space, whose body is received in parts.
 ///
 /// # Example
 /// ```
@@ -76,25 +75,25 @@ pub enum GitWebhookAnswer {
 #[derive(Debug)]
 pub struct GitWebhook<'p> {
     platform: &'p Platform,
-    /// The space, where it has a webhook.
+    /// The space, if it has a webhook.
     space: Option<SpaceId>,
-    /// The signature that the body must have.
+    /// The expected signature of the body.
     signature: Option<Vec<u8>>,
     has_token: bool,
     event: GitHostEvent,
     mac: Hmac<Sha256>,
-    /// The body as far as it is read.
+    /// The body received so far, up to a limit.
     body: Vec<u8>,
     size: u64,
 }
 
 impl<'p> GitWebhook<'p> {
-    /// Begins to take a delivery for a space. Whether there is such a webhook is told at the [`end`](Self::end), when
-    /// the signature is known: nothing before that differs. A delivery that could not prove anything is refused before
-    /// its body is taken, wherever it goes.
+    /// Begins a delivery for a space. A missing webhook is only reported at the [`end`](Self::end), together with a
+    /// wrong signature, so that callers cannot probe for webhooks. A delivery without any valid proof is rejected
+    /// before its body is received, for every space.
     ///
     /// # Errors
-    /// `NotFound` without the form of a signature and without the secret; the store's.
+    /// `NotFound` without a well-formed signature and without the secret; store errors.
     pub fn open(
         platform: &'p Platform,
         space: &'p str,
@@ -111,7 +110,7 @@ impl<'p> GitWebhook<'p> {
             };
             let secret = found.as_ref().and_then(|space| platform.webhook_secret(space));
             let has_token = match (delivery.token, &secret) {
-                // Compared by their hashes, in a time that tells nothing.
+                // Comparing hashes takes constant time in the secret.
                 (Some(token), Some(secret)) => {
                     blake3::hash(token.as_bytes()) == blake3::hash(secret.as_bytes())
                 }
@@ -133,7 +132,7 @@ impl<'p> GitWebhook<'p> {
         })
     }
 
-    /// Takes the size of the body, where it is told before.
+    /// Checks the announced size of the body.
     ///
     /// # Errors
     /// `TooLarge`.
@@ -145,13 +144,13 @@ impl<'p> GitWebhook<'p> {
         Err(Error::new(ErrorKind::TooLarge, message))
     }
 
-    /// Returns `true` while the bytes of the body are kept in memory: of a space with a webhook, up to a limit.
+    /// Returns `true` while the bytes of the body are kept in memory: for a space with a webhook, up to a limit.
     #[must_use]
     pub fn keeps_bytes(&self) -> bool {
         self.space.is_some() && self.body.len() <= MAX_READ
     }
 
-    /// Takes a part of the body.
+    /// Receives a part of the body.
     ///
     /// # Errors
     /// `TooLarge`.
@@ -165,10 +164,10 @@ impl<'p> GitWebhook<'p> {
         Ok(())
     }
 
-    /// Takes the end of the body, and does what the delivery asks for.
+    /// Ends the body and processes the delivery.
     ///
     /// # Errors
-    /// `NotFound` for a space that is not there or has no webhook, and for a delivery without proof; the store's.
+    /// `NotFound` for a missing space, a space without a webhook, and a delivery without proof; store errors.
     ///
     /// # Cancel safety
     /// Dropping the future enqueues one job or none.
@@ -184,7 +183,7 @@ impl<'p> GitWebhook<'p> {
             }
             let push = match self.size > MAX_READ as u64 {
                 true => Push::default(),
-                // Whatever else it says, somebody has pushed.
+                // An authenticated push with an unknown body still starts a synchronization.
                 false => serde_json::from_slice(&self.body).unwrap_or_default(),
             };
             let (job, now) = (self.platform.id(), self.platform.now());
@@ -199,7 +198,7 @@ impl<'p> GitWebhook<'p> {
 }
 
 impl Platform {
-    /// The secret of a space's webhook, where it has one.
+    /// The webhook secret of a space, if it has one.
     fn webhook_secret(&self, space: &SpaceRecord) -> Option<String> {
         let sync = space.git_sync.as_ref().filter(|_| space.deleted_at.is_none())?;
         match self.secrets().open(&secret_purpose(&space.id), &sync.sealed_secret) {
@@ -212,7 +211,7 @@ impl Platform {
     }
 }
 
-/// The bytes of a signature, where it has the form of one.
+/// Decodes a well-formed signature.
 fn signature_of(text: &str) -> Option<Vec<u8>> {
     let hex = text.strip_prefix("sha256=").filter(|hex| hex.len() == 2 * SIGNATURE)?;
     HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok()
@@ -227,7 +226,7 @@ fn mac(key: &str) -> Hmac<Sha256> {
         .unwrap_or_else(|_| unreachable!("a key may have any length"))
 }
 
-/// What is read of a push. Hosts that tell it in other words are taken to have said nothing.
+/// The fields of a push that are used. Pushes in other formats have none of them.
 #[derive(Clone, Debug, Default, Deserialize)]
 struct Push {
     #[serde(default, rename = "ref")]
@@ -236,7 +235,7 @@ struct Push {
     after: Option<String>,
 }
 
-/// Enqueues the job for a push, unless nothing follows from it; `Out` tells whether.
+/// Enqueues the job for a push; `Out` is `false` if it needs no synchronization.
 struct TakePush {
     space: SpaceId,
     push: Push,

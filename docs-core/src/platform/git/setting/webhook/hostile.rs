@@ -1,6 +1,7 @@
-//! Deliveries that repeat what is read of them: nothing ends the process, and memory follows the bytes.
+//! Hostile deliveries that repeat the parsed fields: the process survives, and memory is proportional to the bytes.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-core --lib deliveries_that -- --nocapture` reads as many.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-core --lib deliveries_take_memory -- --nocapture` runs that
+//! many inputs.
 
 use docs_hostile::{OWN, Parser, Read};
 
