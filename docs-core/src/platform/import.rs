@@ -1,7 +1,6 @@
-//! Imports of documents: new pages behind those that are there, as one revision.
+//! Imports of documents: new pages after the existing ones, as one revision.
 //!
-//! Everything is fetched, converted and stored first; then one transaction makes it part of the content. Until then
-//! nothing refers to it.
+//! Everything is fetched, converted and stored first, then referenced by the content in one transaction.
 
 pub(super) mod append;
 mod archive;
@@ -38,25 +37,25 @@ use crate::{
     ports::DocumentFormat,
 };
 
-/// The sources that can be imported, as a sentence names them.
+/// The supported sources, for error messages.
 const SUPPORTED: &str = "website, html, markdown, docx, zip, github-wiki";
 
-/// What an import adds, ready to be applied to any content of the space.
+/// The items of an import, ready to be applied to any content of the space.
 #[derive(Default)]
 pub(super) struct Gathered {
-    /// Files, then pages, parents before those below them.
+    /// Files, then pages, parents before their children.
     pub(super) edits: Vec<Edit>,
-    /// How many pages and files there are in it.
+    /// The number of included pages and files.
     pub(super) imported: u64,
-    /// How many were found, with those that are not in it.
+    /// The number of found pages and files, including those that were left out.
     pub(super) total: u64,
-    /// What was left out, or read in a way its author may not expect.
+    /// Omissions and interpretations that the author may not expect.
     pub(super) warnings: Vec<String>,
 }
 
 impl Gathered {
-    /// Adds a page that was counted as imported, or a reusable content. A text that is too long for one is left out,
-    /// and its page no longer counted: the rest of the import goes on.
+    /// Adds a page that was counted as imported, or a reusable content. A text over the size limit is omitted, its
+    /// page is no longer counted, and the import continues.
     fn push_text(&mut self, mut edit: Edit) {
         let (body, counted) = match &mut edit {
             Edit::InsertPage(page) => (Some(&mut page.body), 1),
@@ -92,31 +91,20 @@ const fn text_bytes(body: &NewBody) -> u64 {
 }
 
 impl<'p> ContentHandle<'p> {
-    /// Imports documents into the live content of a space, or into a change request.
+    /// Imports documents into the live content of a space or into a change request.
     ///
-    /// Their pages become the last ones at the top level; nothing that is there changes. While it goes on, and after
-    /// it failed too, it is listed among the [jobs](super::SpaceHandle::list_jobs) of the space. A few pages and files
-    /// are fetched from the web for one import, see [`LIMITS`](super::LIMITS). What cannot be fetched or read on the
-    /// way is left out and counted; the document that was asked for has to be there.
+    /// The imported pages are added after the existing ones at the top level; nothing else changes. Running and
+    /// finished imports are listed among the [jobs](super::SpaceHandle::list_jobs) of the space. See
+    /// [`LIMITS`](super::LIMITS) for the maximum number of pages and files that one import fetches. Linked resources
+    /// that cannot be fetched or read are left out and counted; the requested document itself must exist.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` where live content is locked, or the change request
-    /// is merged or archived; `Invalid` naming `url` or `source`; `Precondition` when this platform imports nothing.
+    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` if live content is locked, or if the change request
+    /// is merged or archived; `Invalid` for `url` or `source`; `Precondition` when this platform does not support
+    /// imports.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the import applied as a whole or not at all.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{model::{ImportContent, ImportContentSource, SpaceId, Url}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let url = Url::new("https://example.com/guide.md")?;
-    /// let request = ImportContent { url, source: ImportContentSource::Markdown };
-    /// let import = me.space(space).content().import(request).await?;
-    /// println!("{} of {} imported", import.imported_resources, import.total_resources);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn import(self, request: ImportContent) -> BoxFuture<'p, Result<ImportContentResult>> {
         Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -140,11 +128,11 @@ impl<'p> ContentHandle<'p> {
     }
 }
 
-/// An import of documents as a job keeps it. Whoever asked for it does it and waits for it, so that there is nothing
-/// left to do for a worker that finds it.
+/// The job record of a document import. The requesting call performs the import and waits for it, so a worker that
+/// finds the job can only fail it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ImportRun {
-    /// What is imported, without credentials.
+    /// The source URL without credentials.
     url: String,
     source: Source,
 }
@@ -158,7 +146,7 @@ impl Job for ImportRun {
     }
 }
 
-/// An import that is allowed.
+/// An authorized import.
 struct Importing<'a> {
     actor: &'a Actor,
     by: &'a UserId,
@@ -208,7 +196,7 @@ impl Importing<'_> {
     }
 }
 
-/// Refuses what cannot be imported, before anything is begun.
+/// Rejects unsupported sources before the job is created.
 fn check_source(source: Source) -> Result<()> {
     match source {
         Source::Confluence | Source::Notion | Source::GoogleDocs => Err(not_imported(source)),
@@ -221,7 +209,7 @@ fn check_source(source: Source) -> Result<()> {
     }
 }
 
-/// The bytes that an import reserves until its size is known.
+/// Bytes of memory that an import reserves until its size is known.
 const fn reserved_for(source: Source) -> u64 {
     match source {
         Source::Zip | Source::GithubWiki | Source::Docx => UNKNOWN_IMPORT,

@@ -1,4 +1,4 @@
-//! The limits of the platform in one list, for whoever shows them. Each number stands where it is checked.
+//! The limits of the platform in one list for presentation. Each value is defined where it is enforced.
 
 use std::time::Duration;
 
@@ -14,39 +14,37 @@ use crate::{
     model::{self, InsertFilesChange, RequestReviewers, UpdateContent},
 };
 
-/// A limit of the platform that no schema shows.
+/// A limit that is not part of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limit {
-    /// The name of what is limited.
+    /// The name of the limited resource.
     pub name: &'static str,
-    /// The most there may be, or the time that it lasts.
+    /// The maximum number, size or duration.
     pub most: Amount,
 }
 
-/// The number of a limit.
+/// The value of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Amount {
-    /// So many.
+    /// A number of items.
     Count(u64),
-    /// So many bytes.
+    /// A size in bytes.
     Bytes(u64),
-    /// So long.
+    /// A duration.
     Time(Duration),
 }
 
-/// Limits of one kind.
+/// A group of related limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LimitGroup {
-    /// The name of the kind.
     pub name: &'static str,
-    /// The limits.
     pub limits: &'static [Limit],
 }
 
-/// The limits of the platform by kind, as the handbook shows them. Those of single fields are in their schemas.
+/// The limits of the platform by group, as listed in the handbook. Limits of single fields are in their schemas.
 ///
 /// # Example
 /// ```

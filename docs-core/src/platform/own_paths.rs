@@ -1,7 +1,7 @@
 //! First path segments that the platform reserves for its own routes. No site can be mounted on them.
 
 pub const API: &str = "v1";
-/// The application, in addresses for users.
+/// The application, in URLs for users.
 pub const APP: &str = "app";
 /// The API explorer.
 pub const EXPLORER: &str = "docs";
@@ -22,7 +22,7 @@ pub const SAML: &str = "saml";
 pub const SITES: &str = "sites";
 /// Webhooks of Git hosts.
 pub const WEBHOOKS: &str = "webhooks";
-/// Well-known addresses (RFC 8615).
+/// Well-known URIs (RFC 8615).
 pub const WELL_KNOWN: &str = ".well-known";
 
 /// All reserved segments.

@@ -1,4 +1,4 @@
-//! Adding to content as one revision: live content or a change request, the same steps.
+//! Adding edits to live content or to a change request, as one revision.
 
 use std::sync::Arc;
 
@@ -25,28 +25,28 @@ use crate::{
     },
 };
 
-/// How often an addition starts again because the content moved meanwhile.
+/// Maximum number of attempts while the content keeps changing.
 const MAX_MOVES: usize = 10;
 
-/// Content that may be added to, as it was on one snapshot.
+/// Content to add to, as of one snapshot.
 pub(in crate::platform) struct Target {
     space: Arc<SpaceRecord>,
     request: Option<Arc<ChangeRequestRecord>>,
-    /// Files are stored from here on.
+    /// The start of the write window for files.
     storing: StoringSince,
 }
 
-/// Edits that are added to content.
+/// Edits to add to content.
 pub(in crate::platform) struct Append<'e> {
     pub(in crate::platform) actor: &'e Actor,
-    /// Who makes the revision.
+    /// The author of the revision.
     pub(in crate::platform) by: &'e UserId,
-    /// What is added to.
+    /// The content to add to.
     pub(in crate::platform) of: &'e ContentOf,
     /// The content that the files of the edits were stored for.
     pub(in crate::platform) before: &'e Target,
     pub(in crate::platform) edits: &'e [Edit],
-    /// The job that does it, which ends with it.
+    /// The job of the import, which is finished in the same transaction.
     pub(in crate::platform) run: Option<&'e Run>,
 }
 
@@ -55,7 +55,7 @@ impl Target {
         &self.space
     }
 
-    /// The revision and the root that are added to.
+    /// The head revision and its root.
     fn head(&self) -> (&RevisionId, Hash) {
         match &self.request {
             Some(request) => (&request.head, request.root),
@@ -65,7 +65,7 @@ impl Target {
 }
 
 impl Platform {
-    /// Finds content, with the right and the state to add to it.
+    /// Finds content and checks that the actor may add to it.
     pub(in crate::platform) async fn append_target(&self, actor: &Actor, of: &ContentOf) -> Result<Target> {
         let storing = self.storing();
         let tx = self.read().await?;
@@ -85,10 +85,10 @@ impl Platform {
         Ok(Target { space: Arc::clone(proof.space()), request, storing })
     }
 
-    /// Applies edits to what the content is by now, as one revision; answers what `show` makes of the revision and its
-    /// root, which it is asked before the commit.
+    /// Applies edits to the current content, as one revision. `show` creates the response from the revision and its
+    /// root; it is called before the commit.
     ///
-    /// Edits that change nothing make no revision; it is then the current one.
+    /// Edits without effect create no revision; `show` then gets the current one.
     pub(in crate::platform) async fn append<'e, V: Answer + Clone>(
         &self,
         append: Append<'e>,
@@ -133,7 +133,7 @@ impl Platform {
     }
 }
 
-/// Refuses live content that only change requests may change.
+/// Rejects live content that only change requests may change.
 pub(in crate::platform) fn require_live(proof: &SpaceProof) -> Result<()> {
     match proof.space().edit_mode {
         EditMode::Live => Ok(()),
@@ -143,12 +143,12 @@ pub(in crate::platform) fn require_live(proof: &SpaceProof) -> Result<()> {
     }
 }
 
-/// Refuses a space whose content moved to where the stored files are not.
+/// Rejects a space that has moved to another object domain than that of the stored files.
 fn require_domain(space: &SpaceRecord, domain: &str) -> Result<()> {
     if space.domain == domain { Ok(()) } else { Err(Error::conflict("the space has moved; try again")) }
 }
 
-/// Names the page that a refused edit is about.
+/// Adds the name of the page or file to the error of an edit.
 fn named(error: ContentError, edits: &[Edit]) -> Error {
     match error {
         ContentError::Invalid { index, field, message } => {
@@ -163,7 +163,7 @@ fn named(error: ContentError, edits: &[Edit]) -> Error {
     }
 }
 
-/// An effect of a job, stored in the transaction that ends the job; of a job that was taken over, nothing is stored.
+/// An effect that is stored in the transaction that finishes its job. If the job was taken over, nothing is stored.
 struct EndingRun<O> {
     effect: O,
     finish: Option<FinishJob>,
@@ -183,7 +183,7 @@ impl<O: Operation<Out = bool>> Operation for EndingRun<O> {
     }
 }
 
-/// Makes a revision the live one; `Out` tells whether the space was still where it had been.
+/// Makes a revision the live one; `Out` is `false` if the head of the space has changed.
 struct AppendLive {
     actor: Actor,
     before: Arc<SpaceRecord>,

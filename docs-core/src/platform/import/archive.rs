@@ -1,4 +1,4 @@
-//! An archive of files as pages.
+//! Imports of archives.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use crate::{
     ports::{Document, DocumentFormat, UnpackedFile},
 };
 
-/// Names that programs leave in archives beside what people put there.
+/// Names of files that operating systems add to archives.
 const LITTER_NAMES: [&str; 3] = ["__MACOSX", ".DS_Store", "Thumbs.db"];
 
 impl Gather<'_> {
-    /// An archive: a folder of Markdown and HTML files, with a `SUMMARY.md` or as its folders say.
+    /// Imports an archive of Markdown and HTML files, in the order of its `SUMMARY.md` or of its folders.
     pub(super) async fn archive(&self, url: &str) -> Result<Gathered> {
         let found = self.get_first(url).await?;
         let files = self.converter().unpack(found.bytes).await;
@@ -31,7 +31,7 @@ impl Gather<'_> {
         Ok(gathered)
     }
 
-    /// The files of an archive as a folder of Markdown: other documents converted, whatever else there is kept.
+    /// The files of an archive as a folder of Markdown: other documents are converted, other files are kept unchanged.
     async fn folder_of(&self, files: Vec<UnpackedFile>, gathered: &mut Gathered) -> Folder {
         let files = without_litter(files);
         let mut folder = Folder::new("the archive");
@@ -53,7 +53,7 @@ impl Gather<'_> {
         folder
     }
 
-    /// The bytes of a Markdown file in UTF-8, whatever they were in.
+    /// Converts a Markdown file to UTF-8.
     async fn in_utf8(&self, path: &RepoPath, bytes: Bytes) -> Bytes {
         if str::from_utf8(&bytes).is_ok() {
             return bytes;
@@ -74,7 +74,7 @@ impl Gather<'_> {
         }
     }
 
-    /// Puts a document of another format into a folder, as Markdown with its ending.
+    /// Converts a document of another format and adds it to a folder, with the extension `.md`.
     async fn document_in(
         &self,
         folder: &mut Folder,
@@ -98,7 +98,7 @@ impl Gather<'_> {
         }
         let mut names = BTreeMap::new();
         for (at, file) in page.files.into_iter().enumerate() {
-            // Beside the document, under a name that no file of the archive has.
+            // Next to the document, under a name that is not used in the archive.
             let name = format!("{}.{at}.{}", path.name(), file.name);
             let Ok(beside) = path.folder().join(&name) else { continue };
             names.insert(file.destination, links::encoded(&name));
@@ -111,7 +111,7 @@ impl Gather<'_> {
     }
 }
 
-/// The paths that mean something, without the folder that all of them are in.
+/// The relevant paths, without their common parent folder.
 fn without_litter(files: Vec<UnpackedFile>) -> Vec<(RepoPath, Bytes)> {
     let is_litter = |path: &str| path.split('/').any(|part| LITTER_NAMES.contains(&part));
     let mut files: Vec<(RepoPath, Bytes)> = files
@@ -128,13 +128,13 @@ fn without_litter(files: Vec<UnpackedFile>) -> Vec<(RepoPath, Bytes)> {
     files
 }
 
-/// How many bytes of all paths are the folder that everything is in, its slash included.
+/// The length in bytes of the common parent folder of all paths, including the slash.
 fn common_top(files: &[(RepoPath, Bytes)]) -> usize {
     let Some((first, others)) = files.split_first() else { return 0 };
     let first = first.0.as_str();
     let shared = |path: &str| first.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
     let shared = others.iter().map(|(path, _)| shared(path.as_str())).min().unwrap_or(first.len());
-    // A folder with a dot in front means something where it stands.
+    // A hidden folder has a meaning at its place and is not removed.
     let folders = first.split_inclusive('/').take_while(|part| part.ends_with('/') && !part.starts_with('.'));
     let ends = folders.scan(0, |end, part| {
         *end += part.len();
@@ -143,7 +143,7 @@ fn common_top(files: &[(RepoPath, Bytes)]) -> usize {
     ends.take_while(|end| *end <= shared).last().unwrap_or(0)
 }
 
-/// What a file of an archive is converted from.
+/// The source format of a file that needs conversion, by its extension.
 fn format_of(path: &RepoPath) -> Option<DocumentFormat> {
     let (stem, ending) = path.name().rsplit_once('.')?;
     match ending.to_ascii_lowercase().as_str() {

@@ -1,4 +1,4 @@
-//! A website as pages: the start page, then the pages below it that it leads to.
+//! Imports of websites: the start page, then the linked pages below it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -13,33 +13,33 @@ use crate::{
     ports::{ConvertedPage, DocumentFormat, Fetched},
 };
 
-/// Most addresses that are asked for one import, with those that turn out to be no pages.
+/// Maximum number of requests of one import, including those that do not return a page.
 const MAX_ASKED: usize = 2 * MAX_PAGES;
-/// Most addresses that are remembered; a site with more is larger than any import.
+/// Maximum number of remembered URLs. A larger site exceeds every import.
 const MAX_SEEN: usize = 10_000;
 
-/// A walk over a site, breadth first.
+/// A breadth-first crawl of a site.
 struct Crawl {
     scope: Scope,
     queue: VecDeque<String>,
-    /// The keys of all addresses that were queued.
+    /// The keys of all queued URLs.
     seen: HashSet<String>,
-    /// The pages, in the order they were found.
+    /// The pages in the order of discovery.
     pages: Vec<Found>,
-    /// Which page an address leads to: the one it was asked by, and the one it ended at.
+    /// The index of the page of each URL, for requested URLs and for the URLs they redirect to.
     by_key: HashMap<String, usize>,
-    /// Pages that were found and could not be had.
+    /// The number of found pages that could not be fetched.
     missed: u64,
 }
 
 struct Found {
     page: ConvertedPage,
-    /// The parts of its path.
+    /// The segments of its path.
     parts: Vec<String>,
 }
 
 impl Gather<'_> {
-    /// A website: breadth first from its start page.
+    /// Crawls a website breadth-first from its start page.
     pub(super) async fn website(&self, url: &str) -> Result<Gathered> {
         let start = self.get_first(url).await?;
         if !is_html(&start) {
@@ -70,7 +70,7 @@ impl Gather<'_> {
         self.collect(crawl).await
     }
 
-    /// Takes a page that was fetched, if it is one of the site and new.
+    /// Adds a fetched page if it is new and within the scope of the crawl.
     async fn take(&self, crawl: &mut Crawl, asked: &str, found: Fetched) {
         let Some(address) = Address::read(&found.url).filter(|address| crawl.scope.contains(address)) else {
             return;
@@ -91,7 +91,7 @@ impl Gather<'_> {
         }
     }
 
-    /// The pages as a tree, with their pictures.
+    /// The pages as a tree, with their images.
     async fn collect(&self, crawl: Crawl) -> Result<Gathered> {
         let mut gathered = Gathered {
             imported: crawl.pages.len() as u64,
@@ -135,7 +135,7 @@ impl Crawl {
         }
     }
 
-    /// Adds a page by its addresses, of which the last is where it is, and queues what it leads to.
+    /// Adds a page under its URLs and queues its links. The last URL is the final one.
     fn add(&mut self, addresses: &[&str], page: ConvertedPage) {
         let at = self.pages.len();
         for address in addresses {
@@ -160,8 +160,8 @@ impl Crawl {
         }
     }
 
-    /// The page below which one stands: the one whose path is the longest beginning of its own. The start page is
-    /// the first of the top level, like a README, and nothing stands below it.
+    /// The parent of a page: the page with the longest path that is a prefix of its own. The start page is the first
+    /// top-level page, like a README, and has no children.
     fn parent(&self, at: usize) -> Option<usize> {
         let parts = &self.pages.get(at)?.parts;
         let others = self.pages.iter().enumerate().skip(1).filter(|_| at > 0);
@@ -170,7 +170,7 @@ impl Crawl {
         above.max_by_key(|(_, other)| other.parts.len()).map(|(at, _)| at)
     }
 
-    /// The pages in an order in which parents come before their children: the start page, then by depth.
+    /// The pages in an order with parents before their children: the start page, then by depth.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.pages.len()).collect();
         order.sort_by_key(|at| (*at > 0, self.pages.get(*at).map_or(0, |found| found.parts.len())));

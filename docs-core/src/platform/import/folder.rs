@@ -1,4 +1,4 @@
-//! A folder of Markdown files as pages: with its table of contents, or as its folders say.
+//! Imports of folders of Markdown files, in the order of a table of contents or of the folders.
 
 use std::{
     borrow::Cow,
@@ -27,19 +27,19 @@ use crate::{
     ports::MAX_TEXTS_BYTES,
 };
 
-/// Most pages of a folder.
+/// Maximum number of pages in a folder.
 pub(in crate::platform) const MAX_PAGES: usize = 1_000;
-/// Most files of a folder that its pages show.
+/// Maximum number of imported files that the pages of a folder reference.
 pub(in crate::platform) const MAX_FILES: usize = 1_000;
 
-/// Files by their paths.
+/// Files by path.
 pub(in crate::platform) struct Folder {
-    /// What a person calls it.
+    /// The name in error messages.
     name: &'static str,
     files: BTreeMap<RepoPath, Bytes>,
-    /// Paths that links have, and where the page is by now.
+    /// The new paths of pages by the paths that links use.
     aliases: HashMap<RepoPath, RepoPath>,
-    /// A table of contents that is in no file.
+    /// A generated table of contents.
     summary: Option<String>,
 }
 
@@ -56,17 +56,17 @@ impl Folder {
         self.files.contains_key(path)
     }
 
-    /// Makes links to one path lead to another.
+    /// Redirects links from one path to another.
     pub(super) fn alias(&mut self, from: RepoPath, to: RepoPath) {
         self.aliases.insert(from, to);
     }
 
-    /// Puts a table of contents before the one that the folder may have.
+    /// Sets a table of contents that takes precedence over a file in the folder.
     pub(super) fn contents(&mut self, summary: String) {
         self.summary = Some(summary);
     }
 
-    /// Takes `index.md` for the README of a folder that has none.
+    /// Uses `index.md` as the README of a folder without one.
     pub(super) fn readme_of_index(&mut self) {
         let indexes: Vec<RepoPath> =
             self.files.keys().filter(|path| path.name() == "index.md").cloned().collect();
@@ -139,7 +139,7 @@ impl Folder {
             let what = format!("{} has {} pages, at most {MAX_PAGES} are imported", self.name, paths.len());
             return Err(Error::invalid("url", what));
         }
-        // Counted before anything is copied.
+        // The size is checked before any text is copied.
         let bytes: usize = paths.iter().filter_map(|path| self.files.get(*path)).map(Bytes::len).sum();
         if bytes as u64 > MAX_TEXTS_BYTES {
             let what = format!(
@@ -152,7 +152,7 @@ impl Folder {
     }
 }
 
-/// Reads one folder, with the ids of what comes of it.
+/// Reads one folder with the ids of the new items.
 struct FolderReader<'a> {
     folder: &'a Folder,
     platform: &'a Platform,
@@ -176,7 +176,7 @@ impl<'a> FolderReader<'a> {
         }
     }
 
-    /// Draws the ids of pages and reusable contents, so that links may lead to those that come later.
+    /// Assigns the ids of pages and reusable contents, so that links can refer to later ones.
     fn name(&mut self, plan: &ImportPlan) {
         for page in plan.documents() {
             if let PlannedKind::Document { file: Some(file), .. } = &page.kind {
@@ -266,7 +266,7 @@ impl<'a> FolderReader<'a> {
             PlannedKind::Document { file: Some(file), .. } => {
                 let text = texts.get(&file.path).map(String::as_str).unwrap_or_default();
                 let markdown = self.linked(text, &file.path);
-                // The README is called after the page, and the page has its slug from there.
+                // The slug of the top-level README is derived from the title of the page, not from its file name.
                 let slug =
                     Some(page.slug().to_owned()).filter(|_| !file.path.is_readme() || parent.is_some());
                 Draft {
@@ -305,13 +305,14 @@ impl<'a> FolderReader<'a> {
         }
     }
 
-    /// A text whose links lead to pages, files and reusable contents of the space. What leads nowhere stays.
+    /// Replaces links to pages, files and reusable contents by links with their ids. Unresolved links are left
+    /// unchanged.
     fn linked(&self, text: &str, page: &RepoPath) -> String {
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
         for reference in references(text, page, self.root) {
             let written = text.get(reference.range.clone()).unwrap_or_default();
-            // A folded value of front matter is not in one piece.
+            // A folded value of front matter is not contiguous.
             let is_whole = !written.is_empty() && !written.contains(char::is_whitespace);
             let is_whole = is_whole || reference.kind != ReferenceKind::Cover;
             if reference.range.start < at || !is_whole {
@@ -330,7 +331,7 @@ impl<'a> FolderReader<'a> {
         out
     }
 
-    /// Where a path leads to within the space.
+    /// The destination of a path within the space.
     fn destination(&self, path: &RepoPath, kind: ReferenceKind) -> Option<String> {
         let path = self.folder.aliases.get(path).unwrap_or(path);
         if kind == ReferenceKind::Include {
@@ -343,7 +344,7 @@ impl<'a> FolderReader<'a> {
         if let Some(found) = known(path) {
             return Some(found);
         }
-        // A folder means its README, and a name without an ending means the page.
+        // A folder resolves to its README, and a name without an extension to a page.
         let located = self.tree.locate(path).ok().flatten().map(|file| file.path);
         let named = || path.folder().join(&format!("{}.md", path.name())).ok();
         located.as_ref().and_then(known).or_else(|| {

@@ -1,4 +1,4 @@
-//! What an import is made of: documents fetched and converted, their files stored, their pages as edits.
+//! The common steps of imports: documents are fetched and converted, files stored, pages turned into edits.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -20,21 +20,21 @@ use crate::{
     },
 };
 
-/// Most pages that are fetched for one import.
+/// Maximum number of pages that one import fetches.
 pub(in crate::platform) const MAX_PAGES: usize = 20;
-/// Most files that are fetched for one import.
+/// Maximum number of files that one import fetches.
 pub(in crate::platform) const MAX_FILES: usize = 20;
-/// Most bytes of all files of an import together.
+/// Maximum total size of the files of an import in bytes.
 pub(super) const MAX_FILES_BYTES: u64 = 200_000_000;
-/// How long an import fetches; what is then missing is left out.
+/// Time limit for the fetches of an import. Resources that are missing then are left out.
 const MAX_TIME: Duration = Duration::from_secs(120);
-/// Most characters of a title.
+/// Maximum length of a title in characters.
 const MAX_TITLE: usize = 255;
 
 /// Gathers one import for one space.
 pub(in crate::platform) struct Gather<'a> {
     pub(super) platform: &'a Platform,
-    /// Where the space's bytes are.
+    /// The object domain of the space.
     pub(super) domain: &'a str,
     web: Arc<dyn Web>,
     converter: Arc<dyn Converter>,
@@ -45,11 +45,11 @@ pub(in crate::platform) struct Gather<'a> {
 pub(super) struct Draft<'a> {
     pub(super) id: PageId,
     pub(super) parent: Option<PageId>,
-    /// The title, unless its text says another.
+    /// The title, unless the text has another one.
     pub(super) title: &'a str,
-    /// The last part of its path; made of the title when absent.
+    /// The slug; derived from the title if absent.
     pub(super) slug: Option<String>,
-    /// The text with its front matter and heading, links already leading to pages and files of the space.
+    /// The text with front matter and heading, whose links are resolved to pages and files of the space.
     pub(super) markdown: &'a str,
 }
 
@@ -58,7 +58,7 @@ impl Draft<'_> {
         let source = parse_page(self.markdown);
         let mut fields = PagePatch::titled(self.title).overlaid(source.fields());
         fields.title = fields.title.map(|title| cut(&title));
-        // What text says is taken as it comes: nobody is there to be told of an emoji beside an icon.
+        // An import accepts a page with both an emoji and an icon, since the user cannot correct it.
         if matches!((&fields.emoji, &fields.icon), (Some(Some(_)), Some(Some(_)))) {
             fields.emoji = None;
         }
@@ -77,7 +77,7 @@ impl Draft<'_> {
 
 impl<'a> Gather<'a> {
     /// # Errors
-    /// `Precondition` when the platform has no way to fetch or to convert.
+    /// `Precondition` when the platform has no web or converter adapter.
     pub(super) fn new(platform: &'a Platform, domain: &'a str) -> Result<Self> {
         let missing = || Error::new(ErrorKind::Precondition, "this server does not import documents");
         Ok(Self {
@@ -89,7 +89,7 @@ impl<'a> Gather<'a> {
         })
     }
 
-    /// The same with all its time left: for an import that has waited for its turn.
+    /// Restarts the time limit, for an import that has waited for its turn.
     pub(super) fn begun(&self) -> Self {
         let (web, converter) = (Arc::clone(&self.web), Arc::clone(&self.converter));
         let until = self.platform.clock().now() + MAX_TIME;
@@ -100,12 +100,12 @@ impl<'a> Gather<'a> {
         self.converter.as_ref()
     }
 
-    /// Fetches something, as long as there is time.
+    /// Fetches a resource within the time limit.
     pub(super) async fn get(&self, url: &str) -> std::result::Result<Fetched, WebError> {
         self.in_time(self.web.get(url)).await.unwrap_or_else(|late| Err(WebError::Unreachable(late)))
     }
 
-    /// Does something that others answer, as long as there is time; otherwise says that there is none.
+    /// Awaits an external operation within the time limit, or returns a message about the limit.
     pub(super) async fn in_time<T>(&self, doing: impl Future<Output = T>) -> std::result::Result<T, String> {
         tokio::select! {
             biased;
@@ -116,12 +116,12 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Fetches what the import is about.
+    /// Fetches the source of the import.
     pub(super) async fn get_first(&self, url: &str) -> Result<Fetched> {
         self.get(url).await.map_err(|error| Error::invalid("url", error))
     }
 
-    /// One document, with the pictures that it shows.
+    /// Imports one document with its images.
     pub(super) async fn document(&self, url: &str, format: DocumentFormat) -> Result<Gathered> {
         let found = self.get_first(url).await?;
         if format == DocumentFormat::Html && !is_html(&found) {
@@ -160,7 +160,7 @@ impl<'a> Gather<'a> {
         self.converter.convert(document).await.map(clean)
     }
 
-    /// Stores files that came within a document; answers their ids by the destinations in the text.
+    /// Stores the files embedded in a document and returns their ids by the destinations in the text.
     pub(super) async fn embedded(
         &self,
         files: &[EmbeddedFile],
@@ -175,7 +175,7 @@ impl<'a> Gather<'a> {
         Ok(ids)
     }
 
-    /// Fetches and stores the pictures of pages, those that can be had; answers their ids by their addresses.
+    /// Fetches and stores the images of pages, as far as they are available, and returns their ids by URL.
     pub(super) async fn images(
         &self,
         pages: impl IntoIterator<Item = &ConvertedPage>,
@@ -196,12 +196,12 @@ impl<'a> Gather<'a> {
                 }
             };
             bytes += found.bytes.len() as u64;
-            // What is no picture is nothing that the page would show: a page of an error, perhaps.
+            // Other content types, such as an HTML error page, are not images.
             let is_image = found.content_type.as_deref().is_none_or(|told| told.starts_with("image/"));
             if !is_image || bytes > MAX_FILES_BYTES {
                 continue;
             }
-            // Where the web server's type is not accepted, that of the name stands in for it.
+            // The media type is derived from the name if that of the web server is not accepted.
             let served = found.content_type.as_deref().and_then(|served| served.parse().ok());
             let id = self.store(&image.name, served, found.bytes, gathered).await?;
             ids.insert(image.url.clone(), id);
@@ -209,7 +209,7 @@ impl<'a> Gather<'a> {
         Ok(ids)
     }
 
-    /// Stores one file, which the import then adds.
+    /// Stores a file and adds it to the import.
     async fn store(
         &self,
         name: &str,
@@ -234,12 +234,12 @@ pub(super) fn not_converted(error: ConvertError) -> Error {
     }
 }
 
-/// Tells whether what was fetched is an HTML page.
+/// Returns `true` if the response is an HTML page.
 pub(super) fn is_html(found: &Fetched) -> bool {
     match found.content_type.as_deref() {
         Some(told) => matches!(told, "text/html" | "application/xhtml+xml"),
         None => {
-            // Behind a byte order mark, if there is one, and in units of one byte or two.
+            // Skips a byte order mark and the null bytes of UTF-16.
             let marks: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
             let body = marks.iter().find_map(|mark| found.bytes.strip_prefix(*mark)).unwrap_or(&found.bytes);
             body.iter().find(|byte| **byte != 0 && !byte.is_ascii_whitespace()) == Some(&b'<')
@@ -247,7 +247,7 @@ pub(super) fn is_html(found: &Fetched) -> bool {
     }
 }
 
-/// A page without NUL, which no text of the platform may hold.
+/// Replaces NUL in a page, which the platform does not accept in texts.
 pub(super) fn clean(page: ConvertedPage) -> ConvertedPage {
     ConvertedPage {
         title: without_nul(&page.title).into_owned(),
@@ -260,7 +260,7 @@ pub(super) fn cut(title: &str) -> String {
     title.chars().take(MAX_TITLE).collect()
 }
 
-/// The cover that a text names, after its links were rewritten.
+/// The cover that a text references, after its links were resolved.
 fn cover_reference(destination: &str) -> Option<ContentRef> {
     match destination.strip_prefix("/files/") {
         Some(id) => id.parse().ok().map(|file| ContentRef::File { file }),

@@ -1,4 +1,4 @@
-//! Addresses of documents on the web: what is below what, and what is the same.
+//! URLs of documents on the web: scopes, equality, and names derived from them.
 
 use percent_encoding::percent_decode_str;
 use url::{Position, Url};
@@ -8,10 +8,10 @@ use crate::{
     model::web_url,
 };
 
-/// Endings of names that are pages of a site. Names with other endings are files.
+/// Extensions of pages of a site. Names with other extensions are files.
 const PAGE_ENDINGS: [&str; 9] = ["html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "md", "shtml"];
 
-/// An address on the web: normalised, so that equal ones have equal parts, and without credentials.
+/// A web URL, normalized so that equal URLs have equal parts, and without credentials.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Address(Url);
 
@@ -25,12 +25,12 @@ impl Address {
         &self.0[..Position::BeforePath]
     }
 
-    /// What it asks for, without the question mark.
+    /// The query, without the question mark.
     fn query(&self) -> &str {
         self.0.query().unwrap_or_default()
     }
 
-    /// What two addresses of one page have in common: the path without a slash at its end and without `index.html`.
+    /// A key that is equal for all URLs of a page: the path without a trailing slash and without `index.html`.
     pub(super) fn key(&self) -> String {
         let mark = if self.query().is_empty() { "" } else { "?" };
         format!("{}{}{mark}{}", self.origin(), self.folded(), self.query())
@@ -44,28 +44,28 @@ impl Address {
         }
     }
 
-    /// The parts of the path.
+    /// The segments of the path.
     pub(super) fn parts(&self) -> Vec<&str> {
         self.folded().split('/').filter(|part| !part.is_empty()).collect()
     }
 
-    /// Tells whether it can be a page: it asks for nothing in particular, and its name has no ending of a file.
+    /// Returns `true` if the URL may be a page: it has no query and no extension of a file.
     pub(super) fn is_page(&self) -> bool {
         let name = self.0.path().rsplit('/').next().unwrap_or_default();
         self.query().is_empty() && ending(name).is_none_or(|ending| PAGE_ENDINGS.contains(&ending.as_str()))
     }
 }
 
-/// The part of a site that is imported: what is below the address that it begins with.
+/// The part of a site that is imported: everything below the start URL.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Scope {
     origin: String,
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     folder: String,
 }
 
 impl Scope {
-    /// The scope of a start page. A page whose name has an ending has nothing below it: its folder counts.
+    /// The scope of a start page. For a page with an extension it is the folder of the page.
     pub(super) fn of(start: &Address) -> Self {
         let path = start.folded();
         let folder = match path.rsplit_once('/') {
@@ -81,21 +81,21 @@ impl Scope {
     }
 }
 
-/// An address on the web that does not say who asks.
+/// Removes the credentials of a web URL.
 pub(super) fn without_credentials(mut url: Url) -> Url {
-    // Only what has no host cannot be without them, and has none.
+    // This only fails for URLs without a host, which cannot have credentials.
     let _ = url.set_password(None).and_then(|()| url.set_username(""));
     url
 }
 
-/// The last part of an address as a name: without its ending, and in words.
+/// Derives a title from the last segment of a URL: the extension is removed and separators become spaces.
 pub(super) fn name_of(url: &str) -> String {
     let address = Address::read(url);
     let last = address.as_ref().and_then(|address| address.parts().pop()).unwrap_or_default();
     name_of_file(&percent_decode_str(last).decode_utf8_lossy())
 }
 
-/// The name of a file as that of a page: without its ending, and in words.
+/// Derives the title of a page from a file name: the extension is removed and separators become spaces.
 pub(super) fn name_of_file(last: &str) -> String {
     let stem = match ending(last) {
         Some(ending) => &last[..last.len() - ending.len() - 1],
@@ -105,13 +105,13 @@ pub(super) fn name_of_file(last: &str) -> String {
     if words.is_empty() { "Untitled".to_owned() } else { words.join(" ") }
 }
 
-/// The part of a path that a page has as its slug: the last one, without an ending.
+/// Derives a slug from a path segment without its extension.
 pub(super) fn slug_of(part: &str) -> String {
     let stem = ending(part).map_or(part, |ending| &part[..part.len() - ending.len() - 1]);
     crate::content::slugify(stem)
 }
 
-/// A path as a destination: no character of it means anything in Markdown, HTML or front matter.
+/// Percent-encodes a path as a link destination, so that it needs no escaping in Markdown, HTML or front matter.
 pub(super) fn encoded(path: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(path.len());
@@ -126,7 +126,7 @@ pub(super) fn encoded(path: &str) -> String {
     out
 }
 
-/// Text as Markdown that shows it: one line, nothing in it means anything.
+/// Escapes text as one line of literal Markdown.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -139,7 +139,7 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-/// Replaces destinations in a text, with or without a place on the page; those that are not known stay.
+/// Replaces known link destinations in a text, with or without a fragment. Others are left unchanged.
 pub(super) fn rewritten(text: &str, known: impl Fn(&str) -> Option<String>) -> String {
     let new = rewrite_links(text, |site| {
         let (path, place) = match site.destination.split_once('#') {
@@ -151,7 +151,8 @@ pub(super) fn rewritten(text: &str, known: impl Fn(&str) -> Option<String>) -> S
     new.into_owned()
 }
 
-/// The ending of a name in lower case: up to five letters behind the last dot. `v1.2` has none.
+/// The extension of a name in lower case: up to five letters or digits after the last dot, at least one of them a
+/// letter. `v1.2` has none.
 fn ending(name: &str) -> Option<String> {
     let (stem, ending) = name.rsplit_once('.')?;
     let is_one = !stem.is_empty()

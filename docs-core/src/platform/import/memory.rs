@@ -1,5 +1,5 @@
-//! The memory that the imports of a platform hold together. An import reserves what it may need before it reads, and
-//! waits while others hold the budget: imports at once take turns instead of adding up.
+//! The shared memory budget of all imports of a platform. An import reserves memory before it reads and waits while
+//! the budget is exhausted, so that concurrent imports run one after the other instead of adding up.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,23 +7,23 @@ use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
 use crate::{Error, ErrorKind, Result, platform::Platform};
 
-/// The memory of all imports together, unless [`Builder::import_memory`](crate::platform::Builder::import_memory)
-/// sets another.
+/// The default budget in bytes. [`Builder::import_memory`](crate::platform::Builder::import_memory) changes it.
 pub(in crate::platform) const IMPORT_MEMORY: u64 = 256 << 20;
-/// Bytes that an import reserves before its size is known: for what it fetches, unpacks and converts.
+/// Bytes that an import reserves before its size is known, for fetched, unpacked and converted data.
 pub(in crate::platform) const UNKNOWN_IMPORT: u64 = 96 << 20;
-/// The same for single documents: less, because a slow web server holds them for as long as an import may take.
+/// The initial reservation of a single document in bytes. It is smaller because a slow web server can hold it for the
+/// time limit of an import.
 pub(in crate::platform) const UNKNOWN_DOCUMENT: u64 = 24 << 20;
-/// Bytes that an import reserves for each byte of text: the text as it was read, with its links rewritten, and stored.
+/// Reserved bytes per byte of text: the original text, the text with rewritten links, and the stored text.
 const BYTES_PER_TEXT_BYTE: u64 = 3;
-/// Bytes that an import reserves for each page and file, on top of its text.
+/// Reserved bytes per page and file, in addition to the text.
 const BYTES_PER_ITEM: u64 = 6 << 10;
-/// The longest wait of a request for its reservation.
+/// Maximum time that a request waits for its reservation.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
-/// Bytes of a permit.
+/// Bytes per permit.
 const UNIT: u64 = 1 << 10;
 
-/// The budget of a platform.
+/// The memory budget of a platform.
 pub(in crate::platform) struct ImportMemory {
     free: Arc<Semaphore>,
     units: u32,
@@ -44,7 +44,7 @@ impl ImportMemory {
         Self { free: Arc::new(Semaphore::new(units as usize)), units, excess: Arc::default() }
     }
 
-    /// Waits until bytes are free; more than the budget has count as all of it. First come, first served.
+    /// Waits until the bytes are available, in FIFO order. A larger amount than the budget reserves all of it.
     async fn reserve(&self, bytes: u64) -> Result<Reservation> {
         let units = self.units_of(bytes);
         let permit = Arc::clone(&self.free).acquire_many_owned(units).await.map_err(Error::internal)?;
@@ -74,13 +74,13 @@ impl ImportMemory {
     }
 }
 
-/// A part of the budget, given back when it is dropped.
+/// A part of the budget, returned on drop.
 pub(in crate::platform) struct Reservation {
     permit: Option<OwnedSemaphorePermit>,
     _excess: Option<OwnedMutexGuard<()>>,
 }
 
-/// What an import holds, once that is known.
+/// The size of the data that an import holds.
 #[derive(Clone, Copy, Default)]
 pub(in crate::platform) struct ImportSize {
     pub(in crate::platform) text_bytes: u64,
@@ -95,15 +95,15 @@ impl ImportSize {
 }
 
 impl Platform {
-    /// Reserves memory for a job, which may wait as long as it takes.
+    /// Reserves memory for a job, which waits without a time limit.
     pub(in crate::platform) async fn reserve_import(&self, bytes: u64) -> Result<Reservation> {
         self.inner.import_memory.reserve(bytes).await
     }
 
-    /// Reserves memory for a request, which waits for some time only.
+    /// Reserves memory for a request, which waits up to [`LONGEST_WAIT`].
     ///
     /// # Errors
-    /// `Unavailable` when others hold the memory for longer than that.
+    /// `Unavailable` when the memory does not become available in time.
     pub(in crate::platform) async fn reserve_request(&self, bytes: u64) -> Result<Reservation> {
         let until = self.clock().now() + LONGEST_WAIT;
         tokio::select! {

@@ -1,4 +1,4 @@
-//! The wiki of a repository on GitHub: the pages of the Git repository that it is kept in.
+//! Imports of GitHub wikis, which are Git repositories of Markdown pages.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,17 +17,17 @@ use crate::{
     ports::{Checkout, FetchRequest, GitAccess, GitError, RepoEntryKind},
 };
 
-/// The branches that wikis are on: the one that they were created with, and the one they may have now.
+/// The possible default branches of wikis: the original one and the current one.
 const WIKI_BRANCHES: [&str; 2] = ["refs/heads/master", "refs/heads/main"];
-/// The first page of a wiki.
+/// The name of the first page of a wiki, in lower case.
 const HOME_PAGE: &str = "home";
-/// Most files of a wiki that are no pages.
+/// Maximum number of files of a wiki that are not pages.
 const MAX_ASSETS: usize = 5_000;
-/// Endings of pictures, which double brackets show.
+/// Extensions of images, which double brackets embed.
 const PICTURE_ENDINGS: [&str; 6] = ["png", "jpg", "jpeg", "gif", "svg", "webp"];
 
 impl Gather<'_> {
-    /// A wiki: its pages as its side bar has them, the others behind.
+    /// Imports a wiki: the pages in the order of its side bar, then the others.
     pub(super) async fn wiki(&self, url: &str) -> Result<Gathered> {
         let wiki = Wiki::read(url)?;
         let files =
@@ -52,7 +52,7 @@ impl Gather<'_> {
         Ok(gathered)
     }
 
-    /// The files of a wiki. How many they are, and how large, is known before the first is read.
+    /// Reads the files of a wiki. Their number and size are checked before the first is read.
     async fn files_of(&self, wiki: &Wiki) -> Result<BTreeMap<RepoPath, Bytes>> {
         let checkout = self.clone_wiki(wiki).await?;
         let entries = checkout.entries().iter().filter(|entry| entry.kind == RepoEntryKind::File);
@@ -102,16 +102,16 @@ impl Gather<'_> {
     }
 }
 
-/// Where a wiki is.
+/// The location of a wiki.
 struct Wiki {
-    /// Its Git repository.
+    /// The URL of its Git repository.
     repository: String,
-    /// Its pages on the web, with a slash at the end.
+    /// The base URL of its pages, with a trailing slash.
     pages: String,
 }
 
 impl Wiki {
-    /// Reads the address of a wiki, of one of its pages, of its repository, or of the repository that it belongs to.
+    /// Parses the URL of a wiki, of one of its pages, of its repository, or of the repository it belongs to.
     fn read(url: &str) -> Result<Self> {
         let wrong = || Error::invalid("url", "must be a wiki, like https://github.com/OWNER/REPOSITORY/wiki");
         let url = web_url(url).ok_or_else(wrong)?;
@@ -126,13 +126,13 @@ impl Wiki {
         repository.set_query(None);
         repository.set_fragment(None);
         repository.set_path(&format!("/{owner}/{name}.wiki.git"));
-        // Links to its pages do not say who asks.
+        // Links to the pages have no credentials.
         let mut pages = links::without_credentials(repository.clone());
         pages.set_path(&format!("/{owner}/{name}/wiki/"));
         Ok(Self { repository: repository.into(), pages: pages.into() })
     }
 
-    /// The Markdown of a page with all its links as links to files.
+    /// Converts the Markdown of a page, so that all links are relative file links.
     fn plain(&self, text: &str, pages: &Pages) -> String {
         let text = brackets(text, pages);
         links::rewritten(&text, |destination| {
@@ -149,16 +149,15 @@ fn refused(error: GitError) -> Error {
     Error::invalid("url", message).caused_by(error)
 }
 
-/// Tells whether a file is a page: Markdown, and not what stands around every page.
+/// Returns `true` if a file is a page: Markdown, but not a side bar, header or footer.
 fn is_page(path: &RepoPath) -> bool {
     path.is_markdown() && !path.as_str().split('/').any(|part| part.starts_with(['_', '.']))
 }
 
 /// The pages of a wiki.
 struct Pages {
-    /// In their order.
     paths: Vec<RepoPath>,
-    /// Where each is, by its folded name; the first of those with the same.
+    /// The index of each page by its folded name; the first one if several have the same.
     by_name: HashMap<String, usize>,
 }
 
@@ -175,7 +174,7 @@ impl Pages {
         Self { paths, by_name }
     }
 
-    /// The page of a name.
+    /// Finds a page by its name.
     fn named(&self, name: &str) -> Option<&RepoPath> {
         let decoded = name.replace("%20", " ");
         let at = self.by_name.get(&folded(decoded.trim_end_matches('/')))?;
@@ -183,12 +182,12 @@ impl Pages {
     }
 }
 
-/// Spaces and hyphens are the same in names, and so are cases.
+/// Normalizes a page name: spaces, hyphens and underscores are equal, and case is ignored.
 fn folded(name: &str) -> String {
     name.trim().replace(['-', '_'], " ").to_lowercase()
 }
 
-/// The table of contents: the first page, what the side bar lists, and what it does not.
+/// Generates a table of contents: the home page, the pages in the side bar, then the remaining pages.
 fn contents(side: &str, pages: &[RepoPath]) -> String {
     let listed: HashSet<String> = sites(side).into_iter().map(|site| site.destination).collect();
     let is_listed =
@@ -204,7 +203,7 @@ fn contents(side: &str, pages: &[RepoPath]) -> String {
     let rest: Vec<&RepoPath> =
         pages.iter().filter(|page| !is_listed(page) && home.is_none_or(|home| home != *page)).collect();
     if !rest.is_empty() {
-        // What follows a heading of the side bar would stand below it.
+        // The remaining pages get their own heading, to separate them from the last group of the side bar.
         out.push_str(if side.lines().any(|line| line.starts_with("## ")) {
             "\n\n## More\n\n"
         } else {
@@ -215,7 +214,8 @@ fn contents(side: &str, pages: &[RepoPath]) -> String {
     out
 }
 
-/// Double brackets as links of Markdown: `[[Page]]`, `[[Text|Page]]`, `[[picture.png|alt=Text]]`. Code stays.
+/// Converts double brackets to Markdown links: `[[Page]]`, `[[Text|Page]]`, `[[picture.png|alt=Text]]`. Code is left
+/// unchanged.
 fn brackets(text: &str, pages: &Pages) -> String {
     let mut out = String::with_capacity(text.len());
     let mut fence: Option<&str> = None;
@@ -245,7 +245,7 @@ fn bracket_line(line: &str, pages: &Pages, out: &mut String) {
         let inside = &behind[2..end];
         out.push_str(before);
         ticks += before.matches('`').count();
-        // An odd number of ticks in front: within code.
+        // An odd number of backticks before it: within code.
         if ticks % 2 == 1 {
             out.push_str(&behind[..end + 2]);
         } else {
@@ -273,7 +273,7 @@ fn bracket(inside: &str, pages: &Pages) -> String {
     let to = match pages.named(name) {
         Some(page) => links::encoded(page.as_str()),
         None if web_url(target).is_some() => return format!("[{}]({target})", links::escaped(label)),
-        // A page that nobody has written: its name is all there is.
+        // A link to a missing page becomes plain text.
         None => return links::escaped(label),
     };
     format!("[{}]({to}{place})", links::escaped(label))
