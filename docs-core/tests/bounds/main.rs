@@ -1,6 +1,6 @@
-//! What foreign bytes may take: memory is counted, and bounded by what is allowed.
+//! Memory bounds for untrusted input, measured by counting heap allocations.
 //!
-//! Each test counts what is alive on the heap of this process, so that they run one after the other.
+//! The tests count live bytes on the heap of the process, so they run one at a time.
 
 mod small_imports;
 
@@ -33,10 +33,10 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 const MB: usize = 1_000_000;
 
-/// Where imports are from.
+/// The URL of imported documents.
 const SERVED: &str = "https://files.example/a";
 
-/// What a test adds to the heap.
+/// The heap usage of a test.
 struct Measured {
     before: usize,
     _alone: MutexGuard<'static, ()>,
@@ -50,18 +50,18 @@ impl Measured {
         Self { before: MEMORY.current_usage(), _alone: alone }
     }
 
-    /// Counts from here on.
+    /// Restarts the measurement.
     fn restart(&mut self) {
         MEMORY.reset_peak_usage();
         self.before = MEMORY.current_usage();
     }
 
-    /// The most bytes that were alive at once.
+    /// The peak of live bytes.
     fn peak(&self) -> usize {
         MEMORY.peak_usage().saturating_sub(self.before)
     }
 
-    /// The bytes that are alive still.
+    /// The bytes that are still live.
     fn kept(&self) -> usize {
         MEMORY.current_usage().saturating_sub(self.before)
     }
@@ -115,7 +115,7 @@ impl Setting {
         Self { platform, clock, admin, org, space, git, web }
     }
 
-    /// Imports what the remote has; answers how the job ended, and all that it says.
+    /// Imports the repository and returns the final state of the job with its log and error.
     async fn import_repository(&self) -> (JobState, String) {
         let request: ImportGitRepository =
             serde_json::from_value(json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" }))
@@ -129,7 +129,7 @@ impl Setting {
         (job.state, lines.join("\n") + job.error.as_deref().unwrap_or_default())
     }
 
-    /// Puts a document where imports are from.
+    /// Serves a document at the import URL.
     fn serve(&self, kind: &str, bytes: Vec<u8>) {
         self.web.put(SERVED, kind, bytes);
     }
@@ -146,7 +146,7 @@ impl Setting {
     }
 }
 
-/// An archive of files, packed or not.
+/// An archive of files with a compression method.
 fn archive(files: &[(String, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (path, bytes) in files {
@@ -207,7 +207,7 @@ async fn what_a_deleted_space_took_is_given_back_once_it_is_removed_and_collecte
 async fn a_table_of_contents_that_repeats_a_text_by_aliases_takes_no_more_than_its_bytes() {
     let mut measured = Measured::begin();
     let setting = Setting::new().await;
-    // Blocks, each of which would be a text of 20 KB for 900 times. They differ, or they would be packed too well.
+    // Each block would expand a text of 20 KB 900 times. The blocks differ, since equal ones compress too well.
     let aliases = vec!["*a"; 900].join(",");
     let mut contents = String::from("* [Start](README.md)\n");
     for number in 0..150_u32 {
@@ -241,7 +241,7 @@ async fn pages_that_are_too_much_together_are_counted_before_they_are_copied() {
     let error = setting.import("zip").await.expect_err("too much");
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.to_string().contains("at most 50000000 are imported"), "{error}");
-    // What the archive says of itself is enough: nothing is unpacked.
+    // The sizes in the archive suffice, so nothing is unpacked.
     assert!(measured.peak() < 5 * MB, "{} MB", measured.peak() / MB);
     assert!(measured.kept() < 5 * MB, "{} MB", measured.kept() / MB);
 }
@@ -254,7 +254,7 @@ async fn a_page_of_a_repository_that_is_too_long_is_named_and_the_rest_is_import
     setting.git.put("fits.md", [b"# Fits\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES]].concat());
     setting.git.put("long.md", [b"# Long\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES + 1]].concat());
     setting.git.put("huge.md", vec![b'a'; 99 * MB]);
-    // What is short enough and has links that become longer.
+    // A text within the limit whose links become longer.
     let links = "[a](fits.md)\n\n".repeat(15_000) + &"Some words.\n\n".repeat(MAX_PAGE_BYTES / 20);
     setting.git.put("links.md", format!("# Links\n\n{links}").into_bytes());
     measured.restart();
@@ -353,7 +353,7 @@ async fn a_tag_with_thousands_of_attributes_is_imported_from_every_source() {
     }
 }
 
-/// Objects of which only the small ones are kept: what is measured is what the platform holds.
+/// Objects that discard large values, so that only the memory of the platform is measured.
 struct Passing(MemObjects);
 
 #[async_trait::async_trait]

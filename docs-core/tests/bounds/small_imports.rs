@@ -1,4 +1,4 @@
-//! Imports of a few hundred bytes that become many pages: their memory follows the pages, and is given back.
+//! Imports of a few hundred bytes that expand to many pages: memory is proportional to the pages and is released.
 
 use docs_core::{
     content::gitsync,
@@ -8,9 +8,9 @@ use zip::CompressionMethod::Deflated;
 
 use super::*;
 
-/// Bytes of memory a page while it is imported: its edit, its entries of the map, and the nodes that they are in.
+/// Maximum bytes of memory per imported page at the peak: its edit, its map entries, and their nodes.
 const BYTES_OF_PAGE: usize = 9_000;
-/// Bytes of a page that stay: its objects, here in memory too, and the caches.
+/// Maximum bytes of memory per page after the import: its objects, which are in memory here, and caches.
 const KEPT_OF_PAGE: usize = 3_500;
 
 fn contents(text: String) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Rules of the repository that a program can check.
+//! Automatically checked rules of the repository.
 
 mod citations;
 mod layers;
@@ -18,14 +18,13 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
 }
 
-/// A package of the workspace.
 struct Package {
     manifest: PathBuf,
-    /// The packages that it is built of, without what only its tests need.
+    /// The dependencies of its build, without dev-dependencies.
     dependencies: BTreeSet<String>,
 }
 
-/// The packages of the workspace by their names, as cargo reads them.
+/// The packages of the workspace by name, from `cargo metadata`.
 fn packages() -> BTreeMap<String, Package> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let asked = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
@@ -42,8 +41,8 @@ fn packages() -> BTreeMap<String, Package> {
     workspace["packages"].as_array().expect("a list").iter().map(package).collect()
 }
 
-/// The files of a folder, and of those in it, by the end of their names. What is built or hidden is no part of the
-/// repository, but for the folder of CI.
+/// The files with an extension in a folder, recursively; an empty extension matches all. Build output and hidden
+/// folders are skipped, except that of CI and `.gitbook`.
 pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -65,7 +64,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files(folder, "rs")
 }
 
-/// The sources of all packages, without their tests.
+/// The source files of all packages, without their tests.
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for package in packages().values() {

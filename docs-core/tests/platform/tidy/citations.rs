@@ -1,4 +1,4 @@
-//! What is cited is there: links within Markdown and rustdoc, and files that are named.
+//! References are valid: links in Markdown and rustdoc, and mentioned files.
 
 use std::{
     collections::BTreeSet,
@@ -8,7 +8,8 @@ use std::{
 
 use super::{files, root, sources};
 
-/// The Markdown that people read of the repository. Files that the platform or a test reads as Markdown are none of it.
+/// The Markdown documentation of the repository. Files that the platform or a test reads as Markdown do not belong to
+/// it.
 fn texts() -> Vec<PathBuf> {
     let mut found = files(root(), "md");
     found.retain(|file| {
@@ -19,7 +20,7 @@ fn texts() -> Vec<PathBuf> {
     found
 }
 
-/// A text without its blocks of code: what it says itself.
+/// A text without its code blocks.
 pub(super) fn prose(text: &str) -> String {
     let mut fence: Option<String> = None;
     let mut said = String::new();
@@ -46,12 +47,12 @@ pub(super) fn comments(text: &str) -> String {
         let comment = comment.trim_start_matches(['/', '!']);
         code.trim().is_empty().then(|| comment.strip_prefix(' ').unwrap_or(comment).to_owned())
     };
-    // A line of code ends what was said before it, a block of code in that as well.
+    // A line of code becomes an empty line, so that it ends the preceding comment and a code block in it.
     let lines = text.lines().map(|line| said(line).unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Where the links of a text lead within the repository.
+/// The relative link targets of a text.
 fn links(text: &str) -> Vec<&str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', ' ', '"']).next());
     let local =
@@ -59,13 +60,13 @@ fn links(text: &str) -> Vec<&str> {
     local.map(|to| to.split('#').next().unwrap_or_default()).filter(|to| !to.is_empty()).collect()
 }
 
-/// What stands within single backticks.
+/// The texts in single backticks.
 fn quoted(text: &str) -> Vec<&str> {
     let lines = text.lines().filter(|line| line.matches('`').count() % 2 == 0);
     lines.flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
 }
 
-/// The files of the repository, as paths from its root.
+/// The files of the repository, as paths relative to its root.
 struct Tree(BTreeSet<String>);
 
 impl Tree {
@@ -76,8 +77,8 @@ impl Tree {
         Self(inside.collect())
     }
 
-    /// Tells whether a name is the end of the path of a file, or the path of a folder. A star stands for anything
-    /// within a name.
+    /// Returns `true` if the name is the end of the path of a file, or the path of a folder. A star matches any part
+    /// of a name.
     fn has(&self, name: &str) -> bool {
         let (before, behind) = name.split_once('*').unwrap_or((name, ""));
         let is_end = |path: &str| match name.contains('*') {
@@ -88,7 +89,7 @@ impl Tree {
         self.0.iter().any(|path| is_end(path) || path.starts_with(&folder))
     }
 
-    /// Tells whether a quoted text names a file of the repository, rather than one of a reader.
+    /// Returns `true` if a quoted text is a path in the repository, rather than one of the reader's files.
     fn is_named(&self, quoted: &str) -> bool {
         let is_path = quoted.chars().all(|c| c.is_ascii_alphanumeric() || "/._-*".contains(c));
         let first = quoted.split('/').next().unwrap_or_default();

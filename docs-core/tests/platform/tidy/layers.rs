@@ -1,10 +1,10 @@
-//! Who may use whom: between crates, and between the layers of docs-core.
+//! Permitted dependencies between crates, and between the layers of docs-core.
 
 use std::{collections::BTreeSet, fs};
 
 use super::{packages, root, rust_files};
 
-/// Who may depend on whom, outside of tests: what stands on nothing comes first.
+/// The permitted dependencies of each crate, without dev-dependencies, in topological order.
 pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("docs-hostile", &[]),
     ("docs-disk", &[]),
@@ -57,11 +57,11 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("docs-benches", &["docs-core", "docs-memstore"]),
 ];
 
-/// What each layer within docs-core may use of it.
+/// The permitted dependencies of the layers within docs-core.
 const MODULES: &[(&str, &[&str])] =
     &[("records", &["model", "store"]), ("policy", &["Error", "Result", "model", "store"])];
 
-/// What the core, and what it stands on, never name: sockets, HTTP, databases, Git libraries.
+/// Crates that the core and its dependencies must not use: sockets, HTTP, databases, Git libraries.
 const NOT_IN_CORE: &[&str] = &[
     "poem",
     "poem-openapi",
@@ -78,7 +78,7 @@ const NOT_IN_CORE: &[&str] = &[
     "xml-sec",
 ];
 
-/// The first names behind each `crate::` of a text without its comments.
+/// The first path segment after each `crate::` of a text, without its comments.
 fn names_of_the_crate(text: &str) -> BTreeSet<String> {
     let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
     let code = code.join("\n");

@@ -1,5 +1,5 @@
-//! Limits are said once, in code: what is written for people says what a limit is of, and leaves the number to the
-//! schema and to the tables of the handbook that are made of the code.
+//! Limits are defined once, in code. Documentation names the limit and leaves the number to the schema and to the
+//! generated tables of the handbook.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::{
     files, root, rust_files,
 };
 
-/// What limits are counted in.
+/// The units of limits.
 const UNITS: &[&str] = &[
     "bytes",
     "kb",
@@ -57,22 +57,22 @@ const UNITS: &[&str] = &[
     "times",
 ];
 
-/// What stands before a number that is a limit.
+/// Words before the number of a limit.
 const BOUNDS: &[&str] = &["at most", "at least", "up to", "no more than", "more than", "over"];
 
-/// Numbers in words, as limits of time are said.
+/// Number words of durations.
 const WORDS: &[&str] =
     &["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "thirty", "sixty"];
 
-/// What only such a number stands before.
+/// The units that follow such a number word.
 const TIMES: &[&str] = &["seconds", "minutes", "hours", "days"];
 
-/// The pages of the handbook whose tables are made of the code, so that numbers stand in them.
+/// The pages of the handbook with generated tables, which contain numbers.
 const GENERATED: &[&str] = &["states.md", "permissions.md", "limits.md", "formats.md", "bounds.md"];
 
-/// A limit that a line of text says as a number.
+/// Returns the first limit that a line states as a number.
 fn limit(line: &str) -> Option<String> {
-    // The number of an item of a list counts nothing.
+    // The number of a list item is not a limit.
     let item = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     let words: Vec<String> = item
         .strip_prefix(". ")

@@ -1,13 +1,14 @@
-//! How long files are. How long functions are is said by a lint (`too_many_lines`, with the number in `clippy.toml`).
+//! The length of files and comment lines. The lint `too_many_lines` limits the length of functions, with the number in
+//! `clippy.toml`.
 
 use std::fs;
 
 use super::{root, rust_files};
 
-/// Most lines of a file.
+/// Maximum number of lines of a file.
 const MAX_LINES: usize = 600;
 
-/// Most characters of a line of a comment. What a line of code has is for the formatter, which leaves comments alone.
+/// Maximum width of a comment line in characters. The formatter limits code, but not comments.
 const MAX_WIDTH: usize = 120;
 
 #[test]
@@ -18,7 +19,7 @@ fn no_line_of_a_comment_is_wider_than_its_readers_can_bear() {
         for (at, line) in text.lines().enumerate() {
             let said =
                 line.trim_start().strip_prefix("//").map(|said| said.trim_start_matches(['/', '!']).trim());
-            // A row of a table cannot be cut.
+            // A table row cannot be wrapped.
             let is_long = said.is_some_and(|said| !said.starts_with('|')) && line.chars().count() > MAX_WIDTH;
             if is_long {
                 wide.push(format!("{}:{}", file.display(), at + 1));
