@@ -1,4 +1,4 @@
-//! Who signs in through a SAML provider, and what they may do then.
+//! SAML sign-in, and the permissions of its sessions.
 
 mod model;
 mod refusals;
@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Refused, World};
 
-/// Understands responses like `Ada@Example.com 60 assertion request`: an address, for how many seconds it is good, the
-/// id of the assertion, and which request it answers, or `-` for none. Others it refuses.
+/// Accepts responses like `Ada@Example.com 60 assertion request`: the email address, the validity in seconds, the id
+/// of the assertion, and the id of the request, or `-` without one. Rejects all others.
 struct Plain;
 
 impl Saml for Plain {
@@ -64,14 +64,14 @@ impl Saml for Plain {
     }
 }
 
-/// One DER sequence that begins with another.
+/// One DER sequence that starts with another.
 const CERTIFICATE: &str = "MAQwAgUA";
 
 async fn world() -> World {
     World::build(Arc::new(MemStore::new()), |builder| builder.saml(Arc::new(Plain))).await
 }
 
-/// A provider that people can sign in through, with more of what it may have.
+/// An active provider with additional fields.
 async fn provider(w: &World, more: Value) -> SamlProvider {
     let mut new = json!({
         "label": "Okta", "entityID": "https://idp.example", "certificate": CERTIFICATE,
@@ -88,20 +88,20 @@ async fn start(w: &World, of: &SamlProvider) -> SamlStart {
     w.platform.as_platform().begin_saml_login(&of.id).await.expect("a start")
 }
 
-/// Comes back from a provider with a response, and with what was kept of a start.
+/// Completes a sign-in with a response and the stored state of some starts.
 async fn finish(
     w: &World,
     of: &SamlProvider,
     response: &str,
     kept: &[&SamlStart],
 ) -> docs_core::Result<SamlSession> {
-    // The audit log is in the order of time.
+    // The audit log is ordered by time.
     w.clock.advance(Duration::from_millis(1));
     let kept: Vec<String> = kept.iter().map(|start| start.keep.clone()).collect();
     w.platform.as_platform().finish_saml_login(&of.id, SamlAnswer { response, kept: &kept }).await
 }
 
-/// Signs somebody in, from the start.
+/// Signs in a user, including the start.
 async fn sign_in(w: &World, of: &SamlProvider, email: &str) -> docs_core::Result<SamlSession> {
     let start = start(w, of).await;
     let response = format!("{email} 60 assertion-{0} {0}", start.request);
@@ -151,11 +151,11 @@ async fn somebody_new_becomes_a_user_and_a_member_as_the_provider_says() {
     assert_eq!(actor.user(), Some(&session.user.id));
     w.platform.as_actor(&actor).org(&w.org).get().await.expect("the organization");
     assert_eq!(audited(&w).await[0], "saml_login");
-    // The second time they are known.
+    // The second sign-in finds the user.
     let again = sign_in(&w, &of, "GRACE@example.com").await.expect("a session");
     assert_eq!(again.user.id, session.user.id);
     assert_ne!(again.token, session.token);
-    // Without a role, a guest; without a name, the address.
+    // The default without a role is a guest, and without a name the email address.
     let plain = provider(&w, json!({})).await;
     let guest = sign_in(&w, &plain, "joan@example.com").await.expect("a session").user;
     let member = w.as_admin().org(&w.org).member(&guest.id).get().await.expect("a member");
@@ -167,7 +167,7 @@ async fn somebody_new_becomes_a_user_and_a_member_as_the_provider_says() {
 async fn an_account_that_is_not_linked_is_refused_until_an_administrator_links_it() {
     let w = world().await;
     let of = provider(&w, json!({})).await;
-    // Ada administrates the organization, Eve is on the platform and not in it.
+    // Ada is an administrator of the organization. Eve is a user of the platform, but not a member.
     let eve = crate::support::person(&w.platform, "Eve").await;
     for email in ["Ada@example.com", "eve@example.com"] {
         let refused = sign_in(&w, &of, email).await.refused(ErrorKind::Conflict);
@@ -182,7 +182,7 @@ async fn an_account_that_is_not_linked_is_refused_until_an_administrator_links_i
     let session = sign_in(&w, &of, "Ada@example.com").await.expect("a session");
     assert_eq!(Some(&session.user.id), w.admin.user());
     sign_in(&w, &of, "eve@example.com").await.refused(ErrorKind::Conflict);
-    // As the sentence says: invited, and linked then.
+    // The procedure in the message: an invite, then linking.
     w.as_admin().org(&w.org).member(eve.user().expect("a user")).set_sso().await.refused(ErrorKind::NotFound);
     let invite = serde_json::from_value(json!({ "emails": ["eve@example.com"], "role": "read" }));
     w.as_admin().org(&w.org).invites().send(invite.expect("an invitation")).await.expect("invited");
@@ -217,7 +217,7 @@ async fn whoever_was_removed_does_not_come_back_through_the_provider() {
     assert!(w.as_admin().org(&w.org).member(&session.user.id).remove().await.expect("removed"));
     w.platform.as_actor(&actor).org(&w.org).get().await.refused(ErrorKind::NotFound);
     sign_in(&w, &of, "grace@example.com").await.refused(ErrorKind::Conflict);
-    // A member again, and not by the provider: the session of before is good for nothing.
+    // A member again, but not by the provider: the old session stays invalid.
     w.platform.as_platform().org(&w.org).member(&session.user.id).put(None).await.expect("a member");
     w.platform.as_actor(&actor).org(&w.org).get().await.refused(ErrorKind::NotFound);
 }
@@ -234,10 +234,10 @@ async fn what_does_not_answer_this_browser_now_and_for_the_first_time_is_refused
         (format!("new@example.com 0 a {id}"), vec![&mine], "its assertion has expired"),
         (format!("new@example.com -5 a {id}"), vec![&mine], "its assertion has expired"),
         (format!("new@example.com 90001 a {id}"), vec![&mine], "is valid for more than a day"),
-        // To the year 10000, which no store could read.
+        // Up to the year 10000, which stores cannot represent.
         (format!("new@example.com 260000000000 a {id}"), vec![&mine], "is valid for more than a day"),
         (format!("nobody 60 a {id}"), vec![&mine], "the name id: must be an address"),
-        // The Kelvin sign, which is a k in lower case, and a dotted I.
+        // The Kelvin sign, whose lower case is k, and a dotted I.
         (format!("Mi\u{212a}e@example.com 60 a {id}"), vec![&mine], "must be an address of ASCII characters"),
         (format!("M\u{130}ke@example.com 60 a {id}"), vec![&mine], "must be an address of ASCII characters"),
         (format!("new@example.com 60 a {id}"), vec![], "answers no request of this browser"),
@@ -256,10 +256,10 @@ async fn what_does_not_answer_this_browser_now_and_for_the_first_time_is_refused
     finish(&w, &of, &right, &[&theirs, &mine]).await.expect("one of the ways it is on");
     let again = finish(&w, &of, &right, &[&mine]).await.refused(ErrorKind::Unauthenticated);
     assert!(again.message().contains("good for once"), "{again:?}");
-    // Of another provider, the same id is another assertion.
+    // Assertion ids are unique per provider.
     let here = format!("new@example.com 60 a {}", elsewhere.request);
     finish(&w, &other, &here, &[&elsewhere]).await.expect("a session");
-    // A way ends.
+    // A pending sign-in expires.
     w.clock.advance(Duration::from_secs(15 * 60));
     let late = format!("new@example.com 60 b {}", theirs.request);
     finish(&w, &of, &late, &[&theirs]).await.refused(ErrorKind::Unauthenticated);
@@ -283,7 +283,7 @@ async fn two_servers_on_a_store_take_an_assertion_once_between_them() {
     let w = world().await;
     let of = provider(&w, json!({ "idpInitiated": true })).await;
     let beside = w.beside_with(|builder| builder.saml(Arc::new(Plain)));
-    // Somebody who is linked: nobody has to be made, and only the assertion can stand in the way.
+    // A linked user, so that only the assertion can cause a conflict.
     sign_in(&w, &of, "grace@example.com").await.expect("a session");
     let before = audited(&w).await.len();
     for n in 0..8 {
@@ -376,7 +376,7 @@ async fn a_certificate_that_nothing_can_be_verified_with_is_refused_when_it_is_g
     assert_eq!(pending.status, SamlProviderStatus::Pending);
 }
 
-/// What users an actor lists as organizations, by id.
+/// The ids of the organizations that an actor lists.
 async fn orgs_of(w: &World, actor: &docs_core::Actor) -> BTreeSet<String> {
     let orgs = w.platform.as_actor(actor).orgs().list(&Default::default()).await.expect("listed").items;
     orgs.into_iter().map(|org| org.id.to_string()).collect()

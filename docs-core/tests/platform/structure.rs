@@ -1,4 +1,4 @@
-//! What a site consists of: random operations against a naive model, and what is kept and removed.
+//! The structure of sites: random operations compared with a naive model, and constraints on changes and deletions.
 
 mod model;
 mod mounts;
@@ -25,10 +25,10 @@ use self::model::{DEPTH, Model, Seen, Tree, drawn, holder, walk};
 use crate::support::{World, block_on, failing};
 
 const WINDOW: Duration = Duration::from_secs(7 * 24 * 3600 + 1);
-/// Spaces to put on the site.
+/// Number of spaces to add to the site.
 const SPACES: usize = 4;
 
-/// A number stands for one of the things that there are then, counted in the order of the model.
+/// A number selects one of the current items, in the order of the model.
 #[derive(Clone, Debug)]
 enum Step {
     AddPlace { space: usize, section: Option<usize> },
@@ -96,7 +96,7 @@ fn pick<T: Clone>(from: &[T], n: usize) -> Option<T> {
     (!from.is_empty()).then(|| from[n % from.len()].clone())
 }
 
-/// How something was refused.
+/// The kind of a refusal.
 fn kind<T>(answer: docs_core::Result<T>) -> Option<ErrorKind> {
     answer.err().map(|error| error.kind())
 }
@@ -119,7 +119,7 @@ impl Site {
         self.w.as_admin().org(&self.w.org).spaces().create(new).await.expect("a space").id
     }
 
-    /// Does a step; answers how it was refused, and how it should have been. Steps about nothing are not done.
+    /// Performs a step and returns the actual and the expected error. A step without a target is skipped.
     async fn step(&mut self, step: &Step) -> (Option<ErrorKind>, Option<ErrorKind>) {
         match step {
             Step::AddPlace { .. } | Step::AddSection { .. } | Step::AddGroup { .. } => self.add(step).await,
@@ -164,7 +164,7 @@ impl Site {
         self.model.shows.insert(place, space);
     }
 
-    /// A section with a space in it; the first one takes in what the site showed before.
+    /// Adds a section with a space. The first one moves the existing spaces into another new section.
     async fn add_section(&mut self, space: usize, title: Option<&str>) {
         let site = self.w.platform.as_actor(&self.w.admin).org(&self.w.org).site(&self.site);
         let add = json!({ "spaceId": self.spaces[space], "title": title });
@@ -299,7 +299,7 @@ impl Site {
         (None, None)
     }
 
-    /// Everything that can be moved, with its type.
+    /// All movable items with their type.
     fn parts(&self) -> Vec<(&'static str, String)> {
         let nodes = walk(&self.model.trees).into_iter().map(|tree| (tree.kind(), tree.id().to_owned()));
         nodes.chain(self.model.places().into_iter().map(|(_, place)| ("site-space", place))).collect()
@@ -319,7 +319,7 @@ impl Site {
             let sort = json!({ "item": pointer(&item), "position": { *side: pointer(&beside) } });
             kind(p.as_actor(me).org(of.0).site(of.1).sort_structure(read(sort)).await)
         } else {
-            // The older ways to move take fewer types.
+            // The older move operations accept fewer types.
             match (item.0, beside.0) {
                 ("site-space", "site-space") => {
                     let to = json!({ "type": "site-space", "siteSpace": beside.1 });
@@ -422,7 +422,7 @@ impl Site {
         }
     }
 
-    /// What is shown is what the model says, and no path is there twice.
+    /// Checks that the structure equals the model and that all paths are unique.
     async fn check(&mut self) {
         let (p, me, of) = (&self.w.platform, &self.w.admin, (&self.w.org, &self.site));
         let shown = p.as_actor(me).org(of.0).site(of.1).structure().await.expect("shown");

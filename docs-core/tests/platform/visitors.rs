@@ -1,4 +1,4 @@
-//! Visitors of published sites: who comes in, and what they see.
+//! Visitors of published sites: access, and visible content.
 
 mod conditions;
 mod doors;
@@ -23,7 +23,7 @@ use sha2::Sha256;
 
 use crate::support::World;
 
-/// A token as the sign-in of a site makes it.
+/// A token as issued by the sign-in of a site.
 fn token(key: &str, claims: &Value) -> String {
     signed(key, r#"{"alg":"HS256","typ":"JWT"}"#, &claims.to_string())
 }
@@ -62,7 +62,7 @@ pub(crate) async fn address(w: &World, site: &SiteId) -> String {
     site.urls.published.expect("it is published")
 }
 
-/// Resolves an address for a visitor.
+/// Resolves a URL for a visitor.
 async fn resolve(w: &World, url: &str, visitor: Value) -> docs_core::Result<ResolvedUrl> {
     let ask: ResolveUrl =
         serde_json::from_value(json!({ "url": url, "visitor": visitor })).expect("a request");
@@ -73,7 +73,7 @@ async fn resolve(w: &World, url: &str, visitor: Value) -> docs_core::Result<Reso
     answer
 }
 
-/// A site that everybody may read answers a stranger the same, whatever address it was found by.
+/// Checks that an open site gives anonymous visitors the same response for every URL that finds it.
 async fn holds_openly(w: &World, url: &PublishedUrl, answer: &docs_core::Result<ResolvedUrl>) {
     let mut found_by = vec![url.clone()];
     if let Ok(ResolvedUrl::Content(content)) = answer {
@@ -91,7 +91,7 @@ async fn holds_openly(w: &World, url: &PublishedUrl, answer: &docs_core::Result<
     }
 }
 
-/// The content at an address, and the visitor who reads it.
+/// The content at a URL, and the actor of the visitor.
 pub(crate) async fn enter(
     w: &World,
     url: &str,
@@ -105,7 +105,7 @@ pub(crate) async fn enter(
     Ok((content, actor))
 }
 
-/// The key that a site's sign-in signs with.
+/// The signing key of a site's sign-in.
 async fn key(w: &World, org: &OrgId, site: &SiteId) -> String {
     w.as_admin().org(org).site(site).get_publishing_auth().await.expect("a key").private_key
 }

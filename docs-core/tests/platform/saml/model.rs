@@ -1,5 +1,5 @@
-//! Any course of signing in, linking, removing, insisting and waiting: what tokens are good for follows from where
-//! things stand.
+//! Property test of random sequences of sign-in, linking, removal, SSO enforcement and time: the permissions of every
+//! token match a model.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,16 +16,16 @@ use crate::support::{World, block_on};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Somebody signs in.
+    /// Signs in.
     SignIn(u8),
-    /// With an assertion that was used before.
+    /// Signs in with a used assertion.
     Replay(u8),
-    /// An administrator links somebody.
+    /// An administrator links the user.
     Link(u8),
     Remove(u8),
-    /// The host makes somebody a member.
+    /// The embedding application adds the user as a member.
     Put(u8, Role),
-    /// The operator gives somebody a token.
+    /// The operator issues a token for the user.
     Give(u8),
     Insist(bool),
     Hours(u8),
@@ -47,32 +47,32 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Where somebody stands.
+/// The state of one user.
 #[derive(Clone, Default, Debug)]
 struct Standing {
     user: Option<UserId>,
-    /// The role of a member, and whether they are linked.
+    /// The role of a member, and `true` if they are linked.
     member: Option<(Option<Role>, bool)>,
-    /// Sessions: token, and the hour at which they end.
+    /// Sessions: token, and the hour at which they expire.
     sessions: Vec<(String, u64)>,
-    /// Sessions that ended when they were removed.
+    /// Sessions that were ended by removal.
     ended: Vec<String>,
     tokens: Vec<String>,
 }
 
-/// A course of events, and what has to be so.
+/// A sequence of events with the expected state.
 struct Course {
     w: World,
     of: SamlProvider,
     people: BTreeMap<u8, Standing>,
     insists: bool,
     hour: u64,
-    /// What was signed in with: the response, and what the browser kept.
+    /// Used responses with the state that the browser stored.
     used: Vec<(String, String)>,
 }
 
 impl Course {
-    /// Two of the four are on the platform before.
+    /// Two of the four users exist before.
     async fn begin() -> Self {
         let w = world().await;
         let of = provider(&w, json!({ "defaultRole": "edit" })).await;
@@ -164,7 +164,7 @@ impl Course {
     async fn put(&mut self, who: u8, role: Role) {
         let standing = self.people.entry(who).or_default();
         let Some(user) = &standing.user else { return };
-        // Nobody is removed and put back at one time.
+        // A removal and a new membership never have the same time.
         self.w.clock.advance(Duration::from_millis(1));
         let ours = self.w.platform.as_platform();
         ours.org(&self.w.org).member(user).put(Some(role)).await.expect("Ada stays");
@@ -180,7 +180,7 @@ impl Course {
         standing.tokens.push(token.secret);
     }
 
-    /// Every token is good for what follows from where its user stands.
+    /// Checks that every token has the permissions of its user.
     async fn check(&self, step: Step) {
         for standing in self.people.values() {
             for token in &standing.ended {

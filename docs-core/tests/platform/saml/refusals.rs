@@ -1,4 +1,4 @@
-//! What an organization is told of those who were not let in.
+//! The audit log of refused sign-ins.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{finish, provider, sign_in, start, world};
 use crate::support::{Refused, World};
 
-/// What an administrator reads of an operation, newest first.
+/// The audit entries of an operation, newest first.
 async fn entries(w: &World, operation: &str) -> Vec<AuditEntry> {
     let filter = AuditFilter {
         organization: Some(w.org.clone()),
@@ -19,7 +19,7 @@ async fn entries(w: &World, operation: &str) -> Vec<AuditEntry> {
     w.as_admin().audit_log(&filter, &page).await.expect("the log").items
 }
 
-/// What an administrator reads of why people were not let in, newest first.
+/// The reasons of refused sign-ins, newest first.
 async fn reasons(w: &World) -> Vec<String> {
     let entries = entries(w, "saml_login_refuse").await.into_iter();
     entries.map(|entry| entry.detail.expect("a reason")).collect()

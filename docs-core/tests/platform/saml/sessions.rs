@@ -1,4 +1,4 @@
-//! What a session of single sign-on is good for, and what an organization that insists on it takes.
+//! Permissions of SSO sessions, and access to an organization that requires SSO.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn bearer(w: &World, token: &str) -> Actor {
     w.platform.authenticate(token).await.expect("a bearer token")
 }
 
-/// A token that a user was given.
+/// A token issued by the operator.
 async fn given(w: &World, actor: &Actor) -> Actor {
     let user = actor.user().expect("a user");
     let new = NewToken { label: "laptop".parse().expect("a label"), secret: None, expires_at: None };
@@ -50,7 +50,7 @@ async fn a_session_ends_by_itself_when_it_is_signed_out_and_with_its_provider() 
     w.clock.advance(Duration::from_secs(3_600));
     w.platform.authenticate(&short.token).await.refused(ErrorKind::Unauthenticated);
     bearer(&w, &session.token).await;
-    // Signed out.
+    // Sign-out.
     let other = provider(&w, json!({ "label": "Other" })).await;
     let ours = w.platform.as_platform();
     ours.end_saml_session(&other.id, &session.token).await.refused(ErrorKind::NotFound);
@@ -59,7 +59,7 @@ async fn a_session_ends_by_itself_when_it_is_signed_out_and_with_its_provider() 
     ours.end_saml_session(&of.id, &session.token).await.expect("it is no error");
     w.platform.authenticate(&session.token).await.refused(ErrorKind::Unauthenticated);
     assert_eq!(audited(&w).await[0], "saml_logout");
-    // Its provider is gone.
+    // Deletion of the provider.
     let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
     w.as_admin().org(&w.org).saml_provider(&of.id).delete().await.expect("deleted");
     let ended = w.platform.authenticate(&session.token).await.refused(ErrorKind::Unauthenticated);
@@ -145,7 +145,7 @@ async fn an_operator_revokes_a_session_as_any_token_and_what_has_ended_is_tidied
     w.platform.tidy().await.expect("tidy");
     let many = PageRequest { limit: Some(100), ..PageRequest::default() };
     assert_eq!(ours.list_tokens(&many).await.expect("listed").items.len(), 100, "all are good");
-    // An assertion is known some minutes longer than it is good: another server's clock may be behind.
+    // A used assertion is stored a few minutes beyond its validity, since the clock of another server may be slow.
     let answer = SamlAnswer { response: "grace@example.com 60 1 -", kept: &[] };
     w.clock.advance(Duration::from_secs(60 + 5 * 60 - 1));
     w.platform.tidy().await.expect("tidy");
@@ -167,7 +167,7 @@ async fn a_session_is_good_in_its_own_organization_alone() {
     let of = provider(&w, json!({ "defaultRole": "admin" })).await;
     let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
     let (grace, user) = (bearer(&w, &session.token).await, session.user.id);
-    // She is in another organization too, which knows nothing of that provider.
+    // She is also a member of another organization, which does not have that provider.
     let zoe = person(&w.platform, "Zoe").await;
     let title = "Other".parse().expect("a title");
     let other =
@@ -184,7 +184,7 @@ async fn a_session_is_good_in_its_own_organization_alone() {
     me.user(zoe.user().expect("a user")).get().await.refused(ErrorKind::NotFound);
     me.user(w.admin.user().expect("a user")).get().await.expect("a colleague");
     assert_eq!(orgs_of(&w, &grace).await, [w.org.to_string()].into());
-    // Nor does it make something that would be good elsewhere.
+    // A session cannot create anything that is valid in other organizations.
     let new = NewToken { label: "more".parse().expect("a label"), secret: None, expires_at: None };
     me.user(&user).issue_token(new).await.refused(ErrorKind::Forbidden);
     me.user(&user).list_tokens(&PageRequest::default()).await.refused(ErrorKind::Forbidden);
@@ -193,7 +193,7 @@ async fn a_session_is_good_in_its_own_organization_alone() {
     of_zoe.update(domain).await.expect("changed");
     let found = me.orgs().of_email_domain("example.com").await.expect("found").organizations;
     assert!(found.is_empty(), "{found:?}");
-    // Her own token is good in both.
+    // Her own token is valid in both.
     let own = given(&w, &grace).await;
     assert_eq!(orgs_of(&w, &own).await.len(), 2);
     w.platform.as_actor(&own).space(&space).get().await.expect("the space");
@@ -223,26 +223,26 @@ async fn an_organization_that_insists_refuses_other_tokens_and_names_the_way_in(
     ] {
         assert!(refused.message().contains(&way), "{refused:?}");
     }
-    // What one has to know before.
+    // Information that is needed before sign-in.
     let logins = as_rob.org(&w.org).list_sso_logins().await.expect("listed").items;
     assert_eq!(logins[0].start_url, of.service.start_url);
     let listed = as_rob.orgs().list(&PageRequest::default()).await.expect("listed");
     assert_eq!((listed.items.len(), listed.count), (1, Some(1)));
     assert!(listed.items[0].sso && listed.items[0].default_role.is_none(), "as from outside");
-    // Administrators keep their own way in, and a session is what it wants.
+    // Administrators can still use tokens, and sessions are accepted.
     as_ada.org(&w.org).get().await.expect("an administrator");
     as_ada.space(&space).get().await.expect("an administrator");
     let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
     let grace = bearer(&w, &session.token).await;
     w.platform.as_actor(&grace).org(&w.org).get().await.expect("a session");
-    // Linked, Rob signs in too; the token that he was given stays out.
+    // Once linked, Rob can sign in; his issued token is still rejected.
     let user = rob.user().expect("a user");
     w.as_admin().org(&w.org).member(user).set_sso().await.expect("linked");
     let session = sign_in(&w, &of, "rob@example.com").await.expect("a session");
     let by_session = bearer(&w, &session.token).await;
     w.platform.as_actor(&by_session).org(&w.org).spaces().create(new()).await.expect("with his role");
     as_rob.org(&w.org).get().await.refused(ErrorKind::Forbidden);
-    // As an administrator he may use it.
+    // As an administrator he can use it.
     w.platform.as_platform().org(&w.org).member(user).put(Some(Role::Admin)).await.expect("one more");
     as_rob.org(&w.org).get().await.expect("an administrator");
     let change = UpdateOrganization { sso: Some(false), ..Default::default() };
@@ -251,7 +251,7 @@ async fn an_organization_that_insists_refuses_other_tokens_and_names_the_way_in(
     as_rob.org(&w.org).get().await.expect("it does not insist any more");
 }
 
-/// The sealed part of the address of the one file of a space, as it is made for somebody.
+/// The sealed part of the URL of the only file of a space, as issued to an actor.
 async fn address(w: &World, actor: &Actor, space: &SpaceId) -> String {
     let of = ContentOf::space(space.clone());
     let all = PageRequest::default();
@@ -292,7 +292,7 @@ async fn an_organization_that_insists_lets_nobody_in_by_what_they_got_before() {
     w.platform.find_file(&space, &by_token).await.expect("a file");
     as_rob.user(ada).get().await.expect("a colleague");
     insist(&w).await;
-    // Neither by addresses of files, nor by whom one meets there, nor by an invitation to be more.
+    // Access by file URLs, as a colleague and by invite links is refused as well.
     w.platform.find_file(&space, &by_token).await.refused(ErrorKind::NotFound);
     w.platform.find_file(&space, &by_session).await.expect("of a session");
     w.platform.find_file(&space, &by_host).await.expect("of a user whom the host has let in");
@@ -300,10 +300,10 @@ async fn an_organization_that_insists_lets_nobody_in_by_what_they_got_before() {
     w.platform.as_actor(&grace).user(ada).get().await.expect("a colleague");
     let refused = as_rob.org(&w.org).invite(link.id()).join().await.refused(ErrorKind::Forbidden);
     assert!(refused.message().contains(&of.service.start_url), "{refused:?}");
-    // They see what somebody outside with an address of the domain does.
+    // They see the same as an outsider with an email address of the domain.
     let found = as_rob.orgs().of_email_domain("example.com").await.expect("found").organizations;
     assert!(found[0].sso && found[0].default_role.is_none(), "{found:?}");
-    // A session that is not the member's any more gives nothing.
+    // A session from before a removal gives no access.
     w.as_admin().org(&w.org).member(&session.user.id).remove().await.expect("removed");
     w.platform.as_platform().org(&w.org).member(&session.user.id).put(Some(Role::Read)).await.expect("again");
     w.platform.find_file(&space, &by_session).await.refused(ErrorKind::NotFound);
@@ -336,7 +336,7 @@ async fn token_that_vouches_for_a_member_ends_when_sso_is_required() {
         before.push((claims, content.api_token, visitor));
     }
     insist(&w).await;
-    // Neither the token, nor what it was exchanged for before, opens the site afterwards.
+    // Afterwards, the token and content tokens issued for it no longer open the site.
     for ((_, expected), (claims, token, visitor)) in members.iter().zip(&before) {
         let again = w.platform.resolve_url(&ask(&url, claims)).await;
         assert_eq!(again.map(drop).map_err(|error| error.kind()), *expected);
@@ -347,7 +347,7 @@ async fn token_that_vouches_for_a_member_ends_when_sso_is_required() {
             assert_eq!(read.map(drop).map_err(|error| error.kind()), missing);
         }
     }
-    // A session that is not the member's any more vouches for nobody.
+    // A session from before a removal does not identify a member.
     w.as_admin().org(&w.org).member(&session.user.id).remove().await.expect("removed");
     w.platform.as_platform().org(&w.org).member(&session.user.id).put(Some(Role::Read)).await.expect("again");
     let again = w.platform.resolve_url(&ask(&url, &before[2].0)).await;

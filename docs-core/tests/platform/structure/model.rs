@@ -1,13 +1,13 @@
-//! The naive model: lists in lists, and what an answer shows of them.
+//! The naive model: nested lists, and the parsed response.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use docs_core::ErrorKind;
 use serde_json::Value;
 
-/// Groups lie at most this deep in each other.
+/// Maximum nesting depth of groups.
 pub(super) const DEPTH: usize = 5;
-/// A section with its spaces, or a group with what is in it.
+/// A section with its spaces, or a group with its items.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Tree {
     Section(String, Vec<String>),
@@ -36,7 +36,7 @@ impl Tree {
     }
 }
 
-/// All of a tree, each before what is in it.
+/// The items of a tree in pre-order.
 pub(super) fn walk(trees: &[Tree]) -> Vec<&Tree> {
     let mut found = Vec::new();
     for tree in trees {
@@ -48,7 +48,7 @@ pub(super) fn walk(trees: &[Tree]) -> Vec<&Tree> {
     found
 }
 
-/// The list that holds something, with how many groups it lies in.
+/// The list that contains an item, with its group depth.
 pub(super) fn holder<'a>(
     trees: &'a mut Vec<Tree>,
     id: &str,
@@ -69,11 +69,11 @@ pub(super) struct Model {
     /// Spaces of a site without sections.
     pub(super) root: Vec<String>,
     pub(super) default_section: Option<String>,
-    /// The default of each section; of a site without sections under the empty name.
+    /// The default space of each section; the empty key is for a site without sections.
     pub(super) defaults: BTreeMap<String, String>,
-    /// Which space each place shows.
+    /// The index of the space that each site space shows.
     pub(super) shows: BTreeMap<String, usize>,
-    /// The paths that were seen last.
+    /// The paths in the last response.
     pub(super) paths: BTreeMap<String, String>,
 }
 
@@ -88,7 +88,7 @@ impl Model {
         groups.map(|tree| tree.id().to_owned()).collect()
     }
 
-    /// All places, each with its section.
+    /// All site spaces with their sections.
     pub(super) fn places(&self) -> Vec<(String, String)> {
         let mut places: Vec<(String, String)> =
             self.root.iter().map(|place| (String::new(), place.clone())).collect();
@@ -100,7 +100,7 @@ impl Model {
         places
     }
 
-    /// The section that a site begins with: the default one, or the first that has spaces when that has none.
+    /// The first section of a site: the default one, or the first with spaces if that is empty.
     pub(super) fn first_section(&self) -> Option<String> {
         let places = self.places();
         let has_places = |section: &String| places.iter().any(|(of, _)| of == section);
@@ -110,7 +110,7 @@ impl Model {
             .or_else(|| self.default_section.clone())
     }
 
-    /// The places of a section, or of a site without sections.
+    /// The site spaces of a section, or of a site without sections.
     pub(super) fn inside(&mut self, section: &str) -> &mut Vec<String> {
         if section.is_empty() {
             return &mut self.root;
@@ -149,12 +149,12 @@ impl Model {
         inside
     }
 
-    /// How many groups something lies in.
+    /// The group depth of an item.
     pub(super) fn depth(&mut self, id: &str) -> usize {
         holder(&mut self.trees, id, 0).expect("it is there").1
     }
 
-    /// Puts a part beside another; answers how that is refused.
+    /// Moves an item next to another and returns the expected error.
     pub(super) fn sort(
         &mut self,
         (kind, item): (&str, &str),
@@ -170,7 +170,7 @@ impl Model {
             let of = |id: &str| all.iter().find(|(_, place)| place == id).expect("a place").0.clone();
             let (from, to) = (of(item), of(beside));
             if from == to {
-                // A default stays one.
+                // The default does not change.
                 self.inside(&from).retain(|place| place != item);
             } else {
                 self.take_place(&from, item);
@@ -204,18 +204,18 @@ pub(super) fn drawn(tree: &Tree) -> String {
     }
 }
 
-/// What an answer shows.
+/// The parsed response.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) paths: BTreeMap<String, String>,
-    /// Each path with what it is unique in.
+    /// Each path with its scope.
     pub(super) unique: BTreeSet<String>,
     pub(super) default_sections: Vec<String>,
     pub(super) defaults: Vec<(String, String)>,
 }
 
 impl Seen {
-    /// A list of parts as text.
+    /// A list of items as text.
     pub(super) fn look(&mut self, parts: &Value) -> String {
         let parts = parts.as_array().expect("a list");
         let mut drawn = Vec::new();
@@ -223,7 +223,7 @@ impl Seen {
             let text = |field: &str| part[field].as_str().unwrap_or_default().to_owned();
             let id = text("id");
             if let Some(path) = part["path"].as_str() {
-                // Sections are unique on the site, in whatever group; spaces beside each other.
+                // Section paths are unique on the site, across groups; space paths are unique in their section.
                 let scope =
                     if part["object"] == "site-section" { String::new() } else { text("section") + "/" };
                 let is_new = self.unique.insert(scope + &path.to_lowercase());

@@ -1,4 +1,4 @@
-//! The hosts and paths that sites may be mounted on.
+//! The hosts and paths on which sites may be mounted.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ async fn site_is_mounted_on_listed_hosts_only() {
         let refused = set(origin).await.refused(ErrorKind::Invalid);
         assert!(refused.message().starts_with("proxy: "), "{refused}");
     }
-    // The list of another organization does not help.
+    // A rule for another organization does not apply.
     let bound = SiteHosts::listed(rules(&[
         &format!("own.example.org={}", w.org),
         "b.example.org=aaaaaaaaaaaaaaaaaaaa",

@@ -1,4 +1,4 @@
-//! What is made from titles, what is kept and removed, and what a site has at most.
+//! The structure rules of sites: paths derived from titles, partial updates, deletions, and limits.
 
 use docs_core::{
     ErrorKind,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::read;
 use crate::support::{Refused, World};
 
-/// A site called `Docs` with these spaces, and its address.
+/// A published site with the title `Docs` and these spaces, and its URL.
 pub(super) async fn site(w: &World, spaces: &[&SpaceId]) -> (SiteId, String) {
     let new: CreateSite = read(json!({ "title": "Docs", "spaces": spaces }));
     let site = w.as_admin().org(&w.org).sites().create(new).await.expect("a site").id;
@@ -36,7 +36,7 @@ async fn urls(w: &World, site: &SiteId) -> Vec<String> {
     places(w, site).await.into_iter().map(|place| place.urls.published.expect("published")).collect()
 }
 
-/// The sections: title, path and whether it is the default.
+/// The sections: title, path, and `true` for the default.
 async fn sections(w: &World, site: &SiteId) -> Vec<(String, String, bool)> {
     let all = PageRequest::default();
     let list = w.as_admin().org(&w.org).site(site).sections().list(&all).await.expect("listed").items;
@@ -58,7 +58,7 @@ async fn the_first_section_takes_in_what_is_there_and_no_address_changes() {
     assert_eq!(before, ["", "docs/", "api/"].map(|path| format!("{base}{path}")));
     section(&w, &site, json!({ "spaceId": api })).await;
     let named = |title: &str, path: &str, default| (title.to_owned(), path.to_owned(), default);
-    // Neither takes a path under which a space is found already.
+    // The sections do not take paths that already resolve to a space.
     assert_eq!(sections(&w, &site).await, [named("Docs", "docs-2", true), named("API", "api-2", false)]);
     let after = urls(&w, &site).await;
     assert_eq!(after[..3], before);

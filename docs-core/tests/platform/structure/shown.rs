@@ -1,4 +1,4 @@
-//! What of a site is shown: defaults where spaces are deleted or not seen, and where a site is mounted.
+//! The visible parts of a site: defaults if spaces are deleted or hidden, lists of sites, and mounts.
 
 use docs_core::{
     Actor, ErrorKind,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::support::{Refused, World, person};
 
-/// What the organization's site looks like for somebody.
+/// The published structure of the site for an actor: title, default and URL of each site space.
 async fn published(w: &World, who: &Actor, site: &SiteId) -> Vec<(String, bool, String)> {
     let published = w.platform.as_actor(who).org(&w.org).site(site).published().await.expect("published");
     let structure = serde_json::to_value(published.structure).expect("JSON");
@@ -31,7 +31,7 @@ async fn published(w: &World, who: &Actor, site: &SiteId) -> Vec<(String, bool, 
         .collect()
 }
 
-/// Leaves a space to those with a role of their own on it.
+/// Restricts a space to users with a role on it.
 async fn close(w: &World, space: &SpaceId) {
     let change: UpdateSpace = read(json!({ "defaultLevel": null }));
     w.as_admin().space(space).update(change).await.expect("changed");
@@ -41,7 +41,7 @@ async fn set(w: &World, site: &SiteId, change: Value) -> docs_core::Result<()> {
     w.as_admin().org(&w.org).site(site).update(read(change)).await.map(drop)
 }
 
-/// The ids of the sites that have a space, as somebody is told.
+/// The ids of the sites with a space, as an actor lists them.
 async fn sites_with(w: &World, who: &Actor, space: &SpaceId) -> Vec<SiteId> {
     let filter = SiteFilter { space: Some(space.to_string()), ..SiteFilter::default() };
     let list = w.platform.as_actor(who).org(&w.org).sites().list(&filter, &PageRequest::default()).await;
@@ -74,7 +74,7 @@ async fn a_member_sees_on_a_public_site_what_anybody_sees_and_else_what_they_hav
     let reader = w.member("Rea", Some(Role::Read)).await;
     let all = [("Guide".to_owned(), true, base.clone()), ("API".to_owned(), false, format!("{base}api/"))];
     assert_eq!(published(&w, &reader, &site).await, all);
-    // Elsewhere they see less, and what they see stays where it is.
+    // With another visibility they see fewer spaces, whose URLs do not change.
     set(&w, &site, json!({ "visibility": "share-link" })).await.expect("changed");
     assert_eq!(published(&w, &reader, &site).await, all[1..]);
     assert_eq!(published(&w, &w.admin, &site).await, all);
@@ -117,7 +117,7 @@ async fn a_space_on_a_site_is_not_changed_while_it_is_deleted_or_by_who_does_not
     w.as_admin().space(&guide).restore().await.expect("restored");
     assert_eq!(places(&w, &site).await.len(), before.len());
     assert_eq!(places(&w, &site).await[0].condition, None);
-    // The place itself can have another space.
+    // The site space itself can get another space.
     w.as_admin().space(&guide).delete().await.expect("deleted");
     let other = space(&w, "Other").await;
     let change = read(json!({ "spaceId": other }));

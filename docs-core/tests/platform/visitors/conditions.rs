@@ -1,4 +1,4 @@
-//! What may decide who sees what, and what a condition knows of the page it stands at.
+//! The claims and variables that conditions may use.
 
 use docs_core::{
     Actor, ErrorKind,
@@ -14,7 +14,7 @@ use crate::{
     support::{Refused, World},
 };
 
-/// A public site that knows two claims with known values and two that are free.
+/// A public site with two claims of known values and two free claims.
 async fn adapted(w: &World) -> SiteId {
     let docs = site(w, "Docs").await;
     let claim = |mut kind: Value| {
@@ -34,14 +34,14 @@ async fn adapted(w: &World) -> SiteId {
     docs
 }
 
-/// A visitor of whom this is known.
+/// A visitor with these claims.
 async fn visitor(w: &World, site: &SiteId, claims: &Value) -> Actor {
     let signs = key(w, &w.org, site).await;
     let claims = json!({ "jwtToken": token(&signs, claims) });
     enter(w, &address(w, site).await, claims).await.expect("open").1
 }
 
-/// Adds a section with a condition and a space in it with another.
+/// Adds a section with a condition and a space with another condition.
 async fn section(w: &World, site: &SiteId, (title, of_section, of_place): (&str, &str, &str)) -> SpaceId {
     let (p, me, of) = (&w.platform, &w.admin, (&w.org, site));
     let space = space(w, &format!("{title}-space")).await;
@@ -73,7 +73,7 @@ async fn section(w: &World, site: &SiteId, (title, of_section, of_place): (&str,
     space
 }
 
-/// Everything that tells of a site and a space, as one text.
+/// Everything that a reader can see of a site and a space, as one text.
 async fn told(w: &World, reader: &Actor, (site, space): (&SiteId, &SpaceId), pages: &[PageId]) -> String {
     let (p, of, live) = (&w.platform, (&w.org, site), ContentOf::space(space.clone()));
     let mut all = vec![
@@ -101,7 +101,8 @@ async fn told(w: &World, reader: &Actor, (site, space): (&SiteId, &SpaceId), pag
     all.into_iter().map(|answer| answer.expect("JSON")).collect()
 }
 
-/// Of visitors, conditions ask only what is known in advance: a name or a number is for values within text.
+/// Conditions may only use claims with values known in advance. Free names and numbers are for expressions in text.
+/// Any other condition is false for every visitor.
 #[tokio::test]
 async fn a_condition_on_a_free_claim_hides_what_it_stands_at_from_every_visitor() {
     let (w, _) = world().await;

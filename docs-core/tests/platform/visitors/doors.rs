@@ -1,4 +1,4 @@
-//! Who comes in.
+//! Access to published sites.
 
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ async fn a_user_who_is_no_member_reads_what_anybody_reads_and_nothing_else() {
         show(&w, &docs, visibility).await;
         let open = visibility == SiteVisibility::Public;
         for user in [&stranger, &guest] {
-            // Where nobody is told to come with a token, who has one is told that there is nothing.
+            // Without a sign-in that could grant access, a signed-in user gets `NotFound`.
             let answers = [
                 p.as_actor(user).space(&guide).get().await.map(drop),
                 p.as_actor(user).content(&of).get_page(&page, Shown::default()).await.map(drop),
@@ -197,13 +197,13 @@ async fn a_token_that_is_not_right_in_every_way_lets_nobody_in() {
     ] {
         let error = resolve(&w, &url, json!({ "jwtToken": token })).await.refused(ErrorKind::Unauthenticated);
         assert!(error.to_string().starts_with("visitor.jwtToken: "), "{what}: {error}");
-        // As bearer token of a request it is nobody's either.
+        // It does not authenticate API requests either.
         w.platform.authenticate(&token).await.refused(ErrorKind::Unauthenticated);
     }
     let (_, actor) =
         enter(&w, &url, json!({ "jwtToken": signed(&mine, right, &fresh) })).await.expect("open");
     w.platform.as_actor(&actor).space(&guide).get().await.expect("read");
-    // The token of a visitor does not read, only what it was exchanged for does.
+    // The token of a visitor gives no access to the API, only the content token it is exchanged for.
     w.platform.authenticate(&signed(&mine, right, &fresh)).await.refused(ErrorKind::Unauthenticated);
     w.as_admin().org(&w.org).site(&docs).regenerate_publishing_auth().await.expect("another key");
     w.platform.as_actor(&actor).space(&guide).get().await.refused(ErrorKind::NotFound);
@@ -212,7 +212,7 @@ async fn a_token_that_is_not_right_in_every_way_lets_nobody_in() {
         .refused(ErrorKind::Unauthenticated);
 }
 
-/// The token by which the platform vouches for a member.
+/// The token that identifies a member to sites.
 async fn vouched(w: &World, member: &Actor) -> Option<String> {
     w.platform.as_actor(member).org(&w.org).ping().await.expect("there").platform_visitor_claims
 }
@@ -248,12 +248,12 @@ async fn a_member_is_known_on_the_sites_of_their_organization_by_the_token_of_th
     };
     let (content, _) = enter(&w, &open, claims.clone()).await.expect("open");
     assert_eq!(known(content), json!({ "email": "mia@example.com", "role": "read" }));
-    // What they may do is asked when it is needed, not taken from the token.
+    // The role is read when it is needed, not taken from the token.
     let raised = serde_json::from_value(json!({ "role": "comment" })).expect("a change");
     w.as_admin().org(&w.org).member(member.user().expect("a user")).update(raised).await.expect("changed");
     let (content, _) = enter(&w, &open, claims.clone()).await.expect("open");
     assert_eq!(known(content), json!({ "email": "mia@example.com" }), "the schema names no such role");
-    // It is neither a token of the API, nor of the sites of others, nor of one that changed.
+    // It is invalid for the API, for sites of other organizations, and after modification.
     let jwt = claims["jwtToken"].as_str().expect("a token");
     p.authenticate(jwt).await.refused(ErrorKind::Unauthenticated);
     let title = "Other".parse().expect("a title");
@@ -268,7 +268,7 @@ async fn a_member_is_known_on_the_sites_of_their_organization_by_the_token_of_th
     resolve(&w, &elsewhere, claims.clone()).await.refused(ErrorKind::Unauthenticated);
     let changed = json!({ "jwtToken": jwt.replacen("eyJ", "eyK", 1) });
     resolve(&w, &url, changed).await.refused(ErrorKind::Unauthenticated);
-    // It ends after an hour, and with the membership.
+    // It expires after an hour, and with the membership.
     w.clock.advance(Duration::from_secs(3_599));
     resolve(&w, &url, claims.clone()).await.expect("valid for an hour");
     w.clock.advance(Duration::from_secs(1));
@@ -396,8 +396,7 @@ async fn a_visitor_reads_the_published_revision_and_no_other() {
     p.as_actor(&anybody()).content(&draft).get(Shown::default()).await.refused(ErrorKind::NotFound);
 }
 
-/// A condition in a text that is too dense to be taken apart is decided by nobody, so what stands under it is for
-/// nobody.
+/// A condition in a text that is too dense to parse cannot be evaluated, so its content is hidden from everyone.
 #[tokio::test]
 async fn what_cannot_be_taken_apart_hides_what_stands_under_a_condition_in_it() {
     let w = World::new().await;
@@ -441,7 +440,7 @@ async fn a_document_is_read_by_its_id_only_where_a_visitor_sees_it() {
     w.as_admin().space(&guide).get_document(&id).await.expect("members read all");
 }
 
-/// What was signed ends when its signer says, whatever it was exchanged for.
+/// A content token expires with the signed token it was issued for.
 #[tokio::test]
 async fn a_content_token_ends_with_the_token_it_was_given_for() {
     let w = World::new().await;
@@ -477,7 +476,7 @@ async fn the_longest_mount_then_section_space_and_page_are_found() {
     assert_eq!((&other.space, &*other.pathname), (&api, "/Start"));
     let other = at("api").await;
     assert_eq!((&other.space, &*other.base_path, other.complete), (&api, &*format!("{base}api/"), true));
-    // A default has no segment of its own.
+    // A default has no path segment.
     match resolve(&w, &format!("{url}guide/start"), Value::Null).await.expect("an answer") {
         ResolvedUrl::Redirect(to) => {
             assert_eq!((to.target, to.redirect), (ElsewhereTarget::Content, format!("{url}start")));

@@ -1,4 +1,4 @@
-//! What a visitor sees is what a naive model says: every answer is looked through for marks of what is hidden.
+//! Property test of visible content: all responses to a visitor contain exactly the marks that a naive model expects.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +18,9 @@ use crate::{
     support::{World, block_on},
 };
 
-/// What a condition asks, in Rust.
+/// A condition as a Rust predicate.
 type Asked = fn(&Who) -> bool;
-/// What a condition asks, as text and in Rust.
+/// Conditions as text and as Rust predicates.
 const CONDITIONS: [(&str, Asked); 9] = [
     ("", |_| true),
     ("visitor.claims.beta", |who| who.beta),
@@ -32,38 +32,37 @@ const CONDITIONS: [(&str, Asked); 9] = [
     ("space.vars.none == null", |_| true),
     ("'a' in visitor.claims.none", |_| false),
 ];
-/// Of these, those that can be set on sections and site spaces.
+/// The number of these that are valid on sections and site spaces.
 const OUTER: usize = 7;
 
-/// A visitor.
 #[derive(Clone, Copy, Debug)]
 struct Who {
-    /// Whether the site knows claims: else no condition that asks for one holds.
+    /// `true` if the site has claims. Otherwise every condition on a claim is false.
     is_known: bool,
     beta: bool,
     is_pro: bool,
     eu: bool,
 }
 
-/// A page to make: its condition, that of a block in it, and whether it stands below the page before.
+/// A page to create: its condition, the condition of a block in it, and `true` if it is a child of the previous page.
 #[derive(Clone, Debug)]
 struct PagePlan {
     condition: usize,
     block: usize,
     is_below: bool,
     file: FilePlan,
-    /// Whether the block is in a quotation.
+    /// `true` if the block is in a quote.
     quoted: bool,
 }
 
-/// Where the file of a page is used.
+/// The places that reference the file of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FilePlan {
     None,
     Page,
     /// In the block with a condition.
     Block,
-    /// In both.
+    /// In the page and in the block.
     Both,
     /// Nowhere.
     Unused,
@@ -104,13 +103,13 @@ fn plan() -> impl Strategy<Value = Plan> {
         .prop_map(|(sections, visibility, adapts, who)| Plan { sections, visibility, adapts, who })
 }
 
-/// A mark that occurs once, and whether the visitor sees what it stands in.
+/// A unique mark, with the expected visibility of the text that contains it.
 struct Mark {
     word: String,
     is_seen: bool,
 }
 
-/// What was made, with all there is to ask for.
+/// The created items, for the requests of the visitor.
 #[derive(Default)]
 struct Made {
     marks: Vec<Mark>,
@@ -123,7 +122,7 @@ struct Made {
 impl Made {
     fn mark(&mut self, is_seen: bool) -> String {
         self.next += 1;
-        // No word is the beginning of another.
+        // No mark is a prefix of another.
         let word = format!("mark{:04}q", self.next);
         self.marks.push(Mark { word: word.clone(), is_seen });
         word
@@ -184,7 +183,7 @@ async fn set_condition(w: &World, site: &SiteId, section: &SectionId, condition:
     }
 }
 
-/// Makes the pages of a space: titles, texts, conditional blocks and files with a mark each.
+/// Creates the pages of a space: titles, texts, conditional blocks and files with a mark each.
 async fn fill(w: &World, space: &SpaceId, pages: &[PagePlan], (made, who, is_seen): (&mut Made, &Who, bool)) {
     let holds = |condition: usize| CONDITIONS[condition].1(who);
     let mut above: Option<(PageId, bool)> = None;
@@ -202,7 +201,7 @@ async fn fill(w: &World, space: &SpaceId, pages: &[PagePlan], (made, who, is_see
             (uses([FilePlan::Block, FilePlan::Both]), uses([FilePlan::Page, FilePlan::Both]));
         let block = format!("{{% if {open} %}}\n{block} is said to some. {within}\n{{% endif %}}");
         let block = match page.quoted {
-            // A tag may go on in the next line, behind the mark of the quotation.
+            // A tag may continue in the next line, after the quote marker.
             true => format!("> {}", block.replacen("{% if", "{%\nif", 1).replace('\n', "\n> ")),
             false => block,
         };
@@ -239,7 +238,7 @@ fn json_of<T: serde::Serialize>(answers: &mut String, answer: &T) -> Value {
     value
 }
 
-/// Everything that a visitor can ask for, also by ids that they cannot know.
+/// All responses a visitor can get, also for ids that they cannot know.
 async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
     let (p, of, first) = (&w.platform, (&w.org, site), Default::default());
     let mut said = String::new();
@@ -312,7 +311,7 @@ async fn crawl_space(w: &World, of: &ContentOf, actor: &Actor, said: &mut String
     }
     assert_eq!(one.page, None, "no page tells that there are files behind the last one seen");
     json_of(said, &files.items);
-    // Those who work on it know all files and reusable contents.
+    // Editors see all files and reusable contents.
     let whole = w.as_admin().content(of).get(how).await.expect("a revision");
     let listed: BTreeSet<&FileId> = revision.files.iter().map(|file| &file.id).collect();
     for file in &whole.files {
@@ -327,7 +326,7 @@ async fn crawl_space(w: &World, of: &ContentOf, actor: &Actor, said: &mut String
     }
 }
 
-/// The claims that the site knows.
+/// The adaptive schema of the site.
 fn claims_schema() -> Value {
     let named = |mut kind: Value| {
         kind["description"] = "What for".into();
@@ -357,7 +356,7 @@ async fn holds(plan: Plan) {
         SiteVisibility::ShareLink,
         SiteVisibility::VisitorAuth,
     ][plan.visibility];
-    // Of visitors of content that does not adapt nothing is known.
+    // The claims of a visitor are unknown to content that does not adapt.
     let nobody = Who { is_known: false, beta: false, is_pro: false, eu: false };
     let known = if plan.adapts { plan.who } else { nobody };
     let made = make(&w, &docs, &plan, &known).await;
@@ -369,7 +368,7 @@ async fn holds(plan: Plan) {
         url = mine.share_links().create(link).await.expect("a link").urls.published.expect("a key");
     }
     let signs = key(&w, &w.org, &docs).await;
-    // What the schema does not name counts for nothing, however it is signed.
+    // Claims outside the schema are ignored, even if they are signed.
     let claims = json!({
         "beta": plan.who.beta, "plan": if plan.who.is_pro { "pro" } else { "free" }, "name": "Ada", "other": true,
         "unsigned": { "eu": !plan.who.eu },

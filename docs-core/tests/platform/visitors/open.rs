@@ -1,4 +1,4 @@
-//! Sites that everybody may read, found once for all their addresses.
+//! Sites that everybody may read, found once for all their URLs.
 
 use docs_core::{
     ErrorKind,
@@ -100,7 +100,7 @@ async fn a_page_of_an_open_site_has_the_document_that_a_visitor_is_shown() {
         assert!(!serde_json::to_string(&document).expect("JSON").contains("Secret"), "{shown:?}");
     }
     assert!(open.find_page_document(&guide, &pages[2], Evaluated::Yes).await.expect("read").is_none());
-    // Only what is the same for all is named by its text.
+    // Only a document that is the same for all readers has an id.
     let content = me.space(&guide).content().get(Default::default()).await.expect("read");
     for (at, is_named) in [(0, true), (1, false)] {
         let shown = open.find_page_document(&guide, &pages[at], Evaluated::Yes).await.expect("read");

@@ -1,4 +1,4 @@
-//! Where the paths of sections and spaces lead, those they had before too.
+//! Current and previous paths of sections and spaces.
 
 use docs_core::{
     ErrorKind,
@@ -13,7 +13,7 @@ use crate::{
     support::World,
 };
 
-/// Where a path of a site leads: the space there and the path of the page, or the path that is the right one.
+/// The result of a path on a site: the space and the path of the page, or the target of a redirect.
 #[derive(Debug, PartialEq)]
 enum At {
     Page(SpaceId, String),
@@ -38,7 +38,7 @@ fn page(space: &SpaceId, path: &str) -> At {
     At::Page(space.clone(), path.to_owned())
 }
 
-/// Gives a section another path.
+/// Changes the path of a section.
 async fn rename_section(w: &World, site: &SiteId, section: &SectionId, path: &str) {
     change_section(w, site, section, json!({ "path": path })).await;
 }
@@ -50,7 +50,7 @@ async fn change_section(w: &World, site: &SiteId, section: &SectionId, body: Val
     assert!(!shown.contains("former"), "{shown}");
 }
 
-/// Gives a space on a site another path.
+/// Changes the path of a space on a site.
 async fn rename(w: &World, site: &SiteId, place: &SiteSpaceId, path: &str) {
     let body = serde_json::from_value(json!({ "path": path })).expect("a change");
     w.as_admin().org(&w.org).site(site).space(place).update(body).await.expect("changed");
@@ -86,20 +86,20 @@ async fn an_address_with_a_former_path_leads_to_the_one_there_is_now() {
     ] {
         assert_eq!(at(&w, &url, path).await, moved(now), "{path}");
     }
-    // A default has no segment, whatever it was called.
+    // A default has no path segment, and its previous paths redirect as well.
     rename_section(&w, &docs, &first, "home").await;
     assert_eq!(at(&w, &url, "start/x").await, moved("x"));
     assert_eq!(at(&w, &url, "home/x").await, moved("x"));
-    // What is there now goes before what was.
+    // A current path takes precedence over a redirect.
     let third = section(&w, &docs, &guide, "Reference").await;
     assert_eq!(at(&w, &url, "reference/x").await, page(&guide, "/x"));
     assert!(w.as_admin().org(&w.org).site(&docs).section(&third).delete().await.expect("deleted"));
     assert_eq!(at(&w, &url, "reference/x").await, moved("api/x"));
-    // A path that is back is none of before.
+    // A restored path is no longer a redirect.
     rename_section(&w, &docs, &second, "reference").await;
     assert_eq!(at(&w, &url, "reference/beta").await, moved("reference/next/"));
     assert_eq!(at(&w, &url, "api").await, moved("reference/"));
-    // What is hidden is not found by what it was called either.
+    // Previous paths do not reveal hidden sections.
     change_section(&w, &docs, &second, json!({ "condition": "visitor.claims.plan" })).await;
     for path in ["reference", "api", "api/beta"] {
         assert_eq!(at(&w, &url, path).await, page(&guide, &format!("/{path}")));
@@ -161,7 +161,7 @@ async fn a_page_goes_before_the_path_of_a_default() {
     assert_eq!(at(&w, &url, "api/start").await, page(&api, "/start"));
     change(&w, &guide, &parent, json!({ "condition": "visitor.claims.plan" })).await;
     assert_eq!(at(&w, &url, "changelog").await, moved(""), "none that the visitor sees");
-    // The same with the path of the default section.
+    // The same for the path of the default section.
     change(&w, &guide, &parent, json!({ "condition": "", "slug": "reference" })).await;
     section(&w, &docs, &api, "Reference").await;
     let first = w.as_admin().org(&w.org).site(&docs).sections().list(&PageRequest::default()).await;
@@ -170,7 +170,7 @@ async fn a_page_goes_before_the_path_of_a_default() {
     assert_eq!(at(&w, &url, first.path.as_str()).await, moved(""));
     change(&w, &guide, &parent, json!({ "slug": first.path })).await;
     assert_eq!(at(&w, &url, first.path.as_str()).await, page(&guide, &format!("/{}", first.path)));
-    // And below it, also where another space of the section had the rest of the path.
+    // The same below it, also if another space of the section had the rest of the path.
     let beta = space(&w, "Beta").await;
     let add_to = serde_json::from_value(json!({ "spaceId": beta, "sectionId": first.id })).expect("a space");
     let second = w.as_admin().org(&w.org).site(&docs).spaces().create(add_to).await.expect("added").id;
@@ -213,7 +213,7 @@ async fn an_address_is_complete_where_no_section_or_space_can_follow() {
     assert!(complete("start").await, "no path of the site");
     rename(&w, &docs, &only, "manual").await;
     assert_eq!(at(&w, &url, "guide/x").await, moved("x"));
-    // A page may stand where a path was, and below it there is what was there.
+    // A page may have the previous path of a space, while the paths below it still redirect.
     add(&w, &guide, "Guide", "About it.").await;
     assert_eq!(at(&w, &url, "guide").await, page(&guide, "/guide"));
     assert!(!complete("guide").await);

@@ -1,4 +1,4 @@
-//! Addresses and tokens of visitors end when the site stops showing the content.
+//! File URLs and tokens of visitors become invalid when the site no longer shows the content.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ async fn with_file(w: &World, bytes: &'static [u8]) -> (SpaceId, FileId) {
     (space, file)
 }
 
-/// A public site whose claims are a plan and a text.
+/// A public site with the claims `plan` and `note`.
 async fn adaptive_site(w: &World, space: &SpaceId) -> SiteId {
     let docs = site(w, "Docs").await;
     place(w, &docs, space).await;
@@ -51,14 +51,14 @@ async fn adaptive_site(w: &World, space: &SpaceId) -> SiteId {
     docs
 }
 
-/// The page that shows a file.
+/// A page that shows a file.
 async fn picture_page(w: &World, space: &SpaceId, (title, file): (&str, &FileId)) -> PageId {
     let text = format!("![The plan](/files/{file})");
     let insert = json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } });
     edit(w, space, json!([insert])).await.expect("inserted").pop().expect("a page")
 }
 
-/// The sealed part of the address of the one file that an actor sees.
+/// The sealed part of the URL of the only file that an actor sees.
 async fn sealed(w: &World, actor: &Actor, space: &SpaceId) -> String {
     let (of, all) = (ContentOf::space(space.clone()), PageRequest::default());
     let files = w.platform.as_actor(actor).content(&of).list_files(Shown::default(), &all);
@@ -82,7 +82,7 @@ async fn file_of_an_anonymous_visitor_ends_with_its_page() {
     adaptive_site(&w, &space).await;
     let (member, visitor) = (sealed(&w, &w.admin, &space).await, sealed(&w, &anonymous(), &space).await);
     assert_eq!(found(&w, &space, &visitor).await.expect("shown").reach, FileReach::Anybody);
-    // Each way to take it back ends the address; undoing it makes the same address good again.
+    // Each way to hide the file invalidates the URL, and undoing it makes the same URL valid again.
     change(&w, &space, &page, json!({ "condition": "visitor.claims.plan == 'pro'" })).await;
     found(&w, &space, &visitor).await.refused(ErrorKind::NotFound);
     change(&w, &space, &page, json!({ "condition": null })).await;
@@ -93,7 +93,7 @@ async fn file_of_an_anonymous_visitor_ends_with_its_page() {
     found(&w, &space, &visitor).await.expect("another page references it");
     edit(&w, &space, json!([{ "operation": "delete_page", "page": second }])).await.expect("deleted");
     found(&w, &space, &visitor).await.refused(ErrorKind::NotFound);
-    // Members read earlier revisions.
+    // Members can read earlier revisions.
     assert_eq!(found(&w, &space, &member).await.expect("a member").reach, FileReach::Bearer);
     w.check().await;
 }
@@ -129,14 +129,14 @@ async fn file_of_a_visitor_with_claims_follows_conditions() {
     found(&w, &space, &of_pro).await.refused(ErrorKind::NotFound);
     let of_free = sealed(&w, &visitor(json!({ "plan": "free" })).await, &space).await;
     found(&w, &space, &of_free).await.expect("shown");
-    // Claims that an address has no room for count as absent, so only what everybody sees is shown.
+    // Claims that are too large for a URL count as absent, so only content for everybody is visible.
     change(&w, &space, &page, json!({ "condition": pro })).await;
     let large = visitor(json!({ "plan": "pro", "note": "x".repeat(4_200) })).await;
     let of_large = sealed(&w, &large, &space).await;
     found(&w, &space, &of_large).await.refused(ErrorKind::NotFound);
     change(&w, &space, &page, json!({ "condition": null })).await;
     found(&w, &space, &of_large).await.expect("for everybody");
-    // The address ends with the token, and with the key that signed it.
+    // The URL expires with the token and with its signing key.
     found(&w, &space, &of_pro).await.expect("shown");
     w.clock.advance(Duration::from_hours(2));
     found(&w, &space, &of_pro).await.refused(ErrorKind::NotFound);
@@ -153,7 +153,7 @@ async fn token_of_a_visitor_is_valid_for_a_minute_after_its_exp() {
     let claims = json!({ "jwtToken": token(&signs, &json!({ "exp": exp })) });
     let (early, reader) = enter(&w, &url, claims.clone()).await.expect("open");
     w.clock.advance(Duration::from_secs(159));
-    // What was exchanged before `exp` ends with it, as what is exchanged now.
+    // A content token issued before `exp` expires at the same time as one issued within the leeway.
     w.platform.authenticate(&early.api_token).await.expect("within the leeway");
     w.platform.as_actor(&reader).space(&guide).get().await.expect("read");
     let (late, _) = enter(&w, &url, claims.clone()).await.expect("within the leeway");

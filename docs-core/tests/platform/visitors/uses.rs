@@ -1,4 +1,4 @@
-//! Files and reusable contents are seen where something uses them that is seen.
+//! Files and reusable contents are visible if visible content references them.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{
     support::{Refused, World},
 };
 
-/// The names of the files, and the titles of the reusable contents, that a reader is told of.
+/// The names of the files and the titles of the reusable contents that a reader sees.
 async fn told(w: &World, reader: &Actor, of: &ContentOf) -> (BTreeSet<String>, BTreeSet<String>) {
     let shown = w.platform.as_actor(reader).content(of).get(Shown::default()).await.expect("a revision");
     let files = shown.files.iter().map(|file| file.name.to_string()).collect();
