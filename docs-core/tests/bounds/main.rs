@@ -157,8 +157,9 @@ fn archive(files: &[(String, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u
     writer.finish().expect("an archive").into_inner()
 }
 
+/// The part that is not cached is released after the import.
 #[tokio::test]
-async fn pages_with_many_links_take_what_their_links_are_and_give_the_rest_back() {
+async fn import_memory_is_proportional_to_links() {
     let mut measured = Measured::begin();
     let setting = Setting::new().await;
     let (pages, links) = (200, 50);
@@ -180,7 +181,7 @@ async fn pages_with_many_links_take_what_their_links_are_and_give_the_rest_back(
 }
 
 #[tokio::test]
-async fn what_a_deleted_space_took_is_given_back_once_it_is_removed_and_collected() {
+async fn memory_of_a_deleted_space_is_released_after_collection() {
     let mut measured = Measured::begin();
     let setting = Setting::new().await;
     let (pages, links) = (200, 50);
@@ -203,8 +204,9 @@ async fn what_a_deleted_space_took_is_given_back_once_it_is_removed_and_collecte
     assert!(measured.kept() < full / 5, "{} of {full} bytes are kept", measured.kept());
 }
 
+/// A table of contents whose aliases repeat a text takes memory for its own bytes only.
 #[tokio::test]
-async fn a_table_of_contents_that_repeats_a_text_by_aliases_takes_no_more_than_its_bytes() {
+async fn yaml_aliases_are_not_expanded_in_memory() {
     let mut measured = Measured::begin();
     let setting = Setting::new().await;
     // Each block would expand a text of 20 KB 900 times. The blocks differ, since equal ones compress too well.
@@ -228,7 +230,7 @@ async fn a_table_of_contents_that_repeats_a_text_by_aliases_takes_no_more_than_i
 }
 
 #[tokio::test]
-async fn pages_that_are_too_much_together_are_counted_before_they_are_copied() {
+async fn total_size_of_pages_is_checked_before_copying() {
     let mut measured = Measured::begin();
     let setting = Setting::new().await;
     let page = "Some words in a line.\n".repeat(MB / 22);
@@ -246,8 +248,9 @@ async fn pages_that_are_too_much_together_are_counted_before_they_are_copied() {
     assert!(measured.kept() < 5 * MB, "{} MB", measured.kept() / MB);
 }
 
+/// The page is imported without its text, and the rest of the repository is imported.
 #[tokio::test]
-async fn a_page_of_a_repository_that_is_too_long_is_named_and_the_rest_is_imported() {
+async fn oversized_repository_page_is_reported_and_emptied() {
     let mut measured = Measured::begin();
     let setting = Setting::new().await;
     setting.git.put("README.md", b"# Start\n\nWords.\n".to_vec());
@@ -280,8 +283,9 @@ async fn a_page_of_a_repository_that_is_too_long_is_named_and_the_rest_is_import
     );
 }
 
+/// The rest of the archive is imported. A single oversized document is an error.
 #[tokio::test]
-async fn a_page_of_an_archive_that_is_too_long_is_left_out_and_the_rest_is_imported() {
+async fn oversized_archive_page_is_emptied() {
     let _alone = Measured::begin();
     let setting = Setting::new().await;
     let files = [
@@ -324,8 +328,9 @@ async fn quotes_in_quotes_are_read_in_memory_that_follows_their_bytes() {
     assert!(measured.peak() < first / 4, "it is not read again: {} MB", measured.peak() / MB);
 }
 
+/// From every source that accepts HTML.
 #[tokio::test]
-async fn a_tag_with_thousands_of_attributes_is_imported_from_every_source() {
+async fn tag_with_thousands_of_attributes_is_imported() {
     let _alone = Measured::begin();
     let distinct: String = (0..7_500).map(|number| format!(" a{number}=\"v\"")).collect();
     let same = " a=\"v\"".repeat(7_500);
@@ -389,7 +394,7 @@ impl Objects for Passing {
 }
 
 #[tokio::test]
-async fn an_upload_of_the_most_that_a_file_has_holds_some_megabytes_of_it() {
+async fn upload_of_maximum_size_holds_a_few_megabytes() {
     let mut measured = Measured::begin();
     let s = Setting::over(Arc::new(Passing(MemObjects::new())), ManualClock::default()).await;
     let new = NewUpload { name: "film.mp4".parse().expect("a name"), content_type: None };

@@ -116,8 +116,9 @@ async fn audited(w: &World) -> Vec<String> {
     entries.into_iter().map(|entry| entry.operation).collect()
 }
 
+/// The state for the browser is sealed, and starting a sign-in writes nothing.
 #[tokio::test]
-async fn a_browser_is_sent_to_the_provider_with_a_request_that_nobody_can_guess() {
+async fn sign_in_redirects_with_an_unguessable_request() {
     let w = world().await;
     let of = provider(&w, json!({})).await;
     assert_eq!(of.status, SamlProviderStatus::Active);
@@ -136,7 +137,7 @@ async fn a_browser_is_sent_to_the_provider_with_a_request_that_nobody_can_guess(
 }
 
 #[tokio::test]
-async fn somebody_new_becomes_a_user_and_a_member_as_the_provider_says() {
+async fn new_user_becomes_a_member_with_the_provider_defaults() {
     let w = world().await;
     let team = json!({ "title": "Staff" });
     let new = serde_json::from_value(team).expect("a team");
@@ -164,7 +165,7 @@ async fn somebody_new_becomes_a_user_and_a_member_as_the_provider_says() {
 }
 
 #[tokio::test]
-async fn an_account_that_is_not_linked_is_refused_until_an_administrator_links_it() {
+async fn unlinked_account_is_refused_until_an_admin_links_it() {
     let w = world().await;
     let of = provider(&w, json!({})).await;
     // Ada is an administrator of the organization. Eve is a user of the platform, but not a member.
@@ -222,8 +223,9 @@ async fn whoever_was_removed_does_not_come_back_through_the_provider() {
     w.platform.as_actor(&actor).org(&w.org).get().await.refused(ErrorKind::NotFound);
 }
 
+/// The request must be of this browser and provider and must not have expired. An assertion is valid once.
 #[tokio::test]
-async fn what_does_not_answer_this_browser_now_and_for_the_first_time_is_refused() {
+async fn response_must_answer_a_pending_request_once() {
     let w = world().await;
     let (of, other) = (provider(&w, json!({})).await, provider(&w, json!({ "label": "Other" })).await);
     let (mine, theirs) = (start(&w, &of).await, start(&w, &of).await);
@@ -307,7 +309,7 @@ async fn two_servers_on_a_store_take_an_assertion_once_between_them() {
 }
 
 #[tokio::test]
-async fn an_invitation_of_the_organization_is_used_up_and_those_of_others_stay() {
+async fn sign_in_uses_up_invites_of_the_organization_only() {
     let w = world().await;
     let zoe = crate::support::person(&w.platform, "Zoe").await;
     let title = "Other".parse().expect("a title");
@@ -329,8 +331,9 @@ async fn an_invitation_of_the_organization_is_used_up_and_those_of_others_stay()
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// The metadata of a pending provider is available, since the provider needs it for its setup.
 #[tokio::test]
-async fn nobody_signs_in_through_a_provider_that_is_pending_or_gone_nor_without_an_adapter() {
+async fn inactive_provider_or_missing_adapter_refuses_sign_in() {
     let w = world().await;
     let (pending, gone) = (provider(&w, json!({ "ssoURL": "-" })).await, provider(&w, json!({})).await);
     assert_eq!(pending.status, SamlProviderStatus::Pending);
@@ -355,7 +358,7 @@ async fn nobody_signs_in_through_a_provider_that_is_pending_or_gone_nor_without_
 }
 
 #[tokio::test]
-async fn a_certificate_that_nothing_can_be_verified_with_is_refused_when_it_is_given() {
+async fn unusable_certificate_is_rejected_when_it_is_set() {
     let w = world().await;
     let weak = "MAQwAgUB";
     let new = serde_json::from_value(json!({ "label": "Okta", "certificate": weak })).expect("a provider");

@@ -529,7 +529,7 @@ proptest! {
     }
 
     #[test]
-    fn structure_is_what_a_naive_model_says_whatever_is_done_in_any_order(steps in steps()) {
+    fn structure_equals_a_naive_model(steps in steps()) {
         block_on(run(steps, Arc::new(MemStore::new())));
     }
 }

@@ -516,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_shown_leads_to_the_web_and_holds_no_credentials() {
+    fn shown_urls_must_be_web_urls_without_credentials() {
         for fine in [None, Some("https://example.com/a@b"), Some("HTTP://example.com"), Some("")] {
             assert!(check_shown("repoTreeURL", fine).is_ok(), "{fine:?}");
         }

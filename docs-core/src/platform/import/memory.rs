@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn reservations_wait_for_those_before_and_never_exceed_the_budget() {
+    async fn reservations_are_fifo_and_never_exceed_the_budget() {
         let memory = ImportMemory::new(100 << 10);
         let first = memory.reserve(60 << 10).await.expect("free");
         let mut second = Box::pin(memory.reserve(60 << 10));

@@ -288,8 +288,9 @@ mod tests {
         Pages::new(paths.map(|path| RepoPath::new(path).unwrap()).into())
     }
 
+    /// The first of several pages with equal names is found.
     #[test]
-    fn a_page_is_named_without_regard_to_case_and_hyphens_and_the_first_of_a_name_is_meant() {
+    fn page_names_ignore_case_and_hyphens() {
         let paths = ["a/One-Page.md", "b/one_page.md", "Two.md"].map(|path| RepoPath::new(path).unwrap());
         let pages = Pages::new(paths.into());
         for name in ["One Page", "one-page", "ONE_PAGE/", "one%20page", " One Page "] {
@@ -339,8 +340,9 @@ mod tests {
         }
     }
 
+    /// Pages that are missing in the side bar follow.
     #[test]
-    fn the_side_bar_is_the_table_of_contents_and_what_it_leaves_out_follows() {
+    fn side_bar_becomes_the_table_of_contents() {
         let side = "## Guides\n* [Deep](guides/Deep-Dive.md)\n";
         assert_eq!(
             contents(side, &pages().paths),

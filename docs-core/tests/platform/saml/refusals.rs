@@ -25,8 +25,9 @@ async fn reasons(w: &World) -> Vec<String> {
     entries.map(|entry| entry.detail.expect("a reason")).collect()
 }
 
+/// The address is only recorded if the provider has signed it.
 #[tokio::test]
-async fn an_administrator_reads_why_somebody_was_not_let_in_and_whom_the_provider_vouched_for() {
+async fn refusal_reason_and_verified_address_are_audited() {
     let w = world().await;
     let of = provider(&w, json!({})).await;
     sign_in(&w, &of, "Ada@example.com").await.refused(ErrorKind::Conflict);
@@ -47,8 +48,9 @@ async fn an_administrator_reads_why_somebody_was_not_let_in_and_whom_the_provide
     w.check().await;
 }
 
+/// A reason is one line of limited length.
 #[tokio::test]
-async fn a_reason_is_short_and_of_one_line_and_noted_of_a_provider_that_people_sign_in_through() {
+async fn refusal_reason_is_cut_and_needs_an_active_provider() {
     let w = world().await;
     let of = provider(&w, json!({})).await;
     let ours = w.platform.as_platform();
@@ -64,8 +66,9 @@ async fn a_reason_is_short_and_of_one_line_and_noted_of_a_provider_that_people_s
     w.check().await;
 }
 
+/// Refusals over the limit per minute and provider are only counted. Signed ones are always recorded.
 #[tokio::test]
-async fn of_what_no_provider_has_signed_so_much_is_noted_and_the_rest_is_counted() {
+async fn unsigned_refusals_are_rate_limited_and_counted() {
     let w = world().await;
     let (of, other) = (provider(&w, json!({})).await, provider(&w, json!({ "label": "Other" })).await);
     let ours = w.platform.as_platform();

@@ -37,7 +37,7 @@ async fn insist(w: &World) {
 }
 
 #[tokio::test]
-async fn a_session_ends_by_itself_when_it_is_signed_out_and_with_its_provider() {
+async fn session_ends_by_expiry_sign_out_and_provider_deletion() {
     let w = world().await;
     let of = provider(&w, json!({ "defaultRole": "read" })).await;
     let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
@@ -66,8 +66,9 @@ async fn a_session_ends_by_itself_when_it_is_signed_out_and_with_its_provider() 
     assert!(ended.message().contains("provider"), "{ended:?}");
 }
 
+/// Reverting the change does not restore the session.
 #[tokio::test]
-async fn a_session_ends_when_what_its_provider_is_trusted_by_changes_be_it_back() {
+async fn session_ends_when_provider_trust_settings_change() {
     let w = world().await;
     let of = provider(&w, json!({ "defaultRole": "read" })).await;
     let change = async |fields| {
@@ -93,8 +94,9 @@ async fn a_session_ends_when_what_its_provider_is_trusted_by_changes_be_it_back(
     w.check().await;
 }
 
+/// A new membership and linking do not restore the session.
 #[tokio::test]
-async fn a_session_ends_when_its_bearer_is_removed_and_stays_so_when_they_are_linked_again() {
+async fn session_of_a_removed_member_stays_invalid() {
     let w = world().await;
     let of = provider(&w, json!({ "defaultRole": "read" })).await;
     let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
@@ -128,7 +130,7 @@ async fn only_sessions_are_signed_out() {
 }
 
 #[tokio::test]
-async fn an_operator_revokes_a_session_as_any_token_and_what_has_ended_is_tidied_away() {
+async fn session_can_be_revoked_and_expired_ones_are_deleted() {
     let w = world().await;
     let of = provider(&w, json!({ "idpInitiated": true })).await;
     let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
@@ -201,8 +203,9 @@ async fn a_session_is_good_in_its_own_organization_alone() {
     w.as_admin().org(&w.org).get().await.expect("an actor of the host is not held to it");
 }
 
+/// Administrators keep access with tokens.
 #[tokio::test]
-async fn an_organization_that_insists_refuses_other_tokens_and_names_the_way_in() {
+async fn sso_organization_refuses_tokens_with_the_sign_in_url() {
     let w = world().await;
     let space = w.space().await;
     let rob = w.member("Rob", Some(Role::Create)).await;
@@ -261,7 +264,7 @@ async fn address(w: &World, actor: &Actor, space: &SpaceId) -> String {
 }
 
 #[tokio::test]
-async fn an_organization_that_insists_lets_nobody_in_by_what_they_got_before() {
+async fn required_sso_voids_earlier_file_urls_and_invites() {
     let w = world().await;
     let space = w.space().await;
     let request = w.request(&space).await;

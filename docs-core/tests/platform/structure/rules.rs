@@ -50,7 +50,7 @@ pub(super) async fn section(w: &World, site: &SiteId, body: Value) -> SectionId 
 }
 
 #[tokio::test]
-async fn the_first_section_takes_in_what_is_there_and_no_address_changes() {
+async fn first_section_keeps_existing_spaces_at_their_urls() {
     let w = World::new().await;
     let (guide, docs, api) = (space(&w, "Guide").await, space(&w, "Docs").await, space(&w, "API").await);
     let (site, base) = site(&w, &[&guide, &docs, &api]).await;
@@ -69,7 +69,7 @@ async fn the_first_section_takes_in_what_is_there_and_no_address_changes() {
 }
 
 #[tokio::test]
-async fn a_space_whose_path_is_that_of_a_section_is_found_with_both_segments() {
+async fn space_with_the_path_of_a_section_needs_both_segments() {
     let w = World::new().await;
     let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
     let (site, base) = site(&w, &[&guide, &api]).await;
@@ -208,8 +208,9 @@ async fn another_space_is_shown_at_the_same_place() {
     w.check().await;
 }
 
+/// Editors still see a section with deleted spaces only.
 #[tokio::test]
-async fn readers_of_a_published_site_do_not_meet_what_is_deleted_or_left_empty_by_it() {
+async fn published_structure_omits_deleted_and_empty_parts() {
     let w = World::new().await;
     let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
     let (site, base) = site(&w, &[]).await;

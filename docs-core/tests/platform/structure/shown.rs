@@ -48,8 +48,9 @@ async fn sites_with(w: &World, who: &Actor, space: &SpaceId) -> Vec<SiteId> {
     list.expect("listed").items.into_iter().map(|site| site.id).collect()
 }
 
+/// For editors and readers.
 #[tokio::test]
-async fn a_default_that_is_deleted_passes_to_the_first_that_remains_for_who_edits_and_who_reads() {
+async fn deleted_default_passes_to_the_first_remaining_space() {
     let w = World::new().await;
     let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
     let (site, base) = site(&w, &[&guide, &api]).await;
@@ -66,7 +67,7 @@ async fn a_default_that_is_deleted_passes_to_the_first_that_remains_for_who_edit
 }
 
 #[tokio::test]
-async fn a_member_sees_on_a_public_site_what_anybody_sees_and_else_what_they_have_a_right_to() {
+async fn member_sees_all_of_a_public_site_else_permitted_spaces() {
     let w = World::new().await;
     let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
     let (site, base) = site(&w, &[&guide, &api]).await;
@@ -81,7 +82,7 @@ async fn a_member_sees_on_a_public_site_what_anybody_sees_and_else_what_they_hav
 }
 
 #[tokio::test]
-async fn a_space_on_a_site_is_not_changed_while_it_is_deleted_or_by_who_does_not_see_it() {
+async fn deleted_or_hidden_site_space_cannot_be_changed() {
     let w = World::new().await;
     let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
     let p = &w.platform;
@@ -126,7 +127,7 @@ async fn a_space_on_a_site_is_not_changed_while_it_is_deleted_or_by_who_does_not
 }
 
 #[tokio::test]
-async fn the_filter_for_defaults_picks_the_one_that_a_site_begins_with() {
+async fn default_filter_returns_the_first_space_of_a_site() {
     let w = World::new().await;
     let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
     let (site, _) = site(&w, &[&guide]).await;
@@ -185,7 +186,7 @@ async fn elsewhere(w: &World) -> (Actor, OrgId, SiteId) {
 }
 
 #[tokio::test]
-async fn a_mount_takes_no_addresses_of_the_platform_or_of_another_organization() {
+async fn mount_must_not_overlap_one_of_another_organization() {
     let w = World::new().await;
     let p = &w.platform;
     let guide = space(&w, "Guide").await;

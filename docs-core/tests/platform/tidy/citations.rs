@@ -154,7 +154,7 @@ fn nothing_is_cited_that_is_not_in_the_repository() {
 }
 
 #[test]
-fn each_number_of_a_decision_is_of_one_note_and_none_is_left_out() {
+fn decision_numbers_are_unique_and_contiguous() {
     let notes = files(&root().join("decisions"), "md");
     let number = |file: &PathBuf| file.file_name().and_then(|name| name.to_str()?.get(..4)?.parse().ok());
     let mut numbers: Vec<usize> =

@@ -99,7 +99,7 @@ fn limit(line: &str) -> Option<String> {
 }
 
 #[test]
-fn no_limit_is_repeated_in_what_is_said_of_the_model_and_of_the_api() {
+fn rustdoc_of_the_model_and_the_api_repeats_no_limit() {
     let folders = ["engine/docs-model/src", "docs-http/src/api"].map(|folder| root().join(folder));
     let mut found = Vec::new();
     for file in folders.iter().flat_map(|folder| rust_files(folder)) {

@@ -104,7 +104,7 @@ async fn told(w: &World, reader: &Actor, (site, space): (&SiteId, &SpaceId), pag
 /// Conditions may only use claims with values known in advance. Free names and numbers are for expressions in text.
 /// Any other condition is false for every visitor.
 #[tokio::test]
-async fn a_condition_on_a_free_claim_hides_what_it_stands_at_from_every_visitor() {
+async fn condition_on_a_free_claim_hides_from_every_visitor() {
     let (w, _) = world().await;
     let docs = adapted(&w).await;
     let known = "visitor.claims.beta";

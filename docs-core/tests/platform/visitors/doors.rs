@@ -87,7 +87,7 @@ async fn a_share_link_opens_its_site_until_it_is_revoked() {
 }
 
 #[tokio::test]
-async fn a_user_who_is_no_member_reads_what_anybody_reads_and_nothing_else() {
+async fn user_who_is_not_a_member_reads_only_public_sites() {
     let w = World::new().await;
     let p = &w.platform;
     let (guide, other) = (space(&w, "Guide").await, space(&w, "Other").await);
@@ -217,8 +217,9 @@ async fn vouched(w: &World, member: &Actor) -> Option<String> {
     w.platform.as_actor(member).org(&w.org).ping().await.expect("there").platform_visitor_claims
 }
 
+/// The token is valid on the sites of the member's organization only.
 #[tokio::test]
-async fn a_member_is_known_on_the_sites_of_their_organization_by_the_token_of_their_ping() {
+async fn ping_token_identifies_a_member_on_sites() {
     let w = World::new().await;
     let p = &w.platform;
     let (guide, docs, public) = (space(&w, "Guide").await, site(&w, "Docs").await, site(&w, "Open").await);
@@ -312,7 +313,7 @@ async fn whoever_is_not_signed_in_is_sent_to_where_that_is_done() {
 }
 
 #[tokio::test]
-async fn a_content_token_ends_after_an_hour_or_so_and_is_for_its_site_only() {
+async fn content_token_expires_and_is_valid_for_its_site_only() {
     let w = World::new().await;
     let (guide, other) = (space(&w, "Guide").await, space(&w, "Other").await);
     for (title, space) in [("Docs", &guide), ("More", &other)] {
@@ -332,7 +333,7 @@ async fn a_content_token_ends_after_an_hour_or_so_and_is_for_its_site_only() {
 }
 
 #[tokio::test]
-async fn a_visitor_changes_nothing_and_reads_nothing_of_who_works_on_the_content() {
+async fn visitor_has_no_write_access_and_sees_no_editor_data() {
     let w = World::new().await;
     let p = &w.platform;
     let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
@@ -398,7 +399,7 @@ async fn a_visitor_reads_the_published_revision_and_no_other() {
 
 /// A condition in a text that is too dense to parse cannot be evaluated, so its content is hidden from everyone.
 #[tokio::test]
-async fn what_cannot_be_taken_apart_hides_what_stands_under_a_condition_in_it() {
+async fn unparsable_text_hides_its_conditional_blocks() {
     let w = World::new().await;
     let p = &w.platform;
     let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);

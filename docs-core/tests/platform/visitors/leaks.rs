@@ -400,7 +400,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_answer_tells_a_visitor_of_what_is_not_for_them_and_all_that_is_is_told(plan in plan()) {
+    fn responses_contain_exactly_the_visible_content(plan in plan()) {
         block_on(holds(plan));
     }
 }

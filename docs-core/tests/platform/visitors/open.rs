@@ -23,8 +23,9 @@ async fn update(w: &World, site: &docs_core::model::SiteId, body: Value) {
     w.as_admin().org(&w.org).site(site).update(body).await.expect("changed");
 }
 
+/// Public sites and unlisted sites count as public.
 #[tokio::test]
-async fn a_site_is_open_while_everybody_may_read_it_and_nothing_of_it_adapts() {
+async fn site_is_open_while_public_and_not_adaptive() {
     let w = World::new().await;
     let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
     place(&w, &docs, &guide).await;
@@ -72,7 +73,7 @@ async fn a_site_is_not_open_on_a_host_that_has_others_below() {
 }
 
 #[tokio::test]
-async fn a_page_of_an_open_site_has_the_document_that_a_visitor_is_shown() {
+async fn open_site_documents_equal_those_of_a_visitor() {
     let w = World::new().await;
     let (guide, hidden, docs) = (space(&w, "Guide").await, space(&w, "Hidden").await, site(&w, "Docs").await);
     let texts = ["Said to all.", "{% if visitor.claims.plan %}\nSecret.\n{% endif %}\n\nSaid.", ""];

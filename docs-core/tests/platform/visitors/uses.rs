@@ -22,8 +22,9 @@ async fn told(w: &World, reader: &Actor, of: &ContentOf) -> (BTreeSet<String>, B
     (files, shown.reusable_contents.iter().map(|content| content.title.to_string()).collect())
 }
 
+/// Also reusable contents, and files that are used in them.
 #[tokio::test]
-async fn what_only_blocks_use_that_a_visitor_does_not_see_is_not_there_for_them() {
+async fn files_used_only_in_hidden_blocks_are_hidden() {
     let (w, remote, space) = world().await;
     let p = &w.platform;
     remote.put("SUMMARY.md", "* [Welcome](README.md)\n");

@@ -45,13 +45,13 @@ pub(super) const INPUTS: &[Input] = &[
             bound("Bytes of a path", "adapters/docs-convert/src/archive.rs::MAX_PATH", Beyond::Refused, "adapters/docs-convert/src/tests/archives.rs::paths_that_lead_out_are_refused"),
             bound("Pages", "docs-core/src/platform/import/folder.rs::MAX_PAGES", Beyond::Refused, "").measured("pages of an archive"),
             bound("Files that pages show", "docs-core/src/platform/import/folder.rs::MAX_FILES", Beyond::Refused, ""),
-            bound("Bytes of the texts of all pages", "engine/docs-ports/src/convert.rs::MAX_TEXTS_BYTES", Beyond::Refused, "docs-core/tests/bounds/main.rs::pages_that_are_too_much_together_are_counted_before_they_are_copied").measured("texts of an archive"),
+            bound("Bytes of the texts of all pages", "engine/docs-ports/src/convert.rs::MAX_TEXTS_BYTES", Beyond::Refused, "docs-core/tests/bounds/main.rs::total_size_of_pages_is_checked_before_copying").measured("texts of an archive"),
         ],
     },
     Input {
         name: "Imports",
         bounds: &[
-            bound("Bytes of memory of all imports of a server", "docs-core/src/platform/import/memory.rs::IMPORT_MEMORY", Beyond::Queued, "docs-core/src/platform/import/memory.rs::reservations_wait_for_those_before_and_never_exceed_the_budget"),
+            bound("Bytes of memory of all imports of a server", "docs-core/src/platform/import/memory.rs::IMPORT_MEMORY", Beyond::Queued, "docs-core/src/platform/import/memory.rs::reservations_are_fifo_and_never_exceed_the_budget"),
         ],
     },
     Input {

@@ -154,7 +154,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of the file of a page",
                 "docs-core/src/platform/git/import/read.rs::MAX_PAGE_FILE_BYTES",
                 Beyond::Reported,
-                "docs-core/tests/bounds/main.rs::a_page_of_a_repository_that_is_too_long_is_named_and_the_rest_is_imported",
+                "docs-core/tests/bounds/main.rs::oversized_repository_page_is_reported_and_emptied",
             ),
             bound(
                 "Bytes of all pages and reusable contents",
@@ -251,7 +251,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes that are read for the branch",
                 "docs-core/src/platform/git/setting/webhook.rs::MAX_READ",
                 Beyond::LeftOut,
-                "docs-core/src/platform/git/setting/webhook/hostile.rs::deliveries_that_repeat_something_take_memory_that_follows_their_bytes",
+                "docs-core/src/platform/git/setting/webhook/hostile.rs::deliveries_take_memory_proportional_to_their_bytes",
             ),
         ],
     },

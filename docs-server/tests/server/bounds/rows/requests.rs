@@ -363,13 +363,13 @@ pub(super) const INPUTS: &[Input] = &[
                 "Refusals without a signature that are noted in a minute",
                 "docs-core/src/platform/saml/refusal.rs::MOST_UNSIGNED",
                 Beyond::LeftOut,
-                "docs-core/tests/platform/saml/refusals.rs::a_reason_is_short_and_of_one_line_and_noted_of_a_provider_that_people_sign_in_through",
+                "docs-core/tests/platform/saml/refusals.rs::refusal_reason_is_cut_and_needs_an_active_provider",
             ),
             bound(
                 "Characters of the reason of a refusal",
                 "docs-core/src/platform/saml/refusal.rs::MAX_REASON",
                 Beyond::Truncated,
-                "docs-core/tests/platform/saml/refusals.rs::a_reason_is_short_and_of_one_line_and_noted_of_a_provider_that_people_sign_in_through",
+                "docs-core/tests/platform/saml/refusals.rs::refusal_reason_is_cut_and_needs_an_active_provider",
             ),
             bound(
                 "Characters of a display name",

@@ -8,7 +8,7 @@ use docs_hostile::{OWN, Parser, Read};
 use super::*;
 
 #[test]
-fn deliveries_that_repeat_something_take_memory_that_follows_their_bytes() {
+fn deliveries_take_memory_proportional_to_their_bytes() {
     docs_hostile::run_among_others(PARSERS);
 }
 
