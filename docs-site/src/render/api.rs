@@ -1,4 +1,5 @@
-//! What specifications say of operations, webhooks and schemas. Their descriptions are Markdown of others.
+//! Operations, webhooks and schemas of OpenAPI specifications. Their descriptions are Markdown from an
+//! untrusted source.
 
 use docs_core::{
     content::document::parse,
@@ -9,21 +10,22 @@ use maud::{Markup, PreEscaped, html};
 
 use super::{At, Renderer};
 
-/// Most characters of a line of a request that are drawn.
+/// The maximum length of a line of a sample request, in characters.
 const MAX_LINE: usize = 2_000;
 
-/// Where the example of what is sent is.
+/// The position of the example of a request body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sample {
-    /// With its fields.
+    /// Next to its fields.
     Shown,
-    /// In the request above.
+    /// In the sample request above.
     Above,
 }
 
 impl Renderer<'_> {
-    /// A block as its specification has it; `None` where nothing is known of that, and in what a specification says:
-    /// a description that shows its own operation would have no end.
+    /// Renders a block from its specification. Returns `None` if the specification is unknown, and within
+    /// descriptions of a specification: a description that references its own operation would recurse
+    /// forever.
     pub(super) fn described(&self, kind: &BlockKind, at: At) -> Option<Markup> {
         let (target, subjects) = SpecSubject::of(kind)?;
         let ContentRef::OpenApi { spec } = target else { return None };
@@ -33,7 +35,7 @@ impl Renderer<'_> {
         }
         let known = |subject: SpecSubject| Some((self.specs.get(&(spec.clone(), subject.clone()))?, subject));
         let mut drawn: Option<String> = None;
-        // One after the other: what is drawn decides if there is room for the next.
+        // Rendered lazily, because the size of each item decides if the next one is rendered.
         for (detail, subject) in subjects.into_iter().filter_map(known) {
             if !self.counter.counts_described() {
                 break;
@@ -103,7 +105,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// What is sent: its fields, and an example where that is to be shown.
+    /// A body: its fields, and an example if requested.
     fn body(&self, of: &BodyDetail, sample: Sample, at: At) -> Markup {
         let syntax = if of.name.contains("xml") { "xml" } else { "json" };
         html! {
@@ -149,7 +151,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A description. What it includes is not followed, and no specification is shown in it.
+    /// A description. It is rendered without reusable content and without specifications.
     fn told(&self, text: Option<&str>, at: At) -> Markup {
         let Some(text) = text else { return Markup::default() };
         let at = At { reuses: super::MAX_REUSE_DEPTH, is_told: true, ..at.inner() };
@@ -157,10 +159,10 @@ impl Renderer<'_> {
     }
 }
 
-/// A request as a command: the way that most readers try one.
+/// The sample request as a curl command.
 fn call((method, path): (&str, &str), server: &str, of: &OperationDetail) -> String {
     let line = |text: &str| text.chars().take(MAX_LINE).collect::<String>();
-    // Nothing in it ends the text that it stands in.
+    // Single quotes are escaped, so no content can end the shell string.
     let quoted = |text: &str| format!("'{}'", line(text).replace('\'', "'\\''"));
     let query: Vec<String> = of
         .parameters

@@ -1,4 +1,4 @@
-//! Blocks.
+//! Rendering of blocks.
 
 use docs_core::model::{
     Block, BlockKind, CodeOverflow, ContentRef, HeadingData, HintStyle, IntegrationData, Node, SpaceId,
@@ -16,22 +16,22 @@ use super::{
 use crate::html::Html;
 
 impl Renderer<'_> {
-    /// Blocks, one after the other.
+    /// Renders a sequence of blocks.
     pub(super) fn blocks(&self, blocks: &[Block], at: At) -> Markup {
         Html::markup_of(|html| self.write_blocks(html, blocks, at))
     }
 
-    /// Writes the same.
+    /// Writes a sequence of blocks.
     pub(super) fn write_blocks(&self, html: &mut Html, blocks: &[Block], at: At) {
         blocks.iter().for_each(|block| self.write_block(html, block, at));
     }
 
-    /// What a block holds.
+    /// Renders the children of a block.
     fn held(&self, nodes: &[Node], at: At) -> Markup {
         Html::markup_of(|html| self.write_held(html, nodes, at))
     }
 
-    /// Writes the same. Text that stands directly in it is a paragraph.
+    /// Writes the children of a block. Consecutive inline nodes become a paragraph.
     fn write_held(&self, html: &mut Html, nodes: &[Node], at: At) {
         let mut rest = nodes;
         while let Some(first) = rest.first() {
@@ -48,21 +48,21 @@ impl Renderer<'_> {
         }
     }
 
-    /// Writes what a block holds between two tags.
+    /// Writes the children of a block between two tags.
     fn write_around(&self, html: &mut Html, (start, end): (&'static str, &'static str), held: (&[Node], At)) {
         html.tags(start);
         self.write_held(html, held.0, held.1);
         html.tags(end);
     }
 
-    /// The texts that are part of a block's data, such as a caption; `None` where there are none.
+    /// Renders the text fragments of a block's data, such as a caption. Returns `None` if they are empty.
     pub(super) fn fragments(&self, block: &Block, at: At) -> Option<Markup> {
         let blocks = || block.fragments().iter().flat_map(|fragment| &fragment.nodes);
         let has_text = blocks().any(|block| !plain(&block.nodes).trim().is_empty() || block.is_void);
         has_text.then(|| Html::markup_of(|html| blocks().for_each(|block| self.write_block(html, block, at))))
     }
 
-    /// Writes a block. A new kind has to be drawn here before this compiles.
+    /// Writes a block. The match is exhaustive, so a new kind must be added here.
     #[expect(clippy::too_many_lines, reason = "a table: a kind of block, and how it is drawn")]
     pub(super) fn write_block(&self, html: &mut Html, block: &Block, at: At) {
         if at.is_deep() {
@@ -127,7 +127,7 @@ impl Renderer<'_> {
             BlockKind::ContentRef { target } => self.card(target, None, None),
             BlockKind::Expandable { default_expanded } => self.expandable(block, *default_expanded, at),
             BlockKind::Tabs { full_width } => self.tabs(block, *full_width, at),
-            // A tab outside of tabs is what it holds.
+            // A tab outside of a tab group is shown as its content.
             BlockKind::TabsItem { title, .. } => html! {
                 section {
                     @if let Some(title) = title { p { strong { (title) } } }
@@ -154,7 +154,7 @@ impl Renderer<'_> {
                 }
             }
             BlockKind::Table(data) => return self.write_table(html, (block, data), at),
-            // Conditions are decided before a document is drawn: what is left of one holds for nobody.
+            // Conditions are evaluated before rendering, so a remaining one does not hold.
             BlockKind::If { .. } => return,
             BlockKind::ReusableContent { target } => self.reusable(target, at),
             BlockKind::Integration(data) => wide(data.full_width, self.integration(data)),
@@ -191,7 +191,7 @@ impl Renderer<'_> {
 
     fn write_item(&self, html: &mut Html, (block, checked): (&Block, Option<bool>), at: At) {
         let write_inner = |html: &mut Html| match block.nodes.as_slice() {
-            // A single paragraph is the text of its item.
+            // A single paragraph becomes the text of its item.
             [Node::Block(only)] if matches!(only.kind, BlockKind::Paragraph { align: None }) => {
                 self.write_inlines(html, &only.nodes, at);
             }
@@ -241,7 +241,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Tabs that work without scripts: a radio button, its label and its panel for each.
+    /// Tabs that work without scripts: a radio button, a label and a panel for each.
     fn tabs(&self, block: &Block, full_width: Option<bool>, at: At) -> Markup {
         let group = self.counter.next_group();
         let tabs = block.nodes.iter().filter_map(|node| match node {
@@ -265,7 +265,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A reusable content, as the space that it is of has it.
+    /// Renders reusable content, with the references of its own space.
     fn reusable(&self, target: &ContentRef, at: At) -> Markup {
         let ContentRef::ReusableContent { reusable_content, space } = target else {
             return Markup::default();
@@ -287,7 +287,8 @@ impl Renderer<'_> {
         self.counter.add_reused(other.blocks(&document.nodes, at))
     }
 
-    /// The name of a block that only its integration can draw; a diagram as the text that it is drawn from.
+    /// The name of an integration block, because only its integration can render it. A diagram is shown as
+    /// its source.
     fn integration(&self, data: &IntegrationData) -> Markup {
         let source = data.props.get("content").and_then(|content| content.as_str());
         if let Some(source) = source.filter(|_| data.integration == "mermaid") {
@@ -300,7 +301,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// The name of an operation of an API, and the way to its specification.
+    /// The name of an API operation, with a link to its specification.
     fn operation(&self, method: &str, path: &str, target: &ContentRef) -> Markup {
         let to = self.target(target);
         let inner = html! {
@@ -311,7 +312,7 @@ impl Renderer<'_> {
     }
 }
 
-/// A block that has no class of its own for it across the whole width, where it is to be.
+/// Wraps a block without a class for full width if it is to be shown across the full width.
 fn wide(full_width: Option<bool>, inner: Markup) -> Markup {
     match full_width {
         Some(true) => html! { div.full { (inner) } },

@@ -1,8 +1,10 @@
-//! Documents that are drawn before it is known on which site they stand: their HTML, with gaps for what follows from
-//! the site, the space or the visitor. To draw a page then is to copy the HTML and to fill the gaps.
+//! Prerendered documents: HTML that is independent of the site, with placeholders for the parts that depend
+//! on the site, the space or the visitor. Rendering a page then means copying the HTML and filling the
+//! placeholders.
 //!
-//! What a gap is for stays a part of the tree, and is drawn as all others are once the rest is known: a link to a page,
-//! a picture that is a file, reusable content. All else follows from the text and the [`Manner`].
+//! A placeholder keeps its node of the document, which is rendered in the usual way once the site is known: a
+//! link to a page, an image that is a file, reusable content. All other HTML depends only on the text and the
+//! [`Manner`].
 
 use std::{
     cell::{Cell, RefCell},
@@ -26,38 +28,38 @@ use crate::{
     words::Words,
 };
 
-/// Room for most documents, in bytes.
+/// The initial buffer capacity in bytes, sufficient for most documents.
 const ROOM: usize = 32 * 1024;
-/// How the mark of a gap begins. Nothing else does: what is text in a page has no `<`.
+/// The start of a placeholder marker. Escaped text contains no `<`, so nothing else begins like it.
 const MARK: &str = "<?";
 
-/// What documents are drawn with that is not theirs, apart from where references lead.
+/// The render options of a document, except the resolution of references.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
     pub(crate) words: &'static Words,
-    /// Where links off the site open.
+    /// The target of external links.
     pub(crate) outside: ExternalLinksTarget,
-    /// How pages load the pictures of others.
+    /// The URL schemes of external images that pages load.
     pub(crate) loads: Loads,
 }
 
-/// What is drawn each time.
+/// A node that is rendered for each page.
 #[derive(Debug)]
 enum Gap {
     Block(Block, At),
     Inline(Inline, At),
 }
 
-/// The gaps of a document while it is drawn.
+/// The placeholders of a document, collected during prerendering.
 #[derive(Debug, Default)]
 pub(crate) struct Gaps {
     found: RefCell<Vec<Gap>>,
-    /// Whether something was asked for that only a gap may ask for.
+    /// `true` if prerendering outside of a placeholder needed data of the site. The result is then discarded.
     is_missed: Cell<bool>,
 }
 
 impl Gaps {
-    /// Leaves a gap for a block where its own drawing asks for what is not known yet; tells whether it did.
+    /// Leaves a placeholder for a block that needs data of the site; returns `true` if it did.
     pub(super) fn leave_block(&self, html: &mut Html, block: &Block, at: At) -> bool {
         let is_open = is_open_block(block);
         if is_open {
@@ -66,7 +68,7 @@ impl Gaps {
         is_open
     }
 
-    /// The same for what stands within text.
+    /// Leaves a placeholder for an inline element that needs data of the site; returns `true` if it did.
     pub(super) fn leave_inline(&self, html: &mut Html, inline: &Inline, at: At) -> bool {
         let is_open = match &inline.kind {
             InlineKind::Link { target, .. } | InlineKind::Mention { target } => is_open(target),
@@ -88,32 +90,32 @@ impl Gaps {
         found.push(gap);
     }
 
-    /// Says that a reference was to be followed.
+    /// Records that a reference was resolved outside of a placeholder.
     pub(super) fn asks(&self, target: &ContentRef) {
         if is_open(target) {
             self.miss();
         }
     }
 
-    /// Says that something was asked for that is not known yet.
+    /// Records that data of the site was needed outside of a placeholder.
     pub(super) fn miss(&self) {
         self.is_missed.set(true);
     }
 }
 
 impl Html {
-    /// The mark of a gap.
+    /// Writes the marker of a placeholder.
     fn gap(&mut self, number: usize) {
         self.markup(&PreEscaped(format!("{MARK}{number}>")));
     }
 }
 
-/// Tells whether only a site knows where a reference leads.
+/// Returns `true` if a reference can only be resolved within a site.
 const fn is_open(target: &ContentRef) -> bool {
     !matches!(target, ContentRef::Url { .. } | ContentRef::Anchor { page: None, space: None, .. })
 }
 
-/// Tells whether drawing a block, apart from the blocks and texts in it, follows from more than the block.
+/// Returns `true` if rendering a block, apart from its children, needs data of the site.
 fn is_open_block(block: &Block) -> bool {
     match &block.kind {
         BlockKind::File { target } | BlockKind::ContentRef { target } => is_open(target),
@@ -146,7 +148,7 @@ fn is_open_table(data: &TableData) -> bool {
 }
 
 impl Gap {
-    /// The part of the document as one of its own.
+    /// The node as a document of its own.
     fn document(&self) -> Document {
         Document::new(vec![match self {
             Self::Block(block, _) => block.clone(),
@@ -156,7 +158,7 @@ impl Gap {
         }])
     }
 
-    /// Tells whether drawing it may count what is counted over a page.
+    /// Returns `true` if rendering the node may change the page's [`Counter`].
     fn may_count(&self) -> bool {
         self.document().parts().any(|part| match part {
             Part::Block(block) => matches!(
@@ -176,22 +178,22 @@ impl Gap {
     }
 }
 
-/// A document that is drawn but for its gaps.
+/// A prerendered document with placeholders.
 #[derive(Debug)]
 pub(crate) struct Drawn {
-    /// Pieces, with the gap behind each.
+    /// Pieces of HTML, each with the placeholder after it.
     pieces: Vec<(Named, Gap)>,
     end: Named,
-    /// What the document refers to.
+    /// The references of the document.
     pub(crate) references: References,
-    /// Its headings, as they stand beside it; `None` where there are too few.
+    /// The outline; `None` if there are too few headings.
     pub(crate) outline: Option<Named>,
     weight: usize,
 }
 
 impl Drawn {
-    /// Draws a document; `None` for one that counts over the page what a gap counts too, and so has to be drawn as a
-    /// whole.
+    /// Prerenders a document. Returns `None` if both the document and a placeholder use the page's
+    /// [`Counter`]; such a document must be rendered as a whole.
     pub(crate) fn of(document: &Document, space: &SpaceId, manner: Manner) -> Option<Self> {
         let addresses = Addresses::new(&[], "", space).loading(manner.loads);
         let (reused, specs) = (Reused::new(), Specs::new());
@@ -221,7 +223,7 @@ impl Drawn {
         Some(Self { pieces, end, references, outline, weight })
     }
 
-    /// Writes the document where all is known.
+    /// Writes the document, rendering its placeholders.
     pub(crate) fn write(&self, html: &mut Html, renderer: &Renderer<'_>) {
         for (piece, gap) in &self.pieces {
             html.named(piece);
@@ -233,19 +235,19 @@ impl Drawn {
         html.named(&self.end);
     }
 
-    /// About how many bytes it takes.
+    /// The approximate memory in bytes.
     pub(crate) const fn weight(&self) -> usize {
         self.weight
     }
 }
 
-/// HTML cut at the marks of its gaps; `None` where they are not there one after the other, each of them once.
+/// Cuts HTML at its placeholder markers. Returns `None` unless each marker occurs exactly once, in order.
 fn cut(marked: String, found: Vec<Gap>) -> Option<(Vec<(Named, Gap)>, Named)> {
     let mut pieces = Vec::with_capacity(found.len());
     let (mut rest, mut mark) = (marked.as_str(), String::new());
     for (number, gap) in found.into_iter().enumerate() {
         mark.clear();
-        // Writing to a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(mark, "{MARK}{number}>");
         let at = rest.find(MARK)?;
         pieces.push((Named::new(PreEscaped(rest.get(..at)?.to_owned())), gap));

@@ -1,14 +1,14 @@
-//! Pictures, files, and cards that lead elsewhere.
+//! Images, files and link cards.
 
 use docs_core::model::{Block, BlockKind, ContentRef, ImageAlign, ImageData, Length, Node};
 use maud::{Markup, html};
 
 use super::{At, Renderer};
 
-/// Widest and highest size of a picture that is written, in pixels.
+/// The maximum width and height of an image, in pixels.
 const MAX_PIXELS: f64 = 10_000.0;
 
-/// How a group of pictures is laid out.
+/// The layout of a group of images.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gallery {
     pub(super) align: Option<ImageAlign>,
@@ -17,7 +17,7 @@ pub(super) struct Gallery {
 }
 
 impl Renderer<'_> {
-    /// A picture, and another one for dark surroundings where there is one.
+    /// An image, with a variant for the dark theme if there is one.
     pub(super) fn pictures(
         &self,
         (light, dark): (&ContentRef, Option<&ContentRef>),
@@ -37,7 +37,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// One picture or several.
+    /// A group of one or more images.
     pub(super) fn gallery(&self, block: &Block, look: Gallery, at: At) -> Markup {
         let align = match look.align {
             Some(ImageAlign::Left) => "left",
@@ -60,7 +60,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A picture with what stands below it.
+    /// An image with its caption.
     pub(super) fn image(&self, block: &Block, data: &ImageData, at: At) -> Markup {
         let width = data.width.as_ref().map_or("", width_class);
         let caption = self.fragments(block, at.inner());
@@ -73,7 +73,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A picture in the size that was given to it, else in its own.
+    /// An image in its configured size, otherwise in its own.
     fn sized(&self, data: &ImageData, alt: &str) -> Markup {
         let given = |length: Option<&Length>| match length {
             Some(Length::Pixels(value)) => Some(*value),
@@ -83,14 +83,14 @@ impl Renderer<'_> {
         let (width, height) = (given(data.width.as_ref()), given(data.height.as_ref()));
         let draw = |target: &ContentRef, class: &str| {
             let Some(picture) = self.picture(target) else {
-                // Nothing stands around it that leads elsewhere, so it may.
+                // An image is not wrapped in another link, so it can be one itself.
                 let to = self.target(target);
                 return match target {
                     ContentRef::Url { .. } => self.linked(&to, Some("missing"), unloaded(target, alt)),
                     _ => unloaded(target, alt),
                 };
             };
-            // One size that is given decides the other.
+            // If only the width is set, the height follows from the aspect ratio.
             let (width, height) = match (width, height) {
                 (None, None) => (picture.width, picture.height),
                 (Some(width), None) => {
@@ -110,7 +110,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A card that leads somewhere, with a note and a caption.
+    /// A link card with a note and a caption.
     pub(super) fn card(&self, target: &ContentRef, note: Option<&str>, caption: Option<Markup>) -> Markup {
         let to = self.target(target);
         let name = to.name.clone().unwrap_or_else(|| "…".to_owned());
@@ -126,7 +126,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A file to download, with its size.
+    /// A card to download a file, with its size.
     pub(super) fn file(&self, block: &Block, target: &ContentRef, at: At) -> Markup {
         let size = match target {
             ContentRef::File { file } => {
@@ -140,7 +140,7 @@ impl Renderer<'_> {
     }
 }
 
-/// What stands for a picture that cannot be loaded: what it shows, else its address.
+/// The placeholder of an image that cannot be loaded: its alternative text, otherwise its address.
 fn unloaded(target: &ContentRef, alt: &str) -> Markup {
     let text = match target {
         ContentRef::Url { url } if alt.trim().is_empty() => url.as_str(),
@@ -149,13 +149,14 @@ fn unloaded(target: &ContentRef, alt: &str) -> Markup {
     html! { span.missing { (text) } }
 }
 
-/// A size of a picture as an attribute has it.
+/// A width or height as an attribute value.
 fn pixels(value: f64) -> u32 {
-    // Within 1 to the most, so nothing is cut.
+    // The value is clamped, so the cast does not truncate.
     value.clamp(1.0, MAX_PIXELS).round() as u32
 }
 
-/// The class of a width that is a part of the whole: attributes know none, and styles may not stand in pages.
+/// The class of a width in percent. Width attributes do not support percentages, and the content security
+/// policy forbids inline styles.
 pub(super) fn width_class(length: &Length) -> &'static str {
     const PARTS: [&str; 20] = [
         "w-5", "w-10", "w-15", "w-20", "w-25", "w-30", "w-35", "w-40", "w-45", "w-50", "w-55", "w-60",
@@ -163,7 +164,7 @@ pub(super) fn width_class(length: &Length) -> &'static str {
     ];
     match length {
         Length::Unit { unit, value } if unit == "%" => {
-            // Within 1 to 20, so nothing is cut.
+            // The value is clamped to 1 to 20, so the cast does not truncate.
             let part = (value / 5.0).round().clamp(1.0, 20.0) as usize;
             PARTS.get(part - 1).copied().unwrap_or("")
         }
@@ -171,7 +172,7 @@ pub(super) fn width_class(length: &Length) -> &'static str {
     }
 }
 
-/// A number of bytes as people write it.
+/// A human-readable size in decimal units.
 fn human_size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {

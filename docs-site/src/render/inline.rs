@@ -1,4 +1,4 @@
-//! Text and what stands within it.
+//! Rendering of text and inline elements.
 
 use docs_core::model::{
     BlockKind, ButtonKind, ContentRef, Inline, InlineImageSize, InlineKind, Leaf, MarkColor, MarkKind, Node,
@@ -12,12 +12,12 @@ use super::{
 use crate::html::Html;
 
 impl Renderer<'_> {
-    /// The text of a paragraph, heading or cell.
+    /// Renders the text of a paragraph, heading or cell.
     pub(super) fn inlines(&self, nodes: &[Node], at: At) -> Markup {
         Html::markup_of(|html| self.write_inlines(html, nodes, at))
     }
 
-    /// Writes the same.
+    /// Writes the text of a paragraph, heading or cell.
     pub(super) fn write_inlines(&self, html: &mut Html, nodes: &[Node], at: At) {
         if at.is_deep() {
             html.text(&plain(nodes));
@@ -27,7 +27,7 @@ impl Renderer<'_> {
             match node {
                 Node::Text(text) => text.leaves.iter().for_each(|leaf| write_leaf(html, leaf)),
                 Node::Inline(inline) => self.write_inline(html, inline, at.inner()),
-                // Blocks do not stand within text; should one, its text does.
+                // Blocks do not occur within text; if one does, its text is shown.
                 Node::Block(block) => self.write_inlines(html, &block.nodes, at.inner()),
             }
         }
@@ -67,7 +67,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// What stands within text.
+    /// Renders an inline element.
     fn inline(&self, inline: &Inline, at: At) -> Markup {
         match &inline.kind {
             InlineKind::Link { target, title } => Html::markup_of(|html| {
@@ -79,7 +79,7 @@ impl Renderer<'_> {
                 self.linked(&to, Some("mention"), html! { (name) })
             }
             InlineKind::Emoji { code } => html! { span.emoji { (emoji(code)) } },
-            // Icons are names of a font that pages do not load.
+            // Icons refer to a font that pages do not load.
             InlineKind::Icon { .. } => Markup::default(),
             InlineKind::InlineImage { target, dark, alt, caption, size } => {
                 let alt = alt.as_deref().or(caption.as_deref()).unwrap_or_default();
@@ -102,14 +102,14 @@ impl Renderer<'_> {
         }
     }
 
-    /// A word with a note, which opens beside it.
+    /// A word with a note, which opens next to it.
     fn annotation(&self, inline: &Inline, at: At) -> Markup {
         let id = format!("note-{}", self.counter.next_group());
         html! {
             span.annotation {
                 a href={ "#" (id) } aria-describedby=(id) { (self.inlines(&inline.nodes, at)) }
                 span.note id=(id) role="note" {
-                    // Within text only text may stand, so blocks of the note are drawn as such.
+                    // HTML permits only phrasing content here, so the blocks of a note are rendered as spans.
                     @for block in inline.fragments().iter().flat_map(|fragment| &fragment.nodes) {
                         @match &block.kind {
                             BlockKind::Paragraph { .. } => span.part { (self.inlines(&block.nodes, at.inner())) },
@@ -122,7 +122,7 @@ impl Renderer<'_> {
     }
 }
 
-/// What stands for something that has no name here.
+/// The placeholder of a target without a visible name.
 const fn mention(target: &ContentRef) -> &'static str {
     match target {
         ContentRef::User { .. } => "@…",
@@ -130,14 +130,14 @@ const fn mention(target: &ContentRef) -> &'static str {
     }
 }
 
-/// A run of text within its marks.
+/// Writes a text leaf with its marks.
 fn write_leaf(html: &mut Html, leaf: &Leaf) {
     write_marked(html, leaf, |html| {
         html.lines(&leaf.text);
     });
 }
 
-/// Something within the marks of a run of text, the first of them around the others.
+/// Writes content within the marks of a text leaf. The first mark is the outermost.
 pub(super) fn write_marked(html: &mut Html, leaf: &Leaf, inner: impl FnOnce(&mut Html)) {
     for mark in &leaf.marks {
         match mark.kind {
@@ -170,7 +170,7 @@ const fn tags(kind: MarkKind) -> (&'static str, &'static str) {
     }
 }
 
-/// The end of a class that has a colour.
+/// The suffix of a color class.
 const fn color(color: MarkColor) -> &'static str {
     match color {
         MarkColor::Default => "default",

@@ -1,5 +1,5 @@
-//! Documents as HTML, from the tree of blocks. No text of a page is ever HTML here: what is not understood is shown as
-//! it was written.
+//! Rendering of documents from the block tree to HTML. Text of a page is never interpreted as HTML:
+//! unsupported content is shown as it was written.
 
 mod api;
 mod block;
@@ -29,35 +29,35 @@ pub(crate) use self::{
     plain::outline,
 };
 
-/// How many blocks and elements of text stand within one another; of what is deeper only the text is shown.
+/// The maximum nesting depth of blocks and inline elements. Deeper content is shown as plain text.
 const MAX_DEPTH: usize = 40;
-/// Most reusable contents that a page shows, each time that one is used counted.
+/// The maximum number of uses of reusable content per page.
 const MAX_REUSES: u32 = 500;
-/// Most operations, webhooks and schemas that a page shows as specifications have them.
+/// The maximum number of operations, webhooks and schemas rendered per page.
 const MAX_DESCRIBED: u32 = 500;
-/// Bytes of reusable contents, and of operations, webhooks and schemas, after which a page shows no further ones: a
-/// page may use one long text any number of times.
+/// The sizes in bytes of reusable content, and of operations, webhooks and schemas, after which a page
+/// renders no more of them. Without them, a page could repeat one long text any number of times.
 const MAX_REUSED_BYTES: usize = 4 << 20;
 const MAX_DESCRIBED_BYTES: usize = 4 << 20;
-/// How many reusable contents stand within one another.
+/// The maximum nesting depth of reusable content.
 const MAX_REUSE_DEPTH: usize = 5;
 
-/// Draws the blocks of one page.
+/// Renders the blocks of one page.
 #[derive(Debug)]
 pub(crate) struct Renderer<'r> {
     pub(crate) addresses: &'r Addresses,
     pub(crate) reused: &'r Reused,
     pub(crate) specs: &'r Specs,
     pub(crate) words: &'r Words,
-    /// Where links off the site open.
+    /// The target of external links.
     pub(crate) outside: ExternalLinksTarget,
-    /// Numbers the groups of tabs and the notes of the page.
+    /// Numbers the tab groups and notes of the page.
     pub(crate) counter: &'r Counter,
-    /// The gaps that are left, where it is not known yet where references lead.
+    /// Collects placeholders while a document is prerendered without a site.
     pub(crate) gaps: Option<&'r Gaps>,
 }
 
-/// What is counted while a page is drawn.
+/// Counters of one page.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
     groups: Cell<u32>,
@@ -69,7 +69,7 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// Tells whether anything was counted.
+    /// Returns `true` if anything was counted.
     fn has_counted(&self) -> bool {
         let counted = [&self.groups, &self.reuses, &self.described].into_iter().any(|count| count.get() > 0);
         counted || self.formulas.is_taken()
@@ -80,39 +80,39 @@ impl Counter {
         self.groups.get()
     }
 
-    /// Counts one more use of a reusable content; tells whether there is room for it.
+    /// Counts a use of reusable content; returns `true` if it is within the limits.
     fn counts_reuse(&self) -> bool {
         self.reuses.set(self.reuses.get() + 1);
         self.reuses.get() <= MAX_REUSES && self.reused_bytes.get() < MAX_REUSED_BYTES
     }
 
-    /// Counts one more subject of a specification; tells whether there is room for it.
+    /// Counts an operation, webhook or schema; returns `true` if it is within the limits.
     fn counts_described(&self) -> bool {
         self.described.set(self.described.get() + 1);
         self.described.get() <= MAX_DESCRIBED && self.described_bytes.get() < MAX_DESCRIBED_BYTES
     }
 
-    /// Adds a reusable content that is drawn.
+    /// Adds the size of rendered reusable content.
     fn add_reused(&self, drawn: Markup) -> Markup {
         self.reused_bytes.set(self.reused_bytes.get() + drawn.0.len());
         drawn
     }
 
-    /// Adds a subject of a specification that is drawn.
+    /// Adds the size of a rendered operation, webhook or schema.
     fn add_described(&self, drawn: Markup) -> Markup {
         self.described_bytes.set(self.described_bytes.get() + drawn.0.len());
         drawn
     }
 }
 
-/// Where something is drawn.
+/// The position of a node during rendering.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct At {
-    /// How many blocks and elements it stands in.
+    /// The number of enclosing blocks and inline elements.
     depth: usize,
-    /// How many reusable contents it stands in.
+    /// The number of enclosing reusable contents.
     reuses: usize,
-    /// Whether it is what a specification says.
+    /// `true` within descriptions of OpenAPI specifications.
     is_told: bool,
 }
 
@@ -132,24 +132,24 @@ impl Renderer<'_> {
         self.write_blocks(html, &document.nodes, At::default());
     }
 
-    /// Where a reference leads.
+    /// Resolves a reference.
     fn target(&self, target: &ContentRef) -> Target {
         self.gaps.inspect(|gaps| gaps.asks(target));
         self.addresses.target(target)
     }
 
-    /// The address of a picture, with its size where that is known.
+    /// Resolves the address of an image, with its size if known.
     fn picture(&self, target: &ContentRef) -> Option<Picture> {
         self.gaps.inspect(|gaps| gaps.asks(target));
         self.addresses.picture(target)
     }
 
-    /// A link to a target around something; that alone where the target has no address.
+    /// Wraps content in a link. Without an address, the content is not linked.
     fn linked(&self, target: &Target, class: Option<&str>, inner: Markup) -> Markup {
         Html::markup_of(|html| self.write_linked(html, (target, class), |html| html.markup(&inner)))
     }
 
-    /// Writes the same.
+    /// Writes content within a link. Without an address, the content is not linked.
     fn write_linked(
         &self,
         html: &mut Html,

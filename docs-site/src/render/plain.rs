@@ -1,4 +1,4 @@
-//! What a document says without its form: the text of blocks, and the outline of headings.
+//! Plain text and outlines of documents.
 
 use crate::{
     html::{Html, Named},
@@ -6,17 +6,17 @@ use crate::{
 };
 use docs_core::model::{Block, Document, InlineKind, Node};
 
-/// Most headings of an outline.
+/// The maximum number of headings in an outline.
 const MAX_HEADINGS: usize = 200;
 
-/// A heading of a page.
+/// A heading in an outline.
 struct OutlineEntry<'d> {
     level: u8,
     anchor: &'d str,
     text: String,
 }
 
-/// The headings of a document as they stand beside it; `None` where there are too few.
+/// The outline of a document; `None` if it has fewer than two headings.
 pub(crate) fn outline(document: &Document, words: &Words) -> Option<Named> {
     let headings = headings(document);
     if headings.len() < 2 {
@@ -39,7 +39,7 @@ pub(crate) fn outline(document: &Document, words: &Words) -> Option<Named> {
     })))
 }
 
-/// The headings of a document that have an anchor: those of the top level, and within what only frames them.
+/// The headings with an anchor and text, at any depth and limited to [`MAX_HEADINGS`].
 fn headings(document: &Document) -> Vec<OutlineEntry<'_>> {
     let mut found = Vec::new();
     let mut stack: Vec<&Block> = document.nodes.iter().rev().collect();
@@ -64,7 +64,7 @@ fn headings(document: &Document) -> Vec<OutlineEntry<'_>> {
     found
 }
 
-/// The text of nodes, at whatever depth.
+/// The text of nodes, at any depth.
 pub(crate) fn plain(nodes: &[Node]) -> String {
     let mut out = String::new();
     let mut stack: Vec<&Node> = nodes.iter().rev().collect();
@@ -96,7 +96,7 @@ pub(crate) fn plain(nodes: &[Node]) -> String {
     out
 }
 
-/// The characters of an emoji; nothing for a code that is none.
+/// The characters of an emoji; empty for an invalid code.
 pub(crate) fn emoji(code: &str) -> String {
     code.split('-').filter_map(|hex| char::from_u32(u32::from_str_radix(hex, 16).ok()?)).collect()
 }

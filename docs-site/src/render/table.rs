@@ -1,4 +1,4 @@
-//! Tables and cards.
+//! Tables, as grids and cards.
 
 use docs_core::model::{
     Block, BlockKind, CardSize, CellAlign, CellValue, ContentRef, TableColumn, TableColumnKind, TableData,
@@ -9,13 +9,13 @@ use maud::{Markup, html};
 use super::{At, Renderer};
 use crate::html::Html;
 
-/// Widest column that is written, in pixels.
+/// The maximum width of a column, in pixels.
 const MAX_COLUMN: f64 = 2_000.0;
-/// Most stars that are drawn.
+/// The maximum number of stars of a rating.
 const MAX_STARS: f64 = 20.0;
 
 impl Renderer<'_> {
-    /// Writes a table, or cards.
+    /// Writes a table as a grid or as cards.
     pub(super) fn write_table(&self, html: &mut Html, (block, data): (&Block, &TableData), at: At) {
         let TableView::Grid { columns, column_widths, hide_header, .. } = &data.view else {
             html.markup(&self.cards(block, data, at));
@@ -25,7 +25,7 @@ impl Renderer<'_> {
         let columns = shown(data, columns);
         let width = |column: &TableColumn| {
             let width = column_widths.as_ref()?.get(&column.id)?;
-            // Within 1 to the most, so nothing is cut.
+            // The value is clamped, so the cast does not truncate.
             Some(width.clamp(1.0, MAX_COLUMN) as u32)
         };
         html.tags(if is_full { "<div class=\"table full\"" } else { "<div class=\"table\"" });
@@ -122,13 +122,13 @@ impl Renderer<'_> {
         }
     }
 
-    /// What a cell says that has no text of its own.
+    /// The content of a cell that does not contain text.
     fn cell(&self, row: &TableRecord, column: &TableColumn) -> Markup {
         let Some(value) = row.values.get(&column.id) else { return Markup::default() };
         match (value, &column.kind) {
             (CellValue::Empty(()) | CellValue::Text(_), _) => Markup::default(),
             (CellValue::Number(stars), TableColumnKind::Rating { max }) => {
-                // Within 0 to the most, so nothing is cut.
+                // The value is clamped, so the cast does not truncate.
                 let max = max.clamp(0.0, MAX_STARS) as usize;
                 let on = stars.clamp(0.0, max as f64) as usize;
                 html! {
@@ -150,7 +150,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Choices, files or people.
+    /// The content of a cell with options, files or users.
     fn ids(&self, ids: &[String], kind: &TableColumnKind) -> Markup {
         html! {
             @for id in ids {
@@ -166,7 +166,7 @@ impl Renderer<'_> {
                             (self.linked(&to, None, html! { (to.name.as_deref().unwrap_or("…")) })) " "
                         }
                     }
-                    // Visitors are not told of people.
+                    // Visitors must not learn about users.
                     _ => {}
                 }
             }
@@ -174,7 +174,7 @@ impl Renderer<'_> {
     }
 }
 
-/// The class of the colour of a choice; colours that are none of ours are left out.
+/// The class of an option's color; empty for an unknown color.
 fn tinted(color: &str) -> &'static str {
     const COLORS: [(&str, &str); 9] = [
         ("blue", "bg-blue"),
@@ -223,7 +223,7 @@ fn reference(value: &CellValue) -> Option<ContentRef> {
     }
 }
 
-/// The picture that a value names: itself, or the first of its files.
+/// The image that a cell value references, or the first of its files.
 fn picture_of(value: &CellValue) -> Option<ContentRef> {
     match value {
         CellValue::Reference(target) | CellValue::Image { target, .. } => Some(target.clone()),

@@ -1,6 +1,7 @@
-//! Formulas and code that repeat what is read of them: nothing ends the process, and memory follows the bytes.
+//! Hostile formulas and code: no input aborts the process, and memory use is linear in the input size.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-site --lib formulas_and -- --nocapture` reads as many.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-site --lib formulas_and -- --nocapture` runs a
+//! million inputs.
 
 use docs_hostile::{OWN, Parser, Read, TEX};
 
@@ -11,7 +12,7 @@ fn formulas_and_code_that_repeat_something_take_memory_that_follows_their_bytes(
     docs_hostile::run_among_others(PARSERS);
 }
 
-/// Bytes of memory that any formula may take: of at most so many elements.
+/// The memory allowance in bytes of any formula. Its number of elements is bounded.
 const ELEMENTS: usize = 16 << 20;
 
 const PARSERS: &[Parser] = &[
@@ -38,7 +39,7 @@ fn formula(text: &str) {
     drop(math::inline(text, &math::Budget::default()));
 }
 
-/// In a language that depends on how long the code is.
+/// Highlights a text in a language that is selected by the length of the text.
 fn highlight(text: &str) {
     const LANGUAGES: [&str; 12] =
         ["js", "rust", "python", "bash", "json", "yaml", "css", "html", "diff", "sql", "c", "powershell"];

@@ -1,39 +1,38 @@
-//! What is known of the languages that code is written in: how comments, texts and keywords of each look.
+//! Languages of code blocks: comment syntax, string delimiters and keywords.
 
-/// How a language is read.
+/// The lexer mode of a language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Words, numbers, texts and comments.
+    /// Words, numbers, strings and comments.
     Code,
-    /// The same, with `$name` for variables, and comments only where a word begins.
+    /// Like `Code`, with `$name` for variables, and comments only at the start of a word.
     Shell,
-    /// Names before `:` or `=` at the start of lines, and values.
+    /// Keys before `:` or `=` at the start of lines, and values.
     Data,
-    /// The same, with names before `:` and rules that begin with `@`.
+    /// Property names before `:`, values, and at-rules.
     Style,
-    /// Elements and their attributes.
+    /// Elements with attributes.
     Markup,
-    /// Lines that were added and removed.
+    /// A diff with added and removed lines.
     Difference,
 }
 
-/// A language.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Language {
     pub(super) way: Way,
-    /// What it is called in documents.
+    /// The names of the language in documents, in lower case.
     names: &'static [&'static str],
-    /// What begins a comment that ends with its line.
+    /// The tokens that start a line comment.
     pub(super) line: &'static [&'static str],
-    /// What begins and ends a comment.
+    /// The tokens that start and end a block comment.
     pub(super) block: &'static [(&'static str, &'static str)],
-    /// What texts stand within. Those of three signs come first; such texts may have several lines.
+    /// The string delimiters. Delimiters of three characters come first; their strings may span lines.
     pub(super) quotes: &'static [&'static str],
-    /// Its keywords, separated by blanks.
+    /// The keywords, separated by spaces.
     keywords: &'static str,
 }
 
-/// Values that nearly all languages name so.
+/// Constants that most languages share.
 const CONSTANTS: [&str; 14] = [
     "true",
     "false",
@@ -77,15 +76,15 @@ impl Language {
         Self { way, ..self }
     }
 
-    /// The language of a name, in any case.
+    /// Finds a language by its name, ignoring case.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         let name = name.to_ascii_lowercase();
         LANGUAGES.iter().find(|language| language.names.contains(&name.as_str()))
     }
 
-    /// Tells whether a word is a keyword.
+    /// Returns `true` if a word is a keyword.
     pub(super) fn is_keyword(&self, word: &str) -> bool {
-        // Of bytes, as each word of a page's code is looked for.
+        // Compares bytes, because this runs for each word of a code block.
         let mut keywords = self.keywords.as_bytes().split(|byte| *byte == b' ');
         match self.ignores_case() {
             true => keywords.any(|keyword| keyword.eq_ignore_ascii_case(word.as_bytes())),
@@ -93,7 +92,7 @@ impl Language {
         }
     }
 
-    /// Tells whether a word is a value that the language names.
+    /// Returns `true` if a word is a predefined constant.
     pub(super) fn is_constant(&self, word: &str) -> bool {
         CONSTANTS.contains(&word)
             || (self.ignores_case() && CONSTANTS.iter().any(|it| it.eq_ignore_ascii_case(word)))
@@ -103,7 +102,7 @@ impl Language {
         matches!(self.names.first(), Some(&("sql" | "dockerfile" | "powershell")))
     }
 
-    /// Tells whether a single quote may begin something else than a text, as lifetimes of Rust do.
+    /// Returns `true` if a single quote may start something other than a string, such as a lifetime in Rust.
     pub(super) fn has_lifetimes(&self) -> bool {
         self.names.first() == Some(&"rust")
     }
@@ -121,7 +120,7 @@ const C: &str = "alignas alignof asm auto bool break case catch char class conce
 const SHELL: &str = "break case cd continue declare do done echo elif else esac eval exec exit export fi for function if \
     in local printf read readonly return set shift source sudo test then trap unset until while";
 
-/// The languages that are known.
+/// The supported languages.
 static LANGUAGES: [Language; 34] = [
     Language::new(&["rust", "rs"], "as async await break const continue crate dyn else enum extern fn for if impl in \
         let loop macro_rules match mod move mut pub ref return static struct super trait type union unsafe use where \

@@ -1,35 +1,36 @@
-//! Code as runs of kinds. One pass from the start to the end: time and memory grow with the bytes, whatever they are.
+//! The lexer for code highlighting. It makes a single pass, so time and memory are linear in the input size,
+//! for any input.
 
 use super::languages::{Language, Way};
 
-/// Longest code that is told apart, in bytes.
+/// The maximum size of highlighted code, in bytes.
 const MAX_CODE: usize = 256 * 1024;
-/// Longest word that is looked up.
+/// The maximum length of a word that is looked up, in bytes.
 const MAX_WORD: usize = 40;
-/// How far is looked ahead, or back, for what decides what something is: so that no line is read again and again.
+/// The maximum distance of lookahead and lookbehind, so that long lines are not scanned repeatedly.
 const NEAR: usize = 200;
 
-/// What a run of code is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Comment,
     Text,
-    /// A number, or a value that the language names.
+    /// A number or a predefined constant.
     Value,
     Keyword,
     /// The name of a type.
     Type,
-    /// A function that is called or made.
+    /// The name of a function in a call or definition.
     Function,
-    /// A name of a value, an attribute or a variable.
+    /// The name of a property, attribute or variable.
     Name,
     Added,
     Removed,
-    /// Something about the code: an attribute, a place in a file.
+    /// Metadata: an attribute, or a location in a diff.
     Note,
 }
 
-/// A run of code that is of a kind; what is in none is nothing in particular.
+/// A token. Bytes outside of all tokens have no highlighting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) start: usize,
@@ -37,7 +38,7 @@ pub(super) struct Run {
     pub(super) kind: Kind,
 }
 
-/// The runs of code in a language, in their order; none for a language that is not known.
+/// The tokens of code, in order. Empty for an unknown language, and for code of more than [`MAX_CODE`] bytes.
 pub(super) fn runs(code: &str, language: &str) -> Vec<Run> {
     let Some(language) = Language::named(language).filter(|_| code.len() <= MAX_CODE) else {
         return Vec::new();
@@ -69,12 +70,12 @@ impl<'c> Lexer<'c> {
         self.rest().chars().next()
     }
 
-    /// The character before.
+    /// The previous character.
     fn before(&self) -> Option<char> {
         self.code.get(..self.at)?.chars().next_back()
     }
 
-    /// Takes a run that ends so many bytes further on.
+    /// Emits a token of `bytes` and advances past it.
     fn take(&mut self, bytes: usize, kind: Kind) {
         let end = (self.at + bytes).min(self.code.len());
         if end > self.at {
@@ -87,30 +88,31 @@ impl<'c> Lexer<'c> {
         self.at += self.peek().map_or(1, char::len_utf8);
     }
 
-    /// The bytes to the end of the line.
+    /// The number of bytes to the end of the line.
     fn line(&self) -> usize {
         self.rest().find('\n').unwrap_or(self.rest().len())
     }
 
-    /// What stands ahead on the line, as far as it is looked at.
+    /// The rest of the line, limited to [`NEAR`] bytes.
     fn near(&self) -> &'c str {
         let rest = self.rest();
         let near = &rest[..rest.floor_char_boundary(NEAR)];
         &near[..near.find('\n').unwrap_or(near.len())]
     }
 
-    /// Tells whether only such characters stand before on the line.
+    /// Returns `true` if all characters before the position on the line match, limited to [`NEAR`]
+    /// characters.
     fn stands_behind(&self, fits: fn(char) -> bool) -> bool {
         let before = self.code.get(..self.at).unwrap_or_default();
         before.chars().rev().take_while(|c| *c != '\n').take(NEAR).all(fits)
     }
 
-    /// Tells whether only blanks stand before on the line.
+    /// Returns `true` if only whitespace precedes the position on the line.
     fn is_first(&self) -> bool {
         self.stands_behind(char::is_whitespace)
     }
 
-    /// A comment that begins here.
+    /// Consumes a comment at the position; returns `true` if there is one.
     fn comment(&mut self) -> bool {
         let rest = self.rest();
         for (start, end) in self.language.block {
@@ -121,7 +123,7 @@ impl<'c> Lexer<'c> {
             }
         }
         let begins = |start: &&&str| {
-            // A hash within a word, or in an address, is none.
+            // A hash within a word or an address does not start a comment.
             let is_alone = self.before().is_none_or(char::is_whitespace);
             rest.starts_with(**start) && (is_alone || !matches!(**start, "#" | ";"))
         };
@@ -134,7 +136,7 @@ impl<'c> Lexer<'c> {
         false
     }
 
-    /// How many bytes the text has that begins here.
+    /// The size in bytes of the string literal at the position.
     fn text(&self) -> Option<usize> {
         let rest = self.rest();
         let quote = self.language.quotes.iter().find(|quote| rest.starts_with(**quote))?;
@@ -160,13 +162,13 @@ impl<'c> Lexer<'c> {
         Some(rest.len())
     }
 
-    /// How many bytes the word has that begins here.
+    /// The size in bytes of the word at the position.
     fn word(&self) -> usize {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
         self.rest().find(|c| !is_part(c)).unwrap_or(self.rest().len())
     }
 
-    /// How many bytes the number has that begins here.
+    /// The size in bytes of the number at the position.
     fn number(&self) -> usize {
         let rest = self.rest().as_bytes();
         let mut end = 0;
@@ -209,14 +211,14 @@ impl<'c> Lexer<'c> {
         }
     }
 
-    /// A word: a keyword, a value, a type, a function, or nothing in particular.
+    /// Consumes a word and classifies it as a keyword, constant, type, function or plain text.
     fn named(&mut self) {
         let bytes = self.word();
         let (word, behind) = self.rest().split_at(bytes);
         let kind = if word.len() > MAX_WORD {
             None
         } else if self.language.is_keyword(word) {
-            // A member that is called like a keyword is none.
+            // A member named like a keyword is not a keyword.
             (self.before() != Some('.')).then_some(Kind::Keyword)
         } else if self.language.is_constant(word) {
             Some(Kind::Value)
@@ -235,7 +237,7 @@ impl<'c> Lexer<'c> {
         }
     }
 
-    /// `$name`, `${…}`, `$1`; a dollar alone is a prompt.
+    /// Consumes `$name`, `${…}` or `$1`; a single dollar is a prompt.
     fn variable(&mut self) {
         let rest = self.rest();
         let bytes = match rest[1..].chars().next() {
@@ -249,7 +251,7 @@ impl<'c> Lexer<'c> {
         self.take(bytes, if bytes == 1 { Kind::Note } else { Kind::Name });
     }
 
-    /// An attribute or a line of the preprocessor.
+    /// Consumes an attribute or a preprocessor directive.
     fn note(&mut self, sign: char) {
         if sign == '#' && self.is_first() {
             let bytes = match self.rest().starts_with("#[") || self.rest().starts_with("#![") {
@@ -308,12 +310,12 @@ impl<'c> Lexer<'c> {
         }
     }
 
-    /// Tells whether a name of a value may stand here: behind blanks and dashes of a line.
+    /// Returns `true` if a key may start here: after whitespace and dashes only.
     fn starts_entry(&self) -> bool {
         self.stands_behind(|c| c.is_whitespace() || c == '-')
     }
 
-    /// How many bytes the name has that stands before a colon or an equals sign.
+    /// The size in bytes of the key at the position, which ends before a colon or an equals sign.
     fn key(&self) -> Option<usize> {
         let line = self.near();
         let is_part = |c: char| c.is_alphanumeric() || "_-./$ ".contains(c);
@@ -354,7 +356,7 @@ impl<'c> Lexer<'c> {
         }
     }
 
-    /// How many bytes the word with dashes has that begins here.
+    /// The size in bytes of the word at the position, including dashes.
     fn dashed(&self) -> usize {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         self.rest().find(|c| !is_part(c)).unwrap_or(self.rest().len())
@@ -415,7 +417,7 @@ impl<'c> Lexer<'c> {
     }
 }
 
-/// How many bytes a letter within single quotes has; `None` for a lifetime.
+/// The size in bytes of a character literal; `None` for a lifetime.
 fn letter(rest: &str) -> Option<usize> {
     let mut chars = rest.char_indices().skip(1);
     let (_, first) = chars.next()?;
@@ -423,7 +425,7 @@ fn letter(rest: &str) -> Option<usize> {
         let (at, second) = chars.next()?;
         return (second == '\'').then_some(at + 1);
     }
-    // `'\u{10ffff}'` is the longest.
+    // `'\u{10ffff}'` is the longest character literal.
     let end = rest.char_indices().skip(3).take(12).find(|(_, c)| *c == '\'' || *c == '\n')?;
     (end.1 == '\'').then_some(end.0 + 1)
 }

@@ -1,4 +1,4 @@
-//! Code, with its lines, and with colours where its language is known.
+//! Code blocks, with line markup and syntax highlighting.
 
 #[cfg(test)]
 mod hostile;
@@ -12,7 +12,7 @@ use self::lexer::{Kind, Run, runs};
 use super::{At, Renderer, inline::write_marked, plain::plain};
 use crate::html::Html;
 
-/// How code is shown.
+/// The display options of a code block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CodeLook<'c> {
     pub(super) syntax: Option<&'c str>,
@@ -22,14 +22,14 @@ pub(super) struct CodeLook<'c> {
     pub(super) is_full: bool,
 }
 
-/// How far code has been drawn, and which of its runs comes next.
+/// The position in the code and the tokens that follow it.
 struct Cursor<'r> {
     at: usize,
     runs: &'r [Run],
 }
 
 impl Renderer<'_> {
-    /// Writes code, line by line.
+    /// Writes a code block line by line.
     pub(super) fn write_code(&self, html: &mut Html, (block, look): (&Block, CodeLook<'_>), at: At) {
         let language = look.syntax.map(|syntax| format!("language-{syntax}"));
         let mut class = "code".to_owned();
@@ -45,7 +45,7 @@ impl Renderer<'_> {
             None => Vec::new(),
         };
         let mut cursor = Cursor { at: 0, runs: &found };
-        // Its letters say nothing of the direction of the text around it.
+        // Code must not affect the direction of the surrounding text.
         html.tags("<figure").attribute(" class=\"", &class).tags(" dir=\"ltr\">");
         if let Some(title) = look.title {
             html.tags("<figcaption>").text(title).tags("</figcaption>");
@@ -60,7 +60,7 @@ impl Renderer<'_> {
         html.tags("</code></pre></figure>");
     }
 
-    /// A text as code of a language.
+    /// Renders plain text as a code block.
     pub(super) fn code_text(&self, text: &str, syntax: &str, title: Option<&str>) -> Markup {
         let line = |line: &str| Node::Text(TextNode::new(vec![Leaf::new(line, Vec::new())]));
         let block = Block::new(BlockKind::Paragraph { align: None }, text.lines().map(line).collect());
@@ -72,7 +72,7 @@ impl Renderer<'_> {
         for node in nodes {
             match node {
                 Node::Text(text) => text.leaves.iter().for_each(|leaf| write_coloured(html, leaf, cursor)),
-                // What stands within code, such as a note, has no colours.
+                // Other elements within code, such as annotations, are not highlighted.
                 other => {
                     cursor.at += plain(std::slice::from_ref(other)).len();
                     self.write_inlines(html, std::slice::from_ref(other), at);
@@ -83,7 +83,7 @@ impl Renderer<'_> {
     }
 }
 
-/// What code says, with a line end behind each line.
+/// The text of a code block, with a line feed after each line.
 fn text_of(block: &Block) -> String {
     let mut text = String::new();
     for node in &block.nodes {
@@ -98,7 +98,7 @@ fn text_of(block: &Block) -> String {
     text
 }
 
-/// What a line of code says, and whether it stands out.
+/// The content of a code line, and `true` if it is highlighted.
 fn code_line(node: &Node) -> (&[Node], bool) {
     match node {
         Node::Block(Block { kind: BlockKind::CodeLine { highlighted }, nodes, .. }) => {
@@ -108,7 +108,7 @@ fn code_line(node: &Node) -> (&[Node], bool) {
     }
 }
 
-/// A piece of code, cut where its runs begin and end.
+/// Writes a text leaf, split at token boundaries.
 fn write_coloured(html: &mut Html, leaf: &Leaf, cursor: &mut Cursor<'_>) {
     let (start, end) = (cursor.at, cursor.at + leaf.text.len());
     cursor.at = end;
@@ -138,7 +138,7 @@ fn write_coloured(html: &mut Html, leaf: &Leaf, cursor: &mut Cursor<'_>) {
     });
 }
 
-/// The class of a kind in style sheets.
+/// The CSS class of a token kind.
 const fn class(kind: Kind) -> &'static str {
     match kind {
         Kind::Comment => "c-c",

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::{Cursor, lexer, write_coloured};
 use crate::html::Html;
 
-/// Code with each run in brackets behind the letter of its kind.
+/// Formats code with each token in brackets after the letter of its kind.
 fn shown(language: &str, code: &str) -> String {
     let mut out = String::new();
     let mut done = 0;

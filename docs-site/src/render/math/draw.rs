@@ -1,4 +1,4 @@
-//! What a formula consists of, as elements.
+//! MathML elements of parsed formulas.
 
 use std::cell::Cell;
 
@@ -11,22 +11,23 @@ use ratex_parser::{
 
 use super::letters::Alphabet;
 
-/// Farthest that something is moved, in em.
+/// The maximum length of a shift, in em.
 const FAR: f64 = 20.0;
 
-/// What letters look like.
+/// The current font.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Font(Alphabet);
 
-/// Draws one formula.
+/// Renders one formula.
 #[derive(Debug)]
 pub(super) struct Drawer {
-    /// How many elements may still be drawn; a formula that comes to none is not shown.
+    /// The number of elements that may still be rendered. A formula that uses up the number is shown as its
+    /// source.
     pub(super) left: Cell<u32>,
 }
 
 impl Drawer {
-    /// Nodes one behind the other. Digits that follow each other are one number.
+    /// Renders nodes in sequence. Consecutive digits form one number.
     pub(super) fn row(&self, nodes: &[ParseNode], font: Font) -> Markup {
         let mut parts = Vec::new();
         let mut rest = nodes;
@@ -49,11 +50,11 @@ impl Drawer {
         html! { @for part in parts { (part) } }
     }
 
-    /// Nodes as one element.
+    /// Renders nodes as one element.
     fn one(&self, nodes: &[ParseNode], font: Font) -> Markup {
         match nodes {
             [only] => self.element(only, font),
-            // One number.
+            // A single number.
             nodes if nodes.iter().all(|node| digit(node).is_some()) && !nodes.is_empty() => {
                 self.row(nodes, font)
             }
@@ -61,7 +62,7 @@ impl Drawer {
         }
     }
 
-    /// A node as exactly one element, as scripts and fractions need them.
+    /// Renders a node as exactly one element, as scripts and fractions require.
     fn element(&self, node: &ParseNode, font: Font) -> Markup {
         match node {
             ParseNode::OrdGroup { body, .. } => self.one(body, font),
@@ -77,7 +78,7 @@ impl Drawer {
         }
     }
 
-    /// A node. Of what has no counterpart, such as colours, what it holds is drawn.
+    /// Renders a node. A node without a counterpart in MathML, such as a color, is rendered as its content.
     #[expect(clippy::too_many_lines, reason = "a table: a kind of node, and its elements")]
     fn node(&self, node: &ParseNode, font: Font) -> Markup {
         use ParseNode as N;
@@ -204,7 +205,7 @@ impl Drawer {
             | N::CdLabel { label: body, .. }
             | N::CdLabelParent { fragment: body, .. } => self.element(body, font),
             N::CdArrow { direction, .. } => html! { mo stretchy="true" { (arrow(direction)) } },
-            // Proofs have a layout of their own, that MathML does not know: their conclusion is what they say.
+            // MathML has no layout for proof trees, so only the conclusion is shown.
             N::ProofTree { tree, .. } => html! { mrow { (self.row(&tree.conclusion, font)) } },
             N::ColorToken { .. }
             | N::Size { .. }
@@ -218,7 +219,7 @@ impl Drawer {
         }
     }
 
-    /// Something with what stands below and above it.
+    /// A base with subscript and superscript, or with limits.
     fn scripts(
         &self,
         base: Option<&ParseNode>,
@@ -276,7 +277,7 @@ impl Drawer {
     }
 }
 
-/// The digit that a node is; a point between digits is none, as it ends sentences.
+/// The digit of a node. A decimal point is excluded, because it may also end a sentence.
 fn digit(node: &ParseNode) -> Option<char> {
     match node {
         ParseNode::TextOrd { text, mode: Mode::Math, .. } => {
@@ -287,14 +288,14 @@ fn digit(node: &ParseNode) -> Option<char> {
     }
 }
 
-/// The primes that a script consists of.
+/// The primes of a script that contains nothing else.
 fn primes(node: &ParseNode) -> Option<String> {
     let ParseNode::OrdGroup { body, .. } = node else { return None };
     let is_prime = |node: &ParseNode| matches!(node, ParseNode::TextOrd { text, .. } if text == "\\prime");
     (!body.is_empty() && body.iter().all(is_prime)).then(|| "′".repeat(body.len()))
 }
 
-/// The character of a symbol by its name in TeX.
+/// The character of a TeX symbol.
 fn sign(text: &str, mode: Mode) -> String {
     let mode = match mode {
         Mode::Math => ratex_font::Mode::Math,
@@ -308,7 +309,7 @@ fn sign(text: &str, mode: Mode) -> String {
 
 fn operator(family: AtomFamily, text: &str) -> Markup {
     match family {
-        // Those that stand around something grow only where the author says so.
+        // Delimiters stretch only if the author requests it.
         AtomFamily::Open => html! { mo stretchy="false" form="prefix" { (text) } },
         AtomFamily::Close => html! { mo stretchy="false" form="postfix" { (text) } },
         AtomFamily::Punct => html! { mo separator="true" { (text) } },
@@ -322,7 +323,7 @@ fn identifier(text: &str, font: Font) -> Markup {
     html! { mi mathvariant=[is_upright.then_some("normal")] { (lettered(text, font)) } }
 }
 
-/// A sign that is no letter: of some, such as `∞`, the dictionary of operators knows nothing.
+/// A symbol that is not a letter. The MathML operator dictionary lacks some of them, such as `∞`.
 fn ordinary(text: &str, font: Font) -> Markup {
     let mut chars = text.chars();
     match (chars.next(), chars.next()) {
@@ -336,7 +337,7 @@ fn lettered(text: &str, font: Font) -> String {
     text.chars().map(|c| font.0.letter(c)).collect()
 }
 
-/// Something between delimiters that grow with it.
+/// Content between stretching delimiters.
 fn fenced(left: Option<&str>, inner: &Markup, right: Option<&str>) -> Markup {
     let fence = |delim: Option<&str>, form: &str| {
         let sign = delimiter(delim?);
@@ -350,7 +351,7 @@ fn fenced(left: Option<&str>, inner: &Markup, right: Option<&str>) -> Markup {
     }
 }
 
-/// A delimiter; `.` is none.
+/// The character of a delimiter; empty for `.`.
 fn delimiter(text: &str) -> String {
     if text == "." { String::new() } else { sign(text, Mode::Math) }
 }
@@ -368,7 +369,7 @@ fn space(text: &str) -> Markup {
     html! { mspace width=(width) {} }
 }
 
-/// A length in em; what would go back is none, as MathML cannot.
+/// A length in em. Negative lengths become 0, because MathML does not support them here.
 fn em(length: &Measurement) -> String {
     let unit = match length.unit.as_str() {
         "mu" => 1.0 / 18.0,
@@ -383,7 +384,7 @@ fn em(length: &Measurement) -> String {
     format!("{:.4}em", if length.is_finite() { length } else { 0.0 })
 }
 
-/// The sign of an accent, a brace or a long arrow.
+/// The character of an accent, a brace or a long arrow.
 fn accent(label: &str) -> &'static str {
     match label.trim_start_matches('\\') {
         "hat" | "widehat" | "^" => "^",
@@ -420,7 +421,7 @@ fn accent(label: &str) -> &'static str {
     }
 }
 
-/// The arrow of a diagram.
+/// The arrow of a commutative diagram.
 fn arrow(direction: &str) -> &'static str {
     match direction {
         "left" => "←",
@@ -432,7 +433,7 @@ fn arrow(direction: &str) -> &'static str {
     }
 }
 
-/// The text that nodes say, without their form.
+/// The plain text of nodes.
 fn text_of(nodes: &[ParseNode]) -> String {
     let mut out = String::new();
     let mut stack: Vec<&ParseNode> = nodes.iter().rev().collect();

@@ -1,9 +1,8 @@
-//! Letters of mathematical alphabets, which MathML has as characters of their own.
+//! Mathematical alphabets, which MathML represents by separate Unicode characters.
 
-/// An alphabet of letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Alphabet {
-    /// Letters as elements have them: slanted where one stands alone.
+    /// The default of MathML: a single letter is italic.
     #[default]
     Usual,
     Upright,
@@ -17,7 +16,7 @@ pub(super) enum Alphabet {
 }
 
 impl Alphabet {
-    /// The alphabet that a command of TeX chooses.
+    /// The alphabet selected by a TeX command.
     pub(super) fn named(font: &str) -> Self {
         match font.trim_start_matches('\\') {
             "mathrm" | "textrm" | "rm" | "mathup" | "textup" | "textnormal" | "textmd" => Self::Upright,
@@ -32,12 +31,12 @@ impl Alphabet {
         }
     }
 
-    /// A letter or digit of the alphabet.
+    /// Maps a letter or digit to the alphabet.
     pub(super) fn letter(self, c: char) -> char {
         if let Some(old) = self.older(c) {
             return old;
         }
-        // Capitals, small letters, digits.
+        // First code points of capital letters, small letters and digits.
         let (capital, small, digit) = match self {
             Self::Usual | Self::Upright => return c,
             Self::Bold => (0x1d400, 0x1d41a, Some(0x1d7ce)),
@@ -58,7 +57,7 @@ impl Alphabet {
         found.unwrap_or(c)
     }
 
-    /// Letters that Unicode had before the alphabets.
+    /// Maps letters that Unicode encoded before the alphabets.
     fn older(self, c: char) -> Option<char> {
         let pairs: &[(char, char)] = match self {
             Self::Script => &[

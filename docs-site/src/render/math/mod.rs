@@ -1,6 +1,8 @@
-//! Formulas as MathML. They are read as the PDF writer reads them, by `docs-formula`, which bounds how long and deep
-//! they are and how much macros make; how much is drawn is bounded here. A formula that is not understood is shown as
-//! its source, as is what a page has no room for.
+//! Formulas as MathML.
+//!
+//! The parser is `docs-formula`, shared with the PDF writer. It bounds the size, depth and macro expansion of
+//! a formula; the number of rendered elements is bounded here. A formula that cannot be parsed or exceeds a
+//! limit of the page is shown as its source.
 
 mod draw;
 mod letters;
@@ -13,14 +15,14 @@ use ratex_parser::ParseNode;
 
 use self::draw::{Drawer, Font};
 
-/// Most elements of a formula.
+/// The maximum number of elements of a formula.
 const MAX_ELEMENTS: u32 = 8_000;
-/// Most bytes of formulas of a page that are read.
+/// The maximum number of bytes of formulas that are parsed per page.
 const MAX_PAGE_BYTES: usize = 256 * 1024;
-/// Most elements of the formulas of a page.
+/// The maximum number of formula elements per page.
 const MAX_PAGE_ELEMENTS: u32 = 100_000;
 
-/// What the formulas of a page may still take.
+/// The remaining allowance of a page for formulas.
 #[derive(Debug)]
 pub(super) struct Budget {
     bytes: Cell<usize>,
@@ -34,12 +36,12 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Tells whether any of it was taken.
+    /// Returns `true` if any of it has been used.
     pub(super) const fn is_taken(&self) -> bool {
         self.bytes.get() < MAX_PAGE_BYTES || self.elements.get() < MAX_PAGE_ELEMENTS
     }
 
-    /// Takes room for reading so many bytes; tells whether there was some.
+    /// Subtracts the bytes of a formula; returns `true` if the allowance was sufficient.
     fn takes(&self, bytes: usize) -> bool {
         let left = self.bytes.get().checked_sub(bytes);
         self.bytes.set(left.unwrap_or_default());
@@ -47,7 +49,7 @@ impl Budget {
     }
 }
 
-/// A formula that stands alone.
+/// Renders a display formula.
 pub(super) fn block(formula: &str, budget: &Budget) -> Markup {
     match written(formula, docs_formula::alone, budget) {
         Some(inner) => html! {
@@ -57,7 +59,7 @@ pub(super) fn block(formula: &str, budget: &Budget) -> Markup {
     }
 }
 
-/// A formula within text.
+/// Renders an inline formula.
 pub(super) fn inline(formula: &str, budget: &Budget) -> Markup {
     match written(formula, docs_formula::within_text, budget) {
         Some(inner) => html! { math { (semantics(&inner, formula)) } },
@@ -65,7 +67,7 @@ pub(super) fn inline(formula: &str, budget: &Budget) -> Markup {
     }
 }
 
-/// The elements with the source that they were made from, which tools copy.
+/// Adds the TeX source as an annotation, which tools copy.
 fn semantics(inner: &Markup, formula: &str) -> Markup {
     html! {
         semantics {
@@ -109,7 +111,7 @@ mod tests {
             ("\\mathrm{d}x", "<mi mathvariant=\"normal\">d</mi>"),
             ("\\text{if } x", "<mtext>if\u{a0}</mtext>"),
             ("a < b & c", ""),
-            // What is not closed holds all that follows, and browsers show nothing of it.
+            // An unclosed element would contain everything after it, and browsers would not show it.
             ("a\\,b", "<mi>a</mi><mspace width=\"0.1667em\"></mspace><mi>b</mi>"),
             ("a\\quad b", "</mspace><mi>b</mi>"),
             ("x \\tag{1}", "<mspace width=\"2em\"></mspace>"),
@@ -136,7 +138,7 @@ mod tests {
 
     #[test]
     fn what_a_page_has_no_room_for_is_its_source() {
-        // Formulas with many elements, and long ones with few.
+        // Formulas with many elements, and long ones with few elements.
         for (formula, most) in [("x".repeat(2_000), 100), (format!("\\text{{{}}}", "x".repeat(3_900)), 100)] {
             let budget = Budget::default();
             let drawn =
@@ -148,7 +150,7 @@ mod tests {
 
     #[test]
     fn formulas_that_are_meant_to_do_harm_are_their_source() {
-        // As large as the stack of a thread that answers requests.
+        // The stack size of a thread that handles requests.
         let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(|| {
             for unit in [
                 "{",
