@@ -1,4 +1,5 @@
-//! What stands around the content of a page: its title, the way to it, its outline, and the pages beside it.
+//! The frame of a page's content: cover, breadcrumbs, title, metadata, outline, and links to the previous and
+//! next page.
 
 use docs_core::model::CoverSize;
 use maud::{Markup, html};
@@ -15,10 +16,11 @@ use crate::{
     html::{Html, Named},
 };
 
-/// Most pages that a page without content shows; the others are in the list of all pages.
+/// The maximum number of child pages that a page without content shows. The list of all pages contains the
+/// others.
 pub(super) const MAX_CARDS: usize = 60;
 
-/// Writes the content of a page and what stands directly around it.
+/// Writes the content of a page with its title, breadcrumbs and navigation links.
 pub(super) fn write_article(
     html: &mut Html,
     (scene, at): (&Scene<'_>, usize),
@@ -26,7 +28,8 @@ pub(super) fn write_article(
 ) {
     let page = &scene.frame.entries[at];
     let layout = page.layout;
-    // Each text has the direction of its own first letters: what stands before it may be of another language.
+    // Each text gets the direction of its own first letters, because preceding text may be in another
+    // language.
     html.tags("<article>");
     if layout.cover {
         html.markup(&cover(scene, page));
@@ -60,7 +63,7 @@ pub(super) fn write_article(
     }
 }
 
-/// The pages below one that says nothing itself.
+/// Cards for the children of a page without content.
 fn below(scene: &Scene<'_>, at: usize) -> Markup {
     let below = scene.frame.shown(Some(at));
     html! {
@@ -100,7 +103,7 @@ fn cover(scene: &Scene<'_>, page: &Entry) -> Markup {
     }
 }
 
-/// The way to a page, from the top of its space.
+/// The breadcrumbs of a page.
 fn crumbs(scene: &Scene<'_>, at: usize) -> Markup {
     let way = Way::of(&scene.frame, at);
     if way.end.is_empty() {
@@ -126,7 +129,7 @@ fn crumbs(scene: &Scene<'_>, at: usize) -> Markup {
     }
 }
 
-/// The pages before and behind one.
+/// Links to the previous and next page.
 fn beside(scene: &Scene<'_>, at: usize) -> Markup {
     let (before, behind) = scene.frame.beside(at);
     let link = |at: Option<usize>, class: &str, word: &str| {
@@ -169,17 +172,17 @@ fn metadata(scene: &Scene<'_>, at: usize) -> Markup {
     }
 }
 
-/// Where the file of a page is edited.
+/// The address of the form that edits the file of a page.
 fn edit_address(scene: &Scene<'_>, at: usize) -> Option<String> {
     let sync = scene.place.space.space.git_sync.as_ref().filter(|_| scene.look.git.show_edit_link)?;
     let file = scene.frame.entries[at].git.as_ref()?;
-    // The address of the repository may be that of the tree of its files too.
+    // The address of the repository may also be that of its file tree.
     let form = [&sync.repo_tree_url, &sync.url].into_iter().flatten().find_map(|tree| edit_form(tree))?;
     Some(format!("{form}/{}", encoded(&file.path)))
 }
 
-/// The address of the form that edits files of a tree, as GitHub and GitLab have it; `None` for the address of
-/// anything else: nobody knows what stands behind it.
+/// The address of the edit form for the files of a tree, in the form of GitHub and GitLab. Returns `None` for
+/// other addresses, because their edit forms are unknown.
 fn edit_form(tree: &str) -> Option<String> {
     let url = Url::parse(tree).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let segments: Vec<&str> = url.path_segments()?.filter(|segment| !segment.is_empty()).collect();
@@ -192,7 +195,7 @@ fn edit_form(tree: &str) -> Option<String> {
     Some(format!("{}/{}/edit/{}", url.origin().ascii_serialization(), before.join("/"), branch.join("/")))
 }
 
-/// Writes the headings of a page.
+/// Writes the outline of a page.
 pub(super) fn write_aside(html: &mut Html, (scene, at): (&Scene<'_>, usize), outline: Option<&Named>) {
     match outline.filter(|_| scene.frame.entries[at].layout.outline) {
         Some(outline) => html.named(outline),

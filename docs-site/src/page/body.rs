@@ -1,4 +1,4 @@
-//! The content of a page, as it is found.
+//! The body of a page: prerendered, or as a document.
 
 use std::sync::Arc;
 
@@ -13,22 +13,22 @@ use crate::{
     render::{Drawn, Renderer, outline},
 };
 
-/// The content of a page before it stands on it.
+/// The body of a page before it is written.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// There is none.
+    /// The page has no content.
     None,
-    /// What has to be drawn as a whole.
+    /// A document that must be rendered as a whole.
     Tree(Arc<Document>),
-    /// What is drawn but for its gaps.
+    /// A prerendered text with placeholders.
     Drawn(Arc<Drawn>),
 }
 
 impl Body {
-    /// Finds the content of a page. What was drawn before of its text is not read again.
+    /// Finds the body of a page. A prerendered text is not read again.
     ///
     /// # Errors
-    /// The platform's; `NotFound` for a page that was removed just now.
+    /// Those of the platform; `NotFound` for a page that was removed in the meantime.
     pub(super) async fn find(caches: &Caches, scene: &Scene<'_>, at: usize) -> Result<Self> {
         let (visit, space) = (scene.visit, &scene.addresses.space);
         let entry = scene.frame.entries.get(at).ok_or_else(|| Error::not_found("page"))?;
@@ -39,14 +39,14 @@ impl Body {
         }
         let shown = visit.page_document((space, &scene.revision), &entry.id).await?;
         let Some(shown) = shown else { return Ok(Self::None) };
-        // The content may be a later one than that of the entry.
+        // The document may be newer than the entry.
         let text = shown.id.as_deref().map(TextName::of).filter(|_| visit.is_live() && known.is_none());
         let draw = || Drawn::of(&shown.document, space, scene.manner());
         let drawn = text.and_then(|text| caches.keep_drawn(key(text), draw));
         Ok(drawn.map_or(Self::Tree(shown.document), Self::Drawn))
     }
 
-    /// What the content refers to.
+    /// The references of the content.
     pub(super) fn references(&self) -> Option<References> {
         match self {
             Self::None => None,
@@ -55,7 +55,7 @@ impl Body {
         }
     }
 
-    /// Writes the headings beside the content.
+    /// Writes the outline.
     pub(super) fn write_outline(&self, html: &mut Html, (scene, at): (&Scene<'_>, usize)) {
         match self {
             Self::None => write_aside(html, (scene, at), None),

@@ -1,4 +1,4 @@
-//! What a change request or a revision changes: its pages, and the words of their texts.
+//! The comparison page: the changes of a change request or revision, with the changed words of each text.
 
 use docs_core::{
     ErrorKind, Result,
@@ -16,21 +16,22 @@ use crate::{
     visit::Visit,
 };
 
-/// Most changes that are listed.
+/// The maximum number of changes in the list.
 const MAX_CHANGES: u32 = 500;
-/// Pages whose texts are compared at once; those of the rest are a link further.
+/// The number of page texts that are compared on one page. The others link to a comparison of their own.
 const COMPARED: usize = 20;
-/// Longest text of which words are compared, in bytes.
+/// The maximum size in bytes of a text for a comparison by words.
 const MAX_TEXT: usize = 512 * 1024;
-/// Words around a change that are shown.
+/// The number of unchanged words shown around a change.
 const CONTEXT: usize = 40;
-/// Longest value of a field that is shown, in characters.
+/// The maximum length of a shown field value, in characters.
 const MAX_VALUE: usize = 200;
 
-/// The page that shows what a preview changes, of one page where that is named; `None` where nothing is previewed.
+/// The page that shows the changes of a preview, or of one of its pages. Returns `None` if the visit is not a
+/// preview.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub(crate) async fn compare_page(
     visit: &Visit,
     caches: &Caches,
@@ -75,7 +76,7 @@ pub(crate) async fn compare_page(
     Ok(Some(shell::shell_around(&scene, &head, &main).into_string()))
 }
 
-/// A change that is told in one line.
+/// A change as a single line.
 fn listed(scene: &Scene<'_>, change: &SemanticChange) -> Markup {
     let plain = |kind: &str, name: &str, detail: &str| {
         html! { li { span class={ "kind " (kind) } { (kind) } " " b { (name) } " " span.about { (detail) } } }
@@ -116,7 +117,7 @@ fn listed(scene: &Scene<'_>, change: &SemanticChange) -> Markup {
     }
 }
 
-/// A change of a page that is there, which its title leads to.
+/// A change of an existing page, with a link to the page.
 fn entry(scene: &Scene<'_>, (kind, page): (&str, &ChangedPage), inner: &Markup) -> Markup {
     let href = page.path.as_ref().map(|path| format!("{}{}", scene.base(), encoded(path)));
     html! {
@@ -128,7 +129,7 @@ fn entry(scene: &Scene<'_>, (kind, page): (&str, &ChangedPage), inner: &Markup) 
     }
 }
 
-/// The fields of a page that changed, but for its text.
+/// The changed fields of a page, except its text.
 fn fields(attributes: &PageAttributes) -> Markup {
     let Ok(Value::Object(all)) = serde_json::to_value(attributes) else { return Markup::default() };
     let shown = |value: Option<&Value>| match value {
@@ -153,7 +154,7 @@ fn fields(attributes: &PageAttributes) -> Markup {
     }
 }
 
-/// The words of a text that changed, with what stands around them.
+/// The changed words of a text, with their context.
 async fn text_changes(visit: &Visit, preview: &Preview, document: &Changed<String>) -> Result<Markup> {
     let before = text(visit, preview, document.before.as_deref()).await?;
     let after = text(visit, preview, document.after.as_deref()).await?;
@@ -163,7 +164,7 @@ async fn text_changes(visit: &Visit, preview: &Preview, document: &Changed<Strin
     Ok(word_changes(&before, &after))
 }
 
-/// A text by the name that a change has for it.
+/// Reads a text by its document id, as Markdown.
 async fn text(visit: &Visit, preview: &Preview, id: Option<&str>) -> Result<String> {
     let Some(id) = id else { return Ok(String::new()) };
     let document = match visit.member_space(preview).get_document(id).await {
@@ -171,11 +172,11 @@ async fn text(visit: &Visit, preview: &Preview, id: Option<&str>) -> Result<Stri
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
         Err(error) => return Err(error),
     };
-    // What cannot be written as Markdown, as a conflict, is compared by its words alone.
+    // Content that Markdown cannot represent, such as a conflict, is compared as plain text.
     Ok(print(&document).unwrap_or_else(|_| docs_core::content::document::plain_text(&document)))
 }
 
-/// Words with the blanks behind them; line ends are words of their own.
+/// Splits text into words with their trailing spaces; a line break is a word of its own.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for c in text.chars() {
@@ -195,7 +196,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// What changed from one text to another, word by word.
+/// The word differences of two texts.
 fn word_changes(before: &str, after: &str) -> Markup {
     let (old, new) = (words(before), words(after));
     let mut parts = Vec::new();
@@ -213,7 +214,7 @@ fn word_changes(before: &str, after: &str) -> Markup {
     html! { pre.words { @for part in parts { (part) } } }
 }
 
-/// Words that stayed: of many only those next to changes.
+/// Unchanged words; only those next to a change are shown if there are many.
 fn unchanged(words: &[String], (is_behind, is_before): (bool, bool)) -> Markup {
     let (first, last) = (if is_behind { CONTEXT } else { 0 }, if is_before { CONTEXT } else { 0 });
     if words.len() <= first + last {

@@ -1,4 +1,4 @@
-//! The head of a page: what browsers, search engines and other sites are told of it.
+//! The `<head>` of a page: metadata for browsers, search engines and link previews.
 
 use std::borrow::Cow;
 
@@ -17,25 +17,25 @@ use crate::{
     html::{Html, write_escaped},
 };
 
-/// What is told of a page.
+/// The metadata of a page.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     pub(super) title: String,
     pub(super) description: Option<String>,
     pub(super) canonical: Option<String>,
-    /// The page as Markdown.
+    /// The address of the Markdown version.
     pub(super) markdown: Option<String>,
     pub(super) is_indexed: bool,
-    /// What is told in JSON-LD.
+    /// The JSON-LD data.
     pub(super) linked_data: Option<String>,
-    /// The page that is shown, of the entries of its space.
+    /// The position of the current page in the page tree.
     pub(super) current: Option<usize>,
-    /// Whether the tree of pages is left out.
+    /// `true` if the page tree is left out.
     pub(super) is_without_tree: bool,
     pub(super) is_wide: bool,
 }
 
-/// What is told of a page with content.
+/// The metadata of a page with content.
 pub(super) fn page_head(scene: &Scene<'_>, at: usize) -> Head {
     let page = &scene.frame.entries[at];
     let canonical = scene.canonical(at);
@@ -55,7 +55,7 @@ pub(super) fn page_head(scene: &Scene<'_>, at: usize) -> Head {
     }
 }
 
-/// What is told in JSON-LD of a page, and of the way to it.
+/// The JSON-LD data of a page and its breadcrumbs.
 #[derive(Serialize)]
 struct LinkedData<'p>(Article<'p>, Crumbs<'p>);
 
@@ -128,17 +128,17 @@ fn linked_data(scene: &Scene<'_>, canonical: Option<&str>, at: usize) -> String 
     };
     let crumbs = way.start.into_iter().chain(way.end).chain([at]).enumerate().map(crumb).collect();
     let crumbs = Crumbs { context: SCHEMA, kind: "BreadcrumbList", item_list_element: crumbs };
-    // Texts and numbers alone are always JSON.
+    // Serializing strings and numbers cannot fail.
     serde_json::to_string(&LinkedData(article, crumbs)).unwrap_or_default()
 }
 
-/// The address of a page as Markdown.
+/// The address of the Markdown version of a page.
 pub(super) fn markdown_address(scene: &Scene<'_>, at: usize) -> Option<String> {
     let own = scene.addresses.of_entry(&scene.addresses.space, &scene.frame, at)?;
     Some(as_markdown(&own))
 }
 
-/// The head as HTML, with slots for what is told of a page.
+/// The head as HTML, with slots for the metadata of a page.
 pub(super) fn markup(scene: &Scene<'_>) -> Markup {
     let site = scene.title();
     let own = |name: &str| format!("{}{OWN}/{name}", scene.site_base());
@@ -177,7 +177,7 @@ pub(super) fn markup(scene: &Scene<'_>) -> Markup {
     }
 }
 
-/// Writes the title of a page with that of its site.
+/// Writes the title of a page followed by that of its site.
 pub(super) fn write_title(html: &mut Html, scene: &Scene<'_>, head: &Head) {
     if !head.title.is_empty() {
         html.text(&head.title).tags(" | ");
@@ -185,12 +185,12 @@ pub(super) fn write_title(html: &mut Html, scene: &Scene<'_>, head: &Head) {
     html.text(scene.title());
 }
 
-/// Writes the title of a page, or of its site where it has none.
+/// Writes the title of a page, or of its site if the page has none.
 pub(super) fn write_name(html: &mut Html, scene: &Scene<'_>, head: &Head) {
     html.text(if head.title.is_empty() { scene.title() } else { &head.title });
 }
 
-/// What browsers and search engines are told of a page.
+/// The metadata for browsers and search engines.
 pub(super) fn told(scene: &Scene<'_>, head: &Head) -> Markup {
     html! {
         @if let Some(text) = &head.description { meta name="description" content=(text); }
@@ -203,7 +203,7 @@ pub(super) fn told(scene: &Scene<'_>, head: &Head) -> Markup {
     }
 }
 
-/// What other sites are told of a page beside its title.
+/// The Open Graph metadata, except the title.
 pub(super) fn shared(head: &Head) -> Markup {
     html! {
         @if let Some(text) = &head.description { meta property="og:description" content=(text); }
@@ -211,7 +211,6 @@ pub(super) fn shared(head: &Head) -> Markup {
     }
 }
 
-/// The JSON-LD of a page.
 pub(super) fn data(head: &Head) -> Markup {
     html! {
         @if let Some(data) = &head.linked_data {
@@ -220,7 +219,7 @@ pub(super) fn data(head: &Head) -> Markup {
     }
 }
 
-/// JSON that can stand in a script: nothing in it ends the script.
+/// Escapes JSON for a `script` element, so that no content can end the element.
 fn within_script(data: &str) -> String {
     let mut out = String::with_capacity(data.len() + 64);
     write_escaped(&mut out, data, |byte| match byte {

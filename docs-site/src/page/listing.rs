@@ -1,5 +1,7 @@
-//! The lists of all pages of a space, in parts of a bounded size. The navigation of a large space links to them for the
-//! entries that it leaves out, so that each page can be reached without a search, and without a script.
+//! The lists of all pages of a space, in parts of a bounded size.
+//!
+//! The navigation of a large space links to them for the entries that it leaves out, so that each page can be
+//! reached without search and without a script.
 
 use std::collections::BTreeSet;
 
@@ -20,16 +22,16 @@ use crate::{
     visit::Visit,
 };
 
-/// Most entries of a part.
+/// The maximum number of entries of a part.
 pub(crate) const MAX_ENTRIES: usize = 100;
-/// How far the parts are away that a part links to, beside the first and the last.
+/// The distances of the other parts that a part links to, in addition to the first and the last.
 const STEPS: [usize; 6] = [1, 2, 3, 10, 100, 1_000];
 
-/// A part of the list of the entries directly below an entry, or of the top level.
+/// A part of the list of an entry's children, or of the top level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     parent: Option<usize>,
-    /// Its number, from 0.
+    /// The number, from 0.
     number: usize,
 }
 
@@ -39,12 +41,12 @@ impl Part {
         Self { parent, number: 0 }
     }
 
-    /// The part of a list that has the entry at a position.
+    /// The part of a list that contains the entry at a position.
     pub(super) const fn with(parent: Option<usize>, position: usize) -> Self {
         Self { parent, number: position / MAX_ENTRIES }
     }
 
-    /// The part of a name; `None` for a name of none.
+    /// Finds a part by its file name.
     fn find(frame: &Frame, name: &str) -> Option<Self> {
         let name = name.strip_prefix("pages.")?.strip_suffix(".html")?;
         let (parent, number) = match name.split_once('.') {
@@ -55,7 +57,7 @@ impl Part {
         (part.number < part.count(frame)).then_some(part)
     }
 
-    /// The name of the part among what a site answers itself.
+    /// The file name of the part below `~site`.
     pub(crate) fn name(&self, frame: &Frame) -> String {
         let number = self.number + 1;
         match self.parent {
@@ -64,7 +66,6 @@ impl Part {
         }
     }
 
-    /// The address of the part.
     pub(super) fn address(&self, scene: &Scene<'_>) -> String {
         format!("{}{OWN}/{}", scene.base(), self.name(&scene.frame))
     }
@@ -74,7 +75,7 @@ impl Part {
         frame.shown(self.parent).len().div_ceil(MAX_ENTRIES)
     }
 
-    /// All parts of the lists of a space.
+    /// All parts of all lists of a space.
     pub(crate) fn all(frame: &Frame) -> impl Iterator<Item = Self> + '_ {
         let parents = [None].into_iter().chain((0..frame.entries.len()).map(Some));
         parents.flat_map(|parent| {
@@ -83,10 +84,10 @@ impl Part {
     }
 }
 
-/// The page with a part of the lists of a space, by its name; `None` if there is no such part.
+/// The page with a part of a list, by its file name. Returns `None` if there is no such part.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub(crate) async fn list_page(visit: &Visit, caches: &Caches, name: &str) -> Result<Option<String>> {
     let scene = Scene::of(visit, caches).await?;
     Ok(Part::find(&scene.frame, name).map(|part| part.page(&scene)))
@@ -115,7 +116,7 @@ impl Part {
         shell::shell_around(scene, &head, &main).into_string()
     }
 
-    /// Links to the lists of the entries above.
+    /// Links to the lists of the ancestors.
     fn crumbs(&self, scene: &Scene<'_>) -> Markup {
         let Some(parent) = self.parent else { return Markup::default() };
         let crumb = |at: Option<usize>| {
@@ -160,7 +161,7 @@ impl Part {
     }
 }
 
-/// Writes an entry of a list, with a link to the list of those below it.
+/// Writes an entry of a list, with a link to the list of its children.
 fn write_item(html: &mut Html, scene: &Scene<'_>, at: usize) {
     let entry = &scene.frame.entries[at];
     if let EntryKind::Link(target) = &entry.kind {

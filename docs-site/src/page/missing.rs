@@ -1,4 +1,4 @@
-//! The answer where there is no page.
+//! The not-found page, and pages without a site: sign-in, redirect and error pages.
 
 use docs_core::Result;
 use maud::{DOCTYPE, Markup, html};
@@ -11,14 +11,14 @@ use crate::{
     words::Words,
 };
 
-/// The answer where a site has no page, with the way to those that it has.
+/// The not-found page of a site, with a link to an existing page.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub(crate) async fn missing_page(visit: &Visit, caches: &Caches) -> Result<Rendered> {
     let scene = Scene::of(visit, caches).await?;
     let head = Head { title: scene.words.not_found.to_owned(), ..Head::default() };
-    // A space without pages is left for the site; where it is all of the site, there is nowhere to go.
+    // A space without pages links to the site. If the space is the whole site, there is no link.
     let home = match scene.frame.first() {
         Some(_) => Some(scene.base()),
         None => Some(scene.site_base()).filter(|site| *site != scene.base()),
@@ -34,7 +34,7 @@ pub(crate) async fn missing_page(visit: &Visit, caches: &Caches) -> Result<Rende
     Ok(Rendered::new(html, false))
 }
 
-/// The page on which a member signs in to look at previews. It tells nothing of any site.
+/// The sign-in page for members who open a preview. It reveals nothing about any site.
 pub(crate) fn sign_in_page((action, to): (&str, &str), refusal: Option<&str>) -> String {
     let style_sheet = Asset::style_sheet();
     let head = html! {
@@ -58,7 +58,7 @@ pub(crate) fn sign_in_page((action, to): (&str, &str), refusal: Option<&str>) ->
     of_no_site(&head, &body)
 }
 
-/// A page that leads to another one, where no server can say so.
+/// A page that redirects to another one, for servers that cannot send redirects.
 pub(crate) fn moved_page(to: &str) -> String {
     let head = html! {
         meta http-equiv="refresh" content={ "0;url=" (to) };
@@ -68,7 +68,7 @@ pub(crate) fn moved_page(to: &str) -> String {
     of_no_site(&head, &html! { p { a href=(to) { "Moved here" } } })
 }
 
-/// An answer that tells nothing of any site.
+/// An error page that reveals nothing about any site.
 pub(crate) fn bare_page(title: &str, text: &str) -> String {
     let head = html! {
         (viewport())
@@ -81,7 +81,7 @@ fn viewport() -> Markup {
     html! { meta name="viewport" content="width=device-width, initial-scale=1"; }
 }
 
-/// A page without the shell of a site, for no search engine.
+/// A page without the layout of a site, excluded from search engines.
 fn of_no_site(head: &Markup, body: &Markup) -> String {
     let words = Words::of(docs_core::model::Locale::En);
     html! {

@@ -1,4 +1,4 @@
-//! Pages: what stands around the content, and the content itself.
+//! Rendering of pages: layout and content.
 
 mod around;
 mod body;
@@ -42,15 +42,16 @@ pub(crate) use self::{
     tree::is_listed_in_parts,
 };
 
-/// A page as it is sent.
+/// A rendered page.
 #[derive(Debug)]
 pub(crate) struct Rendered {
     pub(crate) html: Tagged,
-    /// The page as gzip has it, once somebody asked for that; `None` within where it cannot be encoded.
+    /// The gzip-compressed page, filled on first use; the inner `None` means that compression failed.
     encoded: OnceCell<Option<Bytes>>,
-    /// Whether search engines may list it.
+    /// `true` if search engines may index it.
     pub(crate) is_indexed: bool,
-    /// Whether all that it was made of is in its key: specifications change without the content that shows them.
+    /// `true` if the cache key covers everything that the page depends on. OpenAPI specifications change
+    /// independently of the content that shows them, so pages that show them are not cached.
     pub(crate) is_kept: bool,
 }
 
@@ -59,18 +60,19 @@ impl Rendered {
         Self { html: Tagged::of(html), encoded: OnceCell::new(), is_indexed, is_kept: true }
     }
 
-    /// The page as gzip has it, which is made when it is asked for first.
+    /// The gzip-compressed page, compressed on first use.
     pub(crate) async fn encoded(&self) -> Option<Bytes> {
         self.encoded.get_or_init(|| gzipped(&self.html.bytes)).await.clone()
     }
 
-    /// About how many bytes it takes, with room for its other form: a cache weighs a page once.
+    /// The approximate memory in bytes, including the compressed form: a cache weighs a page only once, on
+    /// insertion.
     pub(crate) fn weight(&self) -> usize {
         self.html.bytes.len() + self.html.bytes.len() / 3
     }
 }
 
-/// What every page of a site is drawn with.
+/// The context for rendering a page of a site.
 #[derive(Debug)]
 pub(crate) struct Scene<'s> {
     pub(crate) visit: &'s Visit,
@@ -80,28 +82,28 @@ pub(crate) struct Scene<'s> {
     pub(crate) words: &'static Words,
     pub(crate) addresses: Arc<Addresses>,
     pub(crate) frame: Arc<Frame>,
-    /// The revision that the content is of.
+    /// The revision of the content.
     revision: RevisionId,
     around: Arc<Surroundings>,
-    /// The path of the space, with a slash at its end.
+    /// The path of the space, with a trailing slash.
     base: String,
-    /// The address of the site besides others, with a slash at its end.
+    /// The canonical address of the site, with a trailing slash.
     pub(crate) canonical_base: String,
-    /// The same page in the spaces beside this one: their places of `places`, and its paths there.
+    /// The same page in the variants of this space: positions in `places`, and paths of the page.
     variants: Vec<(usize, String)>,
 }
 
-/// What stands around all pages of a space, for all who are told the same of it: it is read and written once.
+/// The layout around all pages of a space, for all visitors with the same view of it. It is built once.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
-    /// The addresses of the site, without page trees: those have a cache of their own.
+    /// The addresses of the site, without page trees, which have a cache of their own.
     addresses: Addresses,
     template: OnceLock<Template>,
     tree: OnceLock<Option<Tree>>,
 }
 
 impl Surroundings {
-    /// About how many bytes it takes.
+    /// The approximate memory in bytes.
     pub(crate) fn weight(&self) -> usize {
         let tree = self.tree.get().and_then(Option::as_ref);
         self.addresses.weight()
@@ -110,22 +112,22 @@ impl Surroundings {
     }
 }
 
-/// Most spaces of a section in which a page is looked for beside its own.
+/// The maximum number of other variants that are searched for a page.
 const MAX_VARIANTS: usize = 20;
 
 impl<'s> Scene<'s> {
-    /// Reads what the pages of a space are drawn with.
+    /// Loads the context for the pages of the requested space.
     ///
     /// # Errors
-    /// The platform's.
+    /// Those of the platform.
     pub(crate) async fn of(visit: &'s Visit, caches: &Caches) -> Result<Self> {
         Self::at(visit, caches, visit.place()?).await
     }
 
-    /// The same for another space of the site.
+    /// Loads the context for the pages of any space of the site.
     ///
     /// # Errors
-    /// The platform's.
+    /// Those of the platform.
     pub(crate) async fn at(visit: &'s Visit, caches: &Caches, place: Place<'s>) -> Result<Self> {
         let (key, frame) = visit.named_frame(caches, &place).await?;
         let (look, revision) = (visit.look(&place.space.id), key.revision.clone());
@@ -160,7 +162,7 @@ impl<'s> Scene<'s> {
             variants: Vec::new(),
         };
         if let Some(key) = key.filter(|_| !is_kept && !scene.addresses.is_passing) {
-            // What is kept weighs from the first on what it will.
+            // Fills the layout before it is cached, because the cache weighs it only on insertion.
             scene.template();
             scene.whole_tree();
             caches.surroundings.insert(key, Arc::clone(&scene.around));
@@ -168,26 +170,26 @@ impl<'s> Scene<'s> {
         Ok(scene)
     }
 
-    /// What documents are drawn with that is not theirs.
+    /// The render options of documents.
     fn manner(&self) -> Manner {
         let outside = self.look.external_links.target;
         Manner { words: self.words, outside, loads: self.visit.loads() }
     }
 
-    /// The page with slots for what differs.
+    /// The page template.
     fn template(&self) -> &Template {
         self.around.template.get_or_init(|| shell::template(self))
     }
 
-    /// The tree of pages; `None` where that is too large for a page.
+    /// The page tree; `None` if it is too large for a page.
     fn whole_tree(&self) -> Option<&Tree> {
         self.around.tree.get_or_init(|| Tree::whole(self)).as_ref()
     }
 
-    /// Looks for an entry in the spaces beside this one.
+    /// Looks up a page in the variants of this space.
     ///
     /// # Errors
-    /// The platform's.
+    /// Those of the platform.
     async fn find_variants(&mut self, caches: &Caches, at: usize) -> Result<()> {
         let Some(entry) = self.frame.entries.get(at) else { return Ok(()) };
         let path = if self.frame.first() == Some(at) { "" } else { &*entry.path };
@@ -214,24 +216,24 @@ impl<'s> Scene<'s> {
         Ok(())
     }
 
-    /// The spaces to choose from where this one is, itself among them, with their places.
+    /// The variants of this space, including itself, with their positions in `places`.
     fn beside(&self) -> impl Iterator<Item = (usize, &Place<'s>)> {
         let section = self.place.section.map(|section| &section.id);
         self.places.iter().enumerate().filter(move |(_, place)| place.section.map(|of| &of.id) == section)
     }
 
-    /// The path below the site of a space beside this one: of the same page, where it has that.
+    /// The path of a variant below the site: of the same page if it exists there, otherwise of the space.
     fn variant_path(&self, (number, place): (usize, &Place<'_>)) -> String {
         let same = self.variants.iter().find(|(of, _)| *of == number).map_or("", |(_, path)| path.as_str());
         format!("{}{same}", place.path)
     }
 
-    /// The page in the languages of the site, its own among them: how HTML names these, and its addresses. Nothing
-    /// where there is only one, or where nobody knows where the site is.
+    /// The page in each language of the site: HTML language code and address. Empty if there is only one
+    /// language, or if the address of the site is unknown.
     fn alternates(&self) -> Vec<(&'static str, String)> {
         let mut found: Vec<(&'static str, String)> = Vec::new();
         let own = self.places.iter().position(|place| place.space.id == self.place.space.id);
-        // Of two spaces in one language the page's own is the one.
+        // The page's own space takes precedence over other spaces in the same language.
         let first = self.variants.iter().filter(|(number, _)| Some(*number) == own);
         for (number, path) in first.chain(&self.variants).filter(|_| self.visit.has_address()) {
             let place = &self.places[*number];
@@ -245,22 +247,21 @@ impl<'s> Scene<'s> {
         if found.len() > 1 { found } else { Vec::new() }
     }
 
-    /// The path of the space, with a slash at its end.
+    /// The path of the space, with a trailing slash.
     pub(crate) fn base(&self) -> &str {
         &self.base
     }
 
-    /// The path of the site, with a slash at its end.
+    /// The path of the site, with a trailing slash.
     pub(crate) fn site_base(&self) -> &str {
         &self.visit.found.site_base_path
     }
 
-    /// The title of the site.
     pub(crate) fn title(&self) -> &str {
         self.visit.title_of(self.look)
     }
 
-    /// The address of an entry that it has besides others; `None` where nobody knows it.
+    /// The canonical address of an entry; `None` if the address of the site is unknown.
     pub(crate) fn canonical(&self, at: usize) -> Option<String> {
         if !self.visit.has_address() {
             return None;
@@ -270,7 +271,7 @@ impl<'s> Scene<'s> {
     }
 }
 
-/// Where the links of a site's header and footer lead.
+/// The targets of the links in a site's header, footer and announcement.
 fn targets_of(look: &Customization) -> impl Iterator<Item = &ContentRef> {
     let header = look
         .header
@@ -282,18 +283,18 @@ fn targets_of(look: &Customization) -> impl Iterator<Item = &ContentRef> {
     header.chain(footer).chain(announced)
 }
 
-/// Draws a page of a space.
+/// Renders a page of the requested space.
 ///
 /// # Errors
-/// The platform's; `NotFound` for a page that was removed just now.
+/// Those of the platform; `NotFound` for a page that was removed in the meantime.
 pub(crate) async fn document_page(visit: &Visit, caches: &Caches, at: usize) -> Result<Rendered> {
     document_page_of(visit, caches, (visit.place()?, at)).await
 }
 
-/// The same for any space of the site.
+/// Renders a page of any space of the site.
 ///
 /// # Errors
-/// As of [`document_page`].
+/// Same as [`document_page`].
 pub(crate) async fn document_page_of(
     visit: &Visit,
     caches: &Caches,
@@ -302,7 +303,8 @@ pub(crate) async fn document_page_of(
     let mut scene = Scene::at(visit, caches, place).await?;
     let id = scene.frame.entries.get(at).map(|entry| entry.id.clone());
     let id = id.ok_or_else(|| Error::not_found("page"))?;
-    // Before the page adds to what is known of other spaces: what stands around it is the same on all pages.
+    // The template is built before the page adds page trees to the addresses, because it is shared by all
+    // pages.
     scene.template();
     let space = scene.addresses.space.clone();
     let body = Body::find(caches, &scene, at).await?;
@@ -312,7 +314,7 @@ pub(crate) async fn document_page_of(
         specs = gather_specs(visit, (&space, &id), &gathered).await?;
     }
     scene.find_variants(caches, at).await?;
-    // A specification that is not there yet may come at any time.
+    // A missing specification may be added at any time.
     let is_kept = !gathered.shows_specs() && !scene.addresses.is_passing;
     let html = draw(&scene, at, (&body, &gathered.reused, &specs));
     let is_indexed = visit.site.site.visibility == docs_core::model::SiteVisibility::Public
@@ -339,5 +341,5 @@ fn draw(scene: &Scene<'_>, at: usize, (body, reused, specs): (&Body, &Reused, &S
     shell::shell(scene, &head::page_head(scene, at), ROOM, (main, aside))
 }
 
-/// Room for the content of most pages, in bytes.
+/// The initial buffer capacity in bytes, sufficient for the content of most pages.
 const ROOM: usize = 32 * 1024;

@@ -1,4 +1,4 @@
-//! Small parts of pages that several others have.
+//! Small parts of pages that are used in several places.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,14 @@ use crate::{
     html::Html,
 };
 
-/// The anchors of pages that no author made. A sign that headings have none of keeps them apart from those of content.
+/// The anchor of the content. Anchors of the layout begin with `~`, which anchors of headings never contain.
 pub(super) const CONTENT: &str = "~content";
-/// That of the tree of pages.
+/// The anchor of the page tree.
 pub(super) const TREE: &str = "~pages";
-/// That of the links of the header.
+/// The anchor of the header links.
 pub(super) const LINKS: &str = "~links";
 
-/// A picture of a site's own, one for light and one for dark surroundings; what it stands for where it cannot be
-/// loaded.
+/// An image of the site with light and dark variants. If it cannot be loaded, the alternative text is shown.
 pub(super) fn logo(scene: &Scene<'_>, picture: &Themed<Url>, alt: &str) -> Markup {
     let loaded = |url| scene.addresses.loaded(url);
     match (loaded(picture.light.as_str()), loaded(picture.dark.as_str())) {
@@ -32,7 +31,7 @@ pub(super) fn logo(scene: &Scene<'_>, picture: &Themed<Url>, alt: &str) -> Marku
     }
 }
 
-/// A link of a site's own; its title alone where it leads to nothing that the visitor sees.
+/// A link of the site's configuration. If the visitor cannot access the target, only the title is shown.
 pub(super) fn link_to(scene: &Scene<'_>, to: &ContentRef, title: &str, class: Option<&str>) -> Markup {
     let target = scene.addresses.target(to);
     let opens = target.is_outside && scene.look.external_links.target == ExternalLinksTarget::Blank;
@@ -53,7 +52,7 @@ pub(super) fn write_named(html: &mut Html, entry: &Entry) {
     html.text(&entry.title);
 }
 
-/// Writes the title of an entry as navigation shows it, with its emoji.
+/// Writes the shortened title of an entry for navigation, with its emoji.
 pub(super) fn write_brief(html: &mut Html, entry: &Entry) {
     write_emoji(html, entry);
     html.text(&brief(&entry.title));
@@ -65,10 +64,10 @@ fn write_emoji(html: &mut Html, entry: &Entry) {
     }
 }
 
-/// Most characters of a text in navigation.
+/// The maximum length of a text in navigation, in characters.
 const MAX_BRIEF: usize = 160;
 
-/// The beginning of a text, as navigation shows it: a page repeats titles of other pages, and each may be long.
+/// Shortens a text for navigation. A page repeats the titles of many other pages, and each may be long.
 pub(super) fn brief(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MAX_BRIEF) {
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default().trim_end())),
@@ -76,22 +75,22 @@ pub(super) fn brief(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The entries above an entry that a page names, from the top: of many, the first and the nearest.
+/// The ancestors of an entry for breadcrumbs, from the top. If there are many, only the first and the nearest
+/// are included.
 #[derive(Debug)]
 pub(super) struct Way {
     pub(super) start: Vec<usize>,
     pub(super) end: Vec<usize>,
-    /// Some entries between the two are left out.
+    /// `true` if entries between the two are left out.
     pub(super) is_cut: bool,
 }
 
 impl Way {
-    /// Most entries of the start.
+    /// The maximum number of entries in `start`.
     const START: usize = 2;
-    /// Most entries of the end.
+    /// The maximum number of entries in `end`.
     const END: usize = 6;
 
-    /// The way to an entry.
     pub(super) fn of(frame: &Frame, at: usize) -> Self {
         let mut all: Vec<usize> = frame.above(at).collect();
         all.reverse();

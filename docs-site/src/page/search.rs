@@ -1,4 +1,4 @@
-//! What a search on a site finds.
+//! The search page and search results.
 
 use docs_core::{ErrorKind, Result, model::SearchSite, store::PageRequest};
 use maud::{Markup, html};
@@ -7,34 +7,34 @@ use serde_json::{Value, json};
 use super::{Scene, head::Head, shell};
 use crate::{address::encoded, assets::OWN, cache::Caches, visit::Visit};
 
-/// Most pages that are shown.
+/// The maximum number of pages in the results.
 const MAX_FOUND: u32 = 30;
-/// Most places of a page that are shown.
+/// The maximum number of matching sections per page.
 const MAX_PLACES: usize = 3;
 
-/// A page that was found.
+/// A page in the results.
 pub(crate) struct Found {
     pub(crate) title: String,
-    /// The space that it is of, where the site has several.
+    /// The title of its space, if the site has several.
     pub(crate) of: Option<String>,
     pub(crate) href: String,
-    /// Headings with the text around what was found, and their addresses.
+    /// The matching sections: heading, excerpt and address.
     pub(crate) places: Vec<(String, String, String)>,
 }
 
-/// How a search went.
+/// The result of a search.
 pub(crate) enum Outcome {
-    /// Nothing was asked.
+    /// The query is blank or invalid.
     Unasked,
     Found(Vec<Found>),
-    /// The index has not caught up yet.
+    /// The index is not up to date yet.
     NotNow,
 }
 
 /// Searches a site.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub(crate) async fn search(visit: &Visit, query: &str) -> Result<Outcome> {
     let Ok(query) = query.trim().parse() else { return Ok(Outcome::Unasked) };
     let search = SearchSite { query, scope: None, mode: None, site_space_id: None, site_space_ids: None };
@@ -72,10 +72,10 @@ pub(crate) async fn search(visit: &Visit, query: &str) -> Result<Outcome> {
     Ok(Outcome::Found(found))
 }
 
-/// The page that shows what a search finds.
+/// The page with the search results.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub(crate) async fn search_page(visit: &Visit, caches: &Caches, query: &str) -> Result<String> {
     let scene = Scene::of(visit, caches).await?;
     let outcome = search(visit, query).await?;
@@ -110,10 +110,10 @@ fn result(page: &Found) -> Markup {
     }
 }
 
-/// What a search finds, for the script of pages.
+/// The search results as JSON, for the script of pages.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub(crate) async fn results_as_json(visit: &Visit, query: &str) -> Result<String> {
     let found = match search(visit, query).await? {
         Outcome::Found(found) => found,

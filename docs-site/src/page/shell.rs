@@ -1,4 +1,4 @@
-//! What stands around every page of a site: header, sections, tree of pages and footer.
+//! The layout of every page of a site: header, sections, page tree and footer.
 
 use docs_core::model::{
     AnnouncementStyle, HeaderLinkStyle, SectionOrGroup, SiteStructure, ThemeMode, TitledLink,
@@ -14,7 +14,8 @@ use super::{
 };
 use crate::{address::sections, assets::OWN, html::Html, preview::COMPARE};
 
-/// A whole page, whose content and what stands beside it are written in their places.
+/// Writes a complete page. `main` writes the content and `aside` the outline; `room` is the expected size of
+/// both in bytes.
 pub(super) fn shell(
     scene: &Scene<'_>,
     head: &Head,
@@ -41,16 +42,17 @@ pub(super) fn shell(
     html
 }
 
-/// The same with content that is written.
+/// Writes a complete page around existing markup.
 pub(super) fn shell_around(scene: &Scene<'_>, head: &Head, main: &Markup) -> Html {
     shell(scene, head, main.0.len(), (|html: &mut Html| html.markup(main), |_: &mut Html| {}))
 }
 
-/// What stands around every page of a space, with slots for what differs.
+/// Builds the template of all pages of a space.
 pub(super) fn template(scene: &Scene<'_>) -> Template {
     let words = scene.words;
     let themes = scene.look.themes;
-    // What their system says is no choice of visitors: the site's is there until they choose.
+    // The color scheme of the visitor's system is not a choice: the default of the site applies until the
+    // visitor chooses.
     let theme = match themes.default {
         ThemeMode::Light => "light",
         ThemeMode::Dark => "dark",
@@ -78,7 +80,7 @@ pub(super) fn template(scene: &Scene<'_>) -> Template {
     })
 }
 
-/// What a member who looks at a preview is told: what it is, and the way back.
+/// The notice on preview pages, with a link to the live site.
 fn preview_bar(scene: &Scene<'_>) -> Markup {
     let Some(preview) = &scene.visit.preview else { return Markup::default() };
     let live = scene.base().strip_suffix(preview.path.as_str()).unwrap_or(scene.base());
@@ -134,7 +136,7 @@ fn header(scene: &Scene<'_>) -> Markup {
     }
 }
 
-/// The links of the header. On narrow screens they are shown while the address names them.
+/// The header links. On narrow screens they are shown while they are the target of the page's address.
 fn header_links(scene: &Scene<'_>) -> Markup {
     let links = &scene.look.header.links;
     if links.is_empty() {
@@ -162,7 +164,7 @@ fn header_links(scene: &Scene<'_>) -> Markup {
     }
 }
 
-/// The spaces of a section to choose from, or of a site without sections.
+/// The menu of the variants of a space.
 fn variants(scene: &Scene<'_>) -> Markup {
     let beside: Vec<_> = scene.beside().collect();
     if beside.len() < 2 {
@@ -183,7 +185,7 @@ fn variants(scene: &Scene<'_>) -> Markup {
     }
 }
 
-/// The sections of a site beside each other; groups of them open.
+/// The section bar of a site, with a menu for each group.
 fn section_bar(scene: &Scene<'_>) -> Markup {
     let SiteStructure::Sections(items) = &scene.visit.site.structure else { return Markup::default() };
     if items.is_empty() || sections(items).len() < 2 {

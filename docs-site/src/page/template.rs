@@ -1,35 +1,37 @@
-//! What is written once for all pages of a space, with slots for what differs from page to page.
+//! Page templates: markup that is rendered once per space, with slots for the parts that differ between
+//! pages.
 
 use maud::{Markup, PreEscaped, Render};
 
 use crate::html::{Html, Named};
 
-/// What differs from page to page.
+/// A part that differs between pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     /// The title in the head.
     Title,
-    /// What browsers and search engines are told of the page.
+    /// The metadata for browsers and search engines.
     Told,
-    /// Its title for other sites.
+    /// The Open Graph title.
     Name,
-    /// What else other sites are told.
+    /// The other Open Graph metadata.
     Shared,
-    /// What is told in JSON-LD.
+    /// The JSON-LD data.
     Data,
-    /// The spaces to choose from.
+    /// The variants of the space.
     Variants,
     /// The class of the page.
     Class,
-    /// The tree of pages.
+    /// The page tree.
     Tree,
     /// The content.
     Main,
-    /// What stands beside the content.
+    /// The outline.
     Aside,
 }
 
-/// The slots with their marks in markup: nothing else begins so, as what is text in a page has no `<`.
+/// The slots with their markers. Escaped text contains no `<`, so nothing else in the markup begins like a
+/// marker.
 const MARKS: [(Slot, &str); 10] = [
     (Slot::Title, "<?0>"),
     (Slot::Told, "<?1>"),
@@ -52,13 +54,13 @@ impl Render for Slot {
 /// A page with slots.
 #[derive(Debug)]
 pub(crate) struct Template {
-    /// Pieces, with the slot behind each.
+    /// Pieces of markup, each with the slot after it.
     pieces: Vec<(Named, Slot)>,
     end: Named,
 }
 
 impl Template {
-    /// The template that markup with slots makes.
+    /// Splits markup at its slots.
     pub(super) fn of(markup: Markup) -> Self {
         let (mut pieces, mut rest) = (Vec::new(), markup.0.as_str());
         while let Some((at, (slot, mark))) = rest.find("<?").and_then(|at| {
@@ -73,7 +75,7 @@ impl Template {
         Self { pieces, end: Named::new(PreEscaped(rest.to_owned())) }
     }
 
-    /// Writes a page, whose slots are filled one after the other.
+    /// Writes a page, calling `fill` for each slot in order.
     pub(super) fn fill(&self, html: &mut Html, mut fill: impl FnMut(&mut Html, Slot)) {
         for (piece, slot) in &self.pieces {
             html.named(piece);
@@ -82,7 +84,7 @@ impl Template {
         html.named(&self.end);
     }
 
-    /// How many bytes it takes.
+    /// The size in bytes.
     pub(super) fn weight(&self) -> usize {
         let pieces = self.pieces.iter().map(|(piece, _)| piece.as_str().len() + 128);
         self.end.as_str().len() + pieces.sum::<usize>()

@@ -1,8 +1,8 @@
-//! The navigation: the page tree of a space beside a page.
+//! The navigation: the page tree of a space next to a page.
 //!
-//! A small tree is written once, as a whole, and each page marks its own entry in it. Of a larger one a page shows the
-//! entries on the way to itself, a bounded number of entries beside each of them, and links to the lists of the others.
-//! So the navigation takes a bounded number of bytes, however many entries a space has, and however deep they are.
+//! A small tree is rendered once, as a whole, and each page marks its own entry in it. For a larger one, a
+//! page shows its ancestors, a bounded number of siblings of each, and links to the lists of the others. The
+//! size of the navigation is therefore bounded, regardless of the number and depth of the entries of a space.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -19,38 +19,38 @@ use crate::{
     html::{Html, Named, entity},
 };
 
-/// Most entries of a tree that is shown as a whole, and most bytes of one.
+/// The maximum number of entries and of bytes of a tree that is shown as a whole.
 const MAX_WHOLE: usize = 300;
 const MAX_WHOLE_BYTES: usize = 96 * 1024;
-/// Deepest entries of a tree that is shown as a whole.
+/// The maximum depth of entries in the navigation.
 const MAX_DEPTH: usize = 12;
-/// Most entries beside each other where a tree is shown in parts, and most bytes of all levels on the way to a page.
+/// The maximum number of siblings per level of a partial tree, and of bytes of all its levels together.
 const MAX_SIBLINGS: usize = 50;
 const MAX_PART_BYTES: usize = 48 * 1024;
-/// Entries on the way to a page that are shown: the first ones, and the nearest.
+/// The numbers of ancestors that a partial tree shows: from the top, and nearest to the page.
 const WAY_START: usize = 2;
 const WAY_END: usize = 8;
-/// Bytes from which on groups that are not on the way to a page are shown closed.
+/// The size in bytes of a partial tree beyond which groups off the path are shown collapsed.
 const MAX_GROUP_BYTES: usize = 24 * 1024;
 
-/// A tree that is written, on no page in particular.
+/// A rendered tree, independent of the current page.
 #[derive(Debug)]
 pub(crate) struct Tree {
     written: Named,
-    /// The positions in the text at which an entry is marked.
+    /// The byte offsets of the marks of each entry.
     marks: HashMap<usize, Marks>,
 }
 
-/// The positions at which an entry is marked.
+/// The byte offsets of the marks of an entry.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
-    /// As the current page.
+    /// The offset of the mark for the current page.
     current: Option<usize>,
-    /// As open.
+    /// The offset of the mark for an expanded entry.
     open: Option<usize>,
 }
 
-/// Writes the tree of a space beside a page.
+/// Writes the page tree of a space.
 pub(super) fn write_side(html: &mut Html, scene: &Scene<'_>, current: Option<usize>) {
     match scene.whole_tree() {
         Some(tree) => tree.write(html, &scene.frame, current),
@@ -58,14 +58,14 @@ pub(super) fn write_side(html: &mut Html, scene: &Scene<'_>, current: Option<usi
     }
 }
 
-/// Tells whether the navigation of a space refers to the lists of all its pages, or its pages may.
+/// Returns `true` if the navigation of a space, or a page of it, links to the lists of all pages.
 pub(crate) fn is_listed_in_parts(scene: &Scene<'_>) -> bool {
     scene.whole_tree().is_none()
         || (0..scene.frame.entries.len()).any(|at| scene.frame.shown(Some(at)).len() > MAX_CARDS)
 }
 
 impl Tree {
-    /// The whole tree of a space; `None` if it is too large for a page, or deeper than a whole tree is shown.
+    /// Renders the whole tree of a space. Returns `None` if it exceeds the limits of a whole tree.
     pub(super) fn whole(scene: &Scene<'_>) -> Option<Self> {
         let entries = &scene.frame.entries;
         let is_small = entries.len() <= MAX_WHOLE
@@ -74,14 +74,14 @@ impl Tree {
         is_small.then(|| Self::of(scene, None))
     }
 
-    /// The whole tree, or the part of it around a path.
+    /// Renders the whole tree, or the part around a path.
     fn of(scene: &Scene<'_>, path: Option<Path>) -> Self {
         let mut writer = Writer { scene, path, html: Html::default(), marks: HashMap::new() };
         writer.side();
         Self { written: Named::new(PreEscaped(writer.html.into_string())), marks: writer.marks }
     }
 
-    /// Writes the tree with the marks of a page.
+    /// Writes the tree with the marks of the current page.
     fn write(&self, html: &mut Html, frame: &Frame, current: Option<usize>) {
         let marks = |at: usize| self.marks.get(&at).copied().unwrap_or_default();
         let way = current.into_iter().flat_map(|at| frame.above(at).chain([at]));
@@ -111,10 +111,10 @@ impl Tree {
     }
 }
 
-/// The entries that are opened in a tree that is shown in parts: those on the way to a page, and the page.
+/// The expanded entries of a partial tree: the ancestors of the page and the page itself.
 #[derive(Debug, Default)]
 struct Path {
-    /// From the top. If some are left out, it is between the first two parts of [`WAY_START`] entries and of the rest.
+    /// From the top. If some are left out, the gap is after the first [`WAY_START`] entries.
     open: Vec<usize>,
     is_cut: bool,
 }
@@ -124,7 +124,7 @@ impl Path {
         let mut open: Vec<usize> =
             current.into_iter().flat_map(|at| [at].into_iter().chain(frame.above(at))).collect();
         open.reverse();
-        // Nothing below a hidden entry is part of the navigation.
+        // Descendants of a hidden entry are not part of the navigation.
         let end = open.iter().position(|at| frame.entries[*at].is_hidden).unwrap_or(open.len());
         open.truncate(end);
         let is_cut = open.len() > WAY_START + WAY_END;
@@ -134,22 +134,23 @@ impl Path {
         Self { open, is_cut }
     }
 
-    /// The entry that is shown below one in place of the entries directly below it.
+    /// The entry that is shown below `at` in place of its children, because the levels between the two are
+    /// left out.
     fn after_cut(&self, at: usize) -> Option<usize> {
         let is_before = self.is_cut && self.open.get(WAY_START - 1) == Some(&at);
         self.open.get(WAY_START).copied().filter(|_| is_before)
     }
 
-    /// The bytes that each level may take.
+    /// The maximum size of a level in bytes.
     fn level_bytes(&self) -> usize {
         MAX_PART_BYTES / (self.open.len() + 1)
     }
 }
 
-/// A tree that is being written.
+/// A tree during rendering.
 struct Writer<'t> {
     scene: &'t Scene<'t>,
-    /// The path that the tree is shown around; `None` for the whole tree.
+    /// The path around which the tree is shown; `None` for the whole tree.
     path: Option<Path>,
     html: Html,
     marks: HashMap<usize, Marks>,
@@ -160,7 +161,7 @@ impl<'t> Writer<'t> {
         let words = self.scene.words;
         let html = &mut self.html;
         html.tags("<aside class=\"side\"").attribute(" aria-label=\"", words.menu);
-        // On narrow screens the tree is shown while the address names it.
+        // On narrow screens the tree is shown while it is the target of the page's address.
         html.tags("><a class=\"open-tree\"").attribute(" href=\"#", TREE).tags(">").text(words.menu);
         html.tags("</a><nav class=\"tree\"").attribute(" id=\"", TREE);
         html.attribute(" aria-label=\"", words.menu).tags("><a class=\"close-tree\"");
@@ -169,7 +170,7 @@ impl<'t> Writer<'t> {
         self.html.tags("</nav></aside>");
     }
 
-    /// The entries directly below one.
+    /// Writes the children of an entry.
     fn list(&mut self, parent: Option<usize>, depth: usize) {
         let all = self.scene.frame.shown(parent);
         let window = self.window(all);
@@ -186,7 +187,8 @@ impl<'t> Writer<'t> {
         self.html.tags("</ul>");
     }
 
-    /// The entries of a list that are shown: all of the whole tree, else those around the entry on the path.
+    /// The range of siblings that are shown: all in a whole tree, otherwise those around the entry on the
+    /// path.
     fn window(&self, all: &[u32]) -> Range<usize> {
         let Some(path) = &self.path else { return 0..all.len() };
         let cost = |index: usize| {
@@ -215,7 +217,7 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// A link to the list of entries that are left out.
+    /// Writes a link to the list of the entries that are left out.
     fn gap(&mut self, part: Part, count: usize) {
         let href = part.address(self.scene);
         let label = format!("{} … {count}", self.scene.words.all_pages);
@@ -256,13 +258,14 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// Tells whether the entries of a group are shown: in parts of a tree while there is room.
+    /// Returns `true` if the children of a group are shown. In a partial tree this depends on the bytes
+    /// written so far.
     fn opens_group(&self, at: usize) -> bool {
         let Some(path) = &self.path else { return true };
         path.open.contains(&at) || self.html.len() < MAX_GROUP_BYTES
     }
 
-    /// The entries below an entry; of a long way, those further down.
+    /// Writes the children of an entry, or its next shown descendant if the path is cut.
     fn below(&mut self, at: usize, depth: usize) {
         match self.path.as_ref().and_then(|path| path.after_cut(at)) {
             None => self.list(Some(at), depth + 1),
@@ -276,7 +279,7 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// A page that has pages below it.
+    /// Writes a page with children.
     fn branch(&mut self, (at, entry): (usize, &'t Entry), depth: usize) {
         if self.path.as_ref().is_some_and(|path| !path.open.contains(&at)) {
             self.html.tags("<li class=\"branch closed\">");
@@ -304,11 +307,11 @@ impl<'t> Writer<'t> {
     }
 }
 
-/// Writes an entry that links to something else, as an item of a list.
+/// Writes an entry that links to another resource, as a list item.
 pub(super) fn write_link(html: &mut Html, scene: &Scene<'_>, (entry, target): (&Entry, &ContentRef)) {
     let to = scene.addresses.target(target);
     match &to.href {
-        // Resolved from each page it would be another address: its target is not part of the space.
+        // A relative URL would resolve to a different address on each page.
         Some(href) if is_relative(href) => {
             html.tags("<li><span class=\"gone\" dir=\"auto\">");
             write_brief(html, entry);
@@ -327,9 +330,9 @@ pub(super) fn write_link(html: &mut Html, scene: &Scene<'_>, (entry, target): (&
     }
 }
 
-/// About how many bytes an entry takes in a tree, without those below it.
+/// The approximate size of an entry in a tree, in bytes, without its descendants.
 fn cost(scene: &Scene<'_>, entry: &Entry) -> usize {
-    /// Bytes of the tags of an entry.
+    /// The size of an entry's tags in bytes.
     const TAGS: usize = 128;
     let text = |text: &str| text.bytes().map(|byte| entity(byte).map_or(1, str::len)).sum::<usize>();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte);
@@ -347,7 +350,7 @@ fn cost(scene: &Scene<'_>, entry: &Entry) -> usize {
     TAGS + 2 * text(&brief(&entry.title)) + address
 }
 
-/// Tells whether an address is another one from each page.
+/// Returns `true` if an address depends on the page that contains it.
 fn is_relative(href: &str) -> bool {
     !href.starts_with(['/', '#', '?']) && !href.contains(':')
 }
