@@ -1,7 +1,7 @@
-//! Links of pages that were drawn: where they lead, and how they are written in files.
+//! Links in rendered pages: classification and rewriting for exported files.
 //!
-//! Pages are written by one writer: an attribute is a blank, its name, `="`, and a value without quotes. In text a
-//! quote is written out, so what looks like an attribute is one.
+//! This scanner relies on the output of the site's own renderer: an attribute is a space, its name, `="`, and
+//! a value without quotes. Quotes in text are escaped, so anything that looks like an attribute is one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,38 +13,38 @@ use crate::{
     html::{entity, write_escaped},
 };
 
-/// Attributes that hold an address.
+/// Attributes that contain an address.
 const ATTRIBUTES: [&str; 4] = [" href=\"", " src=\"", " data-site=\"", " content=\"0;url="];
 
-/// Where an address leads.
+/// The target of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Leads {
-    /// Off the site, or to mail.
+    /// An external address or a mail address.
     Away,
-    /// To a page or something else of the site: its path below it, and an anchor.
+    /// A page or other resource of the site: path below the site, and anchor.
     Below(String, Option<String>),
-    /// To a file of a space.
+    /// A file of a space.
     File { space: String, sealed: String, name: String },
-    /// To the platform, or above the site.
+    /// The platform, or a path above the site.
     Nowhere,
 }
 
-/// A link to something that an export should have.
+/// A link to a resource that the export should contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
-    /// What the link says.
+    /// The address as written in the link.
     pub(super) said: String,
-    /// Where it leads below the site; `None` where nothing can be.
+    /// The target path below the site; `None` if it cannot be part of the site.
     pub(super) path: Option<String>,
     pub(super) anchor: Option<String>,
 }
 
-/// Knows which addresses are those of a site.
+/// Resolves the links of a site and rewrites them.
 #[derive(Clone, Debug)]
 pub(super) struct Linker {
-    /// The path of the site, with a slash at its end.
+    /// The path of the site, with a trailing slash.
     base: String,
-    /// The address of the platform's files.
+    /// The base address of the platform's files.
     files: String,
 }
 
@@ -53,7 +53,7 @@ impl Linker {
         Self { base: base.to_owned(), files: format!("{}/files/", platform.trim_end_matches('/')) }
     }
 
-    /// Where an address of a page leads.
+    /// Resolves an address in a page.
     pub(super) fn leads(&self, page: &str, address: &str) -> Leads {
         if let Some(rest) = address.strip_prefix(self.files.as_str()) {
             let mut parts = rest.splitn(3, '/');
@@ -80,7 +80,7 @@ impl Linker {
             None if format!("{whole}/") == self.base => String::new(),
             None if whole.starts_with('/') => return Leads::Nowhere,
             None if whole.is_empty() => page.to_owned(),
-            // Relative to the page, as browsers read it.
+            // Relative to the page, as browsers resolve it.
             None => {
                 let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
                 let mut segments: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
@@ -98,7 +98,7 @@ impl Linker {
         Leads::Below(path.trim_end_matches('/').to_owned(), anchor)
     }
 
-    /// A page with links that are relative to its own folder, and all that it links to.
+    /// Rewrites the links of a page relative to its own folder, and returns all links to the site.
     pub(super) fn relative(
         &self,
         page: &str,
@@ -110,7 +110,7 @@ impl Linker {
         self.rooted((page, &up), html, files)
     }
 
-    /// The same with what stands before all paths of the site.
+    /// Rewrites the links of a page with `up` as the prefix of all paths of the site.
     pub(super) fn rooted(
         &self,
         (page, up): (&str, &str),
@@ -153,7 +153,7 @@ impl Linker {
     }
 }
 
-/// The address of a page is that of its folder; files have none.
+/// The address of an exported path. Pages are folders and get a trailing slash; files do not.
 fn folder(up: &str, path: &str, anchor: &str) -> String {
     let last = path.rsplit('/').next().unwrap_or_default();
     let is_file = path.split('/').any(|part| part == OWN)
@@ -163,7 +163,7 @@ fn folder(up: &str, path: &str, anchor: &str) -> String {
     format!("{up}{path}{slash}{hash}{anchor}")
 }
 
-/// The addresses in a page, as they read.
+/// The unescaped addresses in a page.
 pub(super) fn addresses(html: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = html;
@@ -179,7 +179,8 @@ pub(super) fn anchors(html: &str) -> BTreeSet<String> {
     html.split(" id=\"").skip(1).filter_map(|rest| Some(unescaped(rest.split_once('"')?.0))).collect()
 }
 
-/// Where the next address begins and ends. Each byte is looked at once, however many addresses there are.
+/// The byte range of the next address. A full scan visits each byte once, regardless of the number of
+/// addresses.
 fn next_address(html: &str) -> Option<(usize, usize)> {
     let begins = |(at, _): (usize, &str)| {
         let rest = &html[at..];
@@ -202,12 +203,12 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A path as it reads.
+/// Percent-decodes a path.
 pub(super) fn decoded(path: &str) -> String {
     percent_decode_str(path).decode_utf8_lossy().into_owned()
 }
 
-/// The name of a file that is written, made of the last segment of its address.
+/// The name of an exported file, derived from the last segment of its address.
 pub(super) fn file_name(segment: &str) -> String {
     let name = decoded(segment);
     let is_kept =
@@ -252,7 +253,8 @@ mod tests {
 
     #[test]
     fn a_page_with_many_links_is_gone_through_once() {
-        // Only one kind of attribute: for the others all of the rest would be looked through for each link.
+        // Only one kind of attribute: searching for each of the others separately would scan the rest of the
+        // page per link.
         let page = format!("{} </p>", "<p>text</p> <a href=\"/sites/docs/a\">a</a> <b>".repeat(60_000));
         let since = std::time::Instant::now();
         let linker = Linker::new("/sites/docs/", "http://docs.test");

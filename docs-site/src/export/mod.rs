@@ -1,7 +1,7 @@
-//! A public site as files that any web server can host.
+//! Export of a public site as static files for any web server.
 //!
-//! Pages are drawn as for a visitor of whom nothing is known. Their links are made relative, so that the files work
-//! below any path, and each is checked: what it leads to is among the files.
+//! Pages are rendered as for an anonymous visitor. Their links become relative, so that the files work below
+//! any path. Each link is checked against the exported files.
 
 mod links;
 mod names;
@@ -37,40 +37,42 @@ use crate::{
     visit::{Arrival, Copied, Visit},
 };
 
-/// What came of an export.
+/// The result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exported {
-    /// How many pages were written.
+    /// The number of pages written.
     pub pages: usize,
-    /// How many files that pages show or offer.
+    /// The number of files written that pages show or offer for download.
     pub files: usize,
-    /// Links that lead nowhere, each once a page, in the order of pages.
+    /// Broken links, at most once per page, in the order of the pages.
     pub broken: Vec<BrokenLink>,
 }
 
-/// A link of a page that leads nowhere.
+/// A link of a page to a target that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct BrokenLink {
-    /// The path of the page below the site; blank for the first one.
+    /// The path of the page below the site; empty for the first page.
     pub page: String,
-    /// What the link says.
+    /// The address as written in the link.
     pub target: String,
 }
 
-/// What whoever exports a site decides.
+/// The options of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExportOptions {
-    /// Where the files will be served: an address of the web without a query, as `https://docs.example.com/guide/`.
-    /// Without it nothing of the files says where they are: there are no canonical addresses, no `sitemap.xml` and no
-    /// `rss.xml`, and the links of `404.html` are those of a host of its own.
+    /// The future address of the files: an http or https URL without a query, such as
+    /// `https://docs.example.com/guide/`.
+    ///
+    /// Without it, the files contain no absolute addresses: there are no canonical links, no `sitemap.xml`
+    /// and no `rss.xml`, and the links of `404.html` assume that the site is at the root of its host.
     pub url: Option<Url>,
 }
 
 impl ExportOptions {
-    /// For files that will be served at an address.
+    /// Options for files that will be served at `url`.
     #[must_use]
     pub const fn at(url: Url) -> Self {
         Self { url: Some(url) }
@@ -86,27 +88,28 @@ impl ExportOptions {
     }
 }
 
-/// Takes the files of an export.
+/// Receives the files of an export.
 pub trait ExportTarget: Send {
-    /// Takes the next bytes of a file: its path, with `/` between segments, and what it holds. A file that is larger
-    /// than what is passed at once comes in pieces, one behind the other.
+    /// Writes the next bytes of a file. `path` uses `/` between segments. A file that is larger than one
+    /// chunk is written in consecutive calls.
     ///
     /// # Errors
-    /// Whatever keeps them from being written, which ends the export.
+    /// Any error of the underlying storage. It aborts the export.
     fn write(&mut self, path: &str, bytes: &[u8]) -> io::Result<()>;
 }
 
 impl Sites {
-    /// Writes a public site as files: its pages, what they load, and what machines read. Files with a path ending in
-    /// `index.html` are what a web server answers for the folder.
+    /// Exports a public site as files: its pages, their assets, and the files for search engines and agents.
+    /// A web server is expected to serve `index.html` for a folder.
     ///
-    /// `path` is where the site is below the platform's host, as in its address. Search is left out, as it needs a
-    /// server; so is everything that is for some visitors only. Memory grows with the number of links.
+    /// `path` is the path of the site below the platform's host. Search is left out because it needs a
+    /// server, and so is all content that is restricted to some visitors. Memory use grows with the number of
+    /// links.
     ///
     /// # Errors
-    /// `Invalid` for an address that cannot be one of files; `NotFound` where nothing is published; `Forbidden` for a
-    /// site that is not public; `Conflict` for pages that cannot both be files, before anything is written; `Internal`
-    /// where the target fails; the platform's.
+    /// `Invalid` for an address that cannot be served from files; `NotFound` if nothing is published at `path`;
+    /// `Forbidden` for a site that is not public; `Conflict` for pages with colliding file paths, before anything is
+    /// written; `Internal` if the target fails; and all errors of the platform.
     ///
     /// # Example
     /// ```
@@ -167,21 +170,21 @@ fn not_public() -> Error {
     )
 }
 
-/// An export under way.
+/// An export in progress.
 struct Export<'e> {
     shared: &'e Shared,
     linker: Linker,
     visit: &'e Visit,
     target: &'e mut dyn ExportTarget,
-    /// Whose the paths of files are.
+    /// The paths that are taken, to detect collisions.
     names: Names,
-    /// The paths of all files that were written.
+    /// The paths of all written files.
     written: BTreeSet<String>,
-    /// The anchors of pages, by their paths.
+    /// The anchors of each page, by the page's path.
     anchors: BTreeMap<String, BTreeSet<String>>,
-    /// Links to what the site has: the page, what the link says, and where it leads.
+    /// Links to resources of the site, each with the path of its page.
     links: Vec<(String, Found)>,
-    /// Files of spaces by their addresses, and where they were written.
+    /// The written path of each file of a space, by the file's address.
     files: BTreeMap<String, String>,
     done: Exported,
 }
@@ -193,7 +196,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Finds out what will be written, so that what cannot be is told before anything is.
+    /// Reserves the paths of all pages, so that collisions are reported before anything is written.
     async fn names(&mut self) -> Result<()> {
         let (visit, caches) = (self.visit, self.shared.caches());
         self.names.take_own(visit)?;
@@ -221,7 +224,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// What is the same for all pages, and what machines ask for.
+    /// Writes the assets shared by all pages, and the files for search engines and agents.
     async fn own(&mut self) -> Result<()> {
         for asset in [Asset::style_sheet(), Asset::script()] {
             self.write(&format!("{OWN}/{}", asset.name), &asset.body.bytes)?;
@@ -244,7 +247,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// A page as Markdown with the files of this copy in place of the platform's.
+    /// Replaces the platform's file addresses in a Markdown page by those of the exported files.
     fn with_files<'t>(&self, path: &str, text: &'t str) -> Cow<'t, str> {
         let url = self.visit.copy.as_ref().and_then(|copy| copy.url.clone());
         let base = url.unwrap_or_else(|| above(path));
@@ -254,7 +257,7 @@ impl Export<'_> {
         })
     }
 
-    /// The pages of a space.
+    /// Writes the pages of a space.
     async fn space(&mut self, place: Place<'_>) -> Result<()> {
         let (visit, caches) = (self.visit, self.shared.caches());
         let look = visit.look(&place.space.id);
@@ -275,7 +278,7 @@ impl Export<'_> {
                     let text = page_markdown(&mut scene, caches, &entry.id).await?;
                     let text = self.with_files(&path, &text).into_owned();
                     self.write(&names::markdown(&path), text)?;
-                    // The first page has an address of its own too.
+                    // The first page is also served at its own path.
                     if frame.first() == Some(at) && !entry.path.is_empty() {
                         self.moved(&format!("{}{}", place.path, encoded(&entry.path)), &path).await?;
                     }
@@ -299,7 +302,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// The lists of all pages of a space whose navigation refers to them.
+    /// Writes the page lists of a space if its navigation links to them.
     async fn lists(&mut self, place: &Place<'_>) -> Result<()> {
         let scene = Scene::at(self.visit, self.shared.caches(), place.clone()).await?;
         if !is_listed_in_parts(&scene) {
@@ -316,16 +319,16 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// A page that leads to another one.
+    /// Writes a page that redirects to another one.
     async fn moved(&mut self, path: &str, to: &str) -> Result<()> {
         let page = moved_page(&format!("{}{to}", self.visit.found.site_base_path));
         self.page(path, &page).await
     }
 
-    /// The page for what is not there, by the name that many servers look for.
+    /// Writes the not-found page under the name that many web servers expect.
     async fn missing(&mut self) -> Result<()> {
         let page = missing_page(self.visit, self.shared.caches()).await?;
-        // It is answered at any depth.
+        // It is served at any depth, so its links cannot be relative.
         let url = self.visit.copy.as_ref().and_then(|copy| copy.url.as_deref());
         let root = url
             .and_then(|url| Url::parse(url).ok())
@@ -341,7 +344,7 @@ impl Export<'_> {
         self.write(&names::page(path), html)
     }
 
-    /// A page with relative links, or with those below a root, after the files that it shows were written.
+    /// Writes the files that a page shows, then rewrites the links of the page relative to it or to `root`.
     async fn linked(&mut self, path: &str, root: Option<&str>, html: &str) -> Result<String> {
         for address in links::addresses(html) {
             if let Leads::File { space, sealed, name } = self.linker.leads(path, &address)
@@ -359,7 +362,7 @@ impl Export<'_> {
         Ok(html)
     }
 
-    /// A file of a space, piece by piece; `None` where it is gone.
+    /// Writes a file of a space in chunks. Returns `None` if the file no longer exists.
     async fn file(&mut self, space: &str, (sealed, name): (&str, &str)) -> Result<Option<String>> {
         let Ok(space) = space.parse::<SpaceId>() else { return Ok(None) };
         let platform = self.shared.platform();
@@ -385,7 +388,7 @@ impl Export<'_> {
         Ok(Some(path))
     }
 
-    /// What came of it, with the links that lead nowhere.
+    /// Returns the result with all broken links.
     fn checked(mut self) -> Exported {
         let mut broken = BTreeSet::new();
         for (page, link) in &self.links {

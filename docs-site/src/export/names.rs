@@ -1,4 +1,4 @@
-//! The paths of an export: what a page is written to, and whose a path is.
+//! The file paths of an export and the detection of collisions.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use docs_core::{Error, ErrorKind, Result};
 use super::links::decoded;
 use crate::{assets::OWN, visit::Visit};
 
-/// What stands at the root besides pages.
+/// Files at the root that are not pages.
 const ROOT: [&str; 3] = ["robots.txt", "llms.txt", "404.html"];
-/// The same of a copy of which is known where it will be.
+/// Files at the root that exist only if the address of the export is known.
 const ADDRESSED: [&str; 2] = ["sitemap.xml", "rss.xml"];
 
-/// The file of a page, by its path below the site.
+/// The file of a page, from its path below the site.
 pub(super) fn page(path: &str) -> String {
     match decoded(path.trim_end_matches('/')) {
         name if name.is_empty() => "index.html".to_owned(),
@@ -20,13 +20,13 @@ pub(super) fn page(path: &str) -> String {
     }
 }
 
-/// The file of a page as Markdown, by its path below the site.
+/// The file of a page's Markdown version, from its path below the site.
 pub(super) fn markdown(path: &str) -> String {
     let index = if path.is_empty() || path.ends_with('/') { "index" } else { "" };
     format!("{}{index}.md", decoded(path))
 }
 
-/// Paths that are taken, as files and as folders, with what each is taken for.
+/// Taken paths, as files and as folders, each with a description of its owner.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     files: BTreeMap<String, String>,
@@ -34,10 +34,10 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Takes the paths of what is no page.
+    /// Reserves the paths that are not pages.
     ///
     /// # Errors
-    /// `Conflict` where one is taken.
+    /// `Conflict` if one is taken.
     pub(super) fn take_own(&mut self, visit: &Visit) -> Result<()> {
         let addressed: &[&str] = if visit.has_address() { &ADDRESSED } else { &[] };
         for name in ROOT.iter().chain(addressed) {
@@ -46,10 +46,10 @@ impl Names {
         self.take(&format!("{OWN}/index.html"), "the site itself")
     }
 
-    /// Takes the path of a file.
+    /// Reserves the path of a file.
     ///
     /// # Errors
-    /// `Conflict` where it is a folder, is below a file, or is taken.
+    /// `Conflict` if the path is a folder, is below a file, or is taken.
     pub(super) fn take(&mut self, path: &str, whose: &str) -> Result<()> {
         if let Some(other) = self.files.get(path).or_else(|| self.folders.get(path)) {
             return Err(taken(path, whose, other));

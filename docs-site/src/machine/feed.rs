@@ -1,4 +1,4 @@
-//! The news of a site as RSS: the pages that changed last, of those that the visitor sees.
+//! The RSS feed of a site: the most recently changed pages that the visitor can see.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -11,23 +11,22 @@ use crate::{
     xml::escaped,
 };
 
-/// Most pages that are named.
+/// The maximum number of items of the feed.
 const MAX_ITEMS: usize = 50;
 
-/// A page that changed.
 struct Item<'f> {
     at: Timestamp,
     page: &'f Entry,
     url: &'f str,
 }
 
-/// The pages of all spaces that changed last, the newest first.
+/// The RSS feed of the most recently changed pages of all spaces, newest first.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub(crate) async fn feed(visit: &Visit, caches: &Caches) -> Result<String> {
     let base = visit.canonical_base(&visit.place()?);
-    // Of a space no more than the items that can be shown: its frame is needed for these alone.
+    // At most `MAX_ITEMS` pages per space, so that page trees without shown items can be freed.
     let mut newest: Vec<(Timestamp, String, Arc<Frame>, usize)> = Vec::new();
     for place in visit.places() {
         let frame = visit.frame(caches, &place).await?;
@@ -58,9 +57,9 @@ fn channel<'i>(title: &str, base: &str, items: impl Iterator<Item = Item<'i>>) -
     for item in items {
         let url = escaped(item.url);
         let date = item.at.time().to_rfc2822();
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(out, "<item><title>{}</title><link>{url}</link>", escaped(&item.page.title));
-        // Each change of a page is news.
+        // Each change of a page is a new item.
         let _ = write!(out, "<guid isPermaLink=\"false\">{url}#{}</guid><pubDate>{date}</pubDate>", item.at);
         if let Some(text) = item.page.about() {
             let _ = write!(out, "<description>{}</description>", escaped(text));

@@ -1,4 +1,4 @@
-//! `llms.txt`, which names the pages of a site, and `llms-full.txt`, which holds their text.
+//! `llms.txt`, the list of the pages of a site, and `llms-full.txt`, their full text.
 
 use std::{io, sync::Arc};
 
@@ -16,16 +16,16 @@ use crate::{
     visit::Visit,
 };
 
-/// Most pages that a list names, and most bytes of it.
+/// The maximum number of pages and of bytes of a list.
 const MAX_LISTED: usize = 10_000;
 const MAX_LIST_BYTES: usize = 1 << 20;
-/// Pages of one part of the whole text.
+/// The number of pages in one part of the full text.
 const PART_PAGES: usize = 100;
 
-/// The pages of a site by its sections and spaces, each with its address as Markdown.
+/// The pages of a site by section and space, each with the address of its Markdown version.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String> {
     let here = visit.place()?;
     let base = visit.canonical_base(&here);
@@ -64,7 +64,7 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
     Ok(out)
 }
 
-/// What a space of a site is called in a list.
+/// The heading of a space in a list.
 fn heading(place: &Place<'_>) -> String {
     match place.section {
         Some(section) if section.site_spaces.len() > 1 => {
@@ -75,10 +75,10 @@ fn heading(place: &Place<'_>) -> String {
     }
 }
 
-/// A part of the text of all pages, from 1, page by page; `None` where there is no such part.
+/// A part of the full text, numbered from 1, page by page. Returns `None` if the part does not exist.
 ///
 /// # Errors
-/// The platform's, while it is found out which pages there are.
+/// Those of the platform while the pages are listed. Later errors are logged and replace the page's text.
 pub(crate) async fn full_list(
     visit: Arc<Visit>,
     caches: Arc<Caches>,
@@ -107,9 +107,9 @@ pub(crate) async fn full_list(
         async move {
             let text = match whole(&visit, &caches, (at, &page)).await {
                 Ok(text) => text,
-                // It was removed, or hidden, just now.
+                // The page was removed or hidden since it was listed.
                 Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-                // What follows is not lost with it, and nobody takes the rest for all.
+                // The stream continues with the following pages, and a note marks the missing one.
                 Err(error) => {
                     tracing::error!(?error, %page, "a page has no Markdown");
                     "(A page is missing here: the server failed to write it.)\n\n\n".to_owned()
@@ -121,7 +121,7 @@ pub(crate) async fn full_list(
     Ok(Some(pages))
 }
 
-/// The text of a page of one of the spaces.
+/// The text of a page in the space at a position of the site.
 async fn whole(visit: &Visit, caches: &Caches, (at, page): (usize, &PageId)) -> Result<String> {
     let Some(place) = visit.places().into_iter().nth(at) else { return Ok(String::new()) };
     let mut scene = Scene::at(visit, caches, place).await?;

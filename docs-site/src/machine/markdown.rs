@@ -1,4 +1,4 @@
-//! Pages as Markdown, with addresses in place of references.
+//! Pages as Markdown with resolved references.
 
 use docs_core::{
     Result,
@@ -13,10 +13,10 @@ use docs_core::{
 
 use crate::{cache::Caches, gather::gather_references, page::Scene};
 
-/// A page as Markdown, its title and description before its text.
+/// A page as Markdown, preceded by its title and description.
 ///
 /// # Errors
-/// The platform's; `NotFound` for a page that was removed just now.
+/// Those of the platform; `NotFound` for a page that was removed in the meantime.
 pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: &PageId) -> Result<String> {
     let shown =
         Shown { git: false, format: ContentFormat::Markdown, evaluated: Evaluated::Yes, ..Shown::default() };
@@ -50,7 +50,7 @@ pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: 
     Ok(out)
 }
 
-/// The way from a file to the root of a site, by its path below that.
+/// The relative path from a file to the root of the site. `path` is the file's path below the site.
 pub(crate) fn above(path: &str) -> String {
     match path.matches('/').count() {
         0 => "./".to_owned(),
@@ -58,8 +58,8 @@ pub(crate) fn above(path: &str) -> String {
     }
 }
 
-/// An address that can be followed from anywhere; where nobody knows where the site is, from its file: the way from
-/// there to the site stands before.
+/// The absolute address of a link. If the address of the site is unknown, the link becomes relative to the
+/// file, with `up` as the path to the root of the site.
 fn absolute(scene: &Scene<'_>, up: &str, href: &str) -> String {
     let base = if scene.visit.has_address() { &scene.canonical_base } else { up };
     match href.strip_prefix(scene.site_base()) {
@@ -68,7 +68,7 @@ fn absolute(scene: &Scene<'_>, up: &str, href: &str) -> String {
     }
 }
 
-/// Text without line ends.
+/// Joins text into one line.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,7 @@
-//! A site for agents: the Model Context Protocol over streamable HTTP, by its official SDK.
+//! MCP endpoint of a site: the Model Context Protocol over streamable HTTP, using the official SDK.
 //!
-//! Each request is answered for itself, without sessions: what the visitor may see is asked of the platform every time.
+//! Requests are stateless: there are no sessions, and every request checks the visitor's access with the
+//! platform.
 
 use std::sync::Arc;
 
@@ -35,17 +36,17 @@ use crate::{
     visit::Visit,
 };
 
-/// Most bytes of a message.
+/// The maximum size in bytes of a request message.
 pub(crate) const MAX_MESSAGE: usize = 32 * 1024;
-/// Most bytes of an answer that is taken as a whole.
+/// The maximum size in bytes of a response, which is buffered as a whole.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
-/// Most pages of one answer.
+/// The maximum number of pages in one list result.
 const LISTED: usize = 200;
 
-/// Answers a message of an agent.
+/// Handles a message of an agent.
 ///
 /// # Errors
-/// `Internal` where the SDK's answer cannot be sent on.
+/// `Internal` if the SDK's response cannot be forwarded.
 pub(crate) async fn answer(
     asked: &Asked<'_>,
     (visit, caches): (Visit, Arc<Caches>),
@@ -57,12 +58,12 @@ pub(crate) async fn answer(
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_MESSAGE)
-        // The host is that of the site, or there would be no visit.
+        // The host has already been resolved to the site.
         .disable_allowed_hosts();
     let service = StreamableHttpService::new(tools, Arc::new(NeverSessionManager::default()), config);
     let mut request = HttpRequest::builder().method(asked.method.clone()).uri("/");
     for (name, value) in asked.headers {
-        // Who asks is known already.
+        // The visitor has already been authenticated.
         if !matches!(*name, header::COOKIE | header::AUTHORIZATION) {
             request = request.header(name, value);
         }
@@ -85,7 +86,7 @@ pub(crate) async fn answer(
     Ok(response)
 }
 
-/// What an agent may do on a site: search, list pages, read them.
+/// The tools of a site: search, list and read pages.
 struct Tools {
     visit: Arc<Visit>,
     caches: Arc<Caches>,
@@ -138,7 +139,7 @@ impl ServerHandler for Tools {
     }
 }
 
-/// The result of a tool, or what the agent is to do instead.
+/// The result of a tool, or a message that explains to the agent how to correct its call.
 type Told = Result<std::result::Result<CallToolResult, String>>;
 
 impl Tools {
@@ -186,7 +187,7 @@ impl Tools {
         let path = path.strip_prefix(own).unwrap_or(path).trim_matches('/');
         let path = path.strip_suffix(".md").unwrap_or(path);
         let wanted = percent_encoding::percent_decode_str(path).decode_utf8_lossy().into_owned();
-        // The longest path of a space that the address begins with; that of the default is blank.
+        // The longest matching path of a space takes precedence; the default space has an empty path.
         let mut places = self.visit.places();
         places.sort_by_key(|place| std::cmp::Reverse(place.path.len()));
         for place in places {
@@ -240,18 +241,18 @@ impl Tools {
         Ok(Ok(CallToolResult::structured(json!({ "pages": pages, "total": seen, "nextOffset": next }))))
     }
 
-    /// The address of the site, with a slash at its end.
+    /// The address of the site, with a trailing slash.
     fn base(&self) -> Result<String> {
         Ok(self.visit.canonical_base(&self.visit.place()?))
     }
 }
 
-/// An argument that is text, and not blank.
+/// Returns a text argument that is not blank, trimmed.
 fn text<'a>(arguments: &'a JsonObject, name: &str) -> Option<&'a str> {
     arguments.get(name)?.as_str().map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// The tools, as agents are told of them.
+/// The tool definitions that agents receive.
 fn tools() -> Vec<Tool> {
     let tool = |name: &'static str, about: &'static str, schema: Value| {
         let schema = schema.as_object().cloned().unwrap_or_default();

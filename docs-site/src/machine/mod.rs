@@ -1,4 +1,5 @@
-//! What machines ask for: pages as Markdown, lists for language models, and what search engines read.
+//! Output for machines: pages as Markdown, lists for language models, files for search engines and feeds, and
+//! MCP.
 
 mod feed;
 mod llms;

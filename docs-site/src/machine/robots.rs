@@ -1,4 +1,4 @@
-//! What search engines read: `robots.txt` and `sitemap.xml`.
+//! Files for search engines: `robots.txt` and `sitemap.xml`.
 
 use std::fmt::Write as _;
 
@@ -9,15 +9,16 @@ use docs_core::{
 
 use crate::{assets::OWN, cache::Caches, visit::Visit, xml::escaped};
 
-/// Most addresses of one map. The protocol allows more, but each map is made for the request that asks for it.
+/// The maximum number of addresses in one sitemap. The protocol allows more, but each sitemap is built for
+/// its request.
 const MAX_URLS: usize = 5_000;
 const START: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 const SCHEMA: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
 
-/// What search engines may read of a site.
+/// The `robots.txt` of a site.
 ///
 /// # Errors
-/// `NotFound` where the site was taken back just now.
+/// `NotFound` if the site was unpublished in the meantime.
 pub(crate) fn robots(visit: &Visit) -> Result<String> {
     if visit.site.site.visibility != SiteVisibility::Public {
         return Ok("User-agent: *\nDisallow: /\n".to_owned());
@@ -31,12 +32,12 @@ pub(crate) fn robots(visit: &Visit) -> Result<String> {
     Ok(format!("User-agent: *\nDisallow: {own}{OWN}/search\nSitemap: {base}sitemap.xml\n"))
 }
 
-/// The map of a site, or a part of it from 1: where there are more addresses than one map may have, the map without a
-/// number names its parts. `None` where there is none, as of a site that is not for search engines, or of a copy of
-/// which nobody knows where it will be.
+/// The sitemap of a site, or one part of it, numbered from 1. If the addresses do not fit into one sitemap,
+/// the sitemap without a number is an index of the parts. Returns `None` if the part does not exist, the site
+/// is not public, or the address of an export is unknown.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>) -> Result<Option<String>> {
     if visit.site.site.visibility != SiteVisibility::Public || !visit.has_address() {
         return Ok(None);
@@ -57,12 +58,12 @@ pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>)
     Ok(window.map(&base, &urls))
 }
 
-/// The addresses of one part, of all that are passed by.
+/// Selects the addresses of one part while iterating over all of them.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     part: Option<usize>,
     most: usize,
-    /// The addresses that were passed by.
+    /// The number of addresses so far.
     seen: usize,
 }
 
@@ -71,26 +72,26 @@ impl Window {
         Self { part, most, seen: 0 }
     }
 
-    /// Passes by an address; tells whether it is of the part.
+    /// Counts an address; returns `true` if it belongs to the part.
     fn takes_next(&mut self) -> bool {
         let number = self.seen / self.most;
         self.seen += 1;
         self.part.unwrap_or(1).checked_sub(1) == Some(number)
     }
 
-    /// The map of the addresses of the part, with the times of their changes; of all parts, the index of the maps if
-    /// there is more than one.
+    /// The sitemap with the addresses of the part and their modification times. Without a part: the sitemap
+    /// index if there is more than one part.
     fn map(&self, base: &str, urls: &[(String, Option<Timestamp>)]) -> Option<String> {
         if self.part.is_none() && self.seen > self.most {
             return Some(index(base, self.seen.div_ceil(self.most)));
         }
-        // A site without pages has a map all the same.
+        // A site without pages still has a sitemap.
         if self.part.is_some() && urls.is_empty() {
             return None;
         }
         let mut out = format!("{START}<urlset {SCHEMA}>\n");
         for (url, at) in urls {
-            // Writing to a String cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(out, "<url><loc>{}</loc>", escaped(url));
             if let Some(at) = at {
                 let _ = write!(out, "<lastmod>{at}</lastmod>");
@@ -101,7 +102,7 @@ impl Window {
     }
 }
 
-/// A map that names others.
+/// A sitemap index.
 fn index(base: &str, parts: usize) -> String {
     let mut out = format!("{START}<sitemapindex {SCHEMA}>\n");
     for part in 1..=parts {
