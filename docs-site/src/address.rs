@@ -1,4 +1,4 @@
-//! Addresses in pages: which are safe, and where references lead.
+//! Addresses in pages: URL safety and the resolution of references.
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
@@ -9,17 +9,17 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::frame::Frame;
 
-/// Characters of a segment that are written out.
+/// Characters that are percent-encoded in a path segment.
 pub(crate) const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-/// Schemes of addresses that a page may lead to.
+/// URL schemes that a link may use.
 const SCHEMES: [&str; 4] = ["http", "https", "mailto", "tel"];
-/// Deepest groups of sections that are looked through.
+/// The maximum depth of section groups; deeper groups are ignored.
 const MAX_GROUPS: usize = 16;
 
-/// An address that a page may lead to: of the web, of mail or telephone, or relative. `None` for all others, such as
-/// those that are scripts.
+/// Returns the URL if a page may link to it: an http(s), mailto or tel URL, or a relative one. Returns `None`
+/// for any other scheme, such as `javascript:`.
 pub(crate) fn safe(url: &str) -> Option<Cow<'_, str>> {
-    // Browsers pass over these wherever they stand, so a scheme may be written around them.
+    // Browsers ignore these characters anywhere in a URL, so they could hide a scheme.
     let is_passed_over = |c: char| c.is_control() || c == '\u{feff}';
     let url: Cow<'_, str> = match url.trim() {
         url if url.contains(is_passed_over) => Cow::Owned(url.replace(is_passed_over, "")),
@@ -34,7 +34,7 @@ pub(crate) fn safe(url: &str) -> Option<Cow<'_, str>> {
     is_allowed.then_some(url)
 }
 
-/// An address of the web that a picture may come from.
+/// Returns the URL if it is an absolute http(s) URL.
 fn safe_picture(url: &str) -> Option<Cow<'_, str>> {
     safe(url).filter(|url| {
         let start = url.get(..8).unwrap_or(url).to_ascii_lowercase();
@@ -42,29 +42,29 @@ fn safe_picture(url: &str) -> Option<Cow<'_, str>> {
     })
 }
 
-/// The address of a page as Markdown.
+/// The address of the Markdown version of a page.
 pub(crate) fn as_markdown(address: &str) -> String {
     if address.ends_with('/') { format!("{address}index.md") } else { format!("{address}.md") }
 }
 
-/// A path of segments, each written out.
+/// Percent-encodes each segment of a path.
 pub(crate) fn encoded(path: &str) -> String {
     encoded_segments(path.split('/').filter(|segment| !segment.is_empty()))
 }
 
-/// Segments as a path. What is a slash within one stays part of it.
+/// Percent-encodes segments and joins them into a path. A slash within a segment is encoded.
 pub(crate) fn encoded_segments(segments: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let segments = segments.into_iter();
     let written = segments.map(|segment| utf8_percent_encode(segment.as_ref(), SEGMENT).to_string());
     written.collect::<Vec<_>>().join("/")
 }
 
-/// A space of a site, with where it stands.
+/// A space of a site with its section and path.
 #[derive(Clone, Debug)]
 pub(crate) struct Place<'s> {
     pub(crate) section: Option<&'s SiteSection>,
     pub(crate) space: &'s SiteSpace,
-    /// Its path below the site, with a slash behind each segment.
+    /// The path below the site, with a slash after each segment.
     pub(crate) path: String,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn places(site: &PublishedSite) -> Vec<Place<'_>> {
     }
 }
 
-/// All sections, those in groups among them, in their order.
+/// All sections in their order, including those in groups.
 pub(crate) fn sections(items: &[SectionOrGroup]) -> Vec<&SiteSection> {
     let mut found = Vec::new();
     let mut stack: Vec<(&SectionOrGroup, usize)> = items.iter().rev().map(|item| (item, 0)).collect();
@@ -106,46 +106,45 @@ fn place<'s>(section: Option<&'s SiteSection>, space: &'s SiteSpace) -> Place<'s
     Place { section, space, path }
 }
 
-/// Where something that is referred to is, and what it is called.
+/// The address and name of a referenced item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// Its address; `None` where there is none for this visitor.
+    /// The address; `None` if the visitor has no access or the target does not exist.
     pub(crate) href: Option<String>,
-    /// Its name, where it has one.
     pub(crate) name: Option<String>,
-    /// Whether the address leads off the site.
+    /// `true` if the address is outside the site.
     pub(crate) is_outside: bool,
 }
 
 /// Resolves the references of one space's content.
 #[derive(Clone, Debug)]
 pub(crate) struct Addresses {
-    /// The path of the site, with a slash at its end.
+    /// The path of the site, with a trailing slash.
     pub(crate) site_base: String,
-    /// The space whose content refers.
+    /// The space that contains the references.
     pub(crate) space: SpaceId,
-    /// Spaces of the site: their paths below it, and titles.
+    /// The spaces of the site: path below the site, and title.
     spaces: Arc<HashMap<SpaceId, (String, String)>>,
-    /// Their content, as far as it is referred to.
+    /// The page trees of the referenced spaces.
     pub(crate) frames: HashMap<SpaceId, Arc<Frame>>,
-    /// How pages load the pictures of others.
     loads: Loads,
-    /// Tells whether a space was not there as the site says that it is, or has pages that something else computes: what
-    /// is made of these addresses does not follow from the site alone.
+    /// `true` if a space was missing although the site lists it, or has pages that are computed from another
+    /// source. The rendered output then depends on more than the site record and must not be cached under it.
     pub(crate) is_passing: bool,
 }
 
-/// How pages load pictures of others: the policy of pages says the same.
+/// The URL schemes of external images that pages load. Must match the content security policy (see
+/// `answer::policy`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Loads {
-    /// Encrypted only.
+    /// https only.
     Encrypted,
-    /// In any way: the pages come unencrypted themselves.
+    /// http and https: the pages themselves are served over http.
     Any,
 }
 
 impl Addresses {
-    /// The addresses of a site, as they are in one of its spaces.
+    /// The addresses of a site, seen from one of its spaces.
     pub(crate) fn new(places: &[Place<'_>], site_base: &str, space: &SpaceId) -> Self {
         let spaces = places
             .iter()
@@ -161,18 +160,18 @@ impl Addresses {
         }
     }
 
-    /// Loads pictures of others in this way.
+    /// Sets the URL schemes of external images that pages load.
     pub(crate) fn loading(self, loads: Loads) -> Self {
         Self { loads, ..self }
     }
 
-    /// An address that a picture may be loaded from.
+    /// Returns the URL if an image may be loaded from it.
     pub(crate) fn loaded<'u>(&self, url: &'u str) -> Option<Cow<'u, str>> {
         let is_plain = |url: &str| url.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("http:"));
         safe_picture(url).filter(|url| self.loads == Loads::Any || !is_plain(url))
     }
 
-    /// The same as another space of the site has them.
+    /// The same addresses, seen from another space of the site.
     pub(crate) fn within(&self, space: &SpaceId) -> Self {
         Self { space: space.clone(), ..self.clone() }
     }
@@ -182,23 +181,23 @@ impl Addresses {
         self.spaces.values().map(|(path, title)| path.len() + title.len() + 256).sum()
     }
 
-    /// Tells whether the site has a space.
+    /// Returns `true` if the site contains the space.
     pub(crate) fn has(&self, space: &SpaceId) -> bool {
         self.spaces.contains_key(space)
     }
 
-    /// The address of a space, with a slash at its end.
+    /// The address of a space, with a trailing slash.
     pub(crate) fn of_space(&self, space: &SpaceId) -> Option<String> {
         self.spaces.get(space).map(|(path, _)| format!("{}{path}", self.site_base))
     }
 
-    /// The address of an entry of a space's pages.
+    /// The address of an entry in the page tree of a space.
     pub(crate) fn of_entry(&self, space: &SpaceId, frame: &Frame, at: usize) -> Option<String> {
         frame.entries.get(at)?;
         Some(format!("{}{}", self.of_space(space)?, frame.address(at)))
     }
 
-    /// Where a reference leads.
+    /// Resolves a reference to its address and name.
     pub(crate) fn target(&self, target: &ContentRef) -> Target {
         match target {
             ContentRef::Url { url } => Target {
@@ -241,14 +240,14 @@ impl Addresses {
                 is_outside: false,
             },
             ContentRef::OpenApi { spec } => Target { name: Some(spec.clone()), ..Target::default() },
-            // Nobody is told of people and collections who does not work here.
+            // Visitors must not learn about users and collections.
             ContentRef::User { .. } | ContentRef::Collection { .. } | ContentRef::ReusableContent { .. } => {
                 Target::default()
             }
         }
     }
 
-    /// The address of a picture, with its size where that is known.
+    /// The address of an image, with its size if known.
     pub(crate) fn picture(&self, target: &ContentRef) -> Option<Picture> {
         match target {
             ContentRef::Url { url } => {
@@ -268,7 +267,6 @@ impl Addresses {
     }
 }
 
-/// A picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Picture {
     pub(crate) src: String,
@@ -276,7 +274,7 @@ pub(crate) struct Picture {
     pub(crate) height: Option<f64>,
 }
 
-/// The space of a site by its id.
+/// Finds a space of a site by its id.
 pub(crate) fn find_place<'p, 's>(places: &'p [Place<'s>], id: &SiteSpaceId) -> Option<&'p Place<'s>> {
     places.iter().find(|place| place.space.id == *id)
 }

@@ -1,4 +1,4 @@
-//! Answers: their headers, their tags, and whether the client has them already.
+//! HTTP responses: headers, entity tags, conditional requests and compression.
 
 use std::cell::RefCell;
 
@@ -15,49 +15,44 @@ use crate::{
     request::{Asked, MEMBER_COOKIE, VISITOR_COOKIE, is_token},
 };
 
-/// Fewest bytes that are encoded.
+/// The minimum size in bytes of a body that is compressed.
 const LEAST_ENCODED: usize = 1024;
-/// Most bytes that are encoded on the task of the connection: more would keep others waiting.
+/// The maximum size in bytes of a body that is compressed on the connection's task. A larger body would block
+/// other tasks of the thread, so it is compressed on a blocking thread.
 const MAX_INLINE: usize = 64 * 1024;
-/// For how long a browser keeps the token of a visitor; it ends by itself before that.
+/// The lifetime of the visitor token cookie, in seconds. The token itself expires earlier.
 const COOKIE_SECONDS: u32 = 7 * 24 * 60 * 60;
 
-/// HTML.
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
-/// Markdown.
 pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
-/// Plain text.
 pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
-/// XML.
 pub(crate) const XML: &str = "application/xml; charset=utf-8";
-/// A feed of news.
 pub(crate) const RSS: &str = "application/rss+xml; charset=utf-8";
-/// JSON.
 pub(crate) const JSON: &str = "application/json; charset=utf-8";
 
-/// Who may keep an answer, and for how long.
+/// The cache policy of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// Anybody, for good: its address names its bytes.
+    /// Any cache, without expiry: the address contains the hash of the content.
     ForGood,
-    /// Anybody, who asks each time whether it is still right: a site may be unpublished at any moment.
+    /// Any cache, with revalidation on each request, because a site may be unpublished at any moment.
     Anybody,
-    /// The visitor alone, who asks each time.
+    /// The visitor's browser only, with revalidation on each request.
     Visitor,
-    /// Nobody.
+    /// Not cached.
     Nobody,
 }
 
-/// An answer before it is sent.
+/// A response before it is sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) media_type: &'static str,
     pub(crate) body: Tagged,
-    /// The body as it is encoded, where that is kept.
+    /// The gzip-compressed body, if it is cached.
     pub(crate) encoded: Option<Bytes>,
     pub(crate) keeping: Keeping,
-    /// Whether search engines may list it.
+    /// `true` if search engines may index it.
     pub(crate) is_indexed: bool,
 }
 
@@ -88,8 +83,8 @@ impl Answer {
                 Keeping::Nobody => "no-store",
             }),
         );
-        // Who keeps an answer asks each time with the visitor's own headers, so what is for anybody may be kept once,
-        // whatever cookies of others they send. Pages are Markdown too, by the same address.
+        // Caches revalidate each time with the visitor's own headers, so a public response needs no `Vary` on
+        // cookies. Pages vary on `Accept` because the same address also serves Markdown.
         match self.keeping {
             Keeping::Visitor | Keeping::Nobody => {
                 headers.append(header::VARY, HeaderValue::from_static("Accept, Authorization, Cookie"));
@@ -101,7 +96,7 @@ impl Answer {
         }
     }
 
-    /// The answer as it is sent to who asked.
+    /// Builds the HTTP response for a request.
     pub(crate) async fn send(self, asked: &Asked<'_>, policy: &HeaderValue) -> Response {
         let mut response = Response::builder().status(self.status).content_type(self.media_type).finish();
         let headers = response.headers_mut();
@@ -151,18 +146,18 @@ impl Answer {
     }
 }
 
-/// Headers that keep what is shown from doing harm.
+/// Sets the security headers.
 pub(crate) fn protect(headers: &mut HeaderMap, policy: &HeaderValue) {
     headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // The address of a page may hold the key of a share link.
+    // The address of a page may contain the key of a share link.
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
 }
 
-/// What pages may load: what the server has, its files, and pictures and films of the web, which authors show by their
-/// addresses.
-/// Unencrypted ones only where the platform is so itself.
+/// The content security policy of pages. Pages may load resources of the server, its files, and images and
+/// videos from any web address, because authors embed these by URL. Unencrypted media is allowed only if the
+/// platform itself uses http.
 pub(crate) fn policy(platform_origin: &str, files_origin: Option<&str>) -> HeaderValue {
     let own = match files_origin {
         Some(files) => format!("{platform_origin} {files}"),
@@ -174,16 +169,16 @@ pub(crate) fn policy(platform_origin: &str, files_origin: Option<&str>) -> Heade
          img-src 'self' {own} {web}; media-src 'self' {own} {web}; form-action 'self'; \
          base-uri 'none'; frame-ancestors 'self'"
     );
-    // An origin has only characters that a header can carry.
+    // An origin contains only characters that are valid in a header.
     HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }
 
-/// A redirect, which nobody keeps: what is published may change.
+/// A temporary redirect. It is not cached because the published content may change.
 pub(crate) fn redirect(to: &str, policy: &HeaderValue) -> Response {
     redirect_as(StatusCode::TEMPORARY_REDIRECT, to, policy)
 }
 
-/// The same with a status of the caller's.
+/// A redirect with the given status.
 pub(crate) fn redirect_as(status: StatusCode, to: &str, policy: &HeaderValue) -> Response {
     let mut response = Response::builder().status(status).finish();
     protect(response.headers_mut(), policy);
@@ -195,12 +190,12 @@ pub(crate) fn redirect_as(status: StatusCode, to: &str, policy: &HeaderValue) ->
     response
 }
 
-/// Lets a visitor's browser keep their token for a site.
+/// Sets the cookie with a visitor's token for a site.
 pub(crate) fn keep_token(response: &mut Response, token: &str, path: &str, asked: &Asked<'_>) {
     keep(response, (VISITOR_COOKIE, token), &format!("Path={path}; Max-Age={COOKIE_SECONDS}"), asked);
 }
 
-/// Lets a visitor's browser keep the claims that an address made for them, until it is closed.
+/// Sets the session cookie with the claims from a visitor's URL parameters.
 pub(crate) fn keep_claims(response: &mut Response, claims: &str, path: &str, asked: &Asked<'_>) {
     let secure = if asked.is_secure { "; Secure" } else { "" };
     let cookie = format!("{PUBLIC_COOKIE}={claims}; Path={path}; HttpOnly; SameSite=Lax{secure}");
@@ -209,7 +204,7 @@ pub(crate) fn keep_claims(response: &mut Response, claims: &str, path: &str, ask
     }
 }
 
-/// Lets a member's browser keep their token for the previews of a site, until it is closed.
+/// Sets the session cookie with a member's token for the previews of a site.
 pub(crate) fn keep_member(response: &mut Response, token: &str, path: &str, asked: &Asked<'_>) {
     keep(response, (MEMBER_COOKIE, token), &format!("Path={path}"), asked);
 }
@@ -224,7 +219,7 @@ fn keep(response: &mut Response, (name, token): (&str, &str), scope: &str, asked
     }
 }
 
-/// Tells whether the client has what this tag names, in any form.
+/// Returns `true` if `If-None-Match` contains the tag, weak or strong.
 fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
     lists
@@ -233,7 +228,7 @@ fn is_known(headers: &HeaderMap, tag: &str) -> bool {
         .any(|it| it == "*" || it.strip_prefix("W/").unwrap_or(it) == tag)
 }
 
-/// Tells whether a client takes what gzip has encoded.
+/// Returns `true` if the client accepts gzip.
 pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|element| {
@@ -244,7 +239,7 @@ pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Bytes as gzip has them; `None` where they cannot be encoded, and are sent as they are.
+/// Compresses a body with gzip. Returns `None` if compression fails; the body is then sent uncompressed.
 pub(crate) async fn gzipped(plain: &Bytes) -> Option<Bytes> {
     if plain.len() <= MAX_INLINE {
         return encode(plain);
@@ -257,14 +252,14 @@ pub(crate) async fn gzipped(plain: &Bytes) -> Option<Bytes> {
 }
 
 thread_local! {
-    /// What compresses on this thread: making its tables anew costs as much as a page.
+    /// The compressor of this thread, reused because allocating its tables costs as much as rendering a page.
     static COMPRESS: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(6), false));
 }
 
-/// What bytes begin with that gzip has encoded (RFC 1952), at no time and by no system that is told.
+/// The gzip header (RFC 1952) without a time stamp or operating system.
 const GZIP: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 
-/// The same on this task.
+/// Compresses a body with gzip on the current task.
 pub(crate) fn encode(plain: &[u8]) -> Option<Bytes> {
     let mut encoded = Vec::with_capacity(plain.len() / 2 + 256);
     encoded.extend_from_slice(&GZIP);

@@ -1,5 +1,5 @@
-//! What pages load that is the same for all sites. Names hold the hash of the bytes, so that clients keep them for
-//! good.
+//! Static assets shared by all sites. File names contain the hash of the content, so clients cache them
+//! without expiry.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,6 @@ use bytes::Bytes;
 
 use crate::{answer::encode, cache::Tagged};
 
-/// The style sheet and the script.
 static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
     [
         Asset::new("site", "css", include_str!("../assets/site.css")),
@@ -15,20 +14,20 @@ static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
     ]
 });
 
-/// The segment below a site that everything stands below which is no page.
+/// The path segment below a site for everything that is not a page.
 pub(crate) const OWN: &str = "~site";
 
-/// The name below that segment of the endpoint for agents.
+/// The name of the MCP endpoint below [`OWN`].
 pub(crate) const MCP: &str = "mcp";
 
-/// Something that pages load.
+/// A static file that pages load.
 #[derive(Debug)]
 pub(crate) struct Asset {
     /// The last segment of its address.
     pub(crate) name: String,
     pub(crate) media_type: &'static str,
     pub(crate) body: Tagged,
-    /// The body as gzip has it.
+    /// The gzip-compressed body.
     pub(crate) encoded: Option<Bytes>,
 }
 
@@ -40,23 +39,21 @@ impl Asset {
         Self { name: hashed(stem, extension, &body), media_type, encoded: encode(&body.bytes), body }
     }
 
-    /// The style sheet of all sites.
     pub(crate) fn style_sheet() -> &'static Self {
         &ASSETS[0]
     }
 
-    /// The script of all sites.
     pub(crate) fn script() -> &'static Self {
         &ASSETS[1]
     }
 
-    /// The one of a name.
+    /// Finds an asset by its name.
     pub(crate) fn find(name: &str) -> Option<&'static Self> {
         ASSETS.iter().find(|asset| asset.name == name)
     }
 }
 
-/// A name that holds the hash of what it names.
+/// A file name that contains the hash of the content.
 pub(crate) fn hashed(stem: &str, extension: &str, body: &Tagged) -> String {
     format!("{stem}.{}.{extension}", &body.tag[..16])
 }

@@ -1,7 +1,9 @@
-//! What is kept between requests, within bytes: content of spaces, whole answers, and what leads to them.
+//! The in-memory caches: page trees, rendered pages, and the lookups that select them. Each is bounded in
+//! bytes.
 //!
-//! Nothing kept becomes stale: each is kept under all that it was made of, or with the [`Moment`] in which it was found
-//! out. An answer that nobody asks for any more, as the site has changed since, goes when there is no room.
+//! Entries never become stale. Each is stored under a key that covers all its inputs, or together with the
+//! [`Moment`] of its computation. Entries of an outdated site are no longer requested and are evicted when a
+//! cache is full.
 
 use std::sync::Arc;
 
@@ -23,37 +25,38 @@ use crate::{
     visit::{KnownSite, Visit},
 };
 
-/// Entries that are expected: how large the tables of the caches are at first.
+/// The expected number of entries, which sets the initial size of the cache tables.
 const EXPECTED: usize = 512;
-/// The same of large ones. They lie in one shard, as an entry may take at most what a shard has.
+/// The expected number of large entries. These caches have a single shard, because an entry must fit into its
+/// shard.
 pub(crate) const LARGE: usize = 32;
 
-/// The content of a space as an audience sees it.
+/// The key of a page tree: the content of a space as an audience sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FrameKey {
     pub(crate) audience: Arc<str>,
     pub(crate) space: SpaceId,
     pub(crate) revision: RevisionId,
-    /// What pages of it are computed from; `None` where nothing is, or where that was not asked.
+    /// The entity tag of the sources of computed pages; `None` without computed pages or before the lookup.
     pub(crate) computed: Option<EntityTag>,
 }
 
 impl FrameKey {
-    /// Tells whether the content is what the site says that it is, and nothing of it is computed from something else.
+    /// Returns `true` if the tree depends only on the site record: its revision is the site's and no page is
+    /// computed from another source.
     pub(crate) fn follows_from(&self, place: &Place<'_>) -> bool {
         self.computed.is_none() && self.revision == place.space.space.revision
     }
 }
 
-/// A space of a site, with all that stands around its pages.
+/// The key of the page layout around the pages of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SpaceKey {
     frame: FrameKey,
-    /// Its place on the site.
     place: SiteSpaceId,
-    /// All that is known of the site: how it looks, what it consists of, and the revisions of its spaces.
+    /// The hash of the site: its customization, its structure, and the revisions of its spaces.
     site: blake3::Hash,
-    /// Where the site was asked for.
+    /// The requested base path of the site.
     base: Box<str>,
 }
 
@@ -64,14 +67,14 @@ impl SpaceKey {
     }
 }
 
-/// An answer that shows a page.
+/// The key of a rendered page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PageKey {
     pub(crate) space: SpaceKey,
     pub(crate) page: PageId,
 }
 
-/// A text of a space, and in which manner it is drawn.
+/// The key of a prerendered text: a document of a space with its render options.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct DrawnKey {
     space: SpaceId,
@@ -93,14 +96,14 @@ impl DrawnKey {
     }
 }
 
-/// Where sites are asked for: the start of addresses that may lead to one.
+/// The origin and path prefix of a request, which may identify a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SiteStart {
     pub(crate) origin: Box<str>,
     pub(crate) path: Box<str>,
 }
 
-/// What is asked for by somebody of whom nothing is known.
+/// The key of an anonymous page request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct StrangerKey {
     origin: Box<str>,
@@ -108,21 +111,22 @@ pub(crate) struct StrangerKey {
 }
 
 impl StrangerKey {
-    /// What a request asks for, where it tells nothing of who asks and everybody may be told the same.
+    /// Returns the key of a request that carries no information about the visitor, so that all visitors get
+    /// the same response. Returns `None` for any other request.
     pub(crate) fn of(asked: &Asked<'_>) -> Option<Self> {
         let is_page = asked.is_strangers() && !asked.prefers_markdown();
         is_page.then(|| Self { origin: (&*asked.origin).into(), path: asked.path.as_str().into() })
     }
 }
 
-/// What was found out in a moment, and holds as long as that lasts.
+/// A lookup result that is valid as long as the [`Moment`] is current.
 #[derive(Clone, Debug)]
 pub(crate) struct At<T> {
     moment: Moment,
     found: T,
 }
 
-/// How entries are weighed.
+/// Computes the weight of cache entries in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Weigh;
 
@@ -169,25 +173,25 @@ impl Weighter<SiteId, At<Arc<KnownSite>>> for Weigh {
     }
 }
 
-/// What is kept.
 #[derive(Debug)]
 pub(crate) struct Caches {
     pub(crate) frames: Frames,
     pub(crate) pages: Cache<PageKey, Arc<Rendered>, Weigh>,
     pub(crate) surroundings: Cache<SpaceKey, Arc<Surroundings>, Weigh>,
-    /// Texts that are the same for all, as they were drawn; `None` for one that has to be drawn each time.
+    /// Prerendered texts that are the same for all visitors; `None` for a text that must be rendered each
+    /// time.
     drawn: Cache<DrawnKey, Option<Arc<Drawn>>, Weigh>,
-    /// Which page it was that everybody was told.
+    /// The page that answers an anonymous request.
     answered: Cache<StrangerKey, At<Arc<PageKey>>, Weigh>,
-    /// What everybody is told of sites.
+    /// Sites as anonymous visitors see them.
     sites: Cache<SiteId, At<Arc<KnownSite>>, Weigh>,
-    /// What strangers find where they ask for a site; `None` for what is not for everybody.
+    /// The site that anonymous visitors find at an address; `None` if it is not public.
     open: Cache<SiteStart, At<Option<Arc<OpenSite>>>, Weigh>,
 }
 
 impl Caches {
-    /// Caches of at most so many bytes: six sixteenths for content, four for answers, two for what stands around these,
-    /// and two for texts that were drawn.
+    /// Creates caches of at most `bytes` in total: 6/16 for page trees, 4/16 for rendered pages, 2/16 for
+    /// page layouts, 2/16 for prerendered texts, and 2/16 for lookups.
     pub(crate) fn new(bytes: u64) -> Self {
         let small = bytes / 16;
         Self {
@@ -201,12 +205,13 @@ impl Caches {
         }
     }
 
-    /// A text as it was drawn; `None` within for one that has to be drawn each time.
+    /// Returns a prerendered text; the inner `None` marks a text that must be rendered each time.
     pub(crate) fn drawn(&self, key: &DrawnKey) -> Option<Option<Arc<Drawn>>> {
         self.drawn.get(key)
     }
 
-    /// Keeps a text as it is drawn, where there is room for it; of one that has none, that it is drawn each time.
+    /// Renders a text and caches it if it fits. A text that does not fit is cached as `None`, so that it is
+    /// rendered each time.
     pub(crate) fn keep_drawn(
         &self,
         key: DrawnKey,
@@ -221,34 +226,34 @@ impl Caches {
         drawn
     }
 
-    /// What strangers find where they ask for a site, where it is known and still holds.
+    /// The cached site that anonymous visitors find at an address, if it is still valid.
     pub(crate) fn open(&self, start: &SiteStart, moment: Moment) -> Option<Option<Arc<OpenSite>>> {
         Some(self.open.get(start).filter(|kept| kept.moment == moment)?.found)
     }
 
-    /// Keeps what strangers find where they ask for a site, as was found out in a moment or later.
+    /// Caches the site that anonymous visitors find at an address, computed at `moment` or later.
     pub(crate) fn keep_open(&self, start: SiteStart, moment: Moment, found: Option<Arc<OpenSite>>) {
         self.open.insert(start, At { moment, found });
     }
 
-    /// The page that answers what is asked for, where it is kept and still does.
+    /// The cached page that answers an anonymous request, if it is still valid.
     pub(crate) fn answered(&self, key: &StrangerKey, moment: Moment) -> Option<Arc<Rendered>> {
         let page = self.answered.get(key).filter(|kept| kept.moment == moment)?.found;
         self.pages.get(&*page)
     }
 
-    /// Keeps which page answers what is asked for, as was found out in a moment or later.
+    /// Caches the page that answers an anonymous request, computed at `moment` or later.
     pub(crate) fn keep_answered(&self, key: StrangerKey, moment: Moment, page: PageKey) {
         self.answered.insert(key, At { moment, found: Arc::new(page) });
     }
 
-    /// What everybody is told of a site, where it is kept and still holds.
+    /// The cached site as anonymous visitors see it, if it is still valid.
     pub(crate) fn site(&self, id: &SiteId, moment: Moment) -> Option<Arc<KnownSite>> {
         Some(self.sites.get(id).filter(|kept| kept.moment == moment)?.found)
     }
 
-    /// Keeps what everybody is told of a site, as was found out in a moment or later. Answers what was kept before
-    /// where it is the same.
+    /// Caches a site as anonymous visitors see it, computed at `moment` or later. Returns the previously
+    /// cached site if it is equal.
     pub(crate) fn keep_site(&self, id: &SiteId, moment: Moment, site: KnownSite) -> Arc<KnownSite> {
         let before = self.sites.get(id).map(|kept| kept.found).filter(|before| before.hash == site.hash);
         let found = before.unwrap_or_else(|| Arc::new(site));
@@ -257,16 +262,16 @@ impl Caches {
     }
 }
 
-/// Bytes with the tag that names them.
+/// Bytes with their entity tag.
 #[derive(Clone, Debug)]
 pub(crate) struct Tagged {
     pub(crate) bytes: Bytes,
-    /// The tag, without quotes.
+    /// The entity tag, without quotes.
     pub(crate) tag: String,
 }
 
 impl Tagged {
-    /// HTML, whose parts need not be looked at again.
+    /// Tags a page by its [`Html::name`], which does not hash named parts again.
     pub(crate) fn of(html: Html) -> Self {
         let tag = html.name().to_hex()[..32].to_owned();
         Self { bytes: html.into_string().into(), tag }

@@ -1,29 +1,30 @@
-//! Claims that visitors make themselves, by cookies and by parameters of addresses. Nobody signed them: they decide
-//! what a site lets such claims decide, and nothing else.
+//! Unsigned visitor claims from cookies and URL parameters. They are not authenticated, so they affect only
+//! conditions on unsigned claims.
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 use crate::request::Asked;
 
-/// The cookie that keeps what parameters said; what begins with this is read.
+/// The cookie that stores claims from URL parameters. All cookies with this name prefix are read.
 pub(crate) const PUBLIC_COOKIE: &str = "gitbook-visitor-public";
-/// What the name of a parameter begins with.
+/// The prefix of URL parameters that make a claim.
 const PARAMETER: &str = "visitor.";
-/// Most bytes of JSON that are read as claims of one visitor, and that a browser keeps.
+/// The maximum size in bytes of the claims of one visitor, as JSON.
 const MAX_CLAIMS: usize = 3 * 1024;
-/// Most names of a path.
+/// The maximum number of segments of a claim's path.
 const MAX_PATH: usize = 8;
-/// What a value of a cookie is written without.
+/// Characters that are percent-encoded in a cookie value.
 const WRITTEN_OUT: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b',').add(b';').add(b'\\').add(b'%');
 
-/// Tells whether a parameter makes a claim.
+/// Returns `true` if a URL parameter makes a claim.
 pub(crate) fn is_claim(parameter: &str) -> bool {
     parameter.starts_with(PARAMETER)
 }
 
-/// The claims of a request: those of cookies in their order, and above them those of its address. What is no claim, or
-/// too much, is left out.
+/// Returns the claims of a request. Claims of URL parameters override those of cookies, and later cookies
+/// override earlier ones. Malformed claims are ignored. If the claims exceed [`MAX_CLAIMS`], all of them are
+/// discarded.
 pub(crate) fn claims(asked: &Asked<'_>) -> Map<String, Value> {
     let mut all = Map::new();
     for (_, value) in asked.cookies().filter(|(name, _)| name.starts_with(PUBLIC_COOKIE)) {
@@ -42,7 +43,7 @@ pub(crate) fn claims(asked: &Asked<'_>) -> Map<String, Value> {
     if text_of(&all).len() > MAX_CLAIMS { Map::new() } else { all }
 }
 
-/// Claims as a cookie keeps them.
+/// Encodes claims as a cookie value.
 pub(crate) fn kept(claims: &Map<String, Value>) -> String {
     utf8_percent_encode(&text_of(claims), WRITTEN_OUT).to_string()
 }
@@ -51,17 +52,17 @@ fn text_of(claims: &Map<String, Value>) -> String {
     serde_json::to_string(claims).unwrap_or_default()
 }
 
-/// What a parameter says; `None` for nothing.
+/// Parses the value of a parameter; `None` for `undefined`.
 fn value(text: &str) -> Option<Value> {
     match serde_json::from_str(text) {
         _ if text == "undefined" => None,
-        // A text within quotes is one with quotes.
+        // A quoted value is a string that includes the quotes.
         Ok(Value::String(_)) | Err(_) => Some(Value::String(text.to_owned())),
         Ok(value) => Some(value),
     }
 }
 
-/// Puts a value at a path of names with dots between them.
+/// Inserts a value at a dotted path.
 fn put(claims: &mut Map<String, Value>, path: &str, value: Value) {
     let mut names: Vec<&str> = path.split('.').collect();
     let is_path = names.len() <= MAX_PATH && names.iter().all(|name| !name.is_empty());

@@ -17,12 +17,11 @@ use docs_core::model::{
 
 use crate::{address::encoded, gather::References};
 
-/// Estimated bytes of an allocation beside its content.
+/// The estimated overhead in bytes of an allocation.
 const ALLOCATION: usize = 16;
-/// Estimated bytes of a file beside its texts.
+/// The estimated size in bytes of a file record without its texts.
 const FILE: usize = 384;
 
-/// The kind of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum EntryKind {
     /// A page with content.
@@ -31,7 +30,7 @@ pub(crate) enum EntryKind {
     Group,
     /// A link to something else.
     Link(Box<ContentRef>),
-    /// Pages of a source that this server does not compute.
+    /// Pages computed from a source that this server does not support.
     Computed,
 }
 
@@ -45,25 +44,25 @@ pub(crate) struct Entry {
     pub(crate) description: Option<Box<str>>,
     pub(crate) layout: PageLayout,
     pub(crate) cover: Option<Box<PageCover>>,
-    /// The path in the space; blank for an entry without one.
+    /// The path in the space; empty for an entry without one.
     pub(crate) path: Box<str>,
     /// The last change, or the creation of an entry that was never changed.
     pub(crate) updated_at: Option<Timestamp>,
     /// The text of the page; `None` for a page without one.
     pub(crate) text: Option<TextName>,
     pub(crate) git: Option<Box<GitBlob>>,
-    /// Left out of navigation, itself or an entry above it.
+    /// `true` if the entry or an ancestor is hidden from navigation.
     pub(crate) is_hidden: bool,
-    /// Kept out of search.
+    /// `true` if the entry is excluded from the site's search.
     pub(crate) is_unlisted: bool,
-    /// Kept out of search engines.
+    /// `true` if the entry is excluded from search engines.
     pub(crate) is_unindexed: bool,
-    /// `updated_at` is the time of a change.
+    /// `true` if `updated_at` is the time of a change rather than of the creation.
     is_changed: bool,
     parent: Option<u32>,
-    /// The position after the last entry below this one.
+    /// The position after the last descendant.
     end: u32,
-    /// The entries directly below it that navigation shows, as a part of `Frame::shown`.
+    /// The children that navigation shows, as a range of `Frame::shown`.
     shown: Range<u32>,
 }
 
@@ -90,14 +89,15 @@ impl TextName {
     }
 }
 
-/// The page tree of a revision, as one visitor sees it. Entries are named by their positions in reading order.
+/// The page tree of a revision, as one visitor sees it. Entries are identified by their positions in reading
+/// order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frame {
-    /// The entries, each before those below it.
+    /// The entries, each before its descendants.
     pub(crate) entries: Vec<Entry>,
-    /// The entries that navigation shows, grouped by the entry above them.
+    /// The entries that navigation shows, grouped by parent.
     shown: Vec<u32>,
-    /// The part of `shown` with the entries of the top level.
+    /// The range of `shown` with the entries of the top level.
     top: Range<u32>,
     first: Option<u32>,
     /// The pages with content.
@@ -108,18 +108,18 @@ pub(crate) struct Frame {
     by_id: Vec<u32>,
     /// The entries that have a path, ordered by the hash of its lower-case form.
     by_path: Vec<(u64, u32)>,
-    /// Other spaces that the links of the tree refer to.
+    /// Other spaces that links of the tree reference.
     pub(crate) linked: Vec<SpaceId>,
     files: HashMap<FileId, RevisionFile>,
 }
 
 impl Frame {
-    /// The page tree of a revision.
+    /// Builds the page tree of a revision.
     pub(crate) fn of(revision: Revision) -> Self {
         let files = revision.files.into_iter().map(|file| (file.id.clone(), file)).collect();
         let mut frame = Self { files, ..Self::default() };
         let mut links = References::default();
-        // A stack instead of recursion: the depth of a tree must not decide over the stack of a thread.
+        // An explicit stack instead of recursion: a deep tree must not overflow the thread's stack.
         let mut stack: Vec<Step> =
             revision.pages.into_iter().rev().map(|page| Step::Page(page, None)).collect();
         while let Some(step) = stack.pop() {
@@ -148,7 +148,7 @@ impl Frame {
         frame
     }
 
-    /// Builds the tables that entries are looked up by.
+    /// Builds the lookup tables.
     fn index(&mut self) {
         let entries = &self.entries;
         let is_document = |at: &u32| entries[*at as usize].kind == EntryKind::Document;
@@ -166,7 +166,7 @@ impl Frame {
         }
     }
 
-    /// Groups the entries that navigation shows by the entry above them.
+    /// Groups the entries that navigation shows by parent.
     fn arrange(&mut self) {
         let visible: Vec<(u32, Option<u32>)> = (0_u32..)
             .zip(&self.entries)
@@ -203,7 +203,7 @@ impl Frame {
         Some(self.by_id[found] as usize)
     }
 
-    /// The entry at a path, in any case; the first page for a blank path.
+    /// The entry at a path, ignoring case; the first page for an empty path.
     pub(crate) fn find(&self, path: &str) -> Option<usize> {
         if path.is_empty() {
             return self.first();
@@ -214,12 +214,13 @@ impl Frame {
         same.map(|(_, at)| *at as usize).find(|at| self.entries[*at].path.to_lowercase() == path)
     }
 
-    /// The page that a space begins with: the first with content that navigation shows, else the first with content.
+    /// The first page of the space: the first with content that navigation shows, otherwise the first with
+    /// content.
     pub(crate) fn first(&self) -> Option<usize> {
         self.first.map(|at| at as usize)
     }
 
-    /// The path of an entry below its space, percent-encoded; blank for the page that the space begins with.
+    /// The percent-encoded path of an entry below its space; empty for the first page of the space.
     pub(crate) fn address(&self, at: usize) -> String {
         match self.entries.get(at) {
             Some(entry) if self.first() != Some(at) => encoded(&entry.path),
@@ -232,30 +233,30 @@ impl Frame {
         self.documents.iter().map(|at| *at as usize)
     }
 
-    /// The pages with content that lists name: neither left out of navigation nor kept out of search.
+    /// The pages with content that appear in lists: neither hidden from navigation nor excluded from search.
     pub(crate) fn listed(&self) -> impl Iterator<Item = usize> + '_ {
         self.navigated.iter().map(|at| *at as usize).filter(|at| !self.entries[*at].is_unlisted)
     }
 
-    /// The first page with content below an entry, at any depth.
+    /// The first descendant with content.
     pub(crate) fn first_below(&self, at: usize) -> Option<usize> {
         let next = self.documents.partition_point(|page| *page as usize <= at);
         self.documents.get(next).filter(|page| **page < self.entries[at].end).map(|page| *page as usize)
     }
 
-    /// The entries above an entry, the nearest first.
+    /// The ancestors of an entry, nearest first.
     pub(crate) fn above(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
         let parent = |at: usize| self.entries[at].parent.map(|parent| parent as usize);
         std::iter::successors(parent(at), move |at| parent(*at))
     }
 
-    /// The entries directly below an entry, or at the top, that navigation shows.
+    /// The children of an entry, or of the root, that navigation shows.
     pub(crate) fn shown(&self, parent: Option<usize>) -> &[u32] {
         let range = parent.map_or(&self.top, |parent| &self.entries[parent].shown);
         self.shown.get(range.start as usize..range.end as usize).unwrap_or_default()
     }
 
-    /// The pages before and after a page, of those that navigation shows.
+    /// The previous and next page in navigation.
     pub(crate) fn beside(&self, at: usize) -> (Option<usize>, Option<usize>) {
         let before = self.navigated.partition_point(|page| (*page as usize) < at);
         let after = self.navigated.partition_point(|page| *page as usize <= at);
@@ -263,7 +264,6 @@ impl Frame {
         (before.checked_sub(1).and_then(page), page(after))
     }
 
-    /// A file.
     pub(crate) fn file(&self, id: &FileId) -> Option<&RevisionFile> {
         self.files.get(id)
     }
@@ -301,31 +301,31 @@ impl Entry {
     }
 }
 
-/// A step while a tree is read.
+/// A step of the depth-first construction.
 #[expect(
     clippy::large_enum_variant,
     reason = "the stack holds each page once, and a box for each would be slower"
 )]
 enum Step {
-    /// A page, and the position of the entry above it.
+    /// A page with the position of its parent.
     Page(RevisionPage, Option<usize>),
-    /// The end of what is below an entry.
+    /// The end of an entry's descendants.
     End(usize),
 }
 
-/// A position as entries store it. A revision never holds more pages than that.
+/// A position as entries store it. A revision never holds more pages than `u32::MAX`.
 fn index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// The hash of a path, in any case.
+/// The hash of a path, ignoring case.
 fn path_hash(path: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(path.to_lowercase().as_bytes());
     hasher.finish()
 }
 
-/// The entry of a page, and the pages directly below it.
+/// The entry of a page, and the page's children.
 fn entry(page: RevisionPage) -> (Entry, Vec<RevisionPage>) {
     let of = |base: PageBase, kind: EntryKind| Entry {
         id: base.id,

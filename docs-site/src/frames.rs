@@ -14,11 +14,11 @@ use crate::{
     frame::Frame,
 };
 
-/// Page trees that are built at the same time. A tree and the revision that it is built from take most of the memory of
-/// a request, so this bounds what all requests take together.
+/// The number of page trees that are built concurrently. A tree and the revision that it is built from take
+/// most of the memory of a request, so this bounds the memory of all requests together.
 const MAX_BUILDS: usize = 4;
 
-/// Page trees, within a number of bytes.
+/// Cached page trees, bounded in bytes.
 pub(crate) struct Frames {
     cached: Cache<FrameKey, Arc<Frame>, Weigh>,
     /// The last tree that was larger than the cache. Without it, every request would build that tree again.
@@ -33,7 +33,7 @@ impl fmt::Debug for Frames {
 }
 
 impl Frames {
-    /// A cache of at most this many bytes, and one tree that is larger.
+    /// A cache of at most `bytes`, plus one larger tree.
     pub(crate) fn new(bytes: u64) -> Self {
         Self {
             cached: Cache::with_weighter(LARGE, bytes, Weigh),
@@ -47,8 +47,9 @@ impl Frames {
         self.cached.get(key).or_else(|| self.oversized(key))
     }
 
-    /// The tree of a key, built if it is not cached. Concurrent requests for one key wait for one build. The key that
-    /// is returned names the revision that was built, which may be a later one: such a tree is not cached.
+    /// Returns the tree of a key, building it if it is not cached. Concurrent requests for one key wait for
+    /// one build. The returned key names the revision that was built, which may be newer; such a tree is not
+    /// cached.
     ///
     /// # Errors
     /// Those of `build`.

@@ -1,4 +1,5 @@
-//! What the document of a page refers to, read before it is drawn: other spaces of the site, and reusable contents.
+//! Collects the references of a document before rendering: other spaces of the site, reusable content and
+//! OpenAPI operations.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -11,37 +12,37 @@ use docs_core::{
 
 use crate::{address::Addresses, cache::Caches, visit::Visit};
 
-/// Most reusable contents of a page, those in one another among them.
+/// The maximum number of reusable contents of a page, including nested ones.
 const MAX_REUSED: usize = 200;
-/// Bytes of memory of reusable contents after which a page reads no further ones.
+/// The memory in bytes after which a page loads no further reusable content.
 const MAX_REUSED_MEMORY: usize = 32 << 20;
-/// Most other spaces that a page refers to whose pages are named.
+/// The maximum number of page trees of other spaces that are loaded for the links of a page.
 const MAX_SPACES: usize = 20;
 
-/// Reusable contents by their spaces and ids.
+/// Reusable contents by space and id.
 pub(crate) type Reused = HashMap<(SpaceId, ReusableId), Document>;
 
-/// What a page shows beside its own text.
+/// The content that a page shows in addition to its own document.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     pub(crate) reused: Reused,
-    /// Tells whether the page shows something of specifications, whether or not they are there.
+    /// `true` if the page references OpenAPI specifications, even if they do not exist.
     is_page_of_specs: bool,
-    /// Those of the reusable contents that do.
+    /// The reusable contents that reference OpenAPI specifications.
     reused_of_specs: Vec<(SpaceId, ReusableId)>,
 }
 
 impl Gathered {
-    /// Tells whether something of specifications is shown, whether or not they are there.
+    /// Returns `true` if OpenAPI specifications are referenced, even if they do not exist.
     pub(crate) const fn shows_specs(&self) -> bool {
         self.is_page_of_specs || !self.reused_of_specs.is_empty()
     }
 }
 
-/// What is shown of specifications, by their slugs.
+/// The shown parts of OpenAPI specifications, by slug and subject.
 pub(crate) type Specs = HashMap<(String, SpecSubject), Arc<SpecDetail>>;
 
-/// What a document refers to.
+/// The references of a document.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct References {
     spaces: Vec<SpaceId>,
@@ -49,11 +50,11 @@ pub(crate) struct References {
     shows_specs: bool,
 }
 
-/// Reads what the document of a page refers to: the pages of other spaces into `addresses`, reusable contents as they
-/// are answered.
+/// Loads the references of a page: the page trees of other spaces into `addresses`, and reusable contents
+/// into the result.
 ///
 /// # Errors
-/// The platform's, but for what is not there for the visitor, which is left out.
+/// Those of the platform, except `NotFound`: content that the visitor cannot access is left out.
 pub(crate) async fn gather(
     visit: &Visit,
     caches: &Caches,
@@ -91,10 +92,10 @@ pub(crate) async fn gather(
     Ok(gathered)
 }
 
-/// Reads what a page and its reusable contents show of specifications.
+/// Loads the parts of OpenAPI specifications that a page and its reusable contents show.
 ///
 /// # Errors
-/// The platform's, but for what is not there for the visitor, which is left out.
+/// Those of the platform, except `NotFound`: content that the visitor cannot access is left out.
 pub(crate) async fn gather_specs(
     visit: &Visit,
     (space, page): (&SpaceId, &PageId),
@@ -121,7 +122,7 @@ fn add(specs: &mut Specs, found: Result<Vec<ShownSpec>>) -> Result<()> {
     }
 }
 
-/// Reads the pages of a space of the site.
+/// Loads the page tree of a space of the site into `addresses`.
 async fn load(visit: &Visit, caches: &Caches, addresses: &mut Arc<Addresses>, space: &SpaceId) -> Result<()> {
     let is_known = addresses.frames.contains_key(space) || addresses.frames.len() > MAX_SPACES;
     if is_known || !addresses.has(space) {
@@ -135,17 +136,17 @@ async fn load(visit: &Visit, caches: &Caches, addresses: &mut Arc<Addresses>, sp
             addresses.is_passing |= !key.follows_from(place);
             addresses.frames.insert(space.clone(), frame);
         }
-        // Its condition, say, has changed since the site was read.
+        // For example, its condition has changed since the site was read.
         Err(error) if error.kind() == ErrorKind::NotFound => Arc::make_mut(addresses).is_passing = true,
         Err(error) => return Err(error),
     }
     Ok(())
 }
 
-/// Reads the pages of the spaces that some references lead to.
+/// Loads the page trees of the spaces that `targets` reference.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub(crate) async fn gather_references<'r>(
     visit: &Visit,
     caches: &Caches,
@@ -157,10 +158,10 @@ pub(crate) async fn gather_references<'r>(
     gather_spaces(visit, caches, &found.spaces, addresses).await
 }
 
-/// Reads the pages of some spaces.
+/// Loads the page trees of `spaces`.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub(crate) async fn gather_spaces(
     visit: &Visit,
     caches: &Caches,
@@ -174,7 +175,7 @@ pub(crate) async fn gather_spaces(
 }
 
 impl References {
-    /// What a document refers to.
+    /// Collects the references of a document.
     pub(crate) fn of(document: &Document) -> Self {
         let mut found = Self::default();
         for part in document.parts() {
@@ -186,12 +187,12 @@ impl References {
         found
     }
 
-    /// The other spaces whose pages are referred to.
+    /// The other spaces with referenced pages.
     pub(crate) fn into_spaces(self) -> Vec<SpaceId> {
         self.spaces
     }
 
-    /// About how many bytes it takes.
+    /// The approximate memory in bytes.
     pub(crate) const fn weight(&self) -> usize {
         self.spaces.len() * 64 + self.reused.len() * 128
     }
@@ -207,7 +208,7 @@ impl References {
                     }
                 }
             }
-            // Pictures and files are those of the space.
+            // Images and files belong to the space itself.
             _ => {}
         }
     }
@@ -220,7 +221,7 @@ impl References {
         }
     }
 
-    /// Adds what a target refers to.
+    /// Adds the space or reusable content that a target references.
     pub(crate) fn add(&mut self, target: &ContentRef) {
         match target {
             ContentRef::Page { space: Some(space), .. } | ContentRef::Anchor { space: Some(space), .. }

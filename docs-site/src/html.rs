@@ -1,23 +1,23 @@
-//! HTML that is written into one text. Pieces of maud's are texts of their own, each of which is made and copied: where
-//! a page has hundreds of them, this is several times as quick.
+//! HTML written into a single buffer. Each maud fragment is a string of its own that is allocated and copied;
+//! for a page with hundreds of fragments, one buffer is several times faster.
 
 use std::ops::Range;
 
 use maud::{Markup, PreEscaped};
 
-/// HTML as it is written: tags stand in this program, markup was checked by maud, and all else is text, which is
-/// escaped.
+/// An HTML buffer. Tags are literals of this program, markup was escaped by maud, and all other text is
+/// escaped here.
 #[derive(Debug, Default)]
 pub(crate) struct Html {
     written: String,
-    /// What was written under names, from where to where, in this order.
+    /// The byte ranges of named parts with their names, in ascending order.
     named: Vec<(Range<usize>, blake3::Hash)>,
 }
 
-/// Fewest bytes that are worth a name.
+/// The minimum size in bytes of a named part.
 const MIN_NAMED: usize = 256;
 
-/// Markup that is written often, with a name that no other has.
+/// Frequently used markup with the hash of its content as its name.
 #[derive(Debug)]
 pub(crate) struct Named {
     markup: Markup,
@@ -40,25 +40,25 @@ impl Named {
 }
 
 impl Html {
-    /// HTML of about so many bytes.
+    /// An empty buffer with a capacity of `bytes`.
     pub(crate) fn with_room(bytes: usize) -> Self {
         Self { written: String::with_capacity(bytes), named: Vec::new() }
     }
 
-    /// What is written as a piece of maud's.
+    /// Runs `write` on an empty buffer and returns the result as maud markup.
     pub(crate) fn markup_of(write: impl FnOnce(&mut Self)) -> Markup {
         let mut html = Self::default();
         write(&mut html);
         PreEscaped(html.written)
     }
 
-    /// The whole, without the room that is left: pages are kept.
+    /// The content, without spare capacity because pages are cached.
     pub(crate) fn into_string(mut self) -> String {
         self.written.shrink_to_fit();
         self.written
     }
 
-    /// Names what is written: other bytes have another name. What was written under a name is not looked at again.
+    /// A hash of the content. Named parts enter it by their names, so their bytes are not hashed again.
     pub(crate) fn name(&self) -> blake3::Hash {
         let mut said = Vec::with_capacity(self.written.len().min(16 * 1024));
         let mut done = 0;
@@ -76,12 +76,12 @@ impl Html {
         blake3::hash(&said)
     }
 
-    /// Writes markup that has a name.
+    /// Writes named markup.
     pub(crate) fn named(&mut self, named: &Named) -> &mut Self {
         self.under(&named.name, |html| html.markup(&named.markup))
     }
 
-    /// Writes what a name stands for: nothing else is written under it.
+    /// Writes a part under a name. The name must identify its content: no other content may use it.
     pub(crate) fn under(&mut self, name: &blake3::Hash, write: impl FnOnce(&mut Self)) -> &mut Self {
         let (start, before) = (self.written.len(), self.named.len());
         write(self);
@@ -93,33 +93,31 @@ impl Html {
         self
     }
 
-    /// How many bytes are written.
     pub(crate) const fn len(&self) -> usize {
         self.written.len()
     }
 
-    /// Tags, with text that needs no escape.
+    /// Writes tags, and text that needs no escaping.
     pub(crate) fn tags(&mut self, tags: &'static str) -> &mut Self {
         self.written.push_str(tags);
         self
     }
 
-    /// Markup.
     pub(crate) fn markup(&mut self, markup: &PreEscaped<impl AsRef<str>>) {
         self.written.push_str(markup.0.as_ref());
     }
 
-    /// A part of markup, cut between tags.
+    /// Writes a byte range of markup, cut between tags.
     pub(crate) fn piece(&mut self, markup: &Named, bytes: Range<usize>) {
         self.written.push_str(markup.as_str().get(bytes).unwrap_or_default());
     }
 
-    /// Text.
+    /// Writes escaped text.
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         self.escaped(text, entity)
     }
 
-    /// Text whose lines stay lines.
+    /// Writes escaped text with `<br>` for line breaks.
     pub(crate) fn lines(&mut self, text: &str) -> &mut Self {
         self.escaped(text, |byte| if byte == b'\n' { Some("<br>") } else { entity(byte) })
     }
@@ -129,12 +127,12 @@ impl Html {
         self
     }
 
-    /// An attribute with its value: `start` is its name with a space before it and `="` behind it.
+    /// Writes an attribute. `start` is its name with a leading space and a trailing `="`.
     pub(crate) fn attribute(&mut self, start: &'static str, value: &str) -> &mut Self {
         self.tags(start).text(value).tags("\"")
     }
 
-    /// The same where there is a value.
+    /// Writes an attribute if it has a value.
     pub(crate) fn attribute_if(&mut self, start: &'static str, value: Option<&str>) -> &mut Self {
         match value {
             Some(value) => self.attribute(start, value),
@@ -143,7 +141,7 @@ impl Html {
     }
 }
 
-/// Writes a text with something else for some of its ASCII characters.
+/// Writes text, replacing ASCII characters with the result of `written` unless it is `None`.
 pub(crate) fn write_escaped(out: &mut String, text: &str, written: impl Fn(u8) -> Option<&'static str>) {
     let mut done = 0;
     for (at, byte) in text.bytes().enumerate() {
@@ -155,7 +153,7 @@ pub(crate) fn write_escaped(out: &mut String, text: &str, written: impl Fn(u8) -
     out.push_str(text.get(done..).unwrap_or_default());
 }
 
-/// What stands for a character that HTML knows.
+/// The HTML entity of a character that must be escaped.
 pub(crate) const fn entity(byte: u8) -> Option<&'static str> {
     match byte {
         b'&' => Some("&amp;"),

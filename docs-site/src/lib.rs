@@ -1,8 +1,10 @@
-//! Published sites as web pages: HTML that is whole without scripts, Markdown and lists for machines.
+//! Published sites as web pages: complete HTML without scripts, Markdown, and files for search engines and
+//! agents.
 //!
-//! A host puts [`Sites`] before its other endpoints. What is published at an address, and for whom, is asked of the
-//! platform as by any visitor: the address is [resolved](docs_core::Platform::resolve_url), and everything is read with
-//! the visitor that this answers. So audiences, share links, conditions and redirects are decided in one place.
+//! The embedding application mounts [`Sites`] before its other endpoints. This crate makes no access
+//! decisions of its own. It [resolves](docs_core::Platform::resolve_url) each address through the platform
+//! like any visitor, and reads all content with the visitor that the platform returns. Audiences, share
+//! links, conditions and redirects are therefore decided in one place.
 //!
 //! ```
 //! use docs_core::Platform;
@@ -14,15 +16,15 @@
 //! }
 //! ```
 //!
-//! | address, below that of a site | what |
+//! | address below the site | content |
 //! |---|---|
-//! | a page's path | the page; as Markdown with `.md` behind it, or for `Accept: text/markdown` |
-//! | `~/changes/3/…`, `~/revisions/ID/…` | previews, below a space, for members who may read them; what changed: `~compare` |
-//! | `~site/search?q=…` | what a search finds; `~site/search.json` for the script of pages |
+//! | a page's path | the page; as Markdown with a `.md` suffix or for `Accept: text/markdown` |
+//! | `~/changes/3/…`, `~/revisions/ID/…` | previews below a space, for members with access; changes: `~compare` |
+//! | `~site/search?q=…` | search results; `~site/search.json` for the script of pages |
 //! | `~site/pages.1.html` | the list of all pages of a space, in parts |
 //! | `~site/…` | style sheets, the script and the icon of pages |
 //! | `llms.txt`, `llms-full.txt`, `llms-full.txt/2` … | the pages for language models |
-//! | `robots.txt`, `sitemap.xml`, `rss.xml` | what search engines and readers of news ask for |
+//! | `robots.txt`, `sitemap.xml`, `rss.xml` | files for search engines and feed readers |
 //! | `~site/mcp` | search, list and read pages for agents: the Model Context Protocol over streamable HTTP |
 
 mod address;

@@ -1,4 +1,4 @@
-//! Sites before the other endpoints of a host.
+//! The HTTP entry point: routes requests to published sites, and all others to the next endpoint.
 
 use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -37,10 +37,10 @@ use crate::{
     visit::{Arrival, Kept, Visit},
 };
 
-/// What a host may decide.
+/// Configuration of [`Sites`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteConfig {
-    /// Most bytes of content and answers that are kept between requests.
+    /// The maximum memory in bytes of the caches of page trees, rendered pages and lookups.
     pub cache_bytes: u64,
 }
 
@@ -52,16 +52,17 @@ impl Default for SiteConfig {
 
 /// The published sites of a platform as web pages.
 ///
-/// On the platform's own host they are where [`urls.published`](docs_core::model::SiteUrls::published) says: below
-/// `/sites/` of its base address. On any other host they are what is mounted there. Nothing else is answered.
+/// On the platform's own host, sites are served below `/sites/` of the base address, which is the prefix of
+/// [`urls.published`](docs_core::model::SiteUrls::published). On any other host, the site mounted there is
+/// served. All other requests are passed on.
 #[derive(Clone)]
 pub struct Sites(Arc<Shared>);
 
-/// What requests share.
+/// State shared by all requests.
 pub(crate) struct Shared {
     platform: Platform,
     base: Base,
-    /// The path that sites stand below on the platform's host.
+    /// The path prefix of sites on the platform's host.
     prefix: String,
     policy: HeaderValue,
     caches: Arc<Caches>,
@@ -74,11 +75,11 @@ impl fmt::Debug for Sites {
 }
 
 impl Sites {
-    /// The sites of a platform, whose [`base_url`](docs_core::platform::Builder::base_url) is the address under which
-    /// others reach the host.
+    /// Creates the sites of a platform. The platform's [`base_url`](docs_core::platform::Builder::base_url)
+    /// must be the public address of the embedding application.
     ///
     /// # Errors
-    /// `Invalid` for a platform whose base address is none.
+    /// `Invalid` if the base address of the platform is not a URL.
     pub fn new(platform: &Platform, config: SiteConfig) -> Result<Self> {
         let base = Url::parse(platform.urls().base());
         let base =
@@ -93,26 +94,25 @@ impl Sites {
         })))
     }
 
-    /// Tells whether a request may be answered by a site: on the platform's own host that is decided by the path, on
-    /// others by what is published there.
+    /// Returns `true` if a site may handle the request. On the platform's own host the path decides; on other
+    /// hosts it depends on the published sites.
     #[must_use]
     pub fn may_answer(&self, request: &Request) -> bool {
         self.0.may_be_site(&Asked::of(request, &self.0.base))
     }
 
-    /// What requests share.
     pub(crate) fn shared(&self) -> &Shared {
         &self.0
     }
 
-    /// The sites, and an endpoint for all that is none.
+    /// Returns an endpoint that serves the sites and passes all other requests to `next`.
     #[must_use]
     pub fn before<E>(self, next: E) -> BeforeSites<E> {
         BeforeSites { sites: self, next }
     }
 }
 
-/// Sites, and an endpoint for all that is none: see [`Sites::before`].
+/// An endpoint that serves sites and passes all other requests on: see [`Sites::before`].
 #[derive(Clone, Debug)]
 pub struct BeforeSites<E> {
     sites: Sites,
@@ -155,7 +155,7 @@ impl Shared {
         &self.caches
     }
 
-    /// Tells whether a request may be about a site.
+    /// Returns `true` if a request may belong to a site.
     fn may_be_site(&self, asked: &Asked<'_>) -> bool {
         match asked.host {
             HostKind::Files => false,
@@ -164,7 +164,7 @@ impl Shared {
         }
     }
 
-    /// The answer to a request, with a line in the log; a panic is one that tells of nothing.
+    /// Handles and logs a request. A panic becomes a response without details.
     async fn served(&self, asked: &Asked<'_>, sent: Option<&Bytes>) -> Option<Response> {
         let since = Instant::now();
         let response = match AssertUnwindSafe(self.answer(asked, sent)).catch_unwind().await {
@@ -184,7 +184,8 @@ impl Shared {
         Some(response)
     }
 
-    /// The path of a request for the log: as far as it names a site, unless everybody may know the rest.
+    /// The path of a request for the log: only the part that identifies the site, unless the response is
+    /// public.
     fn shown<'a>(&self, asked: &'a Asked<'_>) -> &'a str {
         if asked.is_open() {
             return &asked.path;
@@ -196,14 +197,15 @@ impl Shared {
         end.and_then(|end| asked.path.get(..end)).unwrap_or("/")
     }
 
-    /// The answer to a request, and to what it sends where that is expected; `None` where it is about no site.
+    /// Handles a request with its body, if one is expected. Returns `None` if the request does not belong to
+    /// a site.
     async fn answer(&self, asked: &Asked<'_>, sent: Option<&Bytes>) -> Option<Response> {
         let is_taken = matches!(*asked.method, Method::GET | Method::HEAD) || sent.is_some();
         match asked.host {
             _ if !self.may_be_site(asked) => return None,
             HostKind::Files => return None,
             HostKind::Platform if !is_taken => return Some(self.refuse_method(asked.method)),
-            // What stands on a host of its own may be a site or the platform under another name.
+            // Another host may serve a site, or be an alias of the platform.
             HostKind::Other if !is_taken => return None,
             HostKind::Platform | HostKind::Other => {}
         }
@@ -214,12 +216,13 @@ impl Shared {
         }
     }
 
-    /// The moment of now, for requests whose answer may be kept with it: those of strangers.
+    /// The current [`Moment`], for anonymous requests, whose responses may be cached.
     async fn moment(&self, asked: &Asked<'_>) -> Option<Moment> {
         if !asked.is_strangers() {
             return None;
         }
-        // A store that cannot tell is asked for everything, and says itself what is wrong.
+        // If the store cannot report its version, the request reads everything and reports the store's error
+        // itself.
         let moment = Moment::now(&self.platform).await;
         moment
             .inspect_err(|error| tracing::debug!(?error, "the store does not tell its version"))
@@ -227,7 +230,8 @@ impl Shared {
             .flatten()
     }
 
-    /// Where a request may begin to name a site: on the platform's own host that takes a segment.
+    /// The part of a request that may identify a site. On the platform's own host this includes the first
+    /// segment.
     fn start(&self, asked: &Asked<'_>, path: &str) -> SiteStart {
         let below = path.strip_prefix(&self.prefix).filter(|_| asked.host == HostKind::Platform);
         let end = below.map_or(0, |below| self.prefix.len() + below.find('/').unwrap_or(below.len()));
@@ -235,7 +239,7 @@ impl Shared {
         SiteStart { origin: (&*asked.origin).into(), path: path.into() }
     }
 
-    /// The answer to a stranger that was kept, where it still holds in a moment.
+    /// The cached response to an anonymous request, if it is still valid.
     async fn answered(&self, asked: &Asked<'_>, moment: Option<Moment>) -> Option<Response> {
         let page = self.caches.answered(&StrangerKey::of(asked)?, moment?)?;
         asked.opens();
@@ -267,7 +271,7 @@ impl Shared {
         let visit = match Visit::of(&self.platform, asked, path, kept).await? {
             Arrival::Here(visit) => *visit,
             Arrival::Moved(to) => return Ok(redirect(&moved(asked, path, to), &self.policy)),
-            // An agent cannot follow there.
+            // An agent cannot follow a redirect to the sign-in.
             Arrival::SignIn(_) if sent.is_some() => {
                 return Err(Error::new(ErrorKind::Unauthenticated, "a token of a visitor is needed"));
             }
@@ -302,7 +306,8 @@ impl Shared {
         }
     }
 
-    /// The answer to an address that hands over who the visitor is: the same one without that, which the browser keeps.
+    /// Handles an address with a visitor token or claims: stores them in cookies and redirects to the address
+    /// without them. Returns `None` for any other address.
     fn handed(&self, asked: &Asked<'_>, visit: &Visit) -> Option<Response> {
         let (token, has_claims) = (asked.handed_token(), asked.parameters().any(|(name, _)| is_claim(&name)));
         if token.is_none() && !has_claims {
@@ -322,14 +327,14 @@ impl Shared {
         Some(response)
     }
 
-    /// A message of an agent.
+    /// Handles a message of an agent.
     async fn agent(&self, asked: &Asked<'_>, visit: Visit, sent: Option<&Bytes>) -> Result<Response> {
         if !visit.site.customizations.site.page_actions.mcp || visit.preview.is_some() {
             return self.missing(asked, &visit).await;
         }
         let mut response = match sent {
             Some(sent) => mcp::answer(asked, (visit, Arc::clone(&self.caches)), sent.clone()).await?,
-            // Nothing is sent to agents of the server's own accord.
+            // The server does not send messages on its own initiative, so `GET` is not supported.
             None => Response::builder()
                 .status(StatusCode::METHOD_NOT_ALLOWED)
                 .header(header::ALLOW, "POST, OPTIONS")
@@ -339,7 +344,7 @@ impl Shared {
         Ok(response)
     }
 
-    /// What stands below a site and is no page.
+    /// Handles the paths below `~site`.
     async fn own(&self, asked: &Asked<'_>, visit: &Visit, name: &str) -> Result<Response> {
         let place = visit.place()?;
         let look = visit.look(&place.space.id);
@@ -356,7 +361,7 @@ impl Shared {
             }
             name if name.starts_with("theme.") => {
                 let sheet = visit.site.sheet(&place.space.id);
-                // A page that was sent before the settings changed names another one.
+                // A page rendered before a change of the settings references the previous style sheet.
                 let is_this = sheet.name == name;
                 let keeping = if is_this && visit.is_for_all { Keeping::ForGood } else { keeping(visit) };
                 Answer::tagged("text/css; charset=utf-8", sheet.body, keeping)
@@ -370,7 +375,7 @@ impl Shared {
         Ok(answer.send(asked, &self.policy).await)
     }
 
-    /// What stands at a path of a site.
+    /// Handles a path of a site.
     async fn page(&self, asked: &Asked<'_>, visit: Visit) -> Result<Response> {
         let below_site = asked.below(&visit.found.site_base_path).unwrap_or_default();
         let names: Vec<&str> = below_site.iter().map(String::as_str).collect();
@@ -407,7 +412,7 @@ impl Shared {
         }
     }
 
-    /// A part of the text of all pages, as it is read.
+    /// Streams a part of the full text of all pages.
     async fn full(&self, asked: &Asked<'_>, visit: Visit, part: usize) -> Result<Response> {
         let visit = Arc::new(visit);
         let found = full_list(Arc::clone(&visit), Arc::clone(&self.caches), part).await?;
@@ -421,7 +426,7 @@ impl Shared {
         Ok(response)
     }
 
-    /// A page of the space, as HTML or Markdown, or where something else leads.
+    /// Handles a path of a space: a page as HTML or Markdown, or a redirect.
     async fn content(&self, asked: &Asked<'_>, visit: &Visit, below_site: &[String]) -> Result<Response> {
         if visit.preview.is_some() && below_site.last().is_some_and(|name| name == COMPARE) {
             let page = asked.parameter("page");
@@ -446,7 +451,7 @@ impl Shared {
                 let key = PageKey { space, page: frame.entries[at].id.clone() };
                 return self.html(asked, visit, key, at).await;
             }
-            // A group has no page of its own: its first one stands for it.
+            // A group has no page of its own and redirects to its first page.
             let first = frame.first_below(at);
             let addresses = visit.addresses(&place);
             let to = first.and_then(|at| addresses.of_entry(&addresses.space, &frame, at));
@@ -470,7 +475,7 @@ impl Shared {
         self.missing(asked, visit).await
     }
 
-    /// An entry of the content of a space, as HTML.
+    /// A page of a space as HTML, from the cache if possible.
     async fn html(&self, asked: &Asked<'_>, visit: &Visit, key: PageKey, at: usize) -> Result<Response> {
         let page = match self.caches.pages.get(&key) {
             _ if visit.preview.is_some() => Arc::new(document_page(visit, &self.caches, at).await?),
@@ -492,7 +497,7 @@ impl Shared {
         Ok(self.rendered(asked, &page, keeping(visit)).await)
     }
 
-    /// A page that was drawn, to who asked for it.
+    /// The response with a rendered page.
     async fn rendered(&self, asked: &Asked<'_>, page: &Rendered, keeping: Keeping) -> Response {
         let answer = Answer {
             encoded: if takes_gzip(asked.headers) { page.encoded().await } else { None },
@@ -507,7 +512,7 @@ impl Shared {
         let id = scene.frame.entries.get(at).map(|entry| entry.id.clone());
         let id = id.ok_or_else(|| Error::not_found("page"))?;
         let text = page_markdown(&mut scene, &self.caches, &id).await?;
-        // Search engines are to list the page, not its other form.
+        // Search engines should index the HTML page rather than its Markdown version.
         Ok(Answer::new(MARKDOWN, text, keeping(visit)).unindexed().send(asked, &self.policy).await)
     }
 
@@ -526,14 +531,14 @@ impl Shared {
         response
     }
 
-    /// The answer to what is too large, or broke off.
+    /// The response to a body that is too large or was aborted.
     fn refuse_size(&self) -> Response {
         let mut response = Response::builder().status(StatusCode::PAYLOAD_TOO_LARGE).finish();
         answer::protect(response.headers_mut(), &self.policy);
         response
     }
 
-    /// The answer to what went wrong, which tells of nothing that only operators are to know.
+    /// The response to an error. It contains no details that are meant for operators only.
     async fn failed(&self, asked: &Asked<'_>, error: &Error) -> Response {
         let kind = error.kind();
         let status = StatusCode::from_u16(kind.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -568,7 +573,7 @@ impl Shared {
     }
 }
 
-/// Where a request is led that asks for something behind a path which leads elsewhere.
+/// The target of a redirect, with the rest of the requested path and the query appended.
 fn moved(asked: &Asked<'_>, path: &str, to: String) -> String {
     let query = if asked.query.is_empty() { String::new() } else { format!("?{}", asked.query) };
     let rest = asked.path.strip_prefix(path).unwrap_or_default();
@@ -576,7 +581,7 @@ fn moved(asked: &Asked<'_>, path: &str, to: String) -> String {
     format!("{to}{query}")
 }
 
-/// Who may keep what a visit is told.
+/// The cache policy of a visit.
 const fn keeping(visit: &Visit) -> Keeping {
     match (visit.is_for_all, &visit.preview) {
         (true, _) => Keeping::Anybody,

@@ -1,4 +1,4 @@
-//! Old paths of pages: where the content of a space lets them lead.
+//! Redirects from old paths of pages within a space.
 
 use docs_core::{ErrorKind, Result};
 use percent_encoding::utf8_percent_encode;
@@ -9,19 +9,19 @@ use crate::{
     visit::Visit,
 };
 
-/// A page that an old path leads to.
+/// The target page of a redirect.
 #[derive(Debug)]
 pub(crate) struct Moved {
-    /// Its entry.
+    /// The position in the page tree.
     pub(crate) at: usize,
-    /// The place on it.
+    /// The anchor within the page.
     anchor: Option<String>,
 }
 
-/// The page that an old path below a space leads to, if the visitor is told of one.
+/// Resolves an old path below a space to a page, if the visitor may see it.
 ///
 /// # Errors
-/// The platform's, but for `NotFound`.
+/// Those of the platform, except `NotFound`.
 pub(crate) async fn moved_page(
     visit: &Visit,
     (place, frame): (&Place<'_>, &Frame),
@@ -36,17 +36,18 @@ pub(crate) async fn moved_page(
     };
     let at = frame.page(&found.page).and_then(|at| match frame.entries[at].kind {
         EntryKind::Document => Some(at),
-        // A group has no page of its own: its first one stands for it.
+        // A group has no page of its own and resolves to its first page.
         EntryKind::Group => frame.first_below(at),
         EntryKind::Link(_) | EntryKind::Computed => None,
     });
     Ok(at.map(|at| Moved { at, anchor: found.anchor }))
 }
 
-/// The address that an old path below a space leads to, as the page or as Markdown, with the query it was asked with.
+/// Resolves an old path below a space to an address of the page or its Markdown version, with the query of
+/// the request.
 ///
 /// # Errors
-/// As [`moved_page`].
+/// Same as [`moved_page`].
 pub(crate) async fn moved_to(
     visit: &Visit,
     (place, frame): (&Place<'_>, &Frame),

@@ -1,7 +1,7 @@
-//! Previews: a change request or a revision as the site would show it, for members who may read it.
+//! Previews: a change request or a revision as the site would show it, for members with read access.
 //!
-//! What it stands on is read as by any visitor; the content of the one space is read as the member reads it, so the
-//! platform decides. Nothing of a preview is kept, by the server or by others.
+//! The site itself is read as for any visitor. The content of the previewed space is read as the member, so
+//! the platform decides about access. Neither the server nor clients cache previews.
 
 use docs_core::{
     Actor, ErrorKind, Platform, Result,
@@ -10,42 +10,41 @@ use docs_core::{
 
 use crate::request::Asked;
 
-/// What stands between the address of a space and that of a preview.
+/// The separator between the address of a space and the path of a preview.
 const BETWEEN: &str = "/~/";
-/// The page of a preview that shows what changed.
+/// The name of the comparison page of a preview.
 pub(crate) const COMPARE: &str = "~compare";
 
-/// Which content a preview shows.
+/// The content that a preview shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
-    /// That of a change request, by its number or id.
+    /// A change request, by its number or id.
     Request(String),
-    /// That of a revision.
     Revision(RevisionId),
 }
 
-/// A preview that a member looks at.
+/// A preview opened by a member.
 #[derive(Debug)]
 pub(crate) struct Preview {
     pub(crate) actor: Actor,
     pub(crate) space: SpaceId,
     pub(crate) version: Version,
-    /// Its path below that of the space, with a slash at its end.
+    /// The path of the preview below the space, with a trailing slash.
     pub(crate) path: String,
-    /// The change request, where it is one.
+    /// The change request, if the preview shows one.
     pub(crate) request: Option<ChangeRequest>,
 }
 
-/// What an address asks for behind the address of a space.
+/// The part of an address after that of a space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Behind {
-    /// A preview, and its path.
+    /// A preview, and its path below the space.
     Preview(Version, String),
-    /// To sign in as a member.
+    /// The sign-in of a member.
     SignIn,
 }
 
-/// The address of a space, and what is asked for behind it.
+/// Splits an address into that of a space and the route after it.
 pub(crate) fn split(path: &str) -> (&str, Option<Behind>) {
     let Some((before, behind)) = path.split_once(BETWEEN) else { return (path, None) };
     let mut segments = behind.split('/');
@@ -65,15 +64,15 @@ pub(crate) fn split(path: &str) -> (&str, Option<Behind>) {
     }
 }
 
-/// Tells whether a change request may be called so.
+/// Returns `true` if the text can be the number or id of a change request.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The member who asks, by the token of a header or a cookie; `None` for nobody.
+/// Authenticates the member by the token in a header or cookie. Returns `None` without a valid token.
 ///
 /// # Errors
-/// The platform's, but for a token that is not valid, which is nobody's.
+/// Those of the platform, except for an invalid token.
 pub(crate) async fn member(platform: &Platform, asked: &Asked<'_>) -> Result<Option<Actor>> {
     match asked.member_token() {
         Some(token) => member_of(platform, &token).await,
@@ -81,10 +80,10 @@ pub(crate) async fn member(platform: &Platform, asked: &Asked<'_>) -> Result<Opt
     }
 }
 
-/// The member whose token this is.
+/// Authenticates a member by a token. Returns `None` for an invalid token.
 ///
 /// # Errors
-/// The platform's, but for a token that is not valid, which is nobody's.
+/// Those of the platform, except for an invalid token.
 pub(crate) async fn member_of(platform: &Platform, token: &str) -> Result<Option<Actor>> {
     match platform.authenticate(token).await {
         Ok(actor @ (Actor::User(_) | Actor::Token(_))) => Ok(Some(actor)),
@@ -95,10 +94,10 @@ pub(crate) async fn member_of(platform: &Platform, token: &str) -> Result<Option
 }
 
 impl Preview {
-    /// A preview of the content of a space.
+    /// Opens a preview of the content of a space.
     ///
     /// # Errors
-    /// `NotFound` where the member may not read it.
+    /// `NotFound` if the member has no read access.
     pub(crate) async fn of(
         platform: &Platform,
         actor: Actor,
@@ -113,7 +112,7 @@ impl Preview {
         Ok(Self { actor, space: space.clone(), version, path, request })
     }
 
-    /// What the preview is called.
+    /// The name of the preview: the number and subject of the change request, or the id of the revision.
     pub(crate) fn name(&self) -> String {
         match (&self.request, &self.version) {
             (Some(request), _) if request.subject.as_str().trim().is_empty() => {

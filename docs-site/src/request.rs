@@ -1,4 +1,4 @@
-//! What of a request decides its answer.
+//! Parsing of requests: host, path, query, cookies and tokens.
 
 use std::{
     borrow::Cow,
@@ -15,27 +15,27 @@ use url::{Host, Url};
 
 use crate::claims::PUBLIC_COOKIE;
 
-/// The cookie that keeps the token of a visitor who signed in.
+/// The cookie with the token of an authenticated visitor.
 pub(crate) const VISITOR_COOKIE: &str = "docs-visitor";
-/// The cookie that keeps the token of a member who looks at previews.
+/// The cookie with the token of a member who opened a preview.
 pub(crate) const MEMBER_COOKIE: &str = "docs-member";
-/// The parameter by which a sign-in hands a token over.
+/// The URL parameter for the visitor token of a sign-in.
 pub(crate) const TOKEN_PARAMETER: &str = "jwt_token";
-/// Longest token that is taken from a cookie or a parameter; the platform takes no longer ones.
+/// The maximum length in bytes of a token in a cookie or parameter. The platform rejects longer ones.
 const MAX_TOKEN: usize = 16 * 1024;
 
-/// Whose host a request names.
+/// The kind of host that a request addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostKind {
-    /// The platform's own, or one that no site can have.
+    /// The platform's own host, or one that cannot be a site's.
     Platform,
-    /// That of files alone: no site is there.
+    /// The host for files. It does not serve sites.
     Files,
-    /// One that may be a site's.
+    /// A host that may belong to a site.
     Other,
 }
 
-/// The address of the platform, and what requests are compared with.
+/// The address of the platform, in the forms that requests are compared with.
 #[derive(Clone, Debug)]
 pub(crate) struct Base {
     pub(crate) url: Url,
@@ -51,20 +51,21 @@ impl Base {
         Self { url, origin, authority, urls: urls.clone() }
     }
 
-    /// Its scheme and host, without a slash at the end.
+    /// The scheme and host, without a trailing slash.
     pub(crate) fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// Its path, without a slash at the end.
+    /// The path, without a trailing slash.
     pub(crate) fn path(&self) -> &str {
         self.url.path().trim_end_matches('/')
     }
 
-    /// The host that a site may have, without its port; `None` for the platform's own, and for what is no name of a
-    /// host on the web, as numbers and single words are: health checks ask by these.
+    /// Returns the host without its port if it may belong to a site. Returns `None` for the platform's own
+    /// host and for anything other than a public host name, such as IP addresses and single labels, which
+    /// health checks use.
     fn site_host(&self, named: &str) -> Option<String> {
-        // What nearly all requests name.
+        // Fast path for most requests.
         if named == self.authority {
             return None;
         }
@@ -76,30 +77,27 @@ impl Base {
     }
 }
 
-/// A request, as far as it is about a site.
+/// A parsed request to a site.
 #[derive(Debug)]
 pub(crate) struct Asked<'r> {
-    /// Scheme and host by which addresses are resolved, without a slash at the end.
+    /// The scheme and host for resolving addresses, without a trailing slash.
     pub(crate) origin: Cow<'r, str>,
-    /// Whether the host is the platform's.
     pub(crate) host: HostKind,
-    /// The path, percent-encoded, with one slash before each segment and none at the end; `/` alone is blank.
+    /// The percent-encoded path, with one slash before each segment and none at the end; `/` becomes empty.
     pub(crate) path: String,
     /// The query, without `?`.
     pub(crate) query: &'r str,
-    /// The method.
     pub(crate) method: &'r Method,
-    /// The headers.
     pub(crate) headers: &'r HeaderMap,
-    /// Whether the visitor's connection is encrypted, as far as is known.
+    /// `true` if the visitor's connection is known to be encrypted.
     pub(crate) is_secure: bool,
-    /// Whether what the path leads to was found to be for everybody.
+    /// `true` if the response was found to be public.
     is_open: AtomicBool,
 }
 
 impl<'r> Asked<'r> {
-    /// Reads a request to a platform. On the platform's own host the path of its address stands before the path,
-    /// whether or not a proxy took it away.
+    /// Parses a request to a platform. On the platform's own host, the path of the base address is prepended
+    /// if a proxy has stripped it.
     pub(crate) fn of(request: &'r Request, base: &'r Base) -> Self {
         let uri = request.uri();
         let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
@@ -129,34 +127,35 @@ impl<'r> Asked<'r> {
         }
     }
 
-    /// Keeps that what the path leads to is for everybody.
+    /// Records that the response is public.
     pub(crate) fn opens(&self) {
         self.is_open.store(true, Ordering::Relaxed);
     }
 
-    /// Tells whether everybody may know the path: that of anything else may hold the key of a share link.
+    /// Returns `true` if the path may be logged. The path of any other response may contain the key of a
+    /// share link.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open.load(Ordering::Relaxed)
     }
 
-    /// The first value of a parameter of the query.
+    /// The first value of a URL parameter.
     pub(crate) fn parameter(&self, name: &str) -> Option<String> {
         self.parameters().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
     }
 
-    /// Tells whether nothing in the request says who asks, nor anything else but what is asked for.
+    /// Returns `true` if the request is anonymous and has no query.
     pub(crate) fn is_strangers(&self) -> bool {
         self.query.is_empty()
             && !self.headers.contains_key(header::AUTHORIZATION)
             && self.cookies().all(|(name, _)| name != VISITOR_COOKIE && !name.starts_with(PUBLIC_COOKIE))
     }
 
-    /// The parameters of the query, in their order.
+    /// The URL parameters, in their order.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = (Cow<'r, str>, Cow<'r, str>)> {
         url::form_urlencoded::parse(self.query.as_bytes())
     }
 
-    /// The query without some of its parameters, with `?` before it where something is left.
+    /// The query without some of its parameters, with a leading `?` unless it is empty.
     pub(crate) fn query_without(&self, goes: impl Fn(&str) -> bool) -> String {
         let mut rest = url::form_urlencoded::Serializer::new(String::new());
         self.parameters().filter(|(key, _)| !goes(key)).for_each(|(key, value)| {
@@ -166,28 +165,28 @@ impl<'r> Asked<'r> {
         if rest.is_empty() { rest } else { format!("?{rest}") }
     }
 
-    /// The token that a sign-in handed over with this request.
+    /// The visitor token that a sign-in passed with this request.
     pub(crate) fn handed_token(&self) -> Option<String> {
         self.parameter(TOKEN_PARAMETER).filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN)
     }
 
-    /// The token that the visitor's browser keeps.
+    /// The visitor token from the cookie.
     pub(crate) fn kept_token(&self) -> Option<String> {
         self.cookie(VISITOR_COOKIE)
     }
 
-    /// The token of a member: of the header, else the one that their browser keeps.
+    /// The member token from the header, otherwise from the cookie.
     pub(crate) fn member_token(&self) -> Option<String> {
         self.bearer().or_else(|| self.cookie(MEMBER_COOKIE))
     }
 
-    /// The token of a visitor that is no browser, and sends it with each request. With one for a preview goes a
-    /// member's.
+    /// The visitor token from the header, for clients other than browsers. Returns `None` for the path of a
+    /// preview, where the header contains a member token.
     pub(crate) fn visitor_token(&self) -> Option<String> {
         if crate::preview::split(&self.path).1.is_some() { None } else { self.bearer() }
     }
 
-    /// The token of the header `Authorization`.
+    /// The token of the `Authorization` header.
     fn bearer(&self) -> Option<String> {
         let line = self.headers.get(header::AUTHORIZATION)?.to_str().ok()?;
         let (scheme, token) = line.split_once(' ')?;
@@ -200,13 +199,13 @@ impl<'r> Asked<'r> {
         Some(token.to_owned())
     }
 
-    /// The cookies that the browser sends, in their order.
+    /// The cookies, in their order.
     pub(crate) fn cookies(&self) -> impl Iterator<Item = (&'r str, &'r str)> {
         let lines = self.headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
         lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
     }
 
-    /// Tells whether the client would rather have Markdown than HTML.
+    /// Returns `true` if the client prefers Markdown to HTML.
     pub(crate) fn prefers_markdown(&self) -> bool {
         let lines = self.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
         let (mut markdown, mut html) = (0.0_f32, 0.0_f32);
@@ -224,7 +223,8 @@ impl<'r> Asked<'r> {
         markdown > 0.0 && markdown >= html
     }
 
-    /// The segments of the path below a prefix that ends in a slash, decoded; `None` where it is not below.
+    /// The decoded path segments below a prefix that ends in a slash. Returns `None` if the path is not below
+    /// it.
     pub(crate) fn below(&self, prefix: &str) -> Option<Vec<String>> {
         let rest = match self.path.strip_prefix(prefix) {
             Some(rest) => rest,
@@ -235,20 +235,20 @@ impl<'r> Asked<'r> {
     }
 }
 
-/// Tells whether a text has only characters of tokens.
+/// Returns `true` if a text consists of characters that tokens may contain and is not too long.
 pub(crate) fn is_token(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.=".contains(&byte);
     !text.is_empty() && text.len() <= MAX_TOKEN && text.bytes().all(fits)
 }
 
-/// A segment of a path as it reads.
+/// Percent-decodes a path segment.
 fn decoded(segment: &str) -> String {
     percent_decode_str(segment).decode_utf8_lossy().into_owned()
 }
 
-/// A path with one slash before each segment and none at its end. No segment is lost but empty ones, so that what
-/// begins with two slashes cannot be taken for a host, and those that say where others are, as addresses are read by
-/// everybody else (RFC 3986, section 5.2.4).
+/// Normalizes a path to one slash before each segment and none at the end. Empty segments are removed, so
+/// that a path beginning with two slashes cannot be mistaken for a host. Dot segments are resolved as in URLs
+/// (RFC 3986, section 5.2.4).
 fn normal(path: &str) -> String {
     let mut segments = Vec::new();
     for segment in path.split(['/', '\\']) {

@@ -1,4 +1,4 @@
-//! What is sent to a site: the token of a member who signs in to look at previews, and messages of agents.
+//! Request bodies: the sign-in form for previews, and messages of agents.
 
 use bytes::Bytes;
 use docs_core::Result;
@@ -18,20 +18,19 @@ use crate::{
     visit::Visit,
 };
 
-/// Most bytes of a form.
+/// The maximum size of a form in bytes.
 const MAX_FORM: usize = 32 * 1024;
 
-/// What of a request is read as a whole before it is answered.
+/// A request body that is read as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// A form.
     Form,
     /// A message of an agent.
     Message,
 }
 
 impl Expected {
-    /// What a request sends, where a site may take it.
+    /// Returns the kind of body that a site accepts for the request.
     pub(crate) fn of(asked: &Asked<'_>) -> Option<Self> {
         if *asked.method != Method::POST {
             None
@@ -42,7 +41,7 @@ impl Expected {
         }
     }
 
-    /// Takes what a request sends; `None` where that is too much, or ends early.
+    /// Reads the body. Returns `None` if it is too large or incomplete.
     pub(crate) async fn take(self, request: &mut Request) -> Option<Bytes> {
         let most = match self {
             Self::Form => MAX_FORM,
@@ -52,17 +51,17 @@ impl Expected {
     }
 }
 
-/// Asks a member to sign in, and to come back to what they asked for.
+/// The sign-in form, which returns the member to the requested page.
 pub(crate) async fn ask_to_sign_in(asked: &Asked<'_>, visit: &Visit, policy: &HeaderValue) -> Response {
     let action = format!("{}~/sign-in", visit.found.site_base_path);
     let page = sign_in_page((&action, &asked.path), None);
     refused(page).send(asked, policy).await
 }
 
-/// Lets a member's browser keep a token that is theirs, and sends them to what they asked for.
+/// Checks a member token, stores it in a cookie and redirects to the requested page.
 ///
 /// # Errors
-/// The platform's, but for a token that is not valid.
+/// Those of the platform, except for an invalid token.
 pub(crate) async fn sign_in(
     asked: &Asked<'_>,
     visit: &Visit,
@@ -75,7 +74,8 @@ pub(crate) async fn sign_in(
     let base = &visit.found.site_base_path;
     let (token, to) = (field("token"), field("to"));
     let to = if stays(&format!("{}{base}", asked.origin), &to) { to } else { base.clone() };
-    // Another site that signs its visitors in here could show them what is not theirs.
+    // Without this check, another site could sign its visitors in here and show them content that is not
+    // theirs.
     let from = asked.headers.get("sec-fetch-site").and_then(|from| from.to_str().ok());
     let is_own = from.is_none_or(|from| matches!(from, "same-origin" | "none"));
     if is_own && visit.knows_member(&token).await? {
@@ -88,8 +88,8 @@ pub(crate) async fn sign_in(
     Ok(refused(page).send(asked, policy).await)
 }
 
-/// Tells whether a path leads nowhere but to a site, as browsers read it: they drop some characters, take `\` for `/`,
-/// and two slashes for a host.
+/// Returns `true` if a path stays within the site when resolved by a browser. Browsers drop some characters,
+/// treat `\` as `/`, and treat two leading slashes as the start of a host.
 fn stays(site: &str, to: &str) -> bool {
     let Ok(site) = Url::parse(site) else { return false };
     let Ok(joined) = site.join(to) else { return false };
@@ -105,10 +105,10 @@ fn refused(page: String) -> Answer {
 }
 
 impl Visit {
-    /// Tells whether a token is that of a user.
+    /// Returns `true` if a token belongs to a user.
     ///
     /// # Errors
-    /// The platform's, but for a token that is not valid.
+    /// Those of the platform, except for an invalid token.
     async fn knows_member(&self, token: &str) -> Result<bool> {
         Ok(crate::request::is_token(token) && member_of(self.platform(), token).await?.is_some())
     }

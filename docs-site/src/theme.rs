@@ -1,5 +1,5 @@
-//! How a site looks, as a style sheet and an icon of its own: colours may not stand in pages, where the policy of
-//! pages refuses styles.
+//! The theme of a site, as a style sheet and an icon of its own. The content security policy forbids inline
+//! styles, so pages cannot contain colors.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use crate::{assets::hashed, cache::Tagged, xml::escaped};
 
-/// The style sheet of a site's settings, as it is sent.
+/// The rendered style sheet of a site's customization.
 #[derive(Clone, Debug)]
 pub(crate) struct Sheet {
-    /// The last segment of its address: another one for other settings.
+    /// The last segment of its address. It depends on the content.
     pub(crate) name: String,
     pub(crate) body: Tagged,
 }
@@ -26,13 +26,13 @@ impl Sheet {
     }
 }
 
-/// The style sheet of a site's settings.
+/// The style sheet of a customization.
 fn style_sheet(look: &Customization) -> String {
     let styling = &look.styling;
     let mut light = String::new();
     let mut dark = String::new();
     let mut add = |name: &str, colors: &Themed<Color>| {
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(light, "--{name}:{};", colors.light.as_str());
         let _ = write!(dark, "--{name}:{};", colors.dark.as_str());
     };
@@ -82,7 +82,7 @@ fn style_sheet(look: &Customization) -> String {
     css
 }
 
-/// The background that a theme has, tinted where the site is.
+/// The background of a theme, tinted if the site has a tint.
 fn surroundings(look: &Customization) -> &'static str {
     let is_tinted = look.styling.tint.is_some();
     match (look.styling.theme, look.styling.background, is_tinted) {
@@ -99,14 +99,14 @@ fn surroundings(look: &Customization) -> &'static str {
     }
 }
 
-/// The colours of the header.
+/// Writes the colors of the header.
 fn header(look: &Customization, css: &mut String) {
     const INNER: &str = ".top .brand,.top .open-links,.top .links>a:not(.button),.top .menu>summary";
     let preset = match (look.header.preset, look.styling.theme) {
         (HeaderPreset::Default, Theme::Bold) => HeaderPreset::Bold,
         (preset, _) => preset,
     };
-    // Writing to a String cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = match preset {
         HeaderPreset::Default => Ok(()),
         HeaderPreset::Bold => {
@@ -126,7 +126,8 @@ fn header(look: &Customization, css: &mut String) {
     };
 }
 
-/// The fonts: those that the reader's machine has, as none are loaded from elsewhere.
+/// Writes the font families. Only fonts installed on the reader's machine are used; pages load no external
+/// fonts.
 fn fonts(look: &Customization, css: &mut String) {
     let serif = [DefaultFont::RobotoSlab, DefaultFont::Merriweather, DefaultFont::IbmPlexSerif];
     let (text, rest) = match &look.styling.font {
@@ -138,16 +139,16 @@ fn fonts(look: &Customization, css: &mut String) {
         FontOr::Named(font) => spaced::<DefaultMonospaceFont>(font),
         FontOr::Defined(font) => font.font_family.as_str().to_owned(),
     };
-    // Writing to a String cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = writeln!(css, ":root{{--sans:\"{}\",{rest};--mono:\"{}\",{MONO}}}", family(&text), family(&code));
 }
 
-/// What readers have who lack a font.
+/// The fallback fonts.
 const SANS: &str = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",\"Noto Sans\",sans-serif";
-/// The same for code.
+/// The fallback fonts for code.
 const MONO: &str = "ui-monospace,SFMono-Regular,Menlo,Consolas,\"Liberation Mono\",monospace";
 
-/// The name of a font as machines have it: `IBMPlexMono` is `IBM Plex Mono`.
+/// The name of a font family with spaces: `IBMPlexMono` becomes `IBM Plex Mono`.
 fn spaced<F: Serialize>(font: &F) -> String {
     let name =
         serde_json::to_value(font).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
@@ -168,12 +169,13 @@ fn spaced<F: Serialize>(font: &F) -> String {
     out
 }
 
-/// A name of a font that can stand within quotes.
+/// Removes characters that cannot occur within a quoted font name.
 fn family(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect()
 }
 
-/// The icon of a site that has no picture: its emoji, else the first letter of its title on its colour.
+/// The icon of a site without an image: its emoji, otherwise the first letter of its title on the primary
+/// color.
 pub(crate) fn icon(look: &Customization, title: &str) -> String {
     let start = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 32 32\">";
     match &look.favicon.emoji {
@@ -196,7 +198,7 @@ pub(crate) fn icon(look: &Customization, title: &str) -> String {
     }
 }
 
-/// The colour of text that can be read on another.
+/// A text color with sufficient contrast to a background.
 fn text_on(color: &Color) -> &'static str {
     let digits = color.as_str().trim_start_matches('#');
     let channel = |at: usize| {
@@ -206,11 +208,11 @@ fn text_on(color: &Color) -> &'static str {
         };
         let value = hex.and_then(|hex| u8::from_str_radix(&hex, 16).ok()).unwrap_or_default();
         let value = f64::from(value) / 255.0;
-        // Relative luminance, as WCAG has it.
+        // Relative luminance as defined by WCAG.
         if value <= 0.039_28 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
     };
     let luminance = 0.2126 * channel(0) + 0.7152 * channel(1) + 0.0722 * channel(2);
-    // The contrast that WCAG asks of large letters.
+    // The contrast that WCAG requires for large text.
     let contrast_of_white = 1.05 / (luminance + 0.05);
     if contrast_of_white >= 3.0 { "#fff" } else { "#111" }
 }

@@ -1,4 +1,4 @@
-//! A tower service around the sites, for axum, hyper and other hosts that are not poem.
+//! A tower service for embedding applications that use axum, hyper or another framework.
 
 use std::{
     convert::Infallible,
@@ -23,13 +23,13 @@ use tower_service::Service;
 
 use crate::Sites;
 
-/// The body of an answer.
+/// The body of a response.
 pub type ResponseBody = BoxBody<Bytes, io::Error>;
 
-/// Published sites as a [`tower_service::Service`]: what is no site's is answered with 404.
+/// Published sites as a [`tower_service::Service`]. Requests that do not belong to a site get status 404.
 ///
-/// The path of a request is that which visitors see: nothing is stripped from it. The service is always ready and never
-/// fails.
+/// The path of a request must be the path that visitors see, without a stripped prefix. The service is always
+/// ready and never fails.
 ///
 /// ```
 /// # fn host(sites: docs_site::Sites) {
@@ -41,7 +41,7 @@ pub type ResponseBody = BoxBody<Bytes, io::Error>;
 pub struct SitesService(std::sync::Arc<BoxEndpoint<'static>>);
 
 impl Sites {
-    /// The sites for a host that is not poem.
+    /// Converts the sites into a tower service.
     #[must_use]
     pub fn into_tower(self) -> SitesService {
         let nothing = make_sync(|_| Response::builder().status(StatusCode::NOT_FOUND).finish());

@@ -1,4 +1,4 @@
-//! A visit: who came to which site, and what of it they may read.
+//! Visits: a visitor's view of a site.
 
 use std::{
     collections::HashMap,
@@ -28,58 +28,57 @@ use crate::{
     theme::Sheet,
 };
 
-/// What a request leads to.
+/// The result of resolving a request.
 #[derive(Debug)]
 pub(crate) enum Arrival {
     /// Content of a site.
     Here(Box<Visit>),
-    /// Other content, for good until the site changes.
+    /// A redirect to other content, valid until the site changes.
     Moved(String),
-    /// Where visitors sign in.
+    /// A redirect to the sign-in.
     SignIn(String),
 }
 
-/// What is kept for strangers.
+/// The cache access of an anonymous request.
 #[derive(Debug)]
 pub(crate) struct Kept<'c> {
-    /// When they came: it was asked for before anything was read.
+    /// The store version when the request arrived, determined before any other read.
     pub(crate) moment: Moment,
-    /// What was found out in that moment.
     pub(crate) caches: &'c Caches,
-    /// Where their request may begin to name a site.
+    /// The part of the address that may identify a site.
     pub(crate) start: SiteStart,
 }
 
-/// Who came to which site, and what of it they may read.
+/// A visitor's view of a site.
 #[derive(Debug)]
 pub(crate) struct Visit {
     platform: Platform,
     actor: Actor,
     pub(crate) found: ResolvedContent,
     pub(crate) site: Arc<KnownSite>,
-    /// When it was found out, or before, where the visitor is a stranger.
+    /// The store version of the data or an earlier one, for an anonymous visitor.
     pub(crate) moment: Option<Moment>,
-    /// What lets them in, where that is kept for the moment.
+    /// The cached access grant of a public site.
     open: Option<Arc<OpenSite>>,
-    /// Equal for visitors who are told the same.
+    /// A key that is equal for visitors with the same view.
     audience: Arc<str>,
-    /// Whether everybody is told the same, so that shared caches may keep it.
+    /// `true` if all visitors see the same, so that shared caches may store the response.
     pub(crate) is_for_all: bool,
-    /// What is shown in place of the live content of a space.
+    /// The preview that replaces the live content of a space.
     pub(crate) preview: Option<Preview>,
-    /// What is made where pages become files, which no server of ours answers.
+    /// The static export, if pages are rendered for one.
     pub(crate) copy: Option<Copied>,
 }
 
-/// All that a visitor is told of a site, and what follows from it.
+/// A site as a visitor sees it, with derived data.
 #[derive(Debug)]
 pub(crate) struct KnownSite {
     published: PublishedSite,
-    /// Names all that is known of the site.
+    /// A hash of the site as the visitor sees it.
     pub(crate) hash: blake3::Hash,
-    /// How many bytes it has as JSON.
+    /// The size as JSON, in bytes.
     size: usize,
-    /// The style sheet of the site, and of each space that has a look of its own, once one was asked for.
+    /// The style sheets of the site and of each space with its own customization, filled on first use.
     sheets: HashMap<Option<SiteSpaceId>, OnceLock<Sheet>>,
 }
 
@@ -99,7 +98,7 @@ impl KnownSite {
         Ok(Self { hash: blake3::hash(&known), size: known.len(), sheets, published })
     }
 
-    /// The site that an address leads to, as it is kept or as it is read.
+    /// Finds the site of resolved content, from the cache if possible.
     async fn find(
         platform: &Platform,
         (actor, content): (&Actor, &ResolvedContent),
@@ -116,34 +115,34 @@ impl KnownSite {
         })
     }
 
-    /// How a space of the site looks.
+    /// The customization of a space.
     fn look(&self, space: &SiteSpaceId) -> &Customization {
         let looks = &self.published.customizations;
         looks.site_spaces.get(space).unwrap_or(&looks.site)
     }
 
-    /// The style sheet of a space of the site.
+    /// The style sheet of a space.
     pub(crate) fn sheet(&self, space: &SiteSpaceId) -> Sheet {
         let own = self.sheets.get(&Some(space.clone())).or_else(|| self.sheets.get(&None));
         let sheet = || Sheet::of(self.look(space));
         own.map_or_else(sheet, |kept| kept.get_or_init(sheet).clone())
     }
 
-    /// About how many bytes it takes: less than as JSON, but for its style sheets.
+    /// The approximate memory in bytes. Without the style sheets it is less than the size as JSON.
     pub(crate) fn weight(&self) -> usize {
         self.size + self.sheets.len() * 2048
     }
 }
 
-/// A copy of a site as files.
+/// A static export of a site.
 #[derive(Clone, Debug)]
 pub(crate) struct Copied {
-    /// Where it will be served, with a slash at its end, as far as that is known.
+    /// The future address of the export, with a trailing slash; `None` if unknown.
     pub(crate) url: Option<String>,
 }
 
 impl Arrival {
-    /// Where something else is, or where visitors sign in.
+    /// A redirect to other content or to the sign-in.
     fn elsewhere(to: ResolvedElsewhere) -> Self {
         match to.target {
             ElsewhereTarget::External => Self::SignIn(to.redirect),
@@ -152,17 +151,17 @@ impl Arrival {
     }
 }
 
-/// The audience of all of whom nothing is known: the site, and the share link that they came in by.
+/// The audience of anonymous visitors: the site and the share link that they used.
 fn unknown_audience(content: &ResolvedContent) -> String {
     format!("{} {}", content.site, content.share_key.as_deref().unwrap_or_default())
 }
 
 impl Visit {
-    /// Finds out what a request leads to, for a stranger with what is `kept` for them.
+    /// Resolves a request. `kept` gives anonymous requests access to the caches.
     ///
     /// # Errors
-    /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that a sign-in
-    /// has just handed over and that is not valid.
+    /// `NotFound` if nothing is published at the address or nothing is visible to this visitor;
+    /// `Unauthenticated` if a token just passed by a sign-in is invalid.
     pub(crate) async fn of(
         platform: &Platform,
         asked: &Asked<'_>,
@@ -181,7 +180,8 @@ impl Visit {
         let has_token = token.is_some();
         let ask = ResolveUrl {
             url,
-            // Who came with an old token signs in again; one that is new and wrong would lead round in circles.
+            // A visitor with an expired token is sent to the sign-in. With a new but invalid token that would
+            // be a redirect loop.
             redirect_on_error: Some(handed.is_none()),
             visitor: Some(ResolveVisitor { jwt_token: token, unsigned_claims: Some(claims(asked)) }),
         };
@@ -194,8 +194,8 @@ impl Visit {
         let kept = kept.as_ref().filter(|_| !is_known && content.share_key.is_none());
         let site = KnownSite::find(platform, (&actor, &content), kept).await?;
         let audience = match is_known {
-            // Addresses of files end with the token of a visitor who is known, so what holds them is kept as long. What
-            // their claims decide is in the id of the context.
+            // Addresses of files contain the token of an authenticated visitor, so content is cached per
+            // token. The context id covers the effect of the visitor's claims.
             true => {
                 let context = content.context_id.as_deref().unwrap_or_default();
                 let known = format!("{} {context}", content.api_token);
@@ -217,8 +217,8 @@ impl Visit {
         })))
     }
 
-    /// The same for a stranger on a site that everybody may read: what lets them in is read once in a moment. `None`
-    /// for what is no such site.
+    /// Resolves an anonymous request to a public site. The access grant is read once per store version.
+    /// Returns `None` if the site is not public.
     async fn of_open(platform: &Platform, url: &PublishedUrl, kept: &Kept<'_>) -> Result<Option<Arrival>> {
         let open = match kept.caches.open(&kept.start, kept.moment) {
             Some(open) => open,
@@ -250,55 +250,56 @@ impl Visit {
         }))))
     }
 
-    /// How a space of the site looks.
+    /// The customization of a space.
     pub(crate) fn look(&self, space: &SiteSpaceId) -> &Customization {
         self.site.look(space)
     }
 
-    /// What the site is called where it looks so.
+    /// The title of the site in a customization.
     pub(crate) fn title_of<'v>(&'v self, look: &'v Customization) -> &'v str {
         look.title.as_ref().unwrap_or(&self.site.site.title).as_str()
     }
 
-    /// What the site is called.
+    /// The title of the site.
     pub(crate) fn title(&self) -> &str {
         self.title_of(&self.site.customizations.site)
     }
 
-    /// The site, to ask for more of it.
+    /// The handle for further reads of the site.
     fn handle(&self) -> SiteHandle<'_> {
         let site = self.platform.as_actor(&self.actor).org(&self.found.organization).site(&self.found.site);
         site.with_share_key(self.found.share_key.as_deref())
     }
 
-    /// The same site for pages that become files.
+    /// The same visit for a static export.
     pub(crate) fn into_files(self, copy: Copied) -> Self {
         Self { copy: Some(copy), ..self }
     }
 
-    /// Tells whether it is known where the site is: of a copy that may be unknown.
+    /// Returns `true` if the address of the site is known. It may be unknown for a static export.
     pub(crate) fn has_address(&self) -> bool {
         self.copy.as_ref().is_none_or(|copy| copy.url.is_some())
     }
 
-    /// Tells whether the site can be searched: a copy has no server that does, and of a preview it finds what is live.
+    /// Returns `true` if the site can be searched. A static export has no search, and the search index covers
+    /// live content only, so a preview cannot be searched.
     pub(crate) const fn is_searched(&self) -> bool {
         self.copy.is_none() && self.preview.is_none()
     }
 
-    /// The address of what is below an address of the site. Pages that are files have the addresses of their folders.
+    /// The address of a path below the site. In a static export, pages are addressed as folders with a
+    /// trailing slash.
     pub(crate) fn address(&self, base: &str, below: &str) -> String {
         let (path, anchor) = below.split_at(below.find('#').unwrap_or(below.len()));
         let is_folder = self.copy.is_some() && !path.is_empty() && !path.ends_with('/');
         format!("{base}{path}{}{anchor}", if is_folder { "/" } else { "" })
     }
 
-    /// The platform that the site is of.
     pub(crate) const fn platform(&self) -> &Platform {
         &self.platform
     }
 
-    /// The same site with a preview in place of the live content of one space.
+    /// The same visit with a preview in place of the live content of one space.
     pub(crate) fn with_preview(mut self, preview: Preview) -> Self {
         let whole = self.found.canonical_url.as_str();
         let base = whole.strip_suffix(self.found.pathname.as_str()).unwrap_or(whole).trim_end_matches('/');
@@ -319,29 +320,30 @@ impl Visit {
         }
     }
 
-    /// The space of a preview as its member reads it.
+    /// The space of a preview, with the access of its member.
     pub(crate) fn member_space<'v>(&'v self, preview: &'v Preview) -> SpaceHandle<'v> {
         self.platform.as_actor(&preview.actor).space(&preview.space)
     }
 
-    /// The document of a page as the visitor sees it, of a revision of a space or a later one; `None` for a page
-    /// without content.
+    /// The document of a page as the visitor sees it, from the given revision or a later one. Returns `None`
+    /// for a page without content.
     ///
     /// # Errors
-    /// `NotFound` where the page is none of the visitor's.
+    /// `NotFound` if the visitor cannot access the page.
     pub(crate) async fn page_document(
         &self,
         (space, revision): (&SpaceId, &RevisionId),
         page: &PageId,
     ) -> Result<Option<ShownDocument>> {
-        // What was kept before the revision came must not be kept as what that shows.
+        // The cached grant is used only if it covers the revision. Otherwise older content would be cached
+        // under the key of the newer revision.
         match self.open.as_ref().filter(|open| self.is_live() && open.shows(space, revision)) {
             Some(open) => open.find_page_document(space, page, Evaluated::Yes).await,
             None => self.content(space).find_page_document(page, Evaluated::Yes).await,
         }
     }
 
-    /// Tells whether the site is shown as it is, and by this server.
+    /// Returns `true` if the visit is neither a preview nor a static export.
     pub(crate) const fn is_live(&self) -> bool {
         self.preview.is_none() && self.copy.is_none()
     }
@@ -356,23 +358,24 @@ impl Visit {
         places
     }
 
-    /// The space that the address is of.
+    /// The space of the requested address.
     ///
     /// # Errors
-    /// `NotFound` where it was taken from the site just now.
+    /// `NotFound` if it was removed from the site in the meantime.
     pub(crate) fn place(&self) -> Result<Place<'_>> {
         let places = self.places();
         let place = find_place(&places, &self.found.site_space).cloned();
         place.ok_or_else(|| Error::not_found("published content"))
     }
 
-    /// The addresses of the site as one of its spaces has them.
+    /// The addresses of the site, seen from one of its spaces.
     pub(crate) fn addresses(&self, place: &Place<'_>) -> Addresses {
         let addresses = Addresses::new(&self.places(), &self.found.site_base_path, &place.space.space.id);
         addresses.loading(self.loads())
     }
 
-    /// How pages load the pictures of others: where nobody knows from where files will be served, in any way.
+    /// The URL schemes of external images that pages load. http is allowed if the site itself is served over
+    /// http, or if the address of an export is unknown.
     pub(crate) fn loads(&self) -> Loads {
         let served = match &self.copy {
             Some(copy) => copy.url.as_deref().unwrap_or("http:"),
@@ -381,7 +384,7 @@ impl Visit {
         if served.starts_with("http:") { Loads::Any } else { Loads::Encrypted }
     }
 
-    /// The address of the site that it has besides others, with a slash at its end; blank where it is not known.
+    /// The canonical address of the site, with a trailing slash; empty if unknown.
     pub(crate) fn canonical_base(&self, place: &Place<'_>) -> String {
         if let Some(copy) = &self.copy {
             return copy.url.clone().unwrap_or_default();
@@ -392,18 +395,18 @@ impl Visit {
         base.strip_suffix(&place.path).unwrap_or(&base).to_owned()
     }
 
-    /// The content of a space of the site.
+    /// The page tree of a space.
     ///
     /// # Errors
-    /// `NotFound` where it is none of the visitor's.
+    /// `NotFound` if the visitor cannot access it.
     pub(crate) async fn frame(&self, caches: &Caches, place: &Place<'_>) -> Result<Arc<Frame>> {
         Ok(self.named_frame(caches, place).await?.1)
     }
 
-    /// The content of a space of the site, with what names it for the caches.
+    /// The page tree of a space, with its cache key.
     ///
     /// # Errors
-    /// `NotFound` where it is none of the visitor's.
+    /// `NotFound` if the visitor cannot access it.
     pub(crate) async fn named_frame(
         &self,
         caches: &Caches,
@@ -419,7 +422,7 @@ impl Visit {
         if self.preview.as_ref().is_some_and(|preview| preview.space == key.space) {
             return Ok((key, Arc::new(Frame::of(content.get(Shown::default()).await?))));
         }
-        // Only what nothing is computed of is kept without that.
+        // Only trees without computed pages are cached under a key without the entity tag.
         if let Some(frame) = caches.frames.get(&key) {
             return Ok((key, frame));
         }
@@ -433,10 +436,10 @@ impl Visit {
         caches.frames.get_or_build(key, build).await
     }
 
-    /// Where a redirect of the site leads from a path below it.
+    /// Resolves a redirect of the site for a path below it.
     ///
     /// # Errors
-    /// The platform's, but for `NotFound`, which is no redirect.
+    /// Those of the platform, except `NotFound`, which means that there is no redirect.
     pub(crate) async fn redirect(&self, path: &str) -> Result<Option<String>> {
         let Ok(source) = RedirectSource::new(path.trim_end_matches('/')) else { return Ok(None) };
         match self.handle().resolve_redirect(&source).await {
@@ -449,7 +452,7 @@ impl Visit {
     /// Searches the site.
     ///
     /// # Errors
-    /// The platform's.
+    /// Those of the platform.
     pub(crate) async fn search(
         &self,
         search: &SearchSite,

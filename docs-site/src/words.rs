@@ -1,11 +1,11 @@
-//! The words of pages that no author wrote, in the languages that a site can have.
+//! Localized interface texts of pages.
 
 use docs_core::model::Locale;
 
-/// The words of one language.
+/// The interface texts of one language.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
-    /// The language as HTML names it.
+    /// The HTML language code.
     pub(crate) language: &'static str,
     pub(crate) search: &'static str,
     pub(crate) nothing_found: &'static str,
@@ -36,7 +36,7 @@ pub(crate) struct Words {
     pub(crate) api: ApiWords,
 }
 
-/// The words around what specifications say.
+/// The labels of API descriptions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ApiWords {
     pub(crate) parameters: &'static str,
@@ -136,7 +136,7 @@ words! {
 }
 
 impl Words {
-    /// The words of a language.
+    /// The texts of a language.
     pub(crate) const fn of(locale: Locale) -> &'static Self {
         match locale {
             Locale::En => &EN,

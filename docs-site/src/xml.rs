@@ -1,6 +1,6 @@
-//! Text within XML.
+//! Escaping of text in XML.
 
-/// Text as XML has it.
+/// Escapes text for XML. Control characters are removed.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -10,7 +10,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // XML cannot hold these.
+            // XML cannot represent these.
             c if c.is_control() && !matches!(c, '\n' | '\t' | '\r') => {}
             c => out.push(c),
         }
