@@ -1,4 +1,4 @@
-//! Published sites as people, browsers and machines meet them.
+//! Tests of published sites as users, browsers and machines access them.
 
 #[path = "site/accessible.rs"]
 mod accessible;

@@ -1,5 +1,6 @@
-//! Pages as axe-core and the Nu HTML checker judge them. Where these are not installed the tests say so and do nothing:
-//! `npm install axe-core vnu-jar`, and the folder `node_modules` in `DOCS_TEST_NODE_MODULES`.
+//! Accessibility and HTML validity, checked by axe-core and the Nu HTML checker. If these are not installed,
+//! the tests print a notice and pass: `npm install axe-core vnu-jar`, and set `DOCS_TEST_NODE_MODULES` to the
+//! folder `node_modules`.
 
 use std::{path::PathBuf, process::Command};
 
@@ -12,7 +13,7 @@ use crate::{
     world::World,
 };
 
-/// A file of a package of npm.
+/// The path of a file in an npm package.
 pub(crate) fn tool(path: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DOCS_TEST_NODE_MODULES").map(PathBuf::from);
     let found = folder.map(|folder| folder.join(path)).filter(|path| path.exists());
@@ -22,7 +23,7 @@ pub(crate) fn tool(path: &str) -> Option<PathBuf> {
     found
 }
 
-/// The addresses of a page for every kind of block and of element of text, and of those that the site itself makes.
+/// The addresses of a page per kind of block and inline element, and of the pages that the site generates.
 async fn pages(w: &World) -> Vec<String> {
     let (site, pages) = site_of_all_kinds(w).await;
     let pet = json!({ "type": "object", "required": ["name"], "properties": {
@@ -51,7 +52,7 @@ async fn pages(w: &World) -> Vec<String> {
     all
 }
 
-/// Text of each colour on each, and on none.
+/// Text in each combination of foreground and background color.
 fn all_colours() -> String {
     const COLOURS: [&str; 11] = [
         "green", "blue", "red", "orange", "yellow", "purple", "$primary", "$info", "$success", "$warning",

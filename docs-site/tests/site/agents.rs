@@ -1,6 +1,6 @@
-//! Sites for agents: the endpoint is asked by the client of the protocol's official SDK, and by the command line of its
-//! inspector where that is installed: `npm install @modelcontextprotocol/inspector`, and the folder `node_modules` in
-//! `DOCS_TEST_NODE_MODULES`.
+//! The MCP endpoint, tested with the client of the official SDK and with the command line of the MCP
+//! inspector, if that is installed: `npm install @modelcontextprotocol/inspector`, and set
+//! `DOCS_TEST_NODE_MODULES` to the folder `node_modules`.
 
 use std::{collections::HashMap, path::Path};
 
@@ -28,9 +28,9 @@ async fn guide(w: &World) -> SpaceId {
     space
 }
 
-/// A client of the endpoint of a site.
+/// A client of a site's endpoint.
 async fn client(base: &str, path: &str, token: Option<&str>) -> Option<RunningService<RoleClient, ()>> {
-    // The server of this test speaks no TLS, but the client wants to be able to.
+    // The client requires a TLS provider, even though the test server does not use TLS.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut config = StreamableHttpClientTransportConfig::with_uri(format!("{base}{path}~site/mcp"));
     if let Some(token) = token {
@@ -100,9 +100,9 @@ async fn a_client_of_the_protocol_searches_lists_and_reads() {
     agent.cancel().await.expect("ended");
 }
 
-/// What the inspector's command line prints for a site that is asked so; `None` where there is no node.
+/// The output of the inspector's command line; `None` if node is not installed.
 async fn inspect(script: &Path, endpoint: &str, asked: &[&str]) -> Option<Value> {
-    // It keeps what it was told in the folder of its user.
+    // The inspector stores its configuration in the home folder.
     let home = tempfile::tempdir().expect("a folder");
     let mut command = tokio::process::Command::new("node");
     command.arg(script).args(["--cli", endpoint, "--transport", "http"]).args(asked);

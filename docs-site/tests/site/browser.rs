@@ -1,4 +1,4 @@
-//! Pages in a real browser. Where it is not installed the tests say so and do nothing.
+//! Pages in a real browser. If Chromium is not installed, the tests print a notice and pass.
 
 use docs_core::model::SiteId;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ async fn a_reader_gets_around_in_a_browser_and_nothing_else_is_asked() {
     let base = w.serve().await;
     browser.open(&format!("{base}{path}")).await;
     assert_eq!(browser.eval("document.querySelector('h1').textContent").await, "First");
-    // A link within the site takes the place of the page without loading it.
+    // A link within the site replaces the content without a page load.
     browser.eval("window.stays = true").await;
     browser.eval("document.querySelector('.tree a[href$=second]').click()").await;
     browser.until("document.querySelector('h1').textContent === 'Second'").await;
@@ -33,7 +33,7 @@ async fn a_reader_gets_around_in_a_browser_and_nothing_else_is_asked() {
         browser.eval("location.pathname.endsWith('/second') && document.title.startsWith('Second')").await,
         true
     );
-    // A tab that was chosen is chosen on the next page.
+    // The selected tab is also selected on the next page.
     browser.eval("document.querySelector('label[for=tab-1-1]').click()").await;
     assert_eq!(
         browser.eval("getComputedStyle(document.querySelectorAll('.panel')[1]).display").await,
@@ -50,12 +50,12 @@ async fn a_reader_gets_around_in_a_browser_and_nothing_else_is_asked() {
     assert_eq!(browser.eval("document.querySelector('mfrac') instanceof MathMLElement").await, true);
     browser.eval("history.back()").await;
     browser.until("document.querySelector('h1').textContent === 'Second'").await;
-    // Search as one types.
+    // Search while typing.
     browser.eval("{ const input = document.querySelector('.find input'); input.value = 'money'; input.dispatchEvent(new Event('input')); }").await;
     browser.until("document.querySelector('.found a')").await;
     browser.eval("document.querySelector('.found a').click()").await;
     browser.until("location.hash === '#other'").await;
-    // Light and dark.
+    // Light and dark theme.
     let before = browser.eval("getComputedStyle(document.documentElement).backgroundColor").await;
     browser.eval("document.querySelector('.theme').click()").await;
     let after = browser.eval("getComputedStyle(document.documentElement).backgroundColor").await;
@@ -71,7 +71,7 @@ async fn a_reader_gets_around_in_a_browser_and_nothing_else_is_asked() {
     );
     assert_eq!(browser.complaints(), Vec::<String>::new());
     assert_eq!(browser.hosts(), ["127.0.0.1"], "nothing is asked of another host");
-    // The same without scripts.
+    // Search without scripts.
     browser.ask("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await;
     browser.open(&format!("{base}{path}~site/search?q=money")).await;
     browser.ask("Emulation.setScriptExecutionDisabled", json!({ "value": false })).await;
@@ -79,12 +79,13 @@ async fn a_reader_gets_around_in_a_browser_and_nothing_else_is_asked() {
     browser.end().await;
 }
 
-/// How many payloads stand on one page: some, or one where `DOCS_TEST_ALL_PAYLOADS` is set.
+/// The number of payloads per page; one if `DOCS_TEST_ALL_PAYLOADS` is set.
 fn together() -> usize {
     if std::env::var_os("DOCS_TEST_ALL_PAYLOADS").is_some() { 1 } else { 5 }
 }
 
-/// A page of some payloads, each in all places, titled by one of them: over the pages by all ends and all bodies.
+/// A page with several payloads in all positions, titled by one of them. Over all pages, the titles cover all
+/// endings and all bodies.
 fn page_of(at: usize, some: &[String]) -> Value {
     let markdown = |(at, payload): (usize, &String)| {
         crate::table::everywhere(payload).replace("[^1]", &format!("[^{at}]"))
@@ -109,7 +110,7 @@ async fn no_payload_runs_in_a_browser_and_the_policy_is_never_needed() {
     let (_, path) = w.site("Docs", &space).await;
     let base = w.serve().await;
     browser.open(&format!("{base}{path}")).await;
-    // Pictures of other hosts are the author's own wish; here they would only take time.
+    // Images from other hosts are permitted, but would slow the test down.
     browser.ask("Network.setBlockedURLs", json!({ "urls": ["https://*"] })).await;
     let links = browser.eval("[...document.querySelectorAll('.tree ul a[href]')].map((a) => a.href)").await;
     let links: Vec<&str> = links.as_array().expect("links").iter().filter_map(Value::as_str).collect();

@@ -1,4 +1,4 @@
-//! A real browser: Chromium, driven through its DevTools protocol over pipes. The tests of the server have it too.
+//! A driver of Chromium over the DevTools protocol, using pipes. The tests of the server share it.
 
 use std::{process::Stdio, time::Duration};
 
@@ -8,7 +8,8 @@ use tokio::{
     process::{Child, ChildStdin, ChildStdout, Command},
 };
 
-/// Says that a test is not run, and why. Where everything that tests need is said to be there, that is a failure.
+/// Reports that a test is skipped. Fails if `DOCS_TEST_NO_SKIP` is set, which declares that all tools are
+/// installed.
 #[track_caller]
 pub(crate) fn skip(why: &str) {
     assert!(
@@ -23,16 +24,16 @@ pub(crate) struct Browser {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
-    /// The page that commands are for.
+    /// The session of the page that receives the commands.
     session: Option<String>,
     last: u64,
-    /// What happened that nothing waited for.
+    /// Events that no call has consumed yet.
     events: Vec<Value>,
     _profile: tempfile::TempDir,
 }
 
 impl Browser {
-    /// Starts it; `None` where there is none.
+    /// Starts the browser; `None` if it is not installed.
     pub(crate) async fn start() -> Option<Self> {
         let found = std::process::Command::new("chromium").arg("--version").output();
         if !found.is_ok_and(|found| found.status.success()) {
@@ -40,7 +41,7 @@ impl Browser {
             return None;
         }
         let profile = tempfile::tempdir().expect("a folder");
-        // It talks through the files 3 and 4, which stand for its input and output here.
+        // Chromium uses the file descriptors 3 and 4, which are mapped to standard input and output.
         let script = "exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
                       --remote-debugging-pipe --user-data-dir=\"$0\" about:blank 3<&0 4>&1 </dev/null >/dev/null 2>&1";
         let mut child = Command::new("sh")
@@ -95,7 +96,7 @@ impl Browser {
         }
     }
 
-    /// What an expression says; a promise is waited for.
+    /// Evaluates an expression, awaiting a promise.
     pub(crate) async fn eval(&mut self, expression: &str) -> Value {
         let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
         let got = self.ask("Runtime.evaluate", params).await;
@@ -103,7 +104,7 @@ impl Browser {
         got["result"]["value"].clone()
     }
 
-    /// Waits until an expression holds.
+    /// Waits until an expression is true.
     pub(crate) async fn until(&mut self, expression: &str) {
         let poll = format!(
             "new Promise((done, fail) => {{ const end = Date.now() + 20000; const look = () => {{ \
@@ -118,7 +119,7 @@ impl Browser {
         self.loaded().await;
     }
 
-    /// Waits for the end of loading the page that something leads to.
+    /// Waits for the load event of a navigation.
     pub(crate) async fn loaded(&mut self) {
         while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
             let got = self.read().await;
@@ -127,7 +128,7 @@ impl Browser {
         self.events.retain(|event| event["method"] != "Page.loadEventFired");
     }
 
-    /// What the browser complained of: violations of the policy, scripts that failed, dialogs.
+    /// The reported problems: policy violations, script errors and dialogs.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let is_bad = |event: &&Value| match event["method"].as_str().unwrap_or_default() {
             "Page.javascriptDialogOpening" | "Runtime.exceptionThrown" => true,
@@ -137,7 +138,7 @@ impl Browser {
         self.events.iter().filter(is_bad).map(Value::to_string).collect()
     }
 
-    /// Hosts that were asked for something.
+    /// The hosts that received requests.
     pub(crate) fn hosts(&self) -> Vec<String> {
         let asked = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
         let url = |event: &Value| event["params"]["request"]["url"].as_str().unwrap_or_default().to_owned();

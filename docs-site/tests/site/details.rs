@@ -1,4 +1,4 @@
-//! What each setting within the settings of a site changes in what readers get.
+//! The effect of each nested setting of a site on the output.
 
 use docs_core::model::{
     Announcement, Customization, Favicon, Footer, FooterGroup, Header, HeaderLink, PageActions, Sidebar,
@@ -8,25 +8,23 @@ use serde_json::{Value, json};
 
 use crate::{settings::import, world::World};
 
-/// Where a setting shows.
+/// The output that shows a setting.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
-    /// In a page.
     Page,
-    /// In the style sheet of the site.
     Sheet,
-    /// In the icon that the server draws.
+    /// The icon that the server draws.
     Icon,
-    /// In what agents are told.
+    /// `llms.txt`.
     Llms,
-    /// Nowhere, as the decision on sites says.
+    /// No output, as documented in the decision on sites.
     Nowhere,
 }
 
-/// A setting, and what it is set to one after the other.
+/// A setting, the output that shows it, and the values it is set to in turn.
 type Row = (&'static str, Where, Vec<Value>);
 
-/// Stops the compiler where a setting comes that has no row.
+/// Fails to compile if a setting is added without a row.
 fn all_are_known(look: &Customization) {
     let Customization { styling, favicon, header, footer, announcement, themes, page_actions, .. } = look;
     let Styling {
@@ -71,7 +69,7 @@ fn both(one: &str) -> Value {
     json!({ "light": one, "dark": one })
 }
 
-/// A site with all that its settings change.
+/// A customization that gives every setting an effect.
 fn rich() -> Value {
     let mut look = serde_json::to_value(Customization::default()).expect("JSON");
     look["header"] = json!({ "preset": "default",
@@ -168,7 +166,7 @@ fn rows_of_pages() -> Vec<Row> {
     ]
 }
 
-/// The pointers of all values within another, but to what stands below one that a row is about.
+/// The pointers of all values within another, except those below a pointer that has a row.
 fn leaves(value: &Value, at: &str, rows: &[Row], out: &mut Vec<String>) {
     let children: Vec<(String, &Value)> = match value {
         _ if rows.iter().any(|(pointer, ..)| *pointer == at) => return,
@@ -184,7 +182,7 @@ fn leaves(value: &Value, at: &str, rows: &[Row], out: &mut Vec<String>) {
     }
 }
 
-/// Sets what a pointer leads to, which may not be there yet.
+/// Sets the value at a pointer, creating it if necessary.
 fn set(look: &mut Value, pointer: &str, value: Value) {
     let (above, name) = pointer.rsplit_once('/').expect("a pointer");
     let above = look.pointer_mut(above).and_then(Value::as_object_mut).expect("an object");
@@ -195,7 +193,8 @@ fn set(look: &mut Value, pointer: &str, value: Value) {
     }
 }
 
-/// What a reader gets: the name of the sheet is no part of what a page says.
+/// The output that shows a setting. The name of the style sheet is removed from a page, because it changes
+/// with the style sheet.
 async fn shown(w: &World, path: &str, at: Where) -> String {
     let page = w.html(&format!("{path}second")).await;
     let (before, rest) = page.split_once("~site/theme.").expect("a sheet");
@@ -223,7 +222,7 @@ async fn each_setting_within_the_settings_of_a_site_changes_what_readers_get_or_
     let mut unknown = Vec::new();
     leaves(&rich(), "", &rows, &mut unknown);
     let known = ["/favicon", "/header/links/0/links", "/header/links/1/title", "/header/links/1/to"];
-    // What is empty has rows for what may stand in it.
+    // Empty values are covered by rows for their content.
     assert_eq!(unknown, [&known[..], &["/privacyPolicy", "/socialPreview"]].concat());
     let note = include_str!("../../../decisions/0027-site.md");
     let (_, note) = note.split_once("**Settings without an effect.**").expect("a part");
@@ -239,7 +238,7 @@ async fn each_setting_within_the_settings_of_a_site_changes_what_readers_get_or_
         let mut seen = Vec::new();
         for value in std::iter::once(None).chain(values.into_iter().map(Some)) {
             let mut look = rich();
-            // Colours of a header are those of one of its own.
+            // The colors of a header apply only to the custom preset.
             if pointer.starts_with("/header/") && pointer.ends_with("Color") {
                 look["header"]["preset"] = "custom".into();
             }

@@ -1,4 +1,4 @@
-//! Who may come in, how, and where a site stands.
+//! Access to sites, and their addresses.
 
 use docs_core::model::{SiteVisibility, SpaceId};
 use poem::http::{Method, StatusCode};
@@ -182,7 +182,7 @@ async fn a_site_stands_on_a_host_of_its_own() {
     assert!(got.body.contains("rel=\"canonical\" href=\"https://guide.example.org/second\""), "{}", got.body);
     let got = w.ask(Method::GET, "/v1/orgs", &[("host", "guide.example.org")]).await;
     assert_eq!(got.status, StatusCode::NOT_FOUND, "there the site has all paths");
-    // Under the platform's host the same site is read too.
+    // The same site can also be read on the platform's host.
     assert!(w.html(&path).await.contains("https://guide.example.org/"));
 }
 

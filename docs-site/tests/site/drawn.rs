@@ -1,4 +1,4 @@
-//! Texts that were drawn before stand on each page as if they were drawn for it.
+//! Prerendered texts look the same as texts rendered for the page.
 
 use docs_core::model::SpaceId;
 use poem::http::Method;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{blocks::texts_of_all_kinds, world::World};
 
-/// What a server that never keeps anything shows at a path, and that one which does shows the same.
+/// The page at a path, after checking that a server without caches returns the same.
 async fn shown_by_both(w: &World, path: &str) -> String {
     let shown = w.html(path).await;
     let anew = World::ask_of(&w.forgetful(), Method::GET, path, &[]).await;
@@ -18,7 +18,8 @@ async fn shown_by_both(w: &World, path: &str) -> String {
 async fn every_kind_of_block_stands_on_a_page_as_if_it_were_drawn_for_it_however_the_site_looks() {
     let w = World::new().await;
     let (space, texts) = texts_of_all_kinds(&w).await;
-    // Beside one another are what counts over a page, what may count, and what depends on the site and does not.
+    // Combines texts that change counters of the page, that may change them, and that depend on the site or
+    // not.
     let mut all: Vec<String> = texts.iter().map(|(_, text)| text.clone()).collect();
     all.extend((0..texts.len()).map(|at| {
         let (first, other) = (&texts[at].1, &texts[(at + 7) % texts.len()].1);
@@ -47,7 +48,7 @@ async fn every_kind_of_block_stands_on_a_page_as_if_it_were_drawn_for_it_however
     }
 }
 
-/// A page whose text leads to others, to a file and to reusable content.
+/// A page that references other pages, a file and reusable content.
 async fn leading(w: &World, space: &SpaceId) -> String {
     let target = w.page(space, "Target", "There.").await;
     let file = json!({ "name": "p.png", "base64": "YQ==", "contentType": "image/png", "ref": "p" });

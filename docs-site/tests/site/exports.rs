@@ -1,4 +1,4 @@
-//! Sites as files, and for hosts that are not poem.
+//! Static export, and the tower service.
 
 use std::{collections::BTreeMap, io};
 
@@ -29,12 +29,12 @@ impl Files {
     }
 }
 
-/// For files that will be on a host of somebody's.
+/// Options for files that will be served at a known address.
 fn at_host() -> ExportOptions {
     ExportOptions::at(url::Url::parse("http://host.test/deep/docs").expect("an address"))
 }
 
-/// The folder that a web server answers for an address below another one.
+/// Returns `true` if a web server would serve a link of a page from the files.
 fn answered(files: &Files, page: &str, link: &str) -> bool {
     let base = url::Url::parse(&format!("http://host.test/deep/docs/{page}")).expect("an address");
     let to = base.join(link).expect("a link");

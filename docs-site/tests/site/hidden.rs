@@ -1,5 +1,7 @@
-//! Random sites with everything that conditions, audiences and share links hide: whatever a visitor asks for, they are
-//! told what a naive model says, and what is hidden from them is as if it were not there.
+//! Random sites with everything that conditions, audiences and share links can hide.
+//!
+//! Every response must agree with a naive model of the visitor's access, and hidden content must be
+//! indistinguishable from missing content.
 
 use std::{collections::BTreeMap, io, slice};
 
@@ -15,13 +17,13 @@ use crate::{
     world::{Got, World, path_of, token},
 };
 
-/// A page: its condition, that of a block in it, whether it stands in the one before, what it links to.
+/// A page: its condition, that of a block in it, its nesting below the previous page, and its links.
 #[derive(Clone, Copy, Debug)]
 struct PagePlan {
     condition: usize,
     block: usize,
     is_below: bool,
-    /// A page of the whole site, by its number among those before.
+    /// The number of the linked page among the earlier pages of the whole site.
     links: usize,
     has_file: bool,
     is_unlisted: bool,
@@ -30,7 +32,7 @@ struct PagePlan {
 #[derive(Clone, Debug)]
 struct PlacePlan {
     condition: usize,
-    /// Whether it is in another language than the site.
+    /// `true` if its language differs from that of the site.
     is_german: bool,
     pages: Vec<PagePlan>,
 }
@@ -44,20 +46,20 @@ struct SectionPlan {
 
 #[derive(Clone, Debug)]
 struct SitePlan {
-    /// Whether the places stand in sections, or those of the first on the site itself.
+    /// `true` if the site has sections; otherwise it contains the spaces of the first section.
     has_sections: bool,
     sections: Vec<SectionPlan>,
-    /// Links of the header: conditions, and the pages that they lead to.
+    /// Header links: conditions and numbers of the linked pages.
     links: Vec<(usize, usize)>,
-    /// The pages that former addresses lead to.
+    /// The target pages of redirects.
     redirects: Vec<usize>,
     audience: usize,
 }
 
-/// Conditions that all have to hold.
+/// Conditions that must all hold.
 type All = Vec<usize>;
 
-/// A word that occurs once: whoever one of these holds for reads it.
+/// A unique word, visible to each visitor who satisfies at least one of the sets of conditions.
 struct Mark {
     word: String,
     any: Vec<All>,
@@ -67,12 +69,12 @@ fn seen(any: &[All], who: &Who) -> bool {
     any.iter().any(|all| all.iter().all(|condition| CONDITIONS[*condition].1(who)))
 }
 
-/// A page as it was made.
+/// A created page.
 struct MadePage {
     id: String,
     space: SpaceId,
     place: SiteSpaceId,
-    /// The names of its section and its space, blank for what needs none, and its path in the space.
+    /// The paths of its section and space, empty for defaults, and its path in the space.
     names: [String; 2],
     path: String,
     all: All,
@@ -86,13 +88,13 @@ struct Made {
 
 impl Made {
     fn mark(&mut self, any: Vec<All>) -> String {
-        // No word is the beginning of another.
+        // No word is a prefix of another.
         let word = format!("mark{:04}q", self.marks.len());
         self.marks.push(Mark { word: word.clone(), any });
         word
     }
 
-    /// A page by any number.
+    /// The page for any number, modulo the number of pages.
     fn page(&self, number: usize) -> Option<&MadePage> {
         number.checked_rem(self.pages.len()).map(|at| &self.pages[at])
     }
@@ -106,12 +108,12 @@ fn read<T: DeserializeOwned>(json: Value) -> T {
     serde_json::from_value(json).expect("a request")
 }
 
-/// A site that was made.
+/// A created site.
 struct Site {
     w: World,
     id: SiteId,
     made: Made,
-    /// Its address for visitors; that by a share link that was revoked.
+    /// The address for visitors, and the address with a revoked share link.
     path: String,
     revoked: Option<String>,
     redirects: Vec<(String, All)>,
@@ -142,7 +144,7 @@ impl Site {
         it
     }
 
-    /// A section with its first space, and the others behind that.
+    /// Creates a section with its first space, then adds the others.
     async fn section(&mut self, plan: &SectionPlan) {
         let conditions: Vec<All> =
             plan.places.iter().map(|place| vec![plan.condition, place.condition]).collect();
@@ -161,7 +163,8 @@ impl Site {
         }
     }
 
-    /// A space of the site with its pages: first of a section that is made with it, or in one, or on the site itself.
+    /// Creates a space of the site with its pages: as the first of a new section, in an existing section, or
+    /// directly on the site.
     async fn place(
         &mut self,
         plan: &PlacePlan,
@@ -197,7 +200,7 @@ impl Site {
         (section_id, place)
     }
 
-    /// The pages of a space. The first is for everybody who sees the space.
+    /// Creates the pages of a space. The first is visible to everyone who can access the space.
     async fn fill(
         &mut self,
         plan: &[PagePlan],
@@ -247,7 +250,7 @@ impl Site {
         }
     }
 
-    /// Links of the header, and former addresses.
+    /// Creates header links and redirects.
     async fn lead(&mut self, plan: &SitePlan) {
         let mut links = Vec::new();
         for (condition, to) in &plan.links {
@@ -270,7 +273,7 @@ impl Site {
         }
     }
 
-    /// Publishes it to one of the audiences.
+    /// Publishes the site to one of the audiences.
     async fn open(&mut self, audience: usize) {
         const ALL: [SiteVisibility; 4] = [
             SiteVisibility::Public,
@@ -293,7 +296,7 @@ impl Site {
         self.path = paths.remove(0).1;
     }
 
-    /// Where a page may be looked for: with the names before it that its place has, or some of them.
+    /// Possible addresses of a page, with all or some of the path segments before it.
     fn addresses(page: &MadePage) -> Vec<String> {
         let [section, space] = &page.names;
         let below = |name: &str| if name.is_empty() { String::new() } else { format!("{name}/") };
@@ -309,7 +312,7 @@ impl Site {
     }
 }
 
-/// Addresses of a site that are no pages.
+/// Addresses of a site that are not pages.
 const LISTS: [&str; 18] = [
     "",
     "index.md",
@@ -331,7 +334,7 @@ const LISTS: [&str; 18] = [
     "~/changes/2/~compare",
 ];
 
-/// What a visitor was told of everything: the answers that have tags, and all texts.
+/// All responses to a visitor: their text, and those with an entity tag.
 #[derive(Default)]
 struct Told {
     said: String,
@@ -353,8 +356,8 @@ impl Site {
         self.w.ask(Method::GET, &format!("{}{path}", self.path), &headers).await
     }
 
-    /// Everything that a visitor can ask for, by addresses that they cannot know too, and with the tags of what
-    /// somebody else was told: only who would be told the same learns that nothing has changed.
+    /// Requests everything, including addresses that the visitor cannot know, and repeats requests with the
+    /// entity tags of other visitors. Only a visitor with the same response may get status 304.
     async fn crawl(&self, who: &Who, others: &[&Told]) -> Told {
         let cookies = self.cookies(who).await;
         let mut told = Told::default();
@@ -369,7 +372,7 @@ impl Site {
                 "{path}: {got:?}"
             );
             told.said.push_str(&got.body);
-            // What was asked for is no news.
+            // Segments of the requested path reveal nothing.
             let asked: Vec<&str> = path.split(['/', '.']).collect();
             let news = got.header("location").split(['/', '.', '#']).filter(|part| !asked.contains(part));
             news.for_each(|part| told.said.push_str(part));
@@ -387,7 +390,7 @@ impl Site {
         told
     }
 
-    /// The same over the endpoint for agents.
+    /// Requests everything through the MCP endpoint.
     async fn ask_as_agent(&self, cookies: &str, told: &mut Told) {
         let pages = self.made.pages.iter().flat_map(Self::addresses);
         let pages = pages.map(|path| ("read_page", json!({ "page": path })));
@@ -408,7 +411,8 @@ impl Site {
         }
     }
 
-    /// A visitor is told each word that the model shows them, and no other; what is hidden is as what never was.
+    /// Checks that a visitor gets exactly the words that the model permits, and that hidden pages look like
+    /// missing ones.
     async fn check(&self, who: &Who, others: &[&Told]) -> Told {
         let told = self.crawl(who, others).await;
         let cookies = self.cookies(who).await;
@@ -448,13 +452,14 @@ impl Site {
         told
     }
 
-    /// The files of a public site are what a visitor is told of whom nothing is known.
+    /// Checks that the export of a public site contains only content for anonymous visitors.
     async fn check_files(&self) {
         let sites = Sites::new(&self.w.platform, SiteConfig::default()).expect("an address");
         let mut files = Words::default();
         sites.export(&self.path, &ExportOptions::default(), &mut files).await.expect("exported");
         let stranger = Who { is_known: false, beta: false, is_pro: false, eu: false };
-        // What spaces are called that stand alone in their sections is said by lists that files have none of.
+        // The title of a space that is alone in its section occurs only in lists that an export does not
+        // contain.
         for Mark { word, any } in &self.made.marks {
             assert!(seen(any, &stranger) || !files.0.contains(word.as_str()), "{word} in files");
         }
@@ -464,7 +469,7 @@ impl Site {
     }
 }
 
-/// All that files are called and say.
+/// All names and contents of exported files.
 #[derive(Default)]
 struct Words(String);
 
@@ -479,11 +484,11 @@ impl ExportTarget for Words {
 async fn holds(plan: SitePlan, who: Who) {
     let site = Site::of(&plan).await;
     let is_closed = plan.audience == 3;
-    // Only who is known comes in where a sign-in is needed, and only they have claims.
+    // A site with sign-in is visible only to authenticated visitors, and only these have claims.
     let is_known = who.is_known || is_closed;
     let who = Who { is_known, beta: is_known && who.beta, is_pro: is_known && who.is_pro, ..who };
-    // Somebody who sees nearly everything reads first, so that what is kept for them is there to be given away; then
-    // the visitor, who comes again with other claims, and last somebody of whom nothing is known.
+    // A visitor with nearly full access reads first, so that the caches contain content to leak. The visitor
+    // follows, then the same visitor with other claims, and finally an anonymous one.
     let all = Who { is_known: true, beta: true, is_pro: true, eu: true };
     let most = site.check(&all, &[]).await;
     let first = site.check(&who, &[&most]).await;

@@ -1,11 +1,11 @@
-//! What authors, settings and addresses say is text: none of it becomes markup, a script or an address of one.
+//! Texts from authors, settings and addresses never become markup, scripts or script URLs.
 
 use poem::http::StatusCode;
 use serde_json::json;
 
 use crate::world::World;
 
-/// What must never be in a page as it stands here.
+/// Markup that must never occur in a page.
 const MARKUP: &[&str] = &[
     "<script>alert(1)",
     "<img src=x onerror",
@@ -25,7 +25,7 @@ const MARKUP: &[&str] = &[
     "</script><b>",
 ];
 
-/// Texts as somebody with bad intent writes them.
+/// Malicious texts.
 const PAYLOADS: &[&str] = &[
     "<script>alert(1)</script>",
     "\"><script>alert(1)</script>",
@@ -38,7 +38,7 @@ const PAYLOADS: &[&str] = &[
     "</script><b>x",
 ];
 
-/// Markdown that tries the same by what Markdown can do.
+/// Malicious Markdown.
 const MARKDOWN: &[&str] = &[
     "[x](javascript:alert(1))",
     "[x](<java\tscript:alert(1)>)",

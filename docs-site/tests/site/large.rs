@@ -1,4 +1,5 @@
-//! Spaces of thousands of entries: pages, lists and requests stay within bounds that do not depend on the space.
+//! Spaces with thousands of entries: the cost of pages, lists and requests does not depend on the size of the
+//! space.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ use serde_json::json;
 
 use crate::{exports::Files, world::World};
 
-/// Most bytes of a page, its own text not counted.
+/// The maximum size of a page in bytes, without its own text.
 const MAX_PAGE: usize = 200_000;
 
 /// Imports a table of contents.
@@ -24,7 +25,7 @@ async fn import(w: &World, space: &SpaceId, contents: &str) {
     w.platform.settle().await.expect("settled");
 }
 
-/// Adds a specification with this number of tags, each of which is a page wherever it is placed.
+/// Adds a specification with `tags` tags. Each tag becomes a page wherever the specification is placed.
 async fn spec(w: &World, tags: usize) {
     let tags: Vec<_> = (0..tags).map(|tag| json!({ "name": format!("Tag {tag}") })).collect();
     let spec =
@@ -34,7 +35,7 @@ async fn spec(w: &World, tags: usize) {
     w.platform.settle().await.expect("settled");
 }
 
-/// A place of the pages of a specification in a table of contents.
+/// The entry of a specification in a table of contents.
 const PLACE: &str = "* ```yaml
   type: builtin:openapi
   dependencies:
@@ -45,7 +46,7 @@ const PLACE: &str = "* ```yaml
   ```
 ";
 
-/// A space with this number of pages beside each other. Computed pages are many without an edit for each.
+/// A space with this number of sibling pages. Computed pages do not need an edit each.
 async fn wide_space(w: &World, pages: usize) -> SpaceId {
     let space = w.space("Wide").await;
     let tags = pages.min(1_000);
@@ -54,13 +55,13 @@ async fn wide_space(w: &World, pages: usize) -> SpaceId {
     space
 }
 
-/// A site with such a space.
+/// A site with a wide space.
 async fn wide(w: &World, pages: usize) -> String {
     let space = wide_space(w, pages).await;
     w.site("Docs", &space).await.1
 }
 
-/// The addresses in a page that begin with the one of the site, without their anchors.
+/// The addresses in a page that begin with that of the site, without anchors.
 fn links(page: &str, site: &str) -> BTreeSet<String> {
     let all = page.split(" href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     all.filter(|href| href.starts_with(site))
@@ -103,7 +104,7 @@ async fn all_pages_of_a_large_space_are_reached_by_links() {
     while let Some(path) = waiting.pop() {
         let page = w.html(&path).await;
         for link in links(&page, &site) {
-            // Only lists are followed: each page that they name is at most a few links away.
+            // Only lists are followed, because each page must be reachable through them.
             if seen.insert(link.clone()) && link.contains("/~site/pages.") {
                 waiting.push(link);
             }
@@ -127,7 +128,7 @@ async fn all_pages_of_a_large_space_are_reached_by_links() {
 
 #[tokio::test]
 async fn a_deep_page_shows_the_way_to_it_in_a_bounded_navigation() {
-    // A tree is deeper than is shown as a whole, or has more entries too.
+    // One tree exceeds only the depth of a whole tree, the other also its number of entries.
     for beside in [0, 320] {
         deep_pages_are_bounded(beside).await;
     }
@@ -246,7 +247,7 @@ async fn an_export_holds_the_lists_that_its_pages_link_to() {
     );
 }
 
-/// Bytes that a request for a page takes at once which was not drawn before, in a space whose tree is cached.
+/// The peak memory in bytes of a request for a page that is not cached, in a space whose tree is cached.
 fn memory_of_a_page(pages: usize) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let (w, site) = runtime.block_on(async {

@@ -1,5 +1,4 @@
-//! What a visitor reads is what a naive model says: every answer of a site is looked through for marks of what is
-//! hidden.
+//! Access to conditional content: every response must contain exactly the marks that a naive model permits.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::world::{Got, World, token};
 
-/// What a condition asks, in Rust.
+/// A condition as a Rust predicate.
 pub(crate) type Asked = fn(&Who) -> bool;
-/// What a condition asks, as text and in Rust.
+/// Conditions as expressions and as predicates.
 pub(crate) const CONDITIONS: [(&str, Asked); 8] = [
     ("true", |_| true),
     ("visitor.claims.beta", |who| who.beta),
@@ -20,26 +19,26 @@ pub(crate) const CONDITIONS: [(&str, Asked); 8] = [
     ("visitor.claims.plan == 'pro'", |who| who.is_pro),
     ("visitor.claims.other", |_| false),
     ("visitor.claims.unsigned.eu", |who| who.eu),
-    // What visitors say of themselves is no claim that somebody signed.
+    // Unsigned claims do not satisfy conditions on signed ones.
     ("visitor.claims.unsigned.beta", |_| false),
     ("false", |_| false),
 ];
 
-/// A visitor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Who {
-    /// Whether they come with a token: without one no claim of theirs is known, though the site asks for claims.
+    /// `true` if the visitor has a token. Without one the visitor has no signed claims, even though the site
+    /// uses them.
     pub(crate) is_known: bool,
     pub(crate) beta: bool,
     pub(crate) is_pro: bool,
-    /// What they say of themselves.
+    /// An unsigned claim.
     pub(crate) eu: bool,
 }
 
 impl Who {
-    /// The cookies of a visitor with a token, or without one.
+    /// The cookies of a visitor with or without a token.
     pub(crate) fn cookies(self, token: Option<&str>) -> String {
-        // Of a stranger nothing is known, so that they are told what is kept for all strangers.
+        // An anonymous visitor sends no cookies, so that the response comes from the shared cache.
         if token.is_none() && !self.eu {
             return String::new();
         }
@@ -48,17 +47,17 @@ impl Who {
     }
 }
 
-/// A page to make: its condition, and that of a block in it.
+/// A page: its condition, and that of a block in it.
 #[derive(Clone, Copy, Debug)]
 struct PagePlan {
     condition: usize,
     block: usize,
     is_below: bool,
-    /// Whether it links to the page before.
+    /// `true` if it links to the previous page.
     links: bool,
 }
 
-/// A mark that occurs once, and whether the visitor reads what it stands in.
+/// A unique word, and `true` if the visitor may see it.
 struct Mark {
     word: String,
     is_seen: bool,
@@ -72,14 +71,14 @@ struct Made {
 
 impl Made {
     fn mark(&mut self, is_seen: bool) -> String {
-        // No word is the beginning of another.
+        // No word is a prefix of another.
         let word = format!("mark{:04}q", self.marks.len());
         self.marks.push(Mark { word: word.clone(), is_seen });
         word
     }
 }
 
-/// Makes the pages of a space. The first is for everybody.
+/// Creates the pages of a space. The first is visible to everyone.
 async fn fill(w: &World, space: &SpaceId, plan: &[PagePlan], (made, who): (&mut Made, &Who)) {
     w.page(space, "Start", "For everybody.").await;
     let holds = |condition: usize| CONDITIONS[condition].1(who);
@@ -110,15 +109,15 @@ async fn fill(w: &World, space: &SpaceId, plan: &[PagePlan], (made, who): (&mut 
     }
 }
 
-/// What somebody was told: all of it, and the answers that have tags.
+/// All responses to a visitor: their text, and those with an entity tag.
 #[derive(Default)]
 struct Told {
     said: String,
     tagged: BTreeMap<String, Got>,
 }
 
-/// Everything that a visitor can ask a site for, by addresses that they cannot know too, and with the tags of what
-/// somebody else was told: only who would be told the same learns that nothing has changed.
+/// Requests everything on a site, including addresses that the visitor cannot know, and repeats requests with
+/// the entity tags of another visitor. Only a visitor with the same response may get status 304.
 async fn crawl(w: &World, site: &str, cookie: &str, (made, other): (&Made, &Told)) -> Told {
     let (mut said, mut tagged) = (String::new(), BTreeMap::new());
     let lists = [
@@ -174,14 +173,14 @@ async fn crawl(w: &World, site: &str, cookie: &str, (made, other): (&Made, &Told
         ];
         let got = w.send(&format!("{site}~site/mcp"), &headers, message.to_string()).await;
         assert_eq!(got.status, StatusCode::OK, "{tool}: {got:?}");
-        // What the agent asked for itself says nothing.
+        // The agent's own arguments reveal nothing.
         let asked = arguments["page"].as_str().unwrap_or("-");
         said.push_str(&got.body.replace(&format!("no page `{asked}`"), ""));
     }
     Told { said, tagged }
 }
 
-/// Asks with the tag of what somebody else was told.
+/// Repeats a request with the entity tag of another visitor.
 async fn replay(w: &World, (site, path, cookie): (&str, &str, &str), (known, got): (&Got, &Got)) {
     let headers = [("cookie", cookie), ("if-none-match", known.header("etag"))];
     let again = w.ask(Method::GET, &format!("{site}{path}"), &headers).await;
@@ -190,7 +189,7 @@ async fn replay(w: &World, (site, path, cookie): (&str, &str, &str), (known, got
     assert_eq!(again.status, expected, "{path} with the tag of somebody else");
 }
 
-/// The claims that the site knows.
+/// The claims that the site declares.
 pub(crate) fn claims_schema() -> Value {
     json!({ "jsonSchema": { "type": "object", "additionalProperties": false, "properties": {
         "beta": { "type": "boolean", "description": "What for" },
@@ -217,7 +216,7 @@ async fn holds(plan: Vec<PagePlan>, who: Who, is_closed: bool) {
         "exp": w.seconds() + 600 });
     let key = w.key(&site).await;
     let kept = who.cookies(who.is_known.then(|| token(&key, &claims)).as_deref());
-    // Somebody who sees everything reads first, so that what is kept for them is there to be given away.
+    // A visitor with full access reads first, so that the caches contain content to leak.
     let all = json!({ "beta": true, "plan": "pro", "exp": w.seconds() + 600 });
     let other = Who { eu: true, ..who }.cookies(Some(&token(&key, &all)));
     let told = crawl(&w, &path, &other, (&made, &Told::default())).await;
@@ -241,7 +240,7 @@ proptest! {
         plan in prop::collection::vec(page_plan(), 1..5),
         (is_known, beta, is_pro, is_closed, eu) in any::<(bool, bool, bool, bool, bool)>(),
     ) {
-        // Only who is known comes in where a sign-in is needed, and only they have claims.
+        // A site with sign-in is visible only to authenticated visitors, and only these have claims.
         let is_known = is_known || is_closed;
         let who = Who { is_known, beta: is_known && beta, is_pro: is_known && is_pro, eu };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -276,7 +275,7 @@ async fn a_claim_that_may_no_longer_decide_hides_at_once_what_was_kept() {
     let read = async || w.ask(Method::GET, &format!("{path}secret"), &[("cookie", &kept)]).await.body;
     assert!(read().await.contains("markq"));
     let mut other = claims_schema();
-    // A text of which any value may be given decides nothing, though it is known of the visitor as before.
+    // A free text claim cannot be used in conditions, even though the visitor still has it.
     other["jsonSchema"]["properties"]["plan"] = json!({ "type": "string", "description": "What for" });
     set(other).await;
     let body = read().await;

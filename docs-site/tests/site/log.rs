@@ -1,4 +1,4 @@
-//! What the log holds of requests.
+//! The request log.
 
 use std::cell::RefCell;
 
@@ -13,12 +13,12 @@ use tracing::{
 use crate::world::{World, path_of};
 
 thread_local! {
-    /// What is logged on this thread.
+    /// The log of this thread.
     static LINES: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Takes what is logged, on each thread for itself. It is that of the whole process: whether a line is written at all
-/// is decided once, by whichever test comes to it first.
+/// A subscriber that records the log of each thread separately. It is installed for the whole process,
+/// because `tracing` caches the interest in a log line on its first use by any thread.
 struct Log;
 
 fn taken() -> String {

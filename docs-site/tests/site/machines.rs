@@ -1,4 +1,4 @@
-//! What machines read of a site.
+//! Output for machines.
 
 use docs_core::model::SiteVisibility;
 use poem::http::{Method, StatusCode};

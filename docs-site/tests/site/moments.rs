@@ -1,4 +1,4 @@
-//! Servers that have answered before answer as one does that has kept nothing, whatever was changed since.
+//! Caching: after any change, servers with filled caches respond like a server without caches.
 
 use docs_core::{
     Error, ErrorKind,
@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 use crate::world::{Got, World};
 
-/// What is asked for, and how: of the site, of a space beside its default, of what is a page only after some changes.
+/// Requested paths and headers: pages of the site and of a second space, and paths that exist only after some
+/// changes.
 const ASKED: [(&str, &[(&str, &str)]); 15] = [
     ("", &[]),
     ("", &[("accept", "text/markdown")]),
@@ -33,7 +34,7 @@ const ASKED: [(&str, &[(&str, &str)]); 15] = [
     ("~site/icon.svg", &[]),
 ];
 
-/// A change of something that an answer follows from.
+/// A change that affects responses.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Text(u8),
@@ -95,7 +96,7 @@ fn read<T: DeserializeOwned>(json: Value) -> T {
     serde_json::from_value(json).expect("a request")
 }
 
-/// What a change comes to that may have nothing to change.
+/// The result of a change that may be refused because its target does not exist.
 fn tried<T>(done: Result<T, Error>) -> Option<T> {
     let is_refusal = |error: &Error| {
         let kinds = [ErrorKind::NotFound, ErrorKind::Conflict, ErrorKind::Invalid, ErrorKind::Forbidden];
@@ -180,7 +181,7 @@ impl Site {
         }
     }
 
-    /// The changes of what a site consists of.
+    /// Applies changes of the site structure.
     async fn rearrange(&mut self, change: Change) {
         let (w, org) = (&self.w, &self.w.org);
         let site = || w.me().org(org).site(&self.id);
@@ -245,7 +246,8 @@ async fn holds(changes: Vec<Change>) {
         for (fresh, told) in fresh.iter().zip(site.told(&site.w.forgetful()).await) {
             assert_eq!((told.status, &told.body), (fresh.status, &fresh.body), "after {:?}", &changes[..=at]);
         }
-        // One of them has not looked since some of the changes, and the other is asked again for what it has kept now.
+        // One server has skipped some of the changes; the other is asked a second time, now with filled
+        // caches.
         let asked = if at % 2 == 0 { &servers[..1] } else { &servers[..] };
         for server in asked.iter().chain(&servers[..1]) {
             for (((path, headers), fresh), told) in ASKED.iter().zip(&fresh).zip(site.told(server).await) {
@@ -268,7 +270,7 @@ proptest! {
     }
 }
 
-/// How often a server began to read its store for a request that was asked twice.
+/// A repeated request starts no transaction.
 #[tokio::test]
 async fn a_page_that_is_kept_is_answered_without_reading_while_nothing_changes() {
     let site = Site::new().await;

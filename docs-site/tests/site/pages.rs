@@ -1,4 +1,4 @@
-//! What a site says of itself, and how a reader gets around in it.
+//! Metadata and navigation of pages.
 
 use poem::http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ async fn redirects_and_former_paths_lead_on() {
         assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT, "{source}");
         assert_eq!(got.header("location"), format!("http://docs.test:4000{path}second"));
     }
-    // A default has no segment of its own.
+    // The default space has no path segment.
     let got = w.get(&format!("{path}{}/second", place.path.as_str())).await;
     assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT);
     assert_eq!(got.header("location"), format!("http://docs.test:4000{path}second"));
@@ -253,7 +253,7 @@ async fn a_page_names_itself_in_the_other_languages_of_a_site() {
     let link = |language: &str, path: &str| {
         format!("rel=\"alternate\" hreflang=\"{language}\" href=\"http://docs.test:4000{path}\"")
     };
-    // Each page names all of them, itself too, or search engines believe none.
+    // Each page must list all language variants including itself, otherwise search engines ignore them.
     for page in ["setup", "deutsch/setup"] {
         let shown = w.html(&format!("{path}{page}")).await;
         for (language, to) in [("en", "setup"), ("de", "deutsch/setup")] {
@@ -261,7 +261,7 @@ async fn a_page_names_itself_in_the_other_languages_of_a_site() {
                 shown.contains(&link(language, &format!("{path}{to}"))),
                 "{page} lacks {language}: {shown}"
             );
-            // The way to the other language leads to the same page.
+            // The language menu links to the same page.
             assert!(
                 shown.contains(&format!("<li><a href=\"{path}{to}\"")),
                 "{page} does not lead to {to}: {shown}"

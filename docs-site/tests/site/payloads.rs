@@ -1,4 +1,4 @@
-//! Payloads in a real browser where text enters beside the text of pages: settings, addresses, searches as one types,
+//! Payloads in a real browser, in all inputs other than the text of pages: settings, addresses, live search,
 //! descriptions, titles of spaces, sections, groups and variants, redirects, specifications, and previews.
 
 use docs_core::{
@@ -18,30 +18,30 @@ use crate::{
     world::World,
 };
 
-/// How many payloads are looked for at once: all of them are a query that is not too long.
+/// The number of payloads that share a search word. A single query for all of them would be too long.
 const ASKED: usize = 7;
-/// How many payloads stand on one page, each in a place of its own.
+/// The number of payloads per page, each in a position of its own.
 const BESIDE: usize = 20;
 
-/// The payloads of which each takes the loading of a page: some, with every end and every body among them, or all where
+/// The payloads that require a page load each: a selection that covers all endings and bodies, or all if
 /// `DOCS_TEST_ALL_PAYLOADS` is set.
 fn alone() -> Vec<String> {
     let step = if std::env::var_os("DOCS_TEST_ALL_PAYLOADS").is_some() { 1 } else { 7 };
     payloads().into_iter().step_by(step).collect()
 }
 
-/// Opens an address, where nothing may run and the policy may have nothing to refuse.
+/// Opens an address and checks that no script ran and the content security policy refused nothing.
 async fn opens(browser: &mut Browser, url: &str, payload: &str) {
     browser.open(url).await;
     assert_eq!(browser.complaints(), Vec::<String>::new(), "{payload} at {url}");
 }
 
-/// A word that is said with the payloads that are looked for together.
+/// The search word of a batch of payloads.
 fn word(batch: usize) -> String {
     format!("batch{batch:02}q")
 }
 
-/// A space called by a payload, whose pages are called and described by all.
+/// A space titled by a payload, with pages that have all payloads as titles and descriptions.
 async fn space_of_payloads(w: &World) -> (SpaceId, PageId) {
     let space = w.space(&short(&payloads()[0], 50)).await;
     let first = w.page(&space, "First", "Start.").await;
@@ -77,7 +77,7 @@ async fn no_payload_of_settings_runs_in_a_browser() {
     browser.end().await;
 }
 
-/// Types what is looked for, where what is found is drawn by the script; answers the titles.
+/// Types a query into the search field and returns the titles of the results that the script shows.
 async fn types(browser: &mut Browser, text: &str) -> String {
     let types = format!(
         "{{ const input = document.querySelector('.find input'); input.value = {}; \
@@ -158,12 +158,12 @@ async fn no_payload_of_a_change_request_runs_in_a_browser() {
     browser.end().await;
 }
 
-/// An address that a payload stands in.
+/// An address that contains a payload.
 fn in_path(payload: &str) -> String {
     format!("former/{}", utf8_percent_encode(payload, NON_ALPHANUMERIC))
 }
 
-/// What is titled by payloads: sections, each with a space and in a group, and variants of the first.
+/// Items titled by payloads: sections in groups, each with a space, and variants of the first section.
 struct Titled {
     site: SiteId,
     sections: Vec<SectionId>,
@@ -203,7 +203,7 @@ impl Titled {
         it
     }
 
-    /// Titles everything anew: a payload for each of a kind.
+    /// Sets all titles, one payload per item of a kind.
     async fn title(&self, w: &World, payloads: &[String]) {
         let org = w.me().org(&w.org);
         let site = org.site(&self.site);
@@ -216,7 +216,7 @@ impl Titled {
     }
 }
 
-/// Asks for former addresses of a page, and for others that nobody has had.
+/// Requests redirected addresses of a page, and addresses that never existed.
 async fn asks_formers(browser: &mut Browser, base: &str, payloads: &[String]) {
     for payload in payloads {
         let asked =
@@ -233,7 +233,7 @@ async fn asks_formers(browser: &mut Browser, base: &str, payloads: &[String]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_payload_of_redirects_or_titles_of_sections_groups_and_variants_runs_in_a_browser() {
     let Some(mut browser) = Browser::start().await else { return };
-    // Redirects lead to the address that the platform has, which is the one that is asked here.
+    // Redirects use the base address of the platform, so it must be the address of this server.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let w = World::at(&format!("http://{}", listener.local_addr().expect("an address"))).await;
     let space = w.space(&short(&payloads()[0], 50)).await;
@@ -270,8 +270,8 @@ async fn no_payload_of_redirects_or_titles_of_sections_groups_and_variants_runs_
     browser.end().await;
 }
 
-/// A specification that says payloads wherever it may say something: all of them what is said once, each in an
-/// operation, a webhook and a schema of its own.
+/// A specification with payloads in all its texts. Texts that occur once contain all payloads; each payload
+/// also has an operation, a webhook and a schema of its own.
 fn spec_of(payloads: &[String]) -> String {
     let (mut paths, mut webhooks, mut schemas) = (Map::new(), Map::new(), Map::new());
     for (at, payload) in payloads.iter().enumerate() {
@@ -297,7 +297,7 @@ fn spec_of(payloads: &[String]) -> String {
     spec.to_string()
 }
 
-/// Markdown with each kind of block that shows a part of a specification, for each payload of one.
+/// Markdown with an operation, a webhook and a schema block for each payload of a specification.
 fn parts_of_specs() -> String {
     let parts = (0..BESIDE).map(|at| {
         format!(

@@ -1,4 +1,4 @@
-//! Change requests and revisions, as members look at them before others do.
+//! Previews of change requests and revisions.
 
 use docs_core::{
     model::{CreateChangeRequest, SpaceId, UpdateContent},
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::world::World;
 
-/// What browsers may take for the address of another host.
+/// Addresses that browsers may resolve to another host.
 const AWAY: [&str; 7] = [
     "//evil.test/",
     "https://evil.test",
@@ -49,7 +49,7 @@ impl Changed {
         requests.change_request(&number).edit(update).await.expect("edited");
         let user = w.admin.user().expect("a user").clone();
         let new = NewToken { label: "preview".parse().expect("a label"), secret: None, expires_at: None };
-        // Those before made the pages.
+        // The earlier change requests created the pages.
         assert_eq!(number, "4");
         let token = w.platform.as_platform().user(&user).issue_token(new).await.expect("a token").secret;
         Self { w, space, site, token }
@@ -84,7 +84,7 @@ async fn a_member_sees_a_change_request_as_the_site_would_show_it() {
     assert!(it.get("~/changes/4/added").await.body.contains("Brand new"));
     assert_eq!(it.get("~/changes/4/gone").await.status, StatusCode::NOT_FOUND);
     assert!(it.get("~/changes/4/added.md").await.body.starts_with("# Added"));
-    // Whoever only visits sees what is live, before and after.
+    // Visitors see the live content before and after.
     let live = it.w.html(&it.site).await;
     assert!(live.contains("The quick fox") && !live.contains("Added"));
     assert_eq!(it.w.get(&format!("{}added", it.site)).await.status, StatusCode::NOT_FOUND);
@@ -156,7 +156,7 @@ async fn nobody_else_sees_a_preview_or_learns_that_there_is_one() {
         assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
     }
     assert_eq!(it.get("~/changes/5/").await.status, StatusCode::NOT_FOUND);
-    // A preview is of no use to who looks for a live page by way of it.
+    // Live pages cannot be reached below the path prefix of previews.
     assert_eq!(it.w.get(&format!("{}~/elsewhere", it.site)).await.status, StatusCode::NOT_FOUND);
 }
 

@@ -1,4 +1,4 @@
-//! Old addresses of pages, and what goes before what.
+//! Redirects of pages, and their precedence.
 
 use docs_core::model::{PageId, SiteId, SiteVisibility, SpaceId};
 use poem::http::{Method, StatusCode};
@@ -22,7 +22,7 @@ async fn below(w: &World, space: &SpaceId, parent: &PageId, title: &str) -> Page
     w.edit(space, json!([insert])).await.remove(0)
 }
 
-/// A redirect of the site to a page.
+/// Creates a redirect of the site to a page.
 async fn site_redirect(w: &World, site: &SiteId, source: &str, page: &PageId) {
     let site = w.me().org(&w.org).site(site);
     let place =
@@ -32,7 +32,7 @@ async fn site_redirect(w: &World, site: &SiteId, source: &str, page: &PageId) {
     site.redirects().create(serde_json::from_value(new).expect("a redirect")).await.expect("created");
 }
 
-/// Where an answer leads for now.
+/// The target of a temporary redirect.
 fn led(got: &Got) -> &str {
     assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT, "{got:?}");
     assert_eq!(got.header("cache-control"), "no-store");
@@ -64,7 +64,7 @@ async fn the_old_address_of_a_page_and_of_those_below_it_leads_to_where_they_are
     for other in ["other", "second/other", "below"] {
         assert_eq!(w.get(&format!("{path}{other}")).await.status, StatusCode::NOT_FOUND, "{other}");
     }
-    // A page that is there goes first.
+    // An existing page takes precedence.
     w.page(&space, "Second", "Another one.").await;
     assert!(w.html(&format!("{path}second")).await.contains("Another one."));
     assert_eq!(led(&w.get(&format!("{path}second/below")).await), format!("{path}third/zwei/below"));
@@ -94,7 +94,7 @@ async fn redirects_of_a_repository_go_behind_pages_that_moved_and_before_those_o
     assert_eq!(led(&at("both").await), format!("{path}a"));
     assert_eq!(led(&at("site").await), format!("http://docs.test:4000{path}b"));
     assert!(w.html(&format!("{path}b")).await.contains("The same text."));
-    // What a page left behind goes before what the repository says.
+    // The redirect of a moved page takes precedence over one of the repository.
     w.git.remove("b.md");
     w.git.put("c.md", "# B\n\nThe same text.\n");
     w.git.put("SUMMARY.md", "* [Welcome](README.md)\n* [A](a.md)\n* [B](c.md)\n");

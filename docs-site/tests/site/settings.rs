@@ -1,4 +1,4 @@
-//! What the settings of a site and of its pages change in what readers see.
+//! The effect of the settings of a site and its pages on the output.
 
 use docs_core::model::{Customization, ImportGitRepository, SpaceId, Styling};
 use poem::http::Method;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// Imports a page into a space from a repository of which this is said besides.
+/// Imports a page into a space from a repository with additional import options.
 pub(crate) async fn import(w: &World, space: &SpaceId, more: Value) {
     w.git.put("README.md", "# Welcome\n\n[out](https://a.test)\n");
     let mut from =
@@ -96,17 +96,17 @@ async fn a_site_begins_light_or_dark_as_it_says_whether_or_not_visitors_may_choo
     }
 }
 
-/// What proves that a setting is dealt with.
+/// The evidence that a setting is covered.
 enum Row {
-    /// This value brings that into a page.
+    /// With this value, the page contains the text.
     Brings(Value, &'static str),
-    /// This value takes that from a page.
+    /// With this value, the page does not contain the text.
     Takes(Value, &'static str),
-    /// It has no effect, and the decision on sites says so.
+    /// The setting has no effect, as documented in the decision on sites.
     Named,
 }
 
-/// A row for each setting: a new one has to be named here before this compiles.
+/// A row for each setting. The match is exhaustive, so a new setting must be added here.
 #[expect(clippy::too_many_lines, reason = "a row for each field")]
 fn rows(look: &Customization) -> Vec<(&'static str, Row)> {
     let Customization {

@@ -1,4 +1,4 @@
-//! Pages that are computed from OpenAPI specifications.
+//! Pages computed from OpenAPI specifications.
 
 use docs_core::{
     ErrorKind,
@@ -36,7 +36,7 @@ impl World {
         self.platform.settle().await.expect("settled");
     }
 
-    /// Has a specification with these tags, each of one operation.
+    /// Adds a specification with these tags, each with one operation.
     async fn spec(&self, tags: &[&str]) {
         let paths: serde_json::Map<_, _> = tags
             .iter()
@@ -75,7 +75,7 @@ async fn a_site_shows_the_pages_of_a_specification_as_it_is_now() {
     assert!(!w.html(&site).await.contains("cats"));
 }
 
-/// Inserts a page `Again` that is nothing but a reusable content.
+/// Creates a page `Again` that contains only reusable content.
 async fn page_that_reuses(w: &World, space: &SpaceId, markdown: &str) {
     let reusable = json!({ "operation": "insert_reusable_content", "title": "Again",
         "document": { "markdown": markdown } });
@@ -195,7 +195,7 @@ async fn a_description_shows_no_specification_not_even_its_own() {
     w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
     w.platform.settle().await.expect("settled");
     w.page(&space, "Cats", &block("/cats")).await;
-    // More than a page shows, and each is small.
+    // More operations than a page shows, all of them small.
     w.page(&space, "Many", &vec![block("/cats"); 600].join("\n\n")).await;
     let (_, site) = w.site("Docs", &space).await;
     let shown = w.html(&site).await;

@@ -1,5 +1,5 @@
-//! A table of payloads in every place where text enters: the answer is read by a parser of HTML, as a browser does,
-//! and nothing in it may run, load from an address that runs, or carry a style.
+//! A table of payloads in every text input. The response is parsed as HTML, as in a browser, and must contain
+//! no script, no script URL and no inline style.
 
 use docs_core::model::Styling;
 use html5gum::{Token, Tokenizer};
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// Ends of what a text may stand in, and nothing.
+/// Closing sequences of the contexts of a text, and the empty one.
 const ENDS: [&str; 10] =
     ["", "\">", "'>", "</title>", "</script>", "</style>", "</textarea>", "-->", "]]>", "</code></pre>"];
-/// What would run.
+/// Markup that would execute.
 const BODIES: [&str; 20] = [
     "<script>alert(1)</script>",
     "<script src=//evil.test/x.js></script>",
@@ -39,13 +39,13 @@ pub(crate) fn payloads() -> Vec<String> {
     ENDS.iter().flat_map(|end| BODIES.iter().map(move |body| format!("{end}{body}"))).collect()
 }
 
-/// Elements that a page of ours has none of.
+/// Elements that pages never contain.
 const NEVER: [&str; 11] = [
     "iframe", "object", "embed", "base", "style", "frame", "frameset", "applet", "mglyph", "animate",
     "isindex",
 ];
 
-/// Reads an answer as HTML, and finds what could run in it.
+/// Parses a response as HTML and fails if it contains anything that could execute.
 #[track_caller]
 pub(crate) fn harmless(html: &str, what: &str) {
     for token in Tokenizer::new(html) {
@@ -93,8 +93,8 @@ pub(crate) fn harmless(html: &str, what: &str) {
     }
 }
 
-/// Markdown with a payload as text, in code, in attributes, as addresses, within HTML, and where Markdown has its own
-/// signs.
+/// Markdown with a payload as text, in code, in attributes, in addresses, within HTML, and next to Markdown
+/// syntax.
 pub(crate) fn everywhere(payload: &str) -> String {
     format!(
         "Text {payload}\n\n{payload}\n\n## Head {payload}\n\n`{payload}`\n\n```html\n{payload}\n```\n\n\
@@ -109,7 +109,7 @@ pub(crate) fn everywhere(payload: &str) -> String {
     )
 }
 
-/// Settings of a site that say a payload wherever they say something.
+/// A customization with a payload in every text.
 pub(crate) fn look_of(payload: &str) -> Value {
     let to = json!({ "kind": "url", "url": payload });
     let link = json!({ "title": short(payload, 60), "to": to });
@@ -131,7 +131,7 @@ pub(crate) fn look_of(payload: &str) -> Value {
     })
 }
 
-/// A text of at most so many characters, as fields of titles have it.
+/// Truncates a text to `most` characters, the limit of a field.
 pub(crate) fn short(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }

@@ -1,4 +1,4 @@
-//! A platform with a site, and a client that reads it.
+//! A platform with sites, and a client that reads them.
 
 use std::sync::Arc;
 
@@ -33,13 +33,13 @@ pub(crate) struct World {
     pub(crate) clock: ManualClock,
     pub(crate) admin: Actor,
     pub(crate) org: OrgId,
-    /// The repository that spaces are imported from.
+    /// The repository for imports.
     pub(crate) git: MemGit,
     stores: Stores,
     app: BoxEndpoint<'static>,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Got {
     pub(crate) status: StatusCode,
@@ -74,18 +74,18 @@ impl World {
         Self { platform, clock, admin: Actor::User(ada), org, git, stores, app }
     }
 
-    /// Another server over the same stores, which has kept nothing yet.
+    /// Another server over the same stores, with empty caches.
     pub(crate) fn server(&self) -> BoxEndpoint<'static> {
         sites(&platform(&self.stores, (&self.clock, &self.git), BASE))
     }
 
-    /// The same, which never keeps anything.
+    /// Another server over the same stores, without caches.
     pub(crate) fn forgetful(&self) -> BoxEndpoint<'static> {
         let platform = platform(&self.stores, (&self.clock, &self.git), BASE);
         sites_with(&platform, SiteConfig { cache_bytes: 0 })
     }
 
-    /// How many transactions were begun.
+    /// The number of transactions that were started.
     pub(crate) fn begun(&self) -> u64 {
         self.stores.0.calls(Step::Begin)
     }
@@ -99,7 +99,7 @@ impl World {
         self.me().org(&self.org).spaces().create(new).await.expect("a space").id
     }
 
-    /// A published site with a space, and its address without the host.
+    /// Publishes a new site with a space; returns its id and path.
     pub(crate) async fn site(&self, title: &str, space: &SpaceId) -> (SiteId, String) {
         let new = CreateSite {
             title: title.parse().ok(),
@@ -110,7 +110,7 @@ impl World {
         (site.clone(), self.show(&site, SiteVisibility::Public).await)
     }
 
-    /// Publishes a site to an audience; answers its path.
+    /// Publishes a site to an audience; returns its path.
     pub(crate) async fn show(&self, site: &SiteId, visibility: SiteVisibility) -> String {
         let change = UpdateSite { visibility: Some(visibility), ..UpdateSite::default() };
         self.me().org(&self.org).site(site).update(change).await.expect("changed");
@@ -124,7 +124,7 @@ impl World {
         self.me().org(&self.org).site(site).update(change).await.expect("changed");
     }
 
-    /// Changes how a site looks: each field that is given instead of what it is now.
+    /// Changes the customization of a site, replacing the given fields.
     pub(crate) async fn look(&self, site: &SiteId, change: Value) {
         let org = self.me().org(&self.org);
         let look = org.site(site).get_customization().await.expect("a look");
@@ -141,7 +141,7 @@ impl World {
         self.me().org(&self.org).site(site).spaces().create(add).await.expect("a place").id
     }
 
-    /// Changes the live content of a space; answers the pages that were created.
+    /// Changes the live content of a space; returns the created pages.
     pub(crate) async fn edit(&self, space: &SpaceId, changes: Value) -> Vec<PageId> {
         let requests = self.me().space(space);
         let request = requests.change_requests().create(CreateChangeRequest::default()).await.expect("one");
@@ -162,12 +162,12 @@ impl World {
         self.edit(space, json!([insert])).await.remove(0)
     }
 
-    /// What time it is, in seconds since the epoch.
+    /// The current time, in seconds since the epoch.
     pub(crate) fn seconds(&self) -> i64 {
         docs_core::ports::Clock::now(&self.clock).timestamp()
     }
 
-    /// The key that a site's sign-in signs with.
+    /// The signing key of a site's sign-in.
     pub(crate) async fn key(&self, site: &SiteId) -> String {
         self.me().org(&self.org).site(site).get_publishing_auth().await.expect("a key").private_key
     }
@@ -176,7 +176,7 @@ impl World {
         self.ask(Method::GET, path, &[]).await
     }
 
-    /// What is at a path, which has to be a page.
+    /// The page at a path; fails unless the status is 200.
     pub(crate) async fn html(&self, path: &str) -> String {
         let got = self.get(path).await;
         assert_eq!(got.status, StatusCode::OK, "{path}: {got:?}");
@@ -187,7 +187,7 @@ impl World {
         Self::ask_of(&self.app, method, path, headers).await
     }
 
-    /// Asks another server.
+    /// Sends a request to another server.
     pub(crate) async fn ask_of(
         server: &BoxEndpoint<'static>,
         method: Method,
@@ -204,7 +204,7 @@ impl World {
         got(server, request.finish()).await
     }
 
-    /// What is answered to something that is sent.
+    /// Sends a POST request.
     pub(crate) async fn send(&self, path: &str, headers: &[(&str, &str)], body: String) -> Got {
         let mut request = Request::builder().method(Method::POST).uri(path.parse().expect("a path"));
         if !headers.iter().any(|(name, _)| *name == "host") {
@@ -216,12 +216,12 @@ impl World {
         got(&self.app, request.body(body)).await
     }
 
-    /// Serves the sites on a port of this machine, until the test ends; answers its address.
+    /// Serves the sites on a free local port until the test ends; returns the address.
     pub(crate) async fn serve(&self) -> String {
         self.serve_at(tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port"))
     }
 
-    /// Serves the sites at a port of this machine, until the test ends; answers its address.
+    /// Serves the sites on a listener until the test ends; returns the address.
     pub(crate) fn serve_at(&self, listener: tokio::net::TcpListener) -> String {
         let address = listener.local_addr().expect("an address");
         let next = make_sync(|_| Response::builder().status(StatusCode::IM_A_TEAPOT).finish());
@@ -234,7 +234,7 @@ impl World {
 
 type Stores = (FaultStore<MemStore>, Arc<MemObjects>, Arc<MemSearch>);
 
-/// A platform over stores that others may use too.
+/// A platform over stores that can be shared.
 fn platform(
     (store, objects, search): &Stores,
     (clock, git): (&ManualClock, &MemGit),
@@ -273,7 +273,7 @@ pub(crate) fn path_of(url: &str) -> String {
     rest[rest.find('/').expect("a path")..].to_owned()
 }
 
-/// A token as the sign-in of a site makes it.
+/// A token as the sign-in of a site issues it.
 pub(crate) fn token(key: &str, claims: &Value) -> String {
     let encoded = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
     let text = format!("{}.{}", encoded(r#"{"alg":"HS256","typ":"JWT"}"#), encoded(&claims.to_string()));
