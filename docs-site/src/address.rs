@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_of_the_web_of_mail_and_of_telephones_and_relative_ones_are_safe() {
+    fn only_http_mailto_tel_and_relative_urls_are_safe() {
         for right in [
             "https://a.example/x",
             "HTTP://a.example",

@@ -89,7 +89,7 @@ mod tests {
     use crate::request::Base;
 
     #[test]
-    fn claims_of_an_address_stand_above_those_of_cookies_and_what_is_no_claim_is_left_out() {
+    fn url_claims_override_cookies_and_malformed_ones_are_ignored() {
         let base = Base::new(
             Url::parse("http://localhost").expect("a base"),
             &docs_core::platform::Urls::new("http://localhost"),

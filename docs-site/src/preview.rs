@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_behind_the_address_of_a_space_is_a_preview_or_a_page() {
+    fn paths_below_a_space_are_previews_or_pages() {
         let request =
             |name: &str| Behind::Preview(Version::Request(name.to_owned()), format!("~/changes/{name}/"));
         assert_eq!(split("/sites/a/~/changes/3"), ("/sites/a", Some(request("3"))));

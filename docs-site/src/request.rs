@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_hosts_on_the_web_that_are_not_the_platforms_may_be_sites() {
+    fn only_public_host_names_other_than_the_platforms_are_sites() {
         let base = base("http://docs.example.com:4000/docs");
         for own in
             ["docs.example.com:4000", "DOCS.example.com", "127.0.0.1:4000", "localhost", "[::1]:80", "a b"]
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_of_the_platform_stands_before_whether_or_not_a_proxy_took_it_away() {
+    fn a_base_path_stripped_by_a_proxy_is_restored() {
         let base = base("http://localhost:4000/docs");
         for (target, path) in [
             ("/docs/sites/a/", "/docs/sites/a"),

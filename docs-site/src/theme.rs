@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn fonts_are_called_as_machines_call_them_and_their_names_are_names() {
+    fn font_names_are_spaced_and_sanitized() {
         assert_eq!(spaced(&DefaultMonospaceFont::IbmPlexMono), "IBM Plex Mono");
         assert_eq!(spaced(&DefaultFont::SourceSansPro), "Source Sans Pro");
         assert_eq!(spaced(&DefaultFont::Inter), "Inter");

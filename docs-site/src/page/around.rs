@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_edited_where_its_host_has_a_form_for_that_and_nowhere_else() {
+    fn edit_links_require_a_github_or_gitlab_tree_url() {
         for (tree, form) in [
             ("https://github.com/o/r/tree/main", Some("https://github.com/o/r/edit/main")),
             ("https://github.com/o/r/tree/main/docs/", Some("https://github.com/o/r/edit/main/docs")),

@@ -125,7 +125,7 @@ async fn no_payload_runs_in_a_browser_and_the_policy_is_never_needed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_takes_the_whole_width_is_wider_than_text_and_phones_have_the_links_of_the_header() {
+async fn full_width_blocks_are_wide_and_phones_show_header_links() {
     let Some(mut browser) = Browser::start().await else { return };
     let w = World::new().await;
     let space = w.space("Guide").await;
@@ -160,7 +160,7 @@ async fn what_takes_the_whole_width_is_wider_than_text_and_phones_have_the_links
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_script_bears_wrong_addresses_and_no_network_and_follows_the_theme_of_each_page() {
+async fn the_script_handles_bad_urls_network_loss_and_page_themes() {
     let Some(mut browser) = Browser::start().await else { return };
     let w = World::new().await;
     let (site, path) = site(&w).await;
@@ -191,7 +191,7 @@ async fn the_script_bears_wrong_addresses_and_no_network_and_follows_the_theme_o
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn text_from_right_to_left_begins_at_the_right_whatever_stands_before_it_and_code_at_the_left() {
+async fn rtl_text_is_right_aligned_and_code_is_left_aligned() {
     let Some(mut browser) = Browser::start().await else { return };
     let w = World::new().await;
     let space = w.space("Guide").await;

@@ -209,7 +209,7 @@ async fn shown(w: &World, path: &str, at: Where) -> String {
 }
 
 #[tokio::test]
-async fn each_setting_within_the_settings_of_a_site_changes_what_readers_get_or_is_named() {
+async fn each_nested_setting_changes_output_or_is_documented() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.git.put("second.md", "# Second\n\n[out](https://a.test)\n");

@@ -14,7 +14,7 @@ async fn guide(w: &World) -> SpaceId {
 }
 
 #[tokio::test]
-async fn where_a_space_has_no_page_the_way_on_is_to_the_site_if_that_has_one() {
+async fn a_space_without_pages_links_to_the_site() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Start.").await;
@@ -33,7 +33,7 @@ async fn where_a_space_has_no_page_the_way_on_is_to_the_site_if_that_has_one() {
 }
 
 #[tokio::test]
-async fn a_path_through_one_site_to_another_leads_to_the_other_and_leaves_both_as_they_are() {
+async fn dot_segments_between_sites_resolve_as_in_urls() {
     let w = World::new().await;
     let (mine, other) = (w.space("Mine").await, w.space("Other").await);
     w.page(&mine, "First", "What is mine.").await;
@@ -159,7 +159,7 @@ async fn claims_of_an_address_decide_and_are_kept_for_the_next_page() {
 }
 
 #[tokio::test]
-async fn a_cookie_is_for_encrypted_connections_where_the_platform_has_them() {
+async fn cookies_are_secure_if_the_platform_uses_https() {
     let w = World::at("https://docs.test").await;
     let space = guide(&w).await;
     let (site, path) = w.site("Docs", &space).await;

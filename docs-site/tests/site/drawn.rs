@@ -15,7 +15,7 @@ async fn shown_by_both(w: &World, path: &str) -> String {
 }
 
 #[tokio::test]
-async fn every_kind_of_block_stands_on_a_page_as_if_it_were_drawn_for_it_however_the_site_looks() {
+async fn every_block_kind_renders_the_same_when_prerendered() {
     let w = World::new().await;
     let (space, texts) = texts_of_all_kinds(&w).await;
     // Combines texts that change counters of the page, that may change them, and that depend on the site or
@@ -67,7 +67,7 @@ async fn leading(w: &World, space: &SpaceId) -> String {
 }
 
 #[tokio::test]
-async fn a_text_that_was_drawn_before_shows_the_links_of_the_site_that_asks() {
+async fn prerendered_texts_show_the_links_of_the_requested_site() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Start.").await;
@@ -86,7 +86,7 @@ async fn a_text_that_was_drawn_before_shows_the_links_of_the_site_that_asks() {
 }
 
 #[tokio::test]
-async fn sites_that_look_the_same_have_their_own_addresses_in_a_text_that_is_drawn_for_both() {
+async fn a_shared_prerendered_text_uses_each_sites_addresses() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Start.").await;
@@ -104,7 +104,7 @@ async fn sites_that_look_the_same_have_their_own_addresses_in_a_text_that_is_dra
 }
 
 #[tokio::test]
-async fn what_a_text_that_was_drawn_before_leads_to_is_as_it_is_now_and_as_the_visitor_sees_it() {
+async fn prerendered_texts_show_current_targets_per_visitor() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Start.").await;

@@ -45,7 +45,7 @@ fn answered(files: &Files, page: &str, link: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_public_site_becomes_files_whose_links_lead_to_files_below_any_path() {
+async fn exported_links_resolve_below_any_path() {
     let w = World::new().await;
     let (guide, api) = (w.space("Guide").await, w.space("Reference").await);
     let first = w.page(&guide, "First", "Start.\n\n## Part\n\nText.").await;
@@ -120,7 +120,7 @@ async fn what_is_not_for_everybody_is_not_exported() {
 }
 
 #[tokio::test]
-async fn files_say_where_they_are_as_far_as_that_is_known_and_nothing_of_the_server() {
+async fn exports_contain_only_known_addresses_and_no_server_urls() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let first = w.page(&space, "First", "Start.").await;
@@ -176,7 +176,7 @@ async fn files_say_where_they_are_as_far_as_that_is_known_and_nothing_of_the_ser
 }
 
 #[tokio::test]
-async fn pages_that_cannot_be_files_are_named_before_anything_is_written() {
+async fn path_conflicts_are_reported_before_writing() {
     for (titles, paths) in [
         (vec!["robots.txt"], vec!["robots.txt"]),
         (vec!["llms.txt"], vec!["llms.txt"]),

@@ -540,7 +540,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, max_shrink_iters: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_of_a_random_site_tells_a_visitor_of_what_is_not_for_them(
+    fn random_sites_reveal_no_hidden_content(
         plan in site_plan(),
         (is_known, beta, is_pro, eu) in any::<(bool, bool, bool, bool)>(),
     ) {

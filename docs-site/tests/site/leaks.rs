@@ -236,7 +236,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, max_shrink_iters: 30, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_page_or_list_of_a_site_tells_a_visitor_of_what_is_not_for_them(
+    fn no_page_or_list_reveals_hidden_content(
         plan in prop::collection::vec(page_plan(), 1..5),
         (is_known, beta, is_pro, is_closed, eu) in any::<(bool, bool, bool, bool, bool)>(),
     ) {
@@ -258,7 +258,7 @@ async fn what_is_kept_for_one_visitor_is_not_given_to_another() {
 }
 
 #[tokio::test]
-async fn a_claim_that_may_no_longer_decide_hides_at_once_what_was_kept() {
+async fn a_claim_without_enumerated_values_hides_cached_content() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "Start", "For all.").await;

@@ -54,7 +54,7 @@ impl Subscriber for Log {
 }
 
 #[tokio::test]
-async fn the_log_holds_no_key_of_a_share_link_and_whole_paths_of_what_is_for_all() {
+async fn logs_hold_public_paths_but_no_share_link_keys() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Start.").await;

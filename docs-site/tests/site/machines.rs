@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::world::World;
 
 #[tokio::test]
-async fn a_page_is_markdown_by_its_address_or_by_what_the_client_takes() {
+async fn pages_are_markdown_by_md_suffix_or_accept_header() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let first = w.page(&space, "First", "Start.").await;

@@ -262,7 +262,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn after_any_change_servers_that_have_kept_pages_answer_as_one_that_has_not(
+    fn caches_never_change_a_response_after_any_change(
         changes in prop::collection::vec(change(), 1..7),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -272,7 +272,7 @@ proptest! {
 
 /// A repeated request starts no transaction.
 #[tokio::test]
-async fn a_page_that_is_kept_is_answered_without_reading_while_nothing_changes() {
+async fn a_cached_page_is_served_without_a_transaction() {
     let site = Site::new().await;
     let server = site.w.server();
     let first = World::ask_of(&server, Method::GET, &site.path, &[]).await;

@@ -107,7 +107,7 @@ async fn redirects_and_former_paths_lead_on() {
 }
 
 #[tokio::test]
-async fn an_entry_of_the_contents_that_leads_nowhere_is_a_text_and_no_address_of_each_page() {
+async fn broken_entries_in_the_page_tree_are_plain_text() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let entries = "* [Welcome](README.md)\n* [Gone](gone/away.md)\n* [Out](https://a.test/out)\n";

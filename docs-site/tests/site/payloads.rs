@@ -231,7 +231,7 @@ async fn asks_formers(browser: &mut Browser, base: &str, payloads: &[String]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_payload_of_redirects_or_titles_of_sections_groups_and_variants_runs_in_a_browser() {
+async fn no_payload_in_redirects_or_section_titles_runs() {
     let Some(mut browser) = Browser::start().await else { return };
     // Redirects use the base address of the platform, so it must be the address of this server.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -62,7 +62,7 @@ impl Changed {
 }
 
 #[tokio::test]
-async fn the_old_address_of_a_page_that_a_change_request_moves_leads_on_within_its_preview() {
+async fn pages_moved_by_a_change_request_redirect_in_its_preview() {
     let it = Changed::new().await;
     let got = it.get("~/changes/4/moved").await;
     assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT, "{got:?}");
@@ -161,7 +161,7 @@ async fn nobody_else_sees_a_preview_or_learns_that_there_is_one() {
 }
 
 #[tokio::test]
-async fn a_member_signs_in_with_a_token_and_comes_back_to_what_they_asked_for() {
+async fn member_sign_in_returns_to_the_requested_page() {
     let it = Changed::new().await;
     let wanted = format!("{}~/changes/4/added", it.site);
     let form = it.w.get(&wanted).await.body;

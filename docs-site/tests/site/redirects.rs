@@ -40,7 +40,7 @@ fn led(got: &Got) -> &str {
 }
 
 #[tokio::test]
-async fn the_old_address_of_a_page_and_of_those_below_it_leads_to_where_they_are_now() {
+async fn old_paths_of_a_page_and_its_descendants_redirect() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Text.").await;
@@ -71,7 +71,7 @@ async fn the_old_address_of_a_page_and_of_those_below_it_leads_to_where_they_are
 }
 
 #[tokio::test]
-async fn redirects_of_a_repository_go_behind_pages_that_moved_and_before_those_of_the_site() {
+async fn moves_precede_repository_and_site_redirects() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.git.put("SUMMARY.md", "* [Welcome](README.md)\n* [A](a.md)\n* [B](b.md)\n");
@@ -103,7 +103,7 @@ async fn redirects_of_a_repository_go_behind_pages_that_moved_and_before_those_o
 }
 
 #[tokio::test]
-async fn an_old_address_tells_nobody_of_a_page_that_is_not_shown_to_them() {
+async fn redirects_do_not_reveal_hidden_pages() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Text.").await;

@@ -20,7 +20,7 @@ pub(crate) async fn import(w: &World, space: &SpaceId, more: Value) {
 }
 
 #[tokio::test]
-async fn a_page_is_edited_where_its_repository_has_a_form_for_that_if_the_site_says_so() {
+async fn edit_links_require_the_setting_and_a_known_repository() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let (site, path) = w.site("Docs", &space).await;
@@ -48,7 +48,7 @@ async fn a_page_is_edited_where_its_repository_has_a_form_for_that_if_the_site_s
 }
 
 #[tokio::test]
-async fn a_picture_that_a_page_may_not_load_is_a_link_and_a_logo_the_title() {
+async fn blocked_images_become_links_and_blocked_logos_the_title() {
     let picture = "http://pictures.test/a.png";
     let markdown = format!("<figure><img src=\"{picture}\" alt=\"An A\"></figure>\n\nIn ![B]({picture}) it");
     for (base, is_loaded) in [("http://docs.test:4000", true), ("https://docs.test", false)] {
@@ -80,7 +80,7 @@ async fn a_picture_that_a_page_may_not_load_is_a_link_and_a_logo_the_title() {
 }
 
 #[tokio::test]
-async fn a_site_begins_light_or_dark_as_it_says_whether_or_not_visitors_may_choose() {
+async fn the_default_theme_applies_with_and_without_the_toggle() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Text.").await;
@@ -180,7 +180,7 @@ fn rows(look: &Customization) -> Vec<(&'static str, Row)> {
 }
 
 #[tokio::test]
-async fn each_setting_of_a_site_has_an_effect_or_is_named_as_one_without() {
+async fn each_setting_has_an_effect_or_is_documented() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.git.put("second.md", "# Second\n\nText.\n");
@@ -224,7 +224,7 @@ async fn an_icon_may_be_an_emoji() {
 }
 
 #[tokio::test]
-async fn sections_and_groups_of_them_stand_beside_each_other_above_each_page() {
+async fn sections_and_section_groups_are_shown_above_each_page() {
     let w = World::new().await;
     let mut spaces = Vec::new();
     for title in ["Guide", "Calls", "Programs"] {

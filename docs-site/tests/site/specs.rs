@@ -87,7 +87,7 @@ async fn page_that_reuses(w: &World, space: &SpaceId, markdown: &str) {
 }
 
 #[tokio::test]
-async fn a_page_shows_requests_and_examples_of_an_operation_as_they_are_now() {
+async fn operations_show_current_requests_and_examples() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Start.").await;
@@ -142,7 +142,7 @@ async fn a_page_shows_requests_and_examples_of_an_operation_as_they_are_now() {
 }
 
 #[tokio::test]
-async fn of_a_specification_a_visitor_reads_what_their_pages_show_and_nothing_else() {
+async fn visitors_read_only_the_specification_parts_their_pages_show() {
     let w = World::new().await;
     let (space, other) = (w.space("Guide").await, w.space("Internal").await);
     w.spec(&["cats", "dogs"]).await;

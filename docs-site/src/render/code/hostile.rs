@@ -8,7 +8,7 @@ use docs_hostile::{OWN, Parser, Read, TEX};
 use super::{super::math, lexer::runs};
 
 #[test]
-fn formulas_and_code_that_repeat_something_take_memory_that_follows_their_bytes() {
+fn formulas_and_code_use_memory_linear_in_their_size() {
     docs_hostile::run_among_others(PARSERS);
 }
 

@@ -140,13 +140,13 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of claims of an address or a cookie of a site",
                 "docs-site/src/claims.rs::MAX_CLAIMS",
                 Beyond::LeftOut,
-                "docs-site/src/claims.rs::claims_of_an_address_stand_above_those_of_cookies_and_what_is_no_claim_is_left_out",
+                "docs-site/src/claims.rs::url_claims_override_cookies_and_malformed_ones_are_ignored",
             ),
             bound(
                 "Names of the path of such a claim",
                 "docs-site/src/claims.rs::MAX_PATH",
                 Beyond::LeftOut,
-                "docs-site/src/claims.rs::claims_of_an_address_stand_above_those_of_cookies_and_what_is_no_claim_is_left_out",
+                "docs-site/src/claims.rs::url_claims_override_cookies_and_malformed_ones_are_ignored",
             ),
             bound(
                 "Bytes of claims in the address of a file",
