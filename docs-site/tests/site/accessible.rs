@@ -68,6 +68,7 @@ fn all_colours() -> String {
     text
 }
 
+// In the light and in the dark theme.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_page_has_serious_accessibility_violations() {
     let Some(axe) = tool("axe-core/axe.min.js") else { return };

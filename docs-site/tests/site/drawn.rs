@@ -14,6 +14,7 @@ async fn shown_by_both(w: &World, path: &str) -> String {
     shown
 }
 
+// With each customization that affects the rendering of texts.
 #[tokio::test]
 async fn every_block_kind_renders_the_same_when_prerendered() {
     let w = World::new().await;

@@ -106,6 +106,7 @@ async fn redirects_and_former_paths_lead_on() {
     assert_eq!(got.header("location"), format!("http://docs.test:4000{path}second"));
 }
 
+// A link with a relative address would resolve to a different address on each page.
 #[tokio::test]
 async fn broken_entries_in_the_page_tree_are_plain_text() {
     let w = World::new().await;

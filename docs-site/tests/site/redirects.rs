@@ -70,6 +70,7 @@ async fn old_paths_of_a_page_and_its_descendants_redirect() {
     assert_eq!(led(&w.get(&format!("{path}second/below")).await), format!("{path}third/zwei/below"));
 }
 
+// Moved pages take precedence over redirects of the repository, and these over redirects of the site.
 #[tokio::test]
 async fn moves_precede_repository_and_site_redirects() {
     let w = World::new().await;
