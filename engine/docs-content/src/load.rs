@@ -13,7 +13,7 @@ use std::{
 use bytes::Bytes;
 use docs_markup::document;
 use docs_store::{Hash, Key, Objects};
-use quick_cache::sync::Cache;
+use quick_cache::{Weighter, sync::Cache};
 
 use weight::{CacheWeight, Id, IdRef, WeighedDocument};
 
